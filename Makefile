@@ -1,0 +1,82 @@
+# Tallybone on a fresh Debian or Raspberry Pi OS (64 bit) needs: python3 (3.11 or later), python3-venv, make.
+# Everything is installed into .venv in this folder, from requirements/ with hashes; `make clean` takes it away again.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# -qq: errors only.
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+# Wheels only: every pinned package has one for x86-64 and aarch64, so nothing is ever compiled on the table's machine.
+INSTALL := $(PIP) install --require-hashes --only-binary :all:
+
+# The version is in the name of the stamps: another Python means another .venv.
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+MADE := $(VENV)/.made-$(VERSION)
+RUN := $(VENV)/.run-$(VERSION)
+DEV := $(VENV)/.dev-$(VERSION)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo setup test fast check format bench lock clean
+
+help: ## list what can be made
+	@echo "Tallybone: a camera over a domino table keeps the score."
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+demo: $(RUN) ## set up (about 80 MB the first time), then watch and score a rendered game; under a minute
+	@$(BIN)/tallybone demo
+
+setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
+	@echo "Ready: $(BIN)/tallybone --help"
+
+test: $(DEV) check ## set up the tools (about 150 MB the first time), then check and run every test; a few minutes
+	@echo "Running every test, the slow ones too."
+	@$(BIN)/python -m pytest
+
+fast: $(DEV) check ## check and run the quick tests only; under two minutes
+	@$(BIN)/python -m pytest -m "not slow"
+
+check: $(DEV) ## format, lint, types, imports; seconds
+	@echo "Checking format, lint, types and imports."
+	@$(BIN)/ruff format --check --quiet . || { echo "Not formatted: run 'make format'."; $(BIN)/ruff format --diff --quiet . ; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+format: $(DEV) ## rewrite the sources as `make check` wants them, as far as a tool can
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+bench: $(DEV) ## measure speed on this machine, each figure next to a reference in the same run
+	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file; done
+
+# Universal: one file for 3.11 and later, x86-64 and aarch64. No host is named in them: pip asks whatever index it has.
+LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --upgrade
+lock: ## pin the newest versions again, with hashes (needs uv)
+	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
+	$(LOCK) pyproject.toml requirements/build.in -o requirements/run.txt
+	$(LOCK) --extra dev --no-emit-package tallybone -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
+
+clean: ## remove .venv and what the tools left
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MADE):
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found. On Debian: sudo apt install python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tallybone needs Python 3.11 or later, but $(PYTHON) is $(VERSION). Name another: make PYTHON=python3.13 ..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv is missing. On Debian: sudo apt install python3-venv"; exit 1; }
+	@echo "Making $(VENV) with Python $(VERSION)."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# The package itself is installed in place, without dependencies: those are pinned above it.
+$(RUN): $(MADE) requirements/run.txt pyproject.toml
+	@echo "Installing what Tallybone runs on (requirements/run.txt)."
+	@$(INSTALL) -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): $(RUN) requirements/dev.txt
+	@echo "Installing what its tests and checks need (requirements/dev.txt)."
+	@$(INSTALL) -r requirements/dev.txt
+	@touch $@

@@ -1,0 +1,96 @@
+"""Domino tiles and the sets they come in."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Self
+
+from engine.errors import EngineError
+
+HIGHEST_PIPS = 18  # the largest set sold is the double-18
+
+_TILE = re.compile(r"([0-9]{1,2})-([0-9]{1,2})")
+_SET_NAMES = {6: "double-six", 9: "double-nine", 12: "double-twelve", 15: "double-fifteen", 18: "double-eighteen"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One tile, whichever way round it lies: 5-3 and 3-5 are equal.
+
+    Attributes:
+        low: The smaller number, 0 to 18.
+        high: The larger number, equal to *low* for a double.
+    """
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that no tile has."""
+        if not 0 <= self.low <= self.high <= HIGHEST_PIPS:
+            raise EngineError(f"a tile needs 0 <= low <= high <= {HIGHEST_PIPS}, got {self.low} and {self.high}")
+
+    @classmethod
+    def of(cls, one: int, other: int) -> Self:
+        """Return the tile with these two numbers, in any order."""
+        return cls(one, other) if one <= other else cls(other, one)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a tile as players write it.
+
+        >>> Tile.parse("3-5")
+        Tile(low=3, high=5)
+        >>> str(Tile.parse("3-5"))
+        '5-3'
+
+        Raises:
+            EngineError: If *text* is not two numbers of 0 to 18 with a hyphen between them.
+        """
+        found = _TILE.fullmatch(text)
+        if found is None:
+            raise EngineError(f'expected a tile such as "5-3", got "{text}"')
+        return cls.of(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        """Return the tile with its larger number first, as players say it."""
+        return f"{self.high}-{self.low}"
+
+    @property
+    def is_double(self) -> bool:
+        """Whether both halves show the same number."""
+        return self.low == self.high
+
+    @property
+    def pips(self) -> int:
+        """The sum of both halves."""
+        return self.low + self.high
+
+    def has(self, number: int) -> bool:
+        """Return whether one of the halves shows *number*."""
+        return number in (self.low, self.high)
+
+    def other(self, number: int) -> int:
+        """Return the number on the half across from *number*.
+
+        Raises:
+            EngineError: If the tile has no such number.
+        """
+        if not self.has(number):
+            raise EngineError(f"{self} has no {number}")
+        return self.high if number == self.low else self.low
+
+
+@cache
+def full_set(max_pips: int) -> tuple[Tile, ...]:
+    """Return every tile of a double-*max_pips* set once, from 0-0 upwards."""
+    return tuple(Tile(low, high) for high in range(max_pips + 1) for low in range(high + 1))
+
+
+def set_name(max_pips: int) -> str:
+    """Return what players call the set.
+
+    >>> set_name(6), set_name(16)
+    ('double-six', 'double-16')
+    """
+    return _SET_NAMES.get(max_pips, f"double-{max_pips}")

@@ -1,0 +1,302 @@
+"""Each rule of RULES.md 3.1, from the deal to the score; how hands and matches end is in test_bones_endings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    BONES,
+    Domino,
+    Draw,
+    Drew,
+    Event,
+    HandEnd,
+    HandOver,
+    HandStarted,
+    Irregular,
+    Knock,
+    Lead,
+    Must,
+    NewHand,
+    Passed,
+    Phase,
+    Placed,
+    Policy,
+    ProblemKind,
+    Reason,
+    Redeal,
+    RedealReason,
+    Redealt,
+    Reveal,
+    RevealPips,
+    Scored,
+    Seat,
+    State,
+    Tile,
+    Turn,
+    apply,
+    legal_plays,
+    problem_with,
+)
+from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, tiles
+
+A, B, C = Seat(0), Seat(1), Seat(2)
+STRICT = replace(BONES, policy=Policy.STRICT)
+
+
+# ---- the deal ----
+
+
+def test_everybody_starts_with_seven_and_the_rest_is_the_boneyard() -> None:
+    for players, boneyard in ((("A", "B"), 14), (("A", "B", "C"), 7), (("A", "B", "C", "D"), 0)):
+        table = Table(BONES, players)
+        assert table.hand.sizes == (7,) * len(players)
+        assert table.hand.boneyard == boneyard
+        assert HandStarted(1, boneyard) in table.outcomes
+
+
+def test_more_than_three_doubles_are_dealt_again() -> None:
+    table = Table(BONES).feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
+    assert table.outcomes[0] == Redealt(RedealReason.TOO_MANY_DOUBLES)
+    assert (table.game.phase, table.hand.number) == (Phase.LEAD, 1)
+
+
+def test_a_game_without_that_rule_has_no_redeal_for_doubles() -> None:
+    table = Table(replace(STRICT, redeal_if_doubles_over=None)).feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
+    assert kinds(table) == [ProblemKind.NO_REDEAL]
+
+
+def test_a_roll_call_without_any_double_is_dealt_again() -> None:
+    table = Table(STRICT).feed(Redeal(RedealReason.NO_DOUBLE))
+    assert kinds(table) == []
+    assert kinds(Table(OPEN_BONES).feed(Redeal(RedealReason.NO_DOUBLE))) == [ProblemKind.NO_REDEAL]
+
+
+def test_a_redeal_over_tiles_on_the_table_waits_to_be_confirmed() -> None:
+    table = Table(BONES).play("5-5").feed(Redeal(RedealReason.MISDEAL))
+    assert kinds(table) == [ProblemKind.NO_REDEAL]
+    assert table.totals == (10, 0)
+    assert len(table.game.layout.nodes) == 1
+
+
+# ---- the lead ----
+
+
+def test_the_first_hand_is_led_with_the_highest_double_by_whoever_holds_it() -> None:
+    table = Table(STRICT)
+    assert table.outcomes[-1] == Turn(None, Must.LEAD_HIGHEST_DOUBLE)
+    assert kinds(table.play("6-5", seat=1)) == [ProblemKind.LEAD_NOT_A_DOUBLE]
+    assert kinds(table.play("5-5", seat=1)) == []
+    assert table.hand.turn == A
+
+
+def test_in_a_roll_call_only_the_highest_double_of_a_hand_may_lead() -> None:
+    table = Table(STRICT).feed(Lead(B))
+    assert [play.tile for play in legal_plays(table.state, tiles("6-5 2-2 4-4 0-0"))] == [Tile(4, 4)]
+    assert legal_plays(table.state, tiles("6-5")) == ()
+
+
+def test_while_nobody_knows_who_leads_anybody_may() -> None:
+    table = Table(STRICT)
+    assert [play.seat for play in legal_plays(table.state, tiles("4-4"))] == [A, B]
+    assert [play.seat for play in legal_plays(table.state, tiles("4-4"), seat=B)] == [B]
+    table.feed(Lead(B))
+    assert [play.seat for play in legal_plays(table.state, tiles("4-4"))] == [B]
+    assert legal_plays(table.state, tiles("4-4"), seat=A) == ()
+
+
+def test_a_higher_double_that_turns_up_undrawn_should_have_led() -> None:
+    table = Table(BONES).play("4-4", "4-5@E", "4-2@W", "5-5@E", seat=0)
+    assert ProblemKind.HIGHER_DOUBLE_HELD in kinds(table)
+    assert "Brian let the 4-4 lead, but held 5-5" in [
+        outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)
+    ]
+    assert Tile(5, 5) in table.game.layout.tiles
+
+
+def test_a_higher_double_that_may_have_been_drawn_is_no_fault() -> None:
+    table = Table(BONES).play("4-4", "4-5@E").feed(Draw(A)).play("5-5@E")
+    assert kinds(table) == []
+
+
+def test_a_second_copy_of_the_double_that_led_is_no_higher_one() -> None:
+    table = Table(replace(BONES, copies=2)).play("4-4", "4-4@E")
+    assert kinds(table) == []
+
+
+def test_the_winner_of_a_hand_leads_the_next_with_any_tile() -> None:
+    table = Table(short(STRICT, hand=1)).play("5-5", seat=1).feed(Reveal(A, tiles("6-6")), NewHand())
+    assert table.outcomes[-1] == Turn(B, Must.LEAD_ANY)
+    assert [str(play.tile) for play in legal_plays(table.state, tiles("6-5 4-4"))] == ["6-5", "4-4"]
+    assert kinds(table.play("6-5", seat=0)) == [ProblemKind.WRONG_SEAT]
+    assert kinds(table.play("6-5", seat=1)) == []
+
+
+def test_a_lead_by_another_than_the_winner_is_reported() -> None:
+    table = Table(short(STRICT, hand=1)).play("5-5", seat=1).feed(Reveal(A, tiles("6-6")), NewHand(), Lead(A))
+    assert kinds(table) == [ProblemKind.WRONG_SEAT]
+    assert table.hand.turn == B
+
+
+def test_after_a_dead_tie_there_is_another_roll_call() -> None:
+    table = Table(short(BONES, hand=2)).play("5-5").feed(HandEnd())
+    table.feed(Reveal(A, tiles("1-3")), Reveal(B, tiles("0-4")))
+    assert [outcome.result.winner for outcome in table.outcomes if isinstance(outcome, HandOver)] == [None]
+    assert table.totals == (10, 0)
+    table.feed(NewHand())
+    assert table.outcomes[-1] == Turn(None, Must.LEAD_HIGHEST_DOUBLE)
+
+
+# ---- the plays ----
+
+
+def test_a_tile_must_match_the_end_it_is_played_on() -> None:
+    table = Table().play("5-5")
+    assert kinds(table.play("6-4@E")) == [ProblemKind.CANNOT_LIE_THERE]
+    play = replace(table.play_of("6-4@E"), inner=6)
+    assert kinds(table.feed(play)) == [ProblemKind.WRONG_NUMBER]
+    assert len(table.game.layout.nodes) == 1
+
+
+def test_a_tile_must_lie_with_its_matching_half_inside() -> None:
+    table = Table().play("5-5")
+    table.feed(replace(table.play_of("5-4@E"), inner=4))
+    assert [o.problem.words for o in table.outcomes if isinstance(o, Irregular)] == [
+        "turn the 5-4 round, the 5 goes inside"
+    ]
+
+
+def test_only_the_first_double_branches_although_it_lies_later_in_the_line() -> None:
+    """The picture of text 000: 5-5 was played before 1-1."""
+    table = Table().play("5-5", "5-1@W", "1-1@W", "1-6@W", "6-3@W", "5-4@E")
+    table.play("2-1@1-1:N")
+    (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
+    assert refused.problem.kind is ProblemKind.NO_BRANCH
+    assert refused.problem.words == "only the first double branches, and that was 5-5, not 1-1"
+    assert kinds(table.play("2-5@N")) == []
+
+
+def test_the_spinner_branches_only_when_it_has_a_tile_on_both_sides() -> None:
+    table = Table().play("5-5", "5-1@W")
+    table.play("5-2@N")
+    (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
+    assert refused.problem.kind is ProblemKind.TIP_CLOSED
+    assert refused.problem.words == "the spinner needs a tile on both sides first"
+    assert kinds(table.play("5-4@E", "5-2@N")) == []
+
+
+def test_legal_plays_are_the_matching_open_ends_and_no_closed_tip() -> None:
+    table = Table().play("5-5", "5-1@W")
+    assert [(str(play.tile), play.at, play.inner) for play in legal_plays(table.state, tiles("5-2 1-0 6-6 5-1"))] == [
+        ("5-2", table.end("E").spot, 5),
+        ("1-0", table.end("W").spot, 1),
+    ]
+    table.play("5-4@E")
+    assert len(legal_plays(table.state, tiles("5-2"))) == 2
+
+
+def test_a_tile_of_another_set_or_already_played_has_no_legal_play() -> None:
+    assert legal_plays(Table().state, tiles("7-7 9-3")) == ()
+    assert legal_plays(Table().play("5-5").state, tiles("5-5 7-5")) == ()
+
+
+def test_a_tile_that_fits_two_ends_has_two_plays() -> None:
+    table = Table().play("4-3", "3-6@E")
+    assert [play.inner for play in legal_plays(table.state, tiles("6-4"))] == [4, 6]
+
+
+def test_play_goes_round_clockwise() -> None:
+    table = Table(OPEN_BONES, ("A", "B", "C"))
+    turns = []
+    for text in ("5-5", "5-1@W", "5-4@E", "1-3@W"):
+        table.play(text)
+        turns.append(table.hand.turn)
+    assert turns == [1, 2, 0, 1]
+
+
+# ---- drawing and knocking ----
+
+
+def test_who_cannot_play_draws_and_keeps_the_turn() -> None:
+    table = Table().play("5-5").feed(Draw(B, 3))
+    assert table.outcomes == (Drew(B, 3, 11), Turn(B, Must.PLAY_OR_DRAW))
+    assert (table.hand.sizes, table.hand.boneyard) == ((6, 10), 11)
+
+
+def test_nobody_knocks_while_there_are_tiles_to_draw() -> None:
+    table = Table().play("5-5").feed(Knock(B))
+    (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
+    assert refused.problem.kind is ProblemKind.KNOCK_TOO_EARLY
+    assert refused.problem.words == "draw before knocking: 14 tiles left in the boneyard"
+    assert table.hand.turn == B
+
+
+def test_with_an_empty_boneyard_a_knock_skips() -> None:
+    table = Table().play("5-5").feed(Draw(B, 14))
+    assert table.outcomes[-1] == Turn(B, Must.PLAY_OR_KNOCK)
+    table.feed(Knock(B))
+    assert table.outcomes == (Passed(B, 1), Turn(A, Must.PLAY_OR_KNOCK))
+
+
+def test_more_than_the_boneyard_holds_cannot_be_drawn() -> None:
+    table = Table(BONES).play("5-5", seat=0).feed(Draw(B, 15))
+    assert kinds(table) == [ProblemKind.BONEYARD_TOO_SMALL]
+    assert table.hand.boneyard == 14
+
+
+# ---- the score ----
+
+
+def test_a_play_scores_for_who_made_it_with_the_sum_behind_it() -> None:
+    table = Table().play("5-5", "5-0@E")
+    assert out_of(table, Scored) == [Scored(B, 10, Reason.PLAY, "5 + 5 + 0 = 10")]
+    assert table.totals == (10, 10)
+
+
+def test_the_count_rule_is_the_same_with_a_larger_set() -> None:
+    table = Table(replace(OPEN_BONES, max_pips=12)).play("12-12", "12-1@W", "12-9@E")
+    assert (str(table.count), table.score) == ("1 + 9 = 10", 10)
+
+
+# ---- what does not belong where the match stands ----
+
+
+def test_nothing_happens_before_a_match() -> None:
+    for event in (NewHand(), Knock(A), HandEnd(), Redeal(RedealReason.MISDEAL), Lead(A)):
+        problem = problem_with(State(), event)
+        assert problem is not None
+        assert problem.words == "no match has been started"
+        assert apply(State(), event)[0].game is None
+
+
+@pytest.mark.parametrize("event", [Knock(A), NewHand(), HandEnd(), Domino(A), RevealPips(A, 3)])
+def test_before_the_first_tile_little_else_belongs(event: Event) -> None:
+    problem = problem_with(Table(BONES).state, event)
+    assert problem is not None
+    assert problem.words == "the first tile has not been played"
+
+
+@pytest.mark.parametrize("event", [NewHand(), Lead(A), RevealPips(A, 3)])
+def test_while_a_hand_is_played_nothing_else_belongs(event: Event) -> None:
+    problem = problem_with(Table(BONES).play("5-5").state, event)
+    assert problem is not None
+    assert problem.words == "the hand is being played"
+
+
+def test_a_seat_where_nobody_sits_is_a_problem() -> None:
+    table = Table(BONES).play("5-5").feed(Draw(Seat(4)))
+    assert kinds(table) == [ProblemKind.NO_SUCH_SEAT]
+    assert kinds(table.feed(Draw(Seat(-1)))) == [ProblemKind.NO_SUCH_SEAT]
+
+
+def test_hands_are_open_only_when_all_are() -> None:
+    table = Table(short(hand=1), ("A", "B", "C")).play("6-5")
+    assert kinds(table.feed(HandEnd())) == [ProblemKind.NOT_NOW]
+    assert kinds(table.feed(RevealPips(A, 3))) == [ProblemKind.NOT_NOW]
+
+
+def test_each_tile_has_a_name_when_it_is_placed() -> None:
+    table = Table().play("5-5", "5-0@E")
+    assert out_of(table, Placed) == [Placed(B, Tile(0, 5), table.node("5-0"))]

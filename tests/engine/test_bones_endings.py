@@ -1,0 +1,192 @@
+"""RULES.md 2.3 to 2.5 and 3.1: how a hand and a match of bones end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    BONES,
+    Blocked,
+    Domino,
+    Draw,
+    Ending,
+    HandEnd,
+    HandOver,
+    Knock,
+    MatchEnd,
+    MatchOver,
+    MatchStart,
+    Must,
+    Phase,
+    Policy,
+    ProblemKind,
+    Reason,
+    Reveal,
+    RevealPips,
+    Scored,
+    Seat,
+    ShowHands,
+    TargetTest,
+    TieBreak,
+    Turn,
+    full_set,
+    legal_plays,
+)
+from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, tiles
+
+A, B, C = Seat(0), Seat(1), Seat(2)
+STRICT = replace(BONES, policy=Policy.STRICT)
+
+
+# ---- the end of a hand ----
+
+
+def test_the_last_tile_scores_its_count_and_then_the_bonus_is_paid() -> None:
+    table = Table(short(hand=1)).play("5-5")
+    assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, A, (B,))]
+    assert table.totals == (10, 0)
+    table.feed(Reveal(B, tiles("6-6")))
+    assert out_of(table, Scored) == [Scored(A, 10, Reason.BONUS, "12, rounded 10")]
+    assert table.totals == (20, 0)
+
+
+@pytest.mark.parametrize(("left", "bonus"), [(27, 25), (28, 30), (0, 0), (2, 0)])
+def test_the_bonus_is_the_sum_to_the_nearest_five(left: int, bonus: int) -> None:
+    table = Table(short(hand=1)).play("6-5").feed(RevealPips(B, left))
+    assert table.totals == (bonus, 0)
+
+
+def test_the_bonus_waits_until_every_opponent_has_laid_open() -> None:
+    table = Table(short(hand=1), ("A", "B", "C")).play("6-5").feed(Reveal(C, tiles("6-6")))
+    assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, A, (B,))]
+    assert table.totals == (0, 0, 0)
+    table.feed(RevealPips(B, 3))
+    assert table.totals == (15, 0, 0)
+
+
+def test_a_hand_laid_open_again_before_all_are_corrects_itself() -> None:
+    table = (
+        Table(short(hand=1), ("A", "B", "C")).play("6-5").feed(RevealPips(C, 40), RevealPips(C, 4), RevealPips(B, 1))
+    )
+    assert table.totals == (5, 0, 0)
+
+
+def test_who_says_domino_is_out_whatever_was_counted() -> None:
+    table = Table(BONES).play("5-5", "5-0@E").feed(Domino(A))
+    assert kinds(table) == [ProblemKind.NOT_OUT]
+    assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, A, (B,))]
+
+
+def all_zeros_out(*, hand: int) -> Table:
+    """Every end shows a 0, and all seven zeros lie in the layout; ten plays, five by each."""
+    rules = replace(OPEN_BONES, hand=hand, match_end=MatchEnd.END_OF_HAND)
+    west, east, north = ("0-1@W", "1-2@W", "2-0@W"), ("0-3@E", "3-4@E", "4-0@E"), ("0-5@N", "5-6@N", "6-0@N")
+    return Table(rules).play("0-0", *west, *east, *north)
+
+
+def test_a_proved_block_with_tiles_to_draw_is_announced_and_left_to_the_table() -> None:
+    table = all_zeros_out(hand=7)
+    assert out_of(table, Blocked) == [Blocked(14)]
+    assert (table.outcomes[-1], table.game.phase) == (Turn(A, Must.DRAW_OR_END), Phase.PLAY)
+    assert legal_plays(table.state, full_set(6)) == ()
+    table.feed(HandEnd())
+    assert out_of(table, ShowHands) == [ShowHands(Ending.BLOCKED_BY_PROOF, None, (A, B))]
+    assert kinds(table) == []
+
+
+def test_a_proved_block_that_is_drawn_out_ends_with_the_boneyard() -> None:
+    table = all_zeros_out(hand=7).feed(Draw(A, 13))
+    assert table.game.phase is Phase.PLAY
+    table.feed(Draw(A, 1))
+    assert out_of(table, ShowHands) == [ShowHands(Ending.BLOCKED_BY_PROOF, None, (A, B))]
+
+
+def test_a_proved_block_without_tiles_to_draw_ends_the_hand() -> None:
+    table = all_zeros_out(hand=14)
+    assert out_of(table, ShowHands) == [ShowHands(Ending.BLOCKED_BY_PROOF, None, (A, B))]
+
+
+def test_one_tile_short_of_a_block_is_none() -> None:
+    """Both ends show a 6, six of the seven sixes lie in the line, and only 6-6 is out."""
+    table = Table().play("6-0", "0-1@E", "1-6@E", "6-2@E", "2-3@E", "3-6@E", "6-4@E", "4-5@E", "5-6@E")
+    assert not table.hand.locked
+    assert [str(play.tile) for play in legal_plays(table.state, full_set(6))] == ["6-6", "6-6"]
+
+
+def test_when_everybody_knocks_in_succession_the_hand_is_blocked() -> None:
+    table = Table(replace(OPEN_BONES, hand=9), ("A", "B", "C")).play("5-5").feed(Draw(B, 1))
+    assert table.hand.boneyard == 0
+    table.feed(Knock(B), Knock(C))
+    assert table.game.phase is Phase.PLAY
+    table.play("5-1@W").feed(Knock(B), Knock(C))
+    assert table.game.phase is Phase.PLAY
+    table.feed(Knock(A))
+    assert out_of(table, ShowHands) == [ShowHands(Ending.BLOCKED_BY_KNOCKS, None, (A, B, C))]
+
+
+def test_a_blocked_hand_goes_to_the_lightest_with_the_sum_of_the_others() -> None:
+    table = all_zeros_out(hand=7).feed(HandEnd(), Reveal(A, tiles("1-1 1-3")), Reveal(B, tiles("6-6 5-4")))
+    assert out_of(table, Scored) == [Scored(A, 20, Reason.BONUS, "21, rounded 20")]
+
+
+def test_a_tie_asks_for_the_tiles_when_only_sums_are_known() -> None:
+    table = all_zeros_out(hand=7).feed(HandEnd(), RevealPips(A, 6), Reveal(B, tiles("1-1 1-3")))
+    assert out_of(table, ShowHands) == [ShowHands(Ending.BLOCKED_BY_PROOF, None, (A,))]
+    table.feed(Reveal(A, tiles("1-4 1-0")))
+    assert [o.result.winner for o in table.outcomes if isinstance(o, HandOver)] == [A]
+
+
+def test_a_tie_that_nobody_can_break_is_ended_with_the_button() -> None:
+    table = all_zeros_out(hand=7).feed(HandEnd(), RevealPips(A, 6), RevealPips(B, 6), HandEnd())
+    assert [o.result.winner for o in table.outcomes if isinstance(o, HandOver)] == [None]
+    assert table.game.phase is Phase.DEAL
+
+
+def test_without_a_tie_break_equal_sums_need_no_tiles() -> None:
+    rules = replace(OPEN_BONES, hand_points=replace(BONES.hand_points, tie=TieBreak.NONE), policy=Policy.WARN)
+    table = Table(rules).play("6-5").feed(HandEnd(), RevealPips(A, 6), RevealPips(B, 6))
+    assert [o.result.winner for o in table.outcomes if isinstance(o, HandOver)] == [None]
+
+
+# ---- the end of the match ----
+
+
+def test_the_match_is_over_the_moment_a_play_reaches_the_target() -> None:
+    table = Table(replace(OPEN_BONES, target=10)).play("5-5")
+    assert table.outcomes[-1] == MatchOver(A, (10, 0))
+    assert (table.game.phase, table.game.winner) == (Phase.MATCH_OVER, A)
+    assert kinds(table.feed(replace(table.play_of("5-1@W", seat=1)))) == [ProblemKind.NOT_NOW]
+
+
+def test_the_bonus_can_reach_the_target() -> None:
+    table = Table(short(hand=1, target=20)).play("5-5").feed(RevealPips(B, 9))
+    assert table.outcomes[-1] == MatchOver(A, (20, 0))
+
+
+def test_with_exceed_the_target_itself_is_not_enough() -> None:
+    rules = replace(OPEN_BONES, target=10, target_test=TargetTest.EXCEED)
+    table = Table(rules).play("5-5")
+    assert table.game.winner is None
+    table = Table(replace(rules, target=9)).play("5-5")
+    assert table.game.winner == A
+
+
+def test_at_the_end_of_the_hand_the_highest_total_wins() -> None:
+    rules = short(hand=1, target=10, match_end=MatchEnd.END_OF_HAND)
+    table = Table(rules).play("5-5")
+    assert table.game.winner is None
+    table.feed(RevealPips(B, 1))
+    assert table.outcomes[-1] == MatchOver(A, (10, 0))
+
+
+def test_at_the_end_of_the_hand_equal_totals_play_another() -> None:
+    rules = replace(OPEN_BONES, target=10, match_end=MatchEnd.END_OF_HAND, policy=Policy.WARN)
+    table = Table(rules).play("5-5", "5-0@E").feed(HandEnd(), RevealPips(A, 2), RevealPips(B, 1))
+    assert (table.totals, table.game.winner, table.game.phase) == ((10, 10), None, Phase.DEAL)
+
+
+def test_a_new_match_starts_from_nothing() -> None:
+    table = Table(replace(OPEN_BONES, target=10)).play("5-5").feed(MatchStart(BONES, ("C", "D", "E")))
+    assert (table.totals, table.game.players, table.game.phase) == ((0, 0, 0), ("C", "D", "E"), Phase.DEAL)

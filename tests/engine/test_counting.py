@@ -1,0 +1,114 @@
+"""RULES.md 2.2, and the counts of 3.1 and 3.3."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import BranchOrder, Count, Port, Rules, Spinner, SpinnerCount, TallyStyle, points_for
+from tests.engine.table import MIRROR, OPEN_BONES, SAME, Table
+
+OPEN_HALVES = replace(OPEN_BONES, branch_order=BranchOrder.ANY, spinner_count=SpinnerCount.OPEN_HALVES)
+CAPPED_ANY = replace(OPEN_BONES, branch_order=BranchOrder.ANY)
+FIVE_UP = replace(OPEN_BONES, spinner=Spinner.ALL)
+
+# RULES.md 3.1, the table "Count, worked": plays, the sum as it is said, points.
+BONES_TABLE = [
+    ("5-5 5-4@W 5-1@E", "4 + 1 = 5", 5),
+    ("1-1 1-6@W 6-3@W 1-5@E 5-5@E 5-4@E 1-2@N", "3 + 2 + 4 = 9", 0),
+    ("1-1 1-6@W 6-3@W 1-5@E 5-5@E 1-2@N", "3 + 2 + 5 + 5 = 15", 15),
+    ("5-5", "5 + 5 = 10", 10),
+    ("5-5 5-0@E", "5 + 5 + 0 = 10", 10),
+]
+
+
+@pytest.mark.parametrize(("plays", "words", "points"), BONES_TABLE)
+@pytest.mark.parametrize("names", [SAME, MIRROR], ids=["as written", "mirrored"])
+def test_bones_counts_as_the_text_does(plays: str, words: str, points: int, names: dict[Port, Port]) -> None:
+    table = Table(names=names).play(*plays.split())
+    assert table.score == points
+    assert table.count.total == int(words.split()[-1])
+    assert sorted(str(table.count).split()) == sorted(words.split())
+    if names is SAME:
+        assert str(table.count) == words
+
+
+def test_a_lone_first_single_counts_both_halves() -> None:
+    assert str(Table().play("6-4").count) == "6 + 4 = 10"
+
+
+def test_a_lone_first_double_counts_once() -> None:
+    for rules in (OPEN_BONES, OPEN_HALVES, FIVE_UP, replace(OPEN_BONES, spinner=Spinner.NONE)):
+        assert Table(rules).play("4-4").count.total == 8
+
+
+def test_one_open_end_is_said_without_a_sum() -> None:
+    assert str(Count(())) == "0"
+
+
+def test_each_term_points_to_the_half_that_shows_it() -> None:
+    table = Table().play("1-1", "1-6@W", "6-3@W", "1-5@E", "5-5@E", "1-2@N")
+    named = {node.id: str(node.tile) for node in table.game.layout.nodes}
+    assert [(named[term.spot.host], term.spot.port, term.pips) for term in table.count.terms] == [
+        ("6-3", Port.E, 3),
+        ("2-1", Port.E, 2),
+        ("5-5", Port.N, 5),
+        ("5-5", Port.S, 5),
+    ]
+
+
+def test_an_end_double_counts_both_halves_until_it_is_covered() -> None:
+    table = Table().play("6-6", "6-4@W", "4-4@W")
+    assert table.count.total == 12 + 8
+    table.play("4-1@W")
+    assert table.count.total == 12 + 1
+
+
+# Spinner 5-5 with n covered ports: what it counts itself.
+@pytest.mark.parametrize(
+    ("rules", "worth"),
+    [(OPEN_HALVES, [10, 10, 10, 5, 0]), (CAPPED_ANY, [10, 10, 0, 0, 0]), (OPEN_BONES, [10, 10, 0, 0, 0])],
+)
+def test_a_spinner_is_worth_what_its_covered_sides_leave(rules: Rules, worth: list[int]) -> None:
+    table = Table(rules)
+    covering = 0
+    for text, adds in (("5-5", 0), ("5-1@W", 1), ("5-2@E", 2), ("5-3@N", 3), ("5-4@S", 4)):
+        table.play(text)
+        covering += adds
+        assert table.count.total == worth.pop(0) + covering
+
+
+@pytest.mark.parametrize(("rules", "worth"), [(OPEN_HALVES, [10, 10, 10, 5, 0]), (CAPPED_ANY, [10, 10, 0, 0, 0])])
+def test_only_how_many_sides_are_covered_matters_not_which(rules: Rules, worth: list[int]) -> None:
+    table = Table(rules)
+    covering = 0
+    for text, adds in (("5-5", 0), ("5-1@N", 1), ("5-2@S", 2), ("5-3@E", 3), ("5-4@W", 4)):
+        table.play(text)
+        covering += adds
+        assert table.count.total == worth.pop(0) + covering
+
+
+def test_with_all_doubles_spinners_a_capped_one_counts_nothing_and_its_tips_open() -> None:
+    table = Table(FIVE_UP).play("6-6", "6-4@E", "4-4@E", "4-1@E")
+    assert table.count.total == 12 + 1
+    table.play("4-3@4-4:N")
+    assert table.count.total == 12 + 1 + 3
+
+
+def test_a_count_of_nothing_is_no_score() -> None:
+    table = Table().play("0-0")
+    assert (table.count.total, table.score, table.totals) == (0, 0, (0, 0))
+
+
+def test_another_unit_scores_other_counts() -> None:
+    threes = replace(OPEN_BONES, unit=3, tally=TallyStyle.NUMBERS)
+    assert [total for total in range(1, 16) if points_for(total, threes)] == [3, 6, 9, 12, 15]
+
+
+def test_without_a_unit_no_play_scores() -> None:
+    assert points_for(10, replace(OPEN_BONES, unit=None)) == 0
+
+
+def test_a_divisor_pays_a_share_of_the_count() -> None:
+    assert points_for(15, replace(OPEN_BONES, play_divisor=5, tally=TallyStyle.NUMBERS)) == 3

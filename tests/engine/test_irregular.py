@@ -1,0 +1,282 @@
+"""RULES.md 2.6: what is wrong is noticed, said in the players' words, and never fatal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    BONES,
+    Draw,
+    Drawing,
+    EngineError,
+    HandEnd,
+    Irregular,
+    Knock,
+    LeadFirst,
+    MatchStart,
+    NodeId,
+    Passed,
+    Phase,
+    Play,
+    Policy,
+    Port,
+    Problem,
+    ProblemKind,
+    Reveal,
+    RevealPips,
+    Seat,
+    Spinner,
+    Spot,
+    State,
+    Tile,
+    Weight,
+    apply,
+    ends,
+    problem_with,
+)
+from tests.engine.table import Table, tiles
+
+A, B = Seat(0), Seat(1)
+WARN = replace(BONES, lead_first=LeadFirst.LOT_ANY)
+STRICT = replace(WARN, policy=Policy.STRICT)
+
+
+def problems(table: Table) -> list[Problem]:
+    return [outcome.problem for outcome in table.outcomes if isinstance(outcome, Irregular)]
+
+
+def words(table: Table) -> list[str]:
+    return [problem.words for problem in problems(table)]
+
+
+def stood(table: Table) -> set[bool]:
+    return {outcome.stands for outcome in table.outcomes if isinstance(outcome, Irregular)}
+
+
+# Each line: plays before, the illegal play, the seat that makes it, what is said.
+ILLEGAL = [
+    ("5-5", "5-1@W", 0, "it is Tom's turn, not Brian's"),
+    ("5-5 5-1@W", "5-2@5-5:N", 0, "the spinner needs a tile on both sides first"),
+    ("5-5 5-1@W 1-1@W 1-6@W", "1-3@1-1:S", 0, "only the first double branches, and that was 5-5, not 1-1"),
+    ("5-5", "7-5@E", 1, "a double-six set has no 7-5"),
+    ("5-5 5-1@W 1-6@W", "6-1@W", 1, "the 6-1 is already on the table"),
+]
+
+
+@pytest.mark.parametrize(("before", "text", "seat", "said"), ILLEGAL)
+def test_an_illegal_play_stands_and_is_reported(before: str, text: str, seat: int, said: str) -> None:
+    table = Table(WARN).play(*before.split())
+    tiles_before = len(table.game.layout.nodes)
+    table.play(text, seat=seat)
+    assert words(table) == [said]
+    assert stood(table) == {True}
+    assert len(table.game.layout.nodes) == tiles_before + 1
+    assert table.hand.turn == Seat(1 - seat)
+    assert table.state.irregular == (table.state.entries[-1].seq,)
+
+
+@pytest.mark.parametrize(("before", "text", "seat", "said"), ILLEGAL)
+def test_the_strict_policy_refuses_it_and_changes_nothing(before: str, text: str, seat: int, said: str) -> None:
+    table = Table(STRICT).play(*before.split())
+    game = table.game
+    table.play(text, seat=seat)
+    assert words(table) == [said]
+    assert stood(table) == {False}
+    assert table.game == game
+
+
+def test_a_wrong_number_stands_when_it_was_seen_which_half_lies_outside() -> None:
+    table = Table(WARN).play("5-5")
+    table.feed(replace(table.play_of("6-4@E"), inner=6))
+    assert words(table) == ["6-4 does not fit there, that end needs a 5"]
+    assert table.end("E").number == 4
+    assert str(table.count) == "5 + 5 + 4 = 14"
+
+
+def test_a_wrong_number_cannot_stand_when_nobody_saw_which_half_lies_outside() -> None:
+    table = Table(WARN).play("5-5", "6-4@E")
+    assert words(table)[0] == "6-4: it has no 5, and nobody saw which half lies outside"
+    assert len(table.game.layout.nodes) == 1
+
+
+def test_a_double_of_the_wrong_number_stands() -> None:
+    table = Table(WARN).play("5-5", "4-4@E")
+    assert words(table) == ["4-4 does not fit there, that end needs a 5"]
+    assert table.end("E").number == 4
+
+
+def test_a_tile_on_a_tip_before_its_time_covers_one_side_of_the_spinner() -> None:
+    table = Table(WARN).play("5-5", "5-1@W", "5-2@5-5:N")
+    assert str(table.count) == "1 + 2 = 3"
+    assert [(end.number, end.playable) for end in ends(table.state) if end.spot.host == table.node("5-5")] == [
+        (5, True),
+        (5, False),
+    ]
+
+
+def test_a_tile_on_the_tip_of_an_end_double_uses_its_one_free_side() -> None:
+    table = Table(WARN).play("5-5", "5-1@W", "1-1@W", "1-3@1-1:N")
+    assert problems(table)[0].kind is ProblemKind.NO_BRANCH
+    assert str(table.count) == "3 + 5 + 5 = 13"
+    assert [end.arm for end in ends(table.state) if end.number == 3] == [Port.W]
+    assert [end for end in ends(table.state) if end.spot.host == table.node("1-1")] == []
+
+
+def test_the_same_spot_cannot_be_taken_twice() -> None:
+    table = Table(WARN).play("5-5", "5-1@W")
+    spot = Spot(table.node("5-5"), Port.W)
+    table.feed(Play(A, Tile(2, 5), spot))
+    assert words(table) == ["5-2: another tile already lies there against 5-5"]
+    assert stood(table) == {False}
+
+
+def test_several_things_wrong_are_all_said_the_gravest_first() -> None:
+    table = Table(WARN).play("5-5", "5-1@W")
+    table.feed(Play(B, Tile(5, 5), Spot(NodeId(99), Port.E)))
+    assert [problem.kind for problem in problems(table)] == [
+        ProblemKind.CANNOT_LIE_THERE,
+        ProblemKind.WRONG_SEAT,
+        ProblemKind.ALREADY_USED,
+    ]
+    weights = [problem.weight.value for problem in problems(table)]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_a_second_copy_is_no_problem_where_there_are_two_and_a_third_is() -> None:
+    table = Table(replace(STRICT, copies=2)).play("5-5", "5-1@W", "5-1@E")
+    assert problems(table) == []
+    table.play("5-1@N")
+    assert words(table) == ["the 5-1 is already on the table"]
+
+
+def test_where_no_double_branches_a_tile_on_a_tip_is_told_so() -> None:
+    table = Table(replace(STRICT, spinner=Spinner.NONE)).play("5-5", "5-1@W", "5-2@E", "5-3@5-5:N")
+    assert words(table) == ["5-5 has no more ends: no double branches in this game"]
+
+
+def test_what_no_sensor_can_mean_is_an_error_of_the_programmer() -> None:
+    with pytest.raises(EngineError, match="inner must be a number of 5-3, got 4"):
+        Play(A, Tile(3, 5), inner=4)
+    with pytest.raises(EngineError, match="a draw takes 1 tile or more, got 0"):
+        Draw(A, 0)
+    with pytest.raises(EngineError, match="pips must be 0 or more, got -1"):
+        RevealPips(A, -1)
+
+
+# ---- revokes ----
+
+
+def knocked_on(*, policy: Policy = Policy.WARN) -> Table:
+    """Tom has knocked on 5 with an empty boneyard."""
+    return Table(replace(WARN, hand=14, policy=policy)).play("5-5").feed(Knock(B))
+
+
+def test_a_tile_of_a_number_he_knocked_on_is_a_revoke() -> None:
+    table = knocked_on(policy=Policy.STRICT).play("5-1@W", "5-2@E")
+    assert words(table) == ["Tom knocked on 5, but held 5-2"]
+    assert stood(table) == {True}
+    assert problems(table)[0].weight is Weight.NOTED
+
+
+def test_a_tile_of_another_number_is_none() -> None:
+    assert problems(knocked_on().play("5-1@W", "1-2@W")) == []
+
+
+def test_a_tile_drawn_since_is_none_but_a_second_one_is() -> None:
+    table = Table(WARN).play("5-5").feed(Draw(B, 1)).play("5-1@W", "5-2@E")
+    assert problems(table) == []
+    table.play("5-3@N")
+    assert words(table) == ["Tom drew on 5, but held 5-3"]
+
+
+def test_hands_laid_open_show_a_revoke_too() -> None:
+    table = knocked_on().feed(HandEnd()).feed(Reveal(B, tiles("5-2 1-1")))
+    assert "Tom knocked on 5, but held 5-2" in words(table)
+
+
+# ---- hands laid open ----
+
+
+def test_a_hand_of_the_wrong_size_is_noted() -> None:
+    table = Table(replace(WARN, hand=2)).play("5-5", "5-1@W", "5-2@E").feed(Reveal(B, tiles("6-6 6-4")))
+    assert words(table) == ["Tom shows 2 tiles, but should have 1"]
+    assert table.totals == (10 + 20, 0)
+
+
+def test_a_hand_that_repeats_a_tile_of_the_table_is_noted() -> None:
+    table = Table(replace(WARN, hand=2)).play("5-5", "5-1@W", "5-2@E").feed(Reveal(B, tiles("5-1")))
+    assert words(table) == ["the 5-1 has already been seen elsewhere"]
+
+
+def test_a_tile_in_two_open_hands_is_noted() -> None:
+    table = Table(replace(WARN, hand=1), ("A", "B", "C")).play("5-5")
+    table.feed(Reveal(B, tiles("6-6")), Reveal(Seat(2), tiles("6-6")))
+    assert words(table) == ["the 6-6 has already been seen elsewhere"]
+
+
+def test_a_hand_with_a_tile_of_another_set_is_noted() -> None:
+    table = Table(replace(WARN, hand=1)).play("5-5").feed(Reveal(B, tiles("7-7")))
+    assert words(table) == ["a double-six set has no 7-7"]
+
+
+# ---- draws and knocks ----
+
+
+def test_a_draw_out_of_turn_is_reported_and_counted_and_keeps_the_turn() -> None:
+    table = Table(WARN).play("5-5").feed(Draw(A))
+    assert words(table) == ["it is Tom's turn, not Brian's"]
+    assert (table.hand.sizes, table.hand.boneyard, table.hand.turn) == ((7, 7), 13, B)
+
+
+def test_a_draw_before_the_first_tile_is_reported() -> None:
+    assert words(Table(WARN).feed(Draw(A))) == ["nobody draws before the first tile is played"]
+
+
+def test_a_knock_out_of_turn_waits_until_the_table_says_it_stands() -> None:
+    table = Table(replace(WARN, hand=14)).play("5-5").feed(Knock(A))
+    assert words(table) == ["it is Tom's turn, not Brian's"]
+    assert stood(table) == {False}
+    assert table.hand.turn == B
+
+
+def test_a_knock_with_tiles_to_draw_is_reported_and_passes() -> None:
+    table = Table(WARN).play("5-5").feed(Knock(B))
+    assert words(table) == ["draw before knocking: 14 tiles left in the boneyard"]
+    assert Passed(B, 1) in table.outcomes
+    assert table.hand.turn == A
+
+
+def test_where_nobody_draws_a_knock_is_always_good_and_a_draw_never() -> None:
+    table = Table(replace(STRICT, draw=Drawing.NONE)).play("5-5").feed(Knock(B))
+    assert problems(table) == []
+    assert words(table.feed(Draw(A))) == ["nobody draws in this game"]
+
+
+def test_a_draw_between_knocks_starts_their_count_again() -> None:
+    drawn = (Knock(B), Draw(A, 14), Knock(A))
+    assert Table(WARN).play("5-5").feed(*drawn).game.phase is Phase.PLAY
+    assert Table(WARN).play("5-5").feed(*drawn, Knock(B)).game.phase is Phase.REVEAL
+
+
+def test_a_hand_ended_without_proof_stands_and_is_reported() -> None:
+    table = Table(WARN).play("5-5").feed(HandEnd())
+    assert words(table) == ["it is not proved that nobody can play"]
+    assert table.game.phase is Phase.REVEAL
+
+
+def test_a_match_started_over_another_waits_to_be_confirmed() -> None:
+    table = Table(WARN).play("5-5").feed(MatchStart(WARN, ("C", "D")))
+    assert words(table) == ["the match is not over"]
+    assert table.totals == (10, 0)
+
+
+def test_asking_what_is_wrong_changes_nothing() -> None:
+    table = Table(WARN).play("5-5")
+    state = table.state
+    assert problem_with(state, Knock(B)) is not None
+    assert problem_with(state, Draw(B)) is None
+    assert table.state == state
+    assert apply(state, Draw(B))[0].log[:-1] == state.log
+    assert State() == State()

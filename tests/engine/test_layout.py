@@ -1,0 +1,149 @@
+"""RULES.md 2.1: ports, arms, spinners and tips."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    BONES,
+    BranchOrder,
+    EngineError,
+    Layout,
+    NodeId,
+    OpenEnd,
+    Port,
+    Spinner,
+    Spot,
+    Tile,
+    attach,
+    ends,
+    obstacle,
+    open_ends,
+)
+from tests.engine.table import OPEN_BONES, Table
+
+ALL_SPINNERS = replace(OPEN_BONES, spinner=Spinner.ALL)
+NO_SPINNER = replace(OPEN_BONES, spinner=Spinner.NONE)
+ANY_ORDER = replace(OPEN_BONES, branch_order=BranchOrder.ANY)
+
+
+def shown(table: Table) -> list[tuple[str, int, str]]:
+    """Arm, number and tile of every end that is playable now."""
+    tile = {node.id: str(node.tile) for node in table.game.layout.nodes}
+    return [(end.arm.value, end.number, tile[end.spot.host]) for end in ends(table.state) if end.playable]
+
+
+def test_an_empty_table_has_no_ends() -> None:
+    assert open_ends(Layout(), BranchOrder.ANY) == ()
+
+
+def test_a_first_single_shows_its_first_number_west() -> None:
+    assert shown(Table().play("4-3")) == [("W", 4, "4-3"), ("E", 3, "4-3")]
+    assert shown(Table().play("3-4")) == [("W", 3, "4-3"), ("E", 4, "4-3")]
+
+
+def test_a_first_single_shows_its_smaller_number_west_when_nobody_saw() -> None:
+    layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES)
+    assert [end.number for end in open_ends(layout, BranchOrder.ANY)] == [3, 4]
+
+
+def test_an_attached_single_leaves_its_outer_half() -> None:
+    table = Table().play("4-3", "3-6@E")
+    assert shown(table) == [("W", 4, "4-3"), ("E", 6, "6-3")]
+    node = table.game.layout.nodes[1]
+    assert (node.inner, node.outer, node.joins, node.covered) == (3, 6, Spot(NodeId(2), Port.E), (Port.W,))
+
+
+def test_both_neighbours_know_that_they_touch() -> None:
+    first, second = Table().play("4-3", "3-6@E").game.layout.nodes
+    assert first.covered == (Port.E,)
+    assert second.covered == (Port.W,)
+
+
+def test_the_first_double_is_the_spinner_wherever_it_lies() -> None:
+    table = Table().play("4-3", "3-3@E", "4-4@W")
+    assert [node.tile for node in table.game.layout.nodes if node.branches] == [Tile(3, 3)]
+    assert table.game.layout.spinner == table.game.layout.nodes[1]
+
+
+def test_with_spinner_all_every_double_branches() -> None:
+    table = Table(ALL_SPINNERS).play("4-3", "3-3@E", "4-4@W")
+    assert [node.tile for node in table.game.layout.nodes if node.branches] == [Tile(3, 3), Tile(4, 4)]
+
+
+def test_with_spinner_none_no_double_branches() -> None:
+    table = Table(NO_SPINNER).play("3-3", "3-1@W", "3-2@E")
+    assert shown(table) == [("W", 1, "3-1"), ("E", 2, "3-2")]
+    assert len(ends(table.state)) == 2
+
+
+def test_a_tip_is_closed_until_both_sides_are_covered() -> None:
+    table = Table().play("5-5")
+    assert [(end.arm, end.playable) for end in ends(table.state)] == [
+        (Port.W, True),
+        (Port.N, False),
+        (Port.E, True),
+        (Port.S, False),
+    ]
+    table.play("5-1@W")
+    assert {end.arm: end.playable for end in ends(table.state)}[Port.N] is False
+    table.play("5-4@E")
+    assert {end.arm: end.playable for end in ends(table.state)} == dict.fromkeys((Port.W, Port.N, Port.E, Port.S), True)
+
+
+def test_a_spinner_at_the_end_of_a_line_has_that_line_on_one_side() -> None:
+    table = Table().play("4-3", "3-3@E")
+    assert {(end.number, end.playable) for end in ends(table.state) if end.spot.host == table.node("3-3")} == {
+        (3, True),
+        (3, False),
+    }
+    table.play("3-5@E")
+    assert [arm for arm, number, tile in shown(table) if tile == "3-3"] == ["N", "S"]
+
+
+def test_in_any_order_tips_are_open_at_once() -> None:
+    assert shown(Table(ANY_ORDER).play("5-5")) == [("W", 5, "5-5"), ("N", 5, "5-5"), ("E", 5, "5-5"), ("S", 5, "5-5")]
+
+
+def test_a_double_that_does_not_branch_has_one_far_side() -> None:
+    table = Table().play("5-5", "5-1@W", "1-1@W")
+    assert [(arm, number) for arm, number, tile in shown(table) if tile == "1-1"] == [("W", 1)]
+    table.play("1-6@W")
+    assert [tile for _, _, tile in shown(table)] == ["5-5", "6-1"]
+
+
+def test_tiles_of_a_tip_continue_its_arm() -> None:
+    table = Table().play("5-5", "5-1@W", "5-4@E", "5-2@N", "2-6@N", "5-3@S")
+    assert shown(table) == [("W", 1, "5-1"), ("E", 4, "5-4"), ("N", 6, "6-2"), ("S", 3, "5-3")]
+
+
+def test_a_name_on_the_table_is_the_place_of_the_play_in_the_log() -> None:
+    table = Table().play("5-5", "5-1@W", "5-4@E")
+    assert [node.id for node in table.game.layout.nodes] == [2, 3, 4]
+
+
+def test_the_first_number_inside_decides_which_half_lies_outside() -> None:
+    layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES, inner=4)
+    assert open_ends(layout, BranchOrder.ANY)[0] == OpenEnd(Spot(NodeId(0), Port.W), 4, Port.W, playable=True)
+    layout = attach(layout, Tile(1, 2), Spot(NodeId(0), Port.W), node=NodeId(1), rules=BONES, inner=2)
+    assert [end.number for end in open_ends(layout, BranchOrder.ANY)] == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("tile", "at", "words"),
+    [
+        (Tile(1, 5), None, "it must touch the layout"),
+        (Tile(1, 5), Spot(NodeId(9), Port.W), "the tile it should touch is not on the table"),
+        (Tile(4, 5), Spot(NodeId(0), Port.E), "another tile already lies there against 5-4"),
+        (Tile(4, 5), Spot(NodeId(0), Port.N), "5-4 is no double and has no tips"),
+        (Tile(1, 2), Spot(NodeId(0), Port.W), "it has no 5, and nobody saw which half lies outside"),
+    ],
+)
+def test_what_hands_cannot_lay_is_no_layout(tile: Tile, at: Spot | None, words: str) -> None:
+    layout = attach(Layout(), Tile(4, 5), None, node=NodeId(0), rules=BONES, inner=5)
+    layout = attach(layout, Tile(4, 6), Spot(NodeId(0), Port.E), node=NodeId(1), rules=BONES)
+    assert obstacle(layout, tile, at) == words
+    with pytest.raises(EngineError, match=words):
+        attach(layout, tile, at, node=NodeId(2), rules=BONES)

@@ -1,0 +1,126 @@
+"""RULES.md 2.7: what can be agreed, and what no table can play."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    BONES,
+    BranchOrder,
+    Drawing,
+    EngineError,
+    HandPoints,
+    LeadFirst,
+    LeadNext,
+    MatchEnd,
+    MatchStart,
+    Policy,
+    Rules,
+    Spinner,
+    SpinnerCount,
+    TallyStyle,
+    TargetTest,
+    TieBreak,
+    Weight,
+    deal_problems,
+    problem_with,
+    profile,
+)
+from engine.state import State
+
+
+def test_bones_is_what_the_reference_says() -> None:
+    assert (
+        Rules(
+            name="bones",
+            max_pips=6,
+            copies=1,
+            seats_min=2,
+            seats_max=4,
+            hand=7,
+            redeal_if_doubles_over=3,
+            lead_first=LeadFirst.HIGHEST_DOUBLE,
+            lead_next=LeadNext.WINNER_ANY,
+            spinner=Spinner.FIRST,
+            branch_order=BranchOrder.SIDES_FIRST,
+            spinner_count=SpinnerCount.UNTIL_CAPPED,
+            unit=5,
+            play_divisor=1,
+            draw=Drawing.UNTIL_PLAYABLE,
+            hand_points=HandPoints(subtract_own=False, round_to=5, bonus_divisor=1, tie=TieBreak.LIGHTEST_TILE),
+            target=150,
+            target_test=TargetTest.REACH,
+            match_end=MatchEnd.IMMEDIATE,
+            tally=TallyStyle.HOUSE,
+            policy=Policy.WARN,
+        )
+        == BONES
+    )
+    assert profile("bones") is BONES
+
+
+def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(EngineError, match='"chess"; known: bones'):
+        profile("chess")
+
+
+def test_seven_tiles_for_five_players_do_not_come_from_28() -> None:
+    assert deal_problems(BONES, 5) == (
+        "bones is for 2 to 4 players, not 5",
+        "7 tiles x 5 players need 35 tiles, a double-six set has 28",
+    )
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_bones_is_dealt_to_two_to_four(seats: int) -> None:
+    assert deal_problems(BONES, seats) == ()
+
+
+def test_a_larger_set_serves_more_players() -> None:
+    assert deal_problems(replace(BONES, max_pips=9, seats_max=7), 7) == ()
+    assert deal_problems(replace(BONES, max_pips=9, seats_max=8), 8) == (
+        "7 tiles x 8 players need 56 tiles, a double-nine set has 55",
+    )
+
+
+def test_two_sets_are_counted_together() -> None:
+    two = replace(BONES, copies=2, seats_max=9)
+    assert two.tiles == 56
+    assert deal_problems(two, 9) == ("7 tiles x 9 players need 63 tiles, 2 double-six sets have 56",)
+
+
+def test_a_match_that_cannot_be_dealt_is_a_problem_not_a_crash() -> None:
+    problem = problem_with(State(), MatchStart(BONES, ("A", "B", "C", "D", "E")))
+    assert problem is not None
+    assert problem.weight is Weight.IMPOSSIBLE
+
+
+def test_all_faults_of_rules_are_named_at_once() -> None:
+    with pytest.raises(EngineError) as refused:
+        Rules(
+            name="odd",
+            max_pips=5,
+            copies=0,
+            seats_min=1,
+            seats_max=0,
+            hand=0,
+            unit=0,
+            play_divisor=0,
+            hand_points=HandPoints(round_to=0, bonus_divisor=0),
+            target=0,
+        )
+    for fault in (
+        "rules odd: max_pips: expected 6 to 18, got 5",
+        "copies: expected 1 or more, got 0",
+        "seats_min: expected 2 or more, got 1",
+        "seats_max: expected 1 or more, got 0",
+        "hand: expected 1 tile or more, got 0",
+        "unit: expected 1 or more, got 0",
+        "play_divisor: expected 1 or more, got 0",
+        "round_to: expected 1 or more, got 0",
+        "bonus_divisor: expected 1 or more, got 0",
+        "target: expected 1 point or more, got 0",
+    ):
+        assert fault in str(refused.value)

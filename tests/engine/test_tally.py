@@ -1,0 +1,98 @@
+"""The house tally of text 000, RULES.md 3.1."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import BONES, EngineError, House, HouseTally, Mark, Seat, TallyStyle
+from engine.rules import HandPoints, Rules
+from tests.engine.table import Table
+
+
+def marks(*adds: int) -> list[tuple[int, str]]:
+    """Cross strokes and the quadrants of each house, "." for an empty one."""
+    return [
+        (house.cross, "".join(mark.value or "." for mark in house.quadrants)) for house in HouseTally.of(adds).houses
+    ]
+
+
+def test_the_first_two_slashes_form_the_cross() -> None:
+    assert marks(5) == [(1, "....")]
+    assert marks(5, 5) == marks(10) == [(2, "....")]
+
+
+def test_ten_at_once_is_a_circle() -> None:
+    assert marks(10, 10) == [(2, "O...")]
+
+
+def test_two_slashes_in_a_quadrant_are_an_x() -> None:
+    assert marks(10, 5) == [(2, "\\...")]
+    assert marks(10, 5, 5) == [(2, "X...")]
+
+
+def test_a_half_x_is_finished_before_a_circle_is_drawn() -> None:
+    assert marks(10, 5, 10) == [(2, "X\\..")]
+    assert marks(10, 5, 15) == [(2, "XO..")]
+
+
+def test_a_half_cross_is_finished_first() -> None:
+    assert marks(5, 10) == [(2, "\\...")]
+
+
+def test_a_full_house_is_fifty_and_the_next_one_starts() -> None:
+    assert marks(50) == [(2, "OOOO")]
+    assert marks(50, 5) == [(2, "OOOO"), (1, "....")]
+    assert House(2, (Mark.CIRCLE, Mark.X, Mark.X, Mark.CIRCLE)).points == 50
+
+
+def test_brian_and_tom_of_the_text() -> None:
+    assert marks(10, 10, 5, 5, 5, 5, 10, 5) == [(2, "OXXO"), (1, "....")]
+    assert marks(10, 5, 5, 5, 5, 10, 5) == [(2, "XXO\\")]
+
+
+def test_no_points_leave_no_marks() -> None:
+    assert marks() == marks(0) == []
+
+
+def test_a_house_is_drawn_in_three_rows() -> None:
+    (full, begun) = HouseTally.of((10, 10, 5, 5, 5, 5, 10, 5)).houses
+    assert full.lines() == ("O|X", "-+-", "X|O")
+    assert begun.lines() == ("   ", "---", "   ")
+    assert House().lines() == ("   ", "   ", "   ")
+
+
+@given(st.lists(st.integers(0, 20).map(lambda fives: 5 * fives), max_size=30))
+def test_the_marks_are_worth_the_score(adds: list[int]) -> None:
+    tally = HouseTally.of(adds)
+    assert tally.points == sum(adds)
+    assert all(house.is_full for house in tally.houses[:-1])
+    assert len(tally.houses) == -(-sum(adds) // 50)
+
+
+@pytest.mark.parametrize("points", [-5, 3, 12])
+def test_what_is_no_multiple_of_five_cannot_be_marked(points: int) -> None:
+    with pytest.raises(EngineError, match=f"multiples of 5, got {points}"):
+        HouseTally().add(points)
+
+
+def test_a_full_house_takes_no_more() -> None:
+    (full,) = HouseTally.of([50]).houses
+    with pytest.raises(EngineError, match="full"):
+        full.marked(5)
+
+
+def test_a_match_has_the_tally_of_its_scores() -> None:
+    table = Table().play("5-5", "5-0@E")
+    assert table.game.tally(Seat(0)) == table.game.tally(Seat(1)) == HouseTally.of([10])
+
+
+def test_a_match_scored_in_numbers_has_no_house() -> None:
+    assert Table(Rules(name="plain", tally=TallyStyle.NUMBERS)).game.tally(Seat(0)) is None
+
+
+def test_house_marks_are_refused_for_points_that_are_no_fives() -> None:
+    with pytest.raises(EngineError, match="house marks only fives"):
+        Rules(name="odd", unit=5, hand_points=HandPoints(round_to=None), tally=TallyStyle.HOUSE)
+    assert BONES.tally is TallyStyle.HOUSE
