@@ -1,0 +1,9 @@
+"""What can go wrong in the eye, apart from not seeing well."""
+
+
+class VisionError(Exception):
+    """Base of every error that vision raises on purpose."""
+
+
+class ModelError(VisionError, ValueError):
+    """A file of trained heads cannot be used."""

@@ -1,0 +1,101 @@
+"""What is read from a picture: tiles, their halves and their joins, as plain values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+PointPx = tuple[float, float]
+
+
+class Face(StrEnum):
+    """Which side of a tile the camera sees."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """One half of a face-up tile.
+
+    Attributes:
+        pips: Number of pips, 0 to 18.
+        confidence: Probability that *pips* is right, 0 to 1.
+        center_px: Centre of the half in the upright picture, x right and y down.
+    """
+
+    pips: int
+    confidence: float
+    center_px: PointPx
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A tile on the table.
+
+    Attributes:
+        face: Whether its pips or its back are seen.
+        corners_px: The outline of its top face, clockwise as seen from the top left.
+        halves: Both halves of a face-up tile, empty for a face-down one.
+    """
+
+    face: Face
+    corners_px: tuple[PointPx, PointPx, PointPx, PointPx]
+    halves: tuple[Half, Half] | tuple[()]
+
+    def __post_init__(self) -> None:
+        if (self.face is Face.UP) != (len(self.halves) == 2):
+            raise ValueError(f"a tile with face {self.face} cannot have {len(self.halves)} halves")
+
+    @property
+    def center_px(self) -> PointPx:
+        """Centre of the tile in pixels."""
+        return _middle(*self.corners_px)
+
+    @property
+    def half_centers_px(self) -> tuple[PointPx, PointPx]:
+        """Centres of both halves in pixels, also of a tile that lies face down."""
+        if self.halves:
+            return (self.halves[0].center_px, self.halves[1].center_px)
+        a, b, c, d = self.corners_px
+        if math.dist(a, b) + math.dist(c, d) < math.dist(b, c) + math.dist(d, a):
+            a, b, c, d = b, c, d, a
+        middle = self.center_px
+        return (_middle(_middle(a, d), middle), _middle(_middle(b, c), middle))
+
+
+def _middle(*points: PointPx) -> PointPx:
+    return (sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points))
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two tiles that touch as in a play.
+
+    Attributes:
+        a, b: Indices into the tiles of the reading.
+        a_half, b_half: Index of the half that touches, or None for the side of a crosswise double.
+    """
+
+    a: int
+    a_half: int | None
+    b: int
+    b_half: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Everything that was read from one picture.
+
+    Attributes:
+        width_px, height_px: Size of the upright picture.
+        tiles: From top to bottom, then from left to right.
+        joins: Which of the tiles touch as in a play.
+    """
+
+    width_px: int
+    height_px: int
+    tiles: tuple[Tile, ...]
+    joins: tuple[Join, ...]

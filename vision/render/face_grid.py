@@ -1,0 +1,145 @@
+"""The pixels of a tile's texture: outline, rounded edge, and small squares around the pips."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.render.look_types import Bgr, TileLook
+from vision.render.patterns import Points, largest_radius, pip_centers
+
+Plane = NDArray[np.floating[Any]]
+
+_PAD_PX = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FaceGrid:
+    """What all faces of a set share: pixels of the texture and the shape of the tile.
+
+    Attributes:
+        scale: Texture pixels per millimetre.
+        x_mm, y_mm: Shapes (1, W) and (H, 1), from the middle of the tile.
+        alpha: Cover of each pixel, 0 to 1.
+        normal_x, normal_y, normal_z: Surface normal of face and rounded edge.
+        edge: 1 at the very edge, falling to 0 inwards.
+        spots: The pips of each (number, half) that was painted, kept because most of a picture's tiles share them.
+    """
+
+    scale: float
+    x_mm: Plane
+    y_mm: Plane
+    alpha: Plane
+    normal_x: Plane
+    normal_y: Plane
+    normal_z: Plane
+    edge: Plane
+    spots: dict[tuple[int, int], Spots] = field(default_factory=dict)
+
+    def to_tile(self) -> NDArray[np.float64]:
+        """Return the homography, shape (3, 3), from texture pixels to millimetres of the tile frame."""
+        height, width = self.alpha.shape
+        step = 1 / self.scale
+        return np.array([[step, 0.0, -(width - 1) / 2 * step], [0.0, step, -(height - 1) / 2 * step], [0.0, 0.0, 1.0]])
+
+
+def grid_of(look: TileLook, scale: float) -> FaceGrid:
+    """Return the grid of a set at *scale* texture pixels per millimetre."""
+    width = math.ceil(look.length_mm * scale) + 2 * _PAD_PX
+    height = math.ceil(look.width_mm * scale) + 2 * _PAD_PX
+    x_mm = ((np.arange(width, dtype=np.float32) - (width - 1) / 2) / scale)[None, :]
+    y_mm = ((np.arange(height, dtype=np.float32) - (height - 1) / 2) / scale)[:, None]
+    radius = min(look.corner_radius_mm, look.width_mm / 2)
+    over_x = np.abs(x_mm) - np.float32(look.length_mm / 2 - radius)
+    over_y = np.abs(y_mm) - np.float32(look.width_mm / 2 - radius)
+    outside_x, outside_y = np.maximum(over_x, 0), np.maximum(over_y, 0)
+    corner = np.hypot(outside_x, outside_y)
+    depth = radius - corner - np.minimum(np.maximum(over_x, over_y), 0)  # millimetres inside the outline
+    in_corner = corner > 0
+    along_x = np.where(in_corner, outside_x / np.maximum(corner, 1e-6), (over_x > over_y).astype(np.float32))
+    along_y = np.where(in_corner, outside_y / np.maximum(corner, 1e-6), (over_y >= over_x).astype(np.float32))
+    bend = np.clip(1 - depth / max(look.bevel_mm, 1e-3), 0, 1) ** 1.5 * (look.bevel_depth * 1.25)
+    bend = bend.astype(np.float32)
+    tilt = np.sin(bend)
+    return FaceGrid(
+        scale,
+        x_mm,
+        y_mm,
+        np.clip(depth * scale + 0.5, 0, 1).astype(np.float32),
+        (tilt * along_x * np.sign(x_mm)).astype(np.float32),
+        (tilt * along_y * np.sign(y_mm)).astype(np.float32),
+        np.cos(bend).astype(np.float32),
+        np.exp(-np.maximum(depth, 0) / max(0.35, 0.8 / scale)).astype(np.float32),
+    )
+
+
+def blend(face: Plane, cover: Plane, bgr: Bgr, shade: Plane | float = 1.0) -> None:
+    """Lay a colour over *face*, channels first, in place, where *cover* is 0 to 1."""
+    for channel in range(3):
+        face[channel] += cover * (bgr[channel] * shade - face[channel])
+
+
+def disc(distance: Plane, radius: float, scale: float) -> Plane:
+    """Return the anti-aliased cover of a disc from distances to its centre, all in the same unit."""
+    cover = np.float32(radius * scale + 0.5) - distance * np.float32(scale)
+    np.minimum(cover, 1, out=cover)
+    np.maximum(cover, 0, out=cover)
+    return cover
+
+
+def pip_places_mm(look: TileLook, pips: int, half: int) -> tuple[Points, float]:
+    """Return the pip centres of a half in the tile frame, shape (N, 2), and their radius, in millimetres."""
+    centers = pip_centers(pips, look.pip_style[pips]) * look.pip_spread
+    radius = min(look.pip_radius, largest_radius(centers))
+    unit_x, unit_y = look.length_mm / 4, look.width_mm / 2
+    side = -1.0 if half == 0 else 1.0
+    lateral = -1.0 if look.is_mirrored else side
+    along = side * (look.length_mm / 4 + centers[:, 1] * unit_x)
+    across = -lateral * centers[:, 0] * unit_y
+    return np.column_stack([along, across]), radius * min(unit_x, unit_y)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spots:
+    """Small squares of pixels around the pips of a half.
+
+    Attributes:
+        rows, columns: Where each square lies in the texture.
+        x, y, distance: Shape (N, K, K), from the centre of the pip in pip radii.
+        cover: Shape (N, K, K), 0 to 1.
+        sharp: Texture pixels per pip radius.
+    """
+
+    rows: tuple[slice, ...]
+    columns: tuple[slice, ...]
+    x: Plane
+    y: Plane
+    distance: Plane
+    cover: Plane
+    sharp: float
+
+
+def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float) -> Spots:
+    """Return the pixels around pips at *places_mm*."""
+    height, width = grid.alpha.shape
+    sharp = radius_mm * grid.scale
+    side = min(2 * math.ceil(sharp + 1) + 1, height)
+    exact = places_mm * grid.scale + ((width - 1) / 2, (height - 1) / 2)
+    corner = np.clip(np.round(exact).astype(int) - side // 2, 0, (width - side, height - side))
+    steps = np.arange(side, dtype=np.float64)
+    x = ((corner[:, :1] + steps - exact[:, :1]) / sharp).astype(np.float32)[:, None, :]
+    y = ((corner[:, 1:] + steps - exact[:, 1:]) / sharp).astype(np.float32)[:, :, None]
+    distance = np.sqrt(x * x + y * y)
+    return Spots(
+        tuple(slice(top, top + side) for top in corner[:, 1].tolist()),
+        tuple(slice(left, left + side) for left in corner[:, 0].tolist()),
+        x,
+        y,
+        distance,
+        disc(distance, 1.0, sharp),
+        sharp,
+    )

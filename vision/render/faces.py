@@ -1,0 +1,204 @@
+"""Paint the face of one tile, seen straight from above, as a texture with transparency."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.render import noise
+from vision.render.colors import mixed
+from vision.render.face_grid import FaceGrid, Spots, blend, disc, pip_places_mm, spots_of
+from vision.render.look_types import BarKind, Bgr, PipKind, TileLook
+from vision.render.patterns import Points
+
+Plane = NDArray[np.floating[Any]]
+Texture = NDArray[np.uint8]
+
+
+def _paint_pips(face: Plane, grid: FaceGrid, look: TileLook, pips: int, half: int, light: Points) -> None:
+    """Paint the pips of one half in place; *light* points to the lamp in the tile frame."""
+    if pips == 0:
+        return
+    if (pips, half) not in grid.spots:
+        grid.spots[pips, half] = spots_of(grid, *pip_places_mm(look, pips, half))
+    spots = grid.spots[pips, half]
+    side = spots.x.shape[2]
+    part = np.empty((3, pips, side, side), face.dtype)
+    for index, (rows, columns) in enumerate(zip(spots.rows, spots.columns, strict=True)):
+        part[:, index] = face[:, rows, columns]
+    _shade_pips(part, spots, look, look.pip_bgr[pips], light.astype(np.float32))
+    for index, (rows, columns) in enumerate(zip(spots.rows, spots.columns, strict=True)):
+        face[:, rows, columns] = part[:, index]
+
+
+def _shine(spots: Spots, place: Plane, width: float, strength: float) -> Plane:
+    """Return the reflection of the lamp in pips, at *place* in pip radii."""
+    distance = (spots.x - place[0]) ** 2 + (spots.y - place[1]) ** 2
+    shine: Plane = spots.cover * np.exp(distance * np.float32(-1 / width**2)) * np.float32(strength)
+    return shine
+
+
+def _shade_pips(part: Plane, spots: Spots, look: TileLook, bgr: Bgr, light: Plane) -> None:
+    """Paint the pips of one colour in place, *part* has shape (3, N, K, K)."""
+    cover, distance, depth = spots.cover, spots.distance, np.float32(look.pip_depth)
+    side = np.float32(np.hypot(light[0], light[1])) + np.float32(1e-6)
+    facing = spots.x * (light[0] / side) + spots.y * (light[1] / side)
+    match look.pip_kind:
+        case PipKind.FLAT:
+            blend(part, cover, bgr)
+        case PipKind.ENGRAVED:
+            blend(part, cover, bgr, 1 - 0.7 * depth * side * facing)
+            rim = cover * np.clip((distance - 0.72) / 0.28, 0, 1) * (0.6 * depth)
+            blend(part, rim * (facing > 0), (15.0, 15.0, 15.0))
+            blend(part, rim * (facing < -0.35), (215.0, 220.0, 220.0))
+            blend(part, _shine(spots, -0.35 * light, 0.2, 0.8 * look.gloss), (245.0, 245.0, 245.0))
+        case PipKind.RING:
+            blend(part, cover - disc(distance, 0.62, spots.sharp), bgr)
+            blend(part, disc(distance, 0.3, spots.sharp) * depth, bgr)
+        case PipKind.GLOSSY:
+            blend(part, cover, bgr, 1 + 0.55 * depth * side * facing - 0.35 * distance**2)
+            blend(part, _shine(spots, 0.3 * light, 0.18, look.gloss), (250.0, 250.0, 250.0))
+        case PipKind.DRILLED:
+            blend(part, cover, bgr, 1 - 0.45 * depth * side * facing)
+            blend(part, disc(distance, 0.34, spots.sharp) * depth, mixed(bgr, look.face_bgr, 0.45))
+
+
+def _middle(grid: FaceGrid, half_width_mm: float) -> slice:
+    """Return the columns of the texture within *half_width_mm* of the middle line."""
+    width = grid.alpha.shape[1]
+    reach = math.ceil((half_width_mm + 1.0) * grid.scale) + 2
+    return slice(max(0, width // 2 - reach), min(width, width // 2 + reach))
+
+
+def _paint_bar(face: Plane, grid: FaceGrid, look: TileLook, light: Points) -> None:
+    """Paint the bar in place, with a lit and a dark wall if it is a groove."""
+    if look.bar_kind not in (BarKind.LINE, BarKind.GROOVE, BarKind.LINE_PIN):
+        return
+    half_mm = look.bar_thickness_mm / 2
+    columns = _middle(grid, half_mm)
+    part, x_mm = face[:, :, columns], grid.x_mm[:, columns]
+    ends = disc(np.abs(grid.y_mm), look.bar_length * look.width_mm / 2, grid.scale)
+    blend(part, disc(np.abs(x_mm), half_mm, grid.scale) * ends, look.bar_bgr)
+    if look.bar_kind is BarKind.GROOVE:
+        wall_mm = math.copysign(0.8 * half_mm, light[0])
+        strength = np.float32(0.5 * abs(light[0]))
+        lit = disc(np.abs(x_mm + wall_mm), 0.45 * half_mm, grid.scale) * ends
+        blend(part, lit * strength, (200.0, 205.0, 205.0))
+        dark = disc(np.abs(x_mm - wall_mm), 0.4 * half_mm, grid.scale) * ends
+        blend(part, dark * strength, (10.0, 10.0, 10.0))
+
+
+def _paint_pin(face: Plane, grid: FaceGrid, look: TileLook, light: Points) -> None:
+    """Paint the pin in the middle in place."""
+    if look.bar_kind not in (BarKind.PIN, BarKind.LINE_PIN):
+        return
+    columns = _middle(grid, 1.3 * look.pin_radius_mm)
+    part, x_mm = face[:, :, columns], grid.x_mm[:, columns]
+    distance = np.hypot(x_mm, grid.y_mm) / np.float32(look.pin_radius_mm)
+    sharp = look.pin_radius_mm * grid.scale
+    facing = (x_mm * np.float32(light[0]) + grid.y_mm * np.float32(light[1])) / np.float32(look.pin_radius_mm)
+    blend(part, disc(distance, 1.25, sharp) * np.float32(0.35), (20.0, 20.0, 20.0))
+    blend(part, disc(distance, 1.0, sharp), look.pin_bgr, 0.85 + 0.5 * facing)
+
+
+def _paint_border(face: Plane, grid: FaceGrid, look: TileLook) -> None:
+    """Paint the printed line around the face in place."""
+    away = np.maximum(
+        np.abs(grid.x_mm) - (look.length_mm / 2 - look.border_mm),
+        np.abs(grid.y_mm) - (look.width_mm / 2 - look.border_mm),
+    )
+    blend(face, disc(np.abs(away).astype(np.float32), 0.35, grid.scale), look.bar_bgr)
+
+
+def _paint_back(face: Plane, grid: FaceGrid, look: TileLook) -> None:
+    """Paint the emblem of the back in place, if the set has one."""
+    if not look.has_emblem:
+        return
+    distance = np.hypot(grid.x_mm / 1.5, grid.y_mm)
+    ring = disc(np.abs(distance - look.width_mm * 0.3), 0.5, grid.scale)
+    star = disc(np.abs(grid.x_mm * grid.y_mm) / (0.12 * look.width_mm), 1.0, grid.scale)
+    blend(face, np.maximum(ring, star * (distance < look.width_mm * 0.24)), mixed(look.back_bgr, look.bar_bgr, 0.4))
+
+
+def _wear(face: Plane, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
+    """Scratch and soil the face in place."""
+    height, width = grid.alpha.shape
+    stain = np.clip(noise.cloud(rng, height, width, 5 * grid.scale) - 0.8, 0, 1) * (0.35 * look.wear)
+    blend(face, stain, (60.0, 85.0, 100.0))
+    scratches = np.zeros((height, width), np.uint8)
+    for _ in range(rng.poisson(6 * look.wear)):
+        start = rng.uniform(0, 1, 2) * (width, height)
+        end = start + rng.normal(0, 6 * grid.scale, 2)
+        cv2.line(scratches, _pixel(start), _pixel(end), int(rng.integers(40, 160)), 1, cv2.LINE_AA)
+    blend(face, scratches.astype(np.float32) * (look.wear / 255), (170.0, 175.0, 180.0))
+    chips = np.clip(noise.cloud(rng, height, width, 1.5 * grid.scale) - 2.2, 0, 1) * look.wear
+    blend(face, chips, look.face_bgr)
+
+
+def _wrap(face: Plane, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
+    """Add the reflections of a wrinkled plastic film in place."""
+    height, width = grid.alpha.shape
+    fold = np.abs(noise.cloud(rng, height, width, (7 * grid.scale, 3.5 * grid.scale)))
+    patch = np.clip(noise.cloud(rng, height, width, 9 * grid.scale), 0, 1)
+    blend(face, np.clip(0.35 - fold * 3, 0, 1) * patch * look.wrap, (255.0, 255.0, 255.0))
+
+
+def _pixel(point: Plane) -> tuple[int, int]:
+    return (round(float(point[0])), round(float(point[1])))
+
+
+def paint_face(
+    grid: FaceGrid,
+    look: TileLook,
+    pips: tuple[int, int] | None,
+    light: Points,
+    ambient: float,
+    rng: np.random.Generator,
+) -> Texture:
+    """Return the texture of one tile, or of the back if *pips* is None.
+
+    Args:
+        light: Shape (3,), unit vector to the lamp in the tile frame, z up.
+        ambient: Share of light from everywhere.
+
+    Returns:
+        Shape (H, W, 4), BGR multiplied by the alpha of the last channel.
+    """
+    height, width = grid.alpha.shape
+    face = np.empty((3, height, width), np.float32)
+    face[:] = np.array(look.face_bgr if pips is not None else look.back_bgr, np.float32)[:, None, None]
+    if look.mottle > 0:
+        face *= 1 + np.float32(look.mottle) * noise.cloud(rng, height, width, 3 * grid.scale)
+    if look.border_mm > 0 and pips is not None:
+        _paint_border(face, grid, look)
+    if pips is None:
+        _paint_back(face, grid, look)
+    else:
+        _paint_bar(face, grid, look, light)
+        _paint_pin(face, grid, look, light)
+        for half in range(2):
+            _paint_pips(face, grid, look, pips[half], half, light)
+    if look.wear > 0:
+        _wear(face, grid, look, rng)
+    face *= _shading(grid, look, light.astype(np.float32), np.float32(ambient))
+    if look.wrap > 0:
+        _wrap(face, grid, look, rng)
+    face *= grid.alpha
+    np.minimum(face, 255, out=face)
+    np.maximum(face, 0, out=face)
+    planes = face.astype(np.uint8)
+    return cv2.merge([*planes, (grid.alpha * 255).astype(np.uint8)]).astype(np.uint8, copy=False)
+
+
+def _shading(grid: FaceGrid, look: TileLook, light: Plane, ambient: np.float32) -> Plane:
+    """Return the brightness of face and rounded edge, where 1 is the flat face."""
+    diffuse = grid.normal_x * light[0] + grid.normal_y * light[1] + grid.normal_z * light[2]
+    diffuse *= (1 - ambient) / max(light[2], np.float32(0.3))
+    np.clip(diffuse, 0, 1.8 * (1 - ambient), out=diffuse)
+    diffuse += ambient
+    shading: Plane = diffuse * (1 - np.float32(look.crease) * grid.edge)
+    return shading

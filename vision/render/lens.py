@@ -1,0 +1,83 @@
+"""What a camera does to a picture: tone, lens, blur, sharpening, noise, compression."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.render import noise
+from vision.render.look_types import CameraLook, LightLook
+from vision.render.view import View
+
+Picture = NDArray[np.uint8]
+
+
+def _metered(lit: Picture, camera: CameraLook) -> float:
+    """Return the factor by which the camera's meter brightens or darkens the picture."""
+    if camera.metering == 0:
+        return 1.0
+    brightest = max(float(np.percentile(lit[::16, ::16, 1], 97)), 20.0)
+    return float((205.0 / brightest) ** camera.metering)
+
+
+def expose(picture: Picture, field: Picture, light: LightLook, camera: CameraLook) -> Picture:
+    """Return *picture* in the light of *field* (128 = unchanged) with colour cast, exposure and contrast."""
+    lit = cv2.multiply(picture, field, scale=1 / 128).astype(np.uint8, copy=False)
+    gain = light.exposure * _metered(lit, camera)
+    level = np.arange(256, dtype=np.float64)[:, None] / 255 * np.asarray(light.cast_bgr) * gain
+    tone = np.clip(level, 0, None) ** light.contrast
+    shoulder = np.where(tone > 0.85, 0.85 + 0.15 * np.tanh((tone - 0.85) / 0.15), tone)
+    table = np.clip(np.round(shoulder * 255), 0, 255).astype(np.uint8)[None]
+    return cv2.LUT(lit, table).astype(np.uint8, copy=False)
+
+
+def _motion_kernel(length_px: float, angle_rad: float) -> NDArray[np.float32]:
+    """Return a line of *length_px* as a kernel of sum 1."""
+    side = math.ceil(length_px / 2) * 2 + 1
+    kernel = np.zeros((side, side), np.float32)
+    middle = (side - 1) / 2
+    step = np.array([math.cos(angle_rad), math.sin(angle_rad)]) * length_px / 2
+    ends = np.round((np.array([middle - step, middle + step])) * 16).astype(int)
+    cv2.line(kernel, tuple(ends[0].tolist()), tuple(ends[1].tolist()), 1.0, 1, cv2.LINE_8, 4)
+    total: NDArray[np.float32] = kernel / max(float(kernel.sum()), 1e-6)
+    return total
+
+
+def _add_noise(picture: Picture, camera: CameraLook, rng: np.random.Generator) -> None:
+    """Add sensor noise to *picture* in place, mostly of brightness and a little of colour."""
+    side = 160  # repeats; fresh noise for every pixel would cost 40 ms
+    patch = rng.standard_normal((side, side, 3), dtype=np.float32)
+    patch = np.float32(0.75) * patch[..., :1] + np.float32(0.65) * patch
+    if camera.noise_grain_px > 0:
+        patch = cv2.GaussianBlur(patch, (0, 0), camera.noise_grain_px) * (1 + 3.0 * camera.noise_grain_px)
+    noise.add_repeated(picture, patch * np.float32(camera.noise))
+
+
+def take(picture: Picture, camera: CameraLook, view: View, rng: np.random.Generator) -> Picture:
+    """Return the picture that *camera* delivers of the pinhole picture."""
+    height, width = picture.shape[:2]
+    if camera.lens != 0:
+        map_x, map_y = view.lens_maps(width, height)
+        picture = cv2.remap(picture, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).astype(
+            np.uint8, copy=False
+        )
+    if camera.motion_px > 1:
+        picture = cv2.filter2D(picture, -1, _motion_kernel(camera.motion_px, camera.motion_rad)).astype(
+            np.uint8, copy=False
+        )
+    if camera.blur_px > 0.2:
+        picture = cv2.GaussianBlur(picture, (0, 0), camera.blur_px).astype(np.uint8, copy=False)
+    if camera.noise > 0:
+        _add_noise(picture, camera, rng)
+    if camera.sharpen > 0:
+        soft = cv2.GaussianBlur(picture, (5, 5), 1.1)
+        picture = cv2.addWeighted(picture, 1 + camera.sharpen, soft, -camera.sharpen, 0).astype(np.uint8, copy=False)
+    if camera.jpeg_quality is not None:
+        _, code = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, camera.jpeg_quality])
+        decoded = cv2.imdecode(code, cv2.IMREAD_COLOR)
+        assert decoded is not None  # what was just encoded
+        picture = decoded.astype(np.uint8, copy=False)
+    return picture

@@ -1,0 +1,135 @@
+"""Shadows, the fall of the light over a scene, and reflections of lamps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.render import noise
+from vision.render.look_types import LightLook
+from vision.render.patterns import Points
+from vision.render.scene import Scene
+from vision.render.view import View
+
+Picture = NDArray[np.uint8]
+Plane = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solid:
+    """A body that throws a shadow.
+
+    Attributes:
+        outline_mm: Shape (N, 2), convex, on the table.
+        bottom_mm, top_mm: Heights over the table.
+    """
+
+    outline_mm: Points
+    bottom_mm: float
+    top_mm: float
+
+
+def to_lamp(light: LightLook) -> Points:
+    """Return the unit vector to the main light, shape (3,), z up from the table."""
+    flat = math.cos(light.elevation_rad)
+    return np.array(
+        [flat * math.cos(light.azimuth_rad), flat * math.sin(light.azimuth_rad), math.sin(light.elevation_rad)]
+    )
+
+
+def _fill(mask: Picture, points_px: Points, scale: float) -> None:
+    """Fill the convex hull of *points_px*, given in full size, in a smaller mask."""
+    hull = cv2.convexHull(np.round(points_px * (scale * 16)).astype(np.int32))
+    cv2.fillConvexPoly(mask, hull, 255, cv2.LINE_AA, 4)
+
+
+def shade_table(
+    picture: Picture, solids: Sequence[Solid], scene: Scene, view: View, rng: np.random.Generator
+) -> Picture:
+    """Return *picture*, the bare table, with its large soft stains and the shadows of *solids* on it."""
+    light, px_per_mm = scene.light, scene.camera.px_per_mm
+    height, width = picture.shape[:2]
+    scale = 0.25 if light.shadow_blur_mm * px_per_mm > 4 else 0.5
+    shade = _shadows(solids, light, view, px_per_mm, (math.ceil(height * scale), math.ceil(width * scale)), scale)
+    if scene.table.unevenness > 0:
+        rows, columns = shade.shape
+        stains = np.clip(noise.cloud(rng, rows, columns, columns / 5) + 1, 0, 3)
+        shade *= 1 - np.float32(0.09 * scene.table.unevenness) * stains
+    field = cv2.resize(cv2.convertScaleAbs(shade, alpha=255), (width, height), interpolation=cv2.INTER_LINEAR)
+    return cv2.multiply(picture, cv2.merge([field, field, field]), scale=1 / 255).astype(np.uint8, copy=False)
+
+
+def _shadows(
+    solids: Sequence[Solid], light: LightLook, view: View, px_per_mm: float, shape: tuple[int, int], scale: float
+) -> Plane:
+    """Return the brightness of the table between *solids*, 0 to 1, in a picture made smaller by *scale*."""
+    cast, contact = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
+    lamp = to_lamp(light)
+    slide = -lamp[:2] / max(float(lamp[2]), 0.25)
+    for solid in solids:
+        low = view.project(solid.outline_mm + slide * solid.bottom_mm, 0.0)
+        high = view.project(solid.outline_mm + slide * solid.top_mm, 0.0)
+        _fill(cast, np.concatenate([low, high]), scale)
+        if solid.bottom_mm < 1.0:
+            middle = solid.outline_mm.mean(axis=0)
+            grown = middle + (solid.outline_mm - middle) * 1.02
+            _fill(contact, view.project(grown, 0.0), scale)
+    soft = cv2.GaussianBlur(cast, (0, 0), max(0.4, light.shadow_blur_mm * px_per_mm * scale))
+    close = cv2.GaussianBlur(contact, (0, 0), max(0.5, 1.0 * px_per_mm * scale))
+    shade: Plane = (1 - soft * np.float32(light.shadow / 255)) * (1 - close * np.float32(light.contact / 255))
+    return shade
+
+
+def _unit_grid(rows: int, columns: int) -> tuple[Plane, Plane]:
+    """Return x and y from -1 to 1, shapes (1, columns) and (rows, 1)."""
+    return (
+        np.linspace(-1, 1, columns, dtype=np.float32)[None, :],
+        np.linspace(-1, 1, rows, dtype=np.float32)[:, None],
+    )
+
+
+def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: np.random.Generator) -> Picture:
+    """Return the brightness of every pixel, shape (H, W, 3), where 128 leaves the picture as it is."""
+    rows, columns = max(2, shape[0] // 8), max(2, shape[1] // 8)
+    x, y = _unit_grid(rows, columns)
+    field = 1 + light.gradient * (x * math.cos(light.azimuth_rad) + y * math.sin(light.azimuth_rad))
+    spot_x, spot_y = rng.uniform(-0.4, 0.4, 2).astype(np.float32)
+    field = field * (1 - light.spot * np.clip(((x - spot_x) ** 2 + (y - spot_y) ** 2) / 2, 0, 1.5))
+    field = field * (1 - vignette * ((x**2 + y**2) / 2) ** 2)
+    if light.band > 0:
+        angle = rng.uniform(0, 2 * math.pi)
+        edge = x * math.cos(angle) + y * math.sin(angle) - rng.uniform(-0.6, 0.6)
+        edge = edge + 0.08 * noise.cloud(rng, rows, columns, rows / 4)
+        softness = float(rng.choice([0.02, 0.06, 0.2]))
+        field = field * (1 - light.band / (1 + np.exp(-np.clip(edge / softness, -30, 30))))
+    large = cv2.resize(field.astype(np.float32), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR)
+    plane = cv2.convertScaleAbs(large, alpha=128)
+    merged: Picture = cv2.merge([plane, plane, plane]).astype(np.uint8, copy=False)
+    return merged
+
+
+def glare_field(light: LightLook, shape: tuple[int, int], rng: np.random.Generator) -> Picture | None:
+    """Return the light that gloss reflects into the camera, shape (H, W), or None without glare."""
+    if light.glare <= 0:
+        return None
+    rows, columns = max(2, shape[0] // 4), max(2, shape[1] // 4)
+    x, y = _unit_grid(rows, columns)
+    total = np.zeros((rows, columns), np.float32)
+    for _ in range(int(rng.integers(1, 4))):
+        center_x, center_y = rng.uniform(-1, 1, 2).astype(np.float32)
+        angle, size = rng.uniform(0, math.pi), rng.uniform(0.06, 0.4)
+        along = (x - center_x) * math.cos(angle) + (y - center_y) * math.sin(angle)
+        across = -(x - center_x) * math.sin(angle) + (y - center_y) * math.cos(angle)
+        distance = (along / (size * light.glare_stretch)) ** 2 + (across / size) ** 2
+        total += np.exp(-(distance ** rng.uniform(0.7, 2.5))).astype(np.float32)
+    total *= 1 + 0.25 * noise.cloud(rng, rows, columns, rows / 12)
+    bright = np.clip(total * (255 * light.glare), 0, 255).astype(np.uint8)
+    large: Picture = cv2.resize(bright, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR).astype(
+        np.uint8, copy=False
+    )
+    return large

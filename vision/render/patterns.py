@@ -1,0 +1,96 @@
+"""Where the pips sit on a half, in the several ways that real sets arrange them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+
+MAX_PIPS = 18
+
+# Columns of pips that run away from the bar; a style is a tuple of column heights and is also used lying across.
+_COLUMNS: dict[int, tuple[tuple[int, ...], ...]] = {
+    6: ((3, 3),),
+    7: ((3, 1, 3),),
+    8: ((3, 2, 3), (4, 4)),
+    9: ((3, 3, 3), (4, 1, 4)),
+    10: ((4, 2, 4), (3, 4, 3), (5, 5)),
+    11: ((4, 3, 4), (5, 1, 5)),
+    12: ((4, 4, 4), (5, 2, 5)),
+    13: ((5, 3, 5), (4, 5, 4), (4, 1, 3, 1, 4)),
+    14: ((5, 4, 5), (4, 3, 3, 4)),
+    15: ((5, 5, 5),),
+    16: ((4, 4, 4, 4), (5, 6, 5)),
+    17: ((6, 5, 6), (4, 3, 3, 3, 4)),
+    18: ((6, 6, 6), (4, 5, 5, 4)),
+}
+# Outermost pip centre in half units for so many pips in a line, as measured by eye on sold sets.
+_REACH = {1: 0.0, 2: 0.58, 3: 0.6, 4: 0.66, 5: 0.7, 6: 0.74}
+
+
+def _few(pips: int, style: int) -> Points:
+    """Return the arrangement of 0 to 5 pips; *style* picks the diagonal of 2 and 3."""
+    reach = _REACH[2]
+    slope = -1.0 if style == 1 else 1.0
+    diagonal = [(-reach, -reach * slope), (reach, reach * slope)]
+    square = [(-reach, -reach), (reach, -reach), (-reach, reach), (reach, reach)]
+    centers = {0: [], 1: [], 2: diagonal, 3: diagonal, 4: square, 5: square}[pips]
+    if pips % 2 == 1:
+        centers = [*centers, (0.0, 0.0)]
+    return np.array(centers, dtype=np.float64).reshape(-1, 2)
+
+
+def _line(count: int, reach: float) -> Points:
+    """Return *count* evenly spaced places from -reach to reach, or the middle for one."""
+    return np.zeros(1) if count == 1 else np.linspace(-reach, reach, count)
+
+
+def _in_columns(heights: tuple[int, ...]) -> Points:
+    """Return centres in columns of these heights, which all share one reach away from the bar."""
+    columns_x = _line(len(heights), _REACH[len(heights)])
+    reach_y = _REACH[max(heights)]
+    columns = [
+        np.column_stack([np.full(height, column_x), _line(height, reach_y)])
+        for column_x, height in zip(columns_x, heights, strict=True)
+    ]
+    return np.concatenate(columns)
+
+
+def style_count(pips: int) -> int:
+    """Return how many arrangements are known for *pips*, 0 to 18."""
+    if not 0 <= pips <= MAX_PIPS:
+        raise ValueError(f"pips: expected 0 to {MAX_PIPS}, got {pips}")
+    if pips in _COLUMNS:
+        return 2 * len(_COLUMNS[pips])
+    return 2 if pips in (2, 3) else 1
+
+
+def pip_centers(pips: int, style: int) -> Points:
+    """Return the centres of the pips of one half.
+
+    Args:
+        pips: 0 to 18.
+        style: Which arrangement, 0 to ``style_count(pips) - 1``. Style 0 is the most common on sold sets. Of larger
+            numbers, even styles have their columns away from the bar (along the tile), odd ones across.
+
+    Returns:
+        Shape (pips, 2), half units: the half spans [-1, 1] both ways, x along the bar, y away from the bar.
+    """
+    if not 0 <= style < style_count(pips):
+        raise ValueError(f"style of {pips} pips: expected 0 to {style_count(pips) - 1}, got {style}")
+    if pips not in _COLUMNS:
+        return _few(pips, style)
+    centers = _in_columns(_COLUMNS[pips][style // 2])
+    return centers[:, ::-1].copy() if style % 2 == 1 else centers
+
+
+def largest_radius(centers: Points) -> float:
+    """Return the largest pip radius, in half units, that keeps pips at *centers* apart and inside their half."""
+    if len(centers) == 0:
+        return 1.0
+    inside = 0.97 - float(np.abs(centers).max())
+    if len(centers) == 1:
+        return inside
+    apart = np.linalg.norm(centers[:, None] - centers[None], axis=2)
+    return min(inside, 0.46 * float(apart[~np.eye(len(centers), dtype=bool)].min()))

@@ -1,0 +1,93 @@
+"""Project the table onto the picture: a pinhole camera over it, then a small lens distortion."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.render.look_types import CameraLook
+from vision.render.patterns import Points
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A camera at its place.
+
+    Attributes:
+        matrix: Shape (3, 4), from (x, y, z, 1) in millimetres to pixels; x right, y down, z up from the table.
+        center_px: Middle of the picture.
+        lens: See `CameraLook`.
+    """
+
+    matrix: NDArray[np.float64]
+    center_px: tuple[float, float]
+    lens: float
+
+    def project(self, points_mm: Points, height_mm: float) -> Points:
+        """Return where points at one height, shape (N, 2), appear before the lens distorts them."""
+        points = points_mm @ self.matrix[:, :2].T + (self.matrix[:, 2] * height_mm + self.matrix[:, 3])
+        flat: Points = points[:, :2] / points[:, 2:]
+        return flat
+
+    def plane(self, height_mm: float) -> NDArray[np.float64]:
+        """Return the homography, shape (3, 3), from the plane at *height_mm* to pixels, without lens."""
+        return np.column_stack(
+            [self.matrix[:, 0], self.matrix[:, 1], height_mm * self.matrix[:, 2] + self.matrix[:, 3]]
+        )
+
+    def distort(self, points_px: Points) -> Points:
+        """Return where the lens moves points of the pinhole picture, shape (N, 2)."""
+        if self.lens == 0.0:
+            return points_px
+        center = np.asarray(self.center_px)
+        diagonal_px = math.hypot(*self.center_px)
+        offset = (points_px - center) / diagonal_px
+        source = np.linalg.norm(offset, axis=1) / self._zoom
+        radius = source.copy()
+        for _ in range(6):  # Newton converges to 1e-12 in 5 steps for |lens| <= 0.1
+            radius -= (radius + self.lens * radius**3 - source) / (1 + 3 * self.lens * radius**2)
+        factor = np.where(source > 1e-12, radius / np.maximum(source, 1e-12), 1.0) / self._zoom
+        moved: Points = center + offset * factor[:, None] * diagonal_px
+        return moved
+
+    @property
+    def _zoom(self) -> float:
+        return 1.0 / (1.0 + max(self.lens, 0.0))
+
+    def lens_maps(self, width_px: int, height_px: int) -> tuple[NDArray[np.int16], NDArray[np.uint16]]:
+        """Return the maps for `cv2.remap` that apply the lens to the pinhole picture."""
+        diagonal_px = math.hypot(*self.center_px)
+        center_x, center_y = self.center_px
+        seen = np.array([[diagonal_px, 0, center_x], [0, diagonal_px, center_y], [0, 0, 1]])
+        source = seen.copy()
+        source[0, 0] = source[1, 1] = diagonal_px * self._zoom
+        lens = np.array([self.lens, 0.0, 0.0, 0.0])
+        return cv2.initUndistortRectifyMap(source, lens, np.eye(3), seen, (width_px, height_px), cv2.CV_16SC2)  # type: ignore[return-value]  # the stub knows no array types
+
+
+def view_of(camera: CameraLook) -> View:
+    """Return the view of *camera*, whose optical axis meets the table at (0, 0)."""
+    distance_mm = camera.width_px / camera.px_per_mm / (2 * math.tan(camera.fov_rad / 2))
+    focal_px = camera.px_per_mm * distance_mm
+    tilt_cos, tilt_sin = math.cos(camera.tilt_rad), math.sin(camera.tilt_rad)
+    roll_cos, roll_sin = math.cos(camera.roll_rad), math.sin(camera.roll_rad)
+    to_camera = np.array(
+        [
+            [1.0, 0.0, 0.0, 0.0],
+            [0.0, tilt_cos, -tilt_sin, 0.0],
+            [0.0, -tilt_sin, -tilt_cos, distance_mm],
+        ]
+    )
+    center_px = ((camera.width_px - 1) / 2, (camera.height_px - 1) / 2)
+    to_pixels = np.array(
+        [
+            [focal_px * roll_cos, -focal_px * roll_sin, center_px[0]],
+            [focal_px * roll_sin, focal_px * roll_cos, center_px[1]],
+            [0.0, 0.0, 1.0],
+        ]
+    )
+    return View(to_pixels @ to_camera, center_px, camera.lens)
