@@ -1,0 +1,208 @@
+"""Draws what was read over the picture, so that a person can check it at a glance.
+
+Outlines say what is a tile, a number lies on each half, a line joins halves that touch as in a play, backs are hatched.
+Each mark is a colour inside a dark casing, so that it is seen on white tiles, on black ones and on any cloth; what is
+doubtful has another colour and a question mark, for those who do not tell the colours apart.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.reading import Face, Half, PointPx, Reading, Tile
+
+Image: TypeAlias = NDArray[np.uint8]
+Mask: TypeAlias = NDArray[np.uint8]
+Bgr: TypeAlias = tuple[int, int, int]
+
+# Okabe and Ito's palette, made for every kind of colour vision, as BGR.
+SKY: Bgr = (233, 180, 86)
+YELLOW: Bgr = (66, 228, 240)
+ORANGE: Bgr = (0, 159, 230)
+PURPLE: Bgr = (167, 121, 204)
+CASING: Bgr = (24, 20, 16)
+
+# Below this, one reading in ten would be wrong: worth a look.
+SURE = 0.9
+# Smaller halves carry no legible number: the picture is enlarged, as far as that stays handy.
+LEGIBLE_HALF_PX = 56.0
+MAX_ENLARGEMENT = 3
+MAX_ENLARGED_PIXELS = 16_000_000
+
+_SHIFT_BITS = 4  # OpenCV draws in 1/16 pixel
+
+
+def annotate(image: Image, reading: Reading) -> Image:
+    """Return a copy of a picture with what was read drawn over it.
+
+    Args:
+        image: Shape (H, W, 3), BGR, the picture that was read.
+        reading: What was read from it.
+
+    Returns:
+        Shape (k*H, k*W, 3), where k is 1, or up to 3 where the tiles are too small to carry a number.
+
+    Raises:
+        ValueError: If *reading* is of a picture of another size.
+    """
+    expected = (reading.height_px, reading.width_px, 3)
+    if image.shape != expected:
+        raise ValueError(f"image must have shape {expected} as the reading says, but got {image.shape}")
+    scale = _enlargement(reading)
+    size = (reading.width_px * scale, reading.height_px * scale)
+    canvas = image.copy() if scale == 1 else cv2.resize(image, size, interpolation=cv2.INTER_CUBIC)
+    pen = _Pen(canvas.astype(np.uint8, copy=False), scale)
+    for tile in reading.tiles:
+        pen.outline(tile)
+    for join in reading.joins:
+        pen.join(reading.tiles[join.a], join.a_half, reading.tiles[join.b], join.b_half)
+    for tile in reading.tiles:
+        for half in tile.halves:
+            pen.pips(half, side_px=_half_px(tile))
+    return pen.canvas
+
+
+def _enlargement(reading: Reading) -> int:
+    sides_px = sorted(_half_px(tile) for tile in reading.tiles)
+    if not sides_px:
+        return 1
+    wanted = math.ceil(LEGIBLE_HALF_PX / max(sides_px[len(sides_px) // 2], 1.0))
+    room = math.isqrt(max(MAX_ENLARGED_PIXELS // (reading.width_px * reading.height_px), 1))
+    return max(min(wanted, room, MAX_ENLARGEMENT), 1)
+
+
+def _half_px(tile: Tile) -> float:
+    """Side of a half: the square root of half the area of the outline, which holds for any perspective."""
+    corners = np.array(tile.corners_px, np.float64)
+    x, y = corners[:, 0], corners[:, 1]
+    area = abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+    return math.sqrt(area / 2)
+
+
+class _Pen:
+    """Draws marks in pixels of the picture that was read, in widths that follow the size of the tiles."""
+
+    def __init__(self, canvas: Image, scale: int) -> None:
+        self.canvas = canvas
+        self._scale = scale
+
+    def outline(self, tile: Tile) -> None:
+        """Draw the edge of a tile, and its back hatched."""
+        side_px = _half_px(tile)
+        if tile.face is Face.DOWN:
+            corners = np.array(tile.corners_px, np.float64)
+            for along in np.linspace(0, 1, 8)[1:-1]:
+                self._line(_on_edge(corners, along), _on_edge(corners, -along), SKY, width_px=side_px * 0.025)
+        self._polygon(tile.corners_px, SKY, width_px=side_px * 0.05)
+
+    def join(self, a: Tile, a_half: int | None, b: Tile, b_half: int | None) -> None:
+        """Draw a line between two halves, or to the middle of a crosswise double, with a dot at both ends."""
+        ends = (_end(a, a_half), _end(b, b_half))
+        side_px = min(_half_px(a), _half_px(b))
+        # From just outside one number to just outside the other: the numbers stay free.
+        start, stop = _shortened(*ends, trim_px=side_px * 0.36)
+        self._line(start, stop, PURPLE, width_px=side_px * 0.08)
+        for point in (start, stop):
+            self._dot(point, PURPLE, radius_px=side_px * 0.08)
+
+    def pips(self, half: Half, *, side_px: float) -> None:
+        """Write the number of pips on a half, with a question mark where it is doubtful."""
+        sure = half.confidence >= SURE
+        text = str(half.pips) if sure else f"{half.pips}?"
+        glyphs = _glyphs(text, height_px=side_px * self._scale * 0.44, most_wide_px=side_px * self._scale * 0.66)
+        reach_px = max(round(side_px * self._scale * 0.05), 1)
+        glyphs = np.pad(glyphs, reach_px + 1)
+        disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach_px + 1, 2 * reach_px + 1))
+        x, y = (value * self._scale for value in half.center_px)
+        corner = (round(x - glyphs.shape[1] / 2), round(y - glyphs.shape[0] / 2))
+        self._stamp(_as_mask(cv2.dilate(glyphs, disc)), corner, CASING)
+        self._stamp(glyphs, corner, YELLOW if sure else ORANGE)
+
+    def _stamp(self, mask: Mask, corner: tuple[int, int], color: Bgr) -> None:
+        """Blend a colour in through a mask of 0..255, as far as it lies in the picture."""
+        (x, y), (height, width) = corner, mask.shape
+        left, top = max(x, 0), max(y, 0)
+        part = self.canvas[top : max(y + height, 0), left : max(x + width, 0)]
+        if part.size == 0:
+            return
+        opacity = mask[top - y :, left - x :][: part.shape[0], : part.shape[1], None] / 255.0
+        part[:] = np.rint(part * (1 - opacity) + np.array(color) * opacity).astype(np.uint8)
+
+    def _line(self, start: PointPx, stop: PointPx, color: Bgr, *, width_px: float) -> None:
+        for paint, width in self._strokes(color, width_px):
+            cv2.line(self.canvas, self._fixed(start), self._fixed(stop), paint, width, cv2.LINE_AA, _SHIFT_BITS)
+
+    def _polygon(self, corners: tuple[PointPx, ...], color: Bgr, *, width_px: float) -> None:
+        points = np.array([self._fixed(corner) for corner in corners], np.int32)
+        for paint, width in self._strokes(color, width_px):
+            cv2.polylines(
+                self.canvas,
+                [points],
+                isClosed=True,
+                color=paint,
+                thickness=width,
+                lineType=cv2.LINE_AA,
+                shift=_SHIFT_BITS,
+            )
+
+    def _dot(self, center: PointPx, color: Bgr, *, radius_px: float) -> None:
+        radius = round(max(radius_px * self._scale, 1.5) * (1 << _SHIFT_BITS))
+        rim = 1 << _SHIFT_BITS
+        for paint, reach in ((CASING, radius + rim), (color, radius)):
+            cv2.circle(self.canvas, self._fixed(center), reach, paint, cv2.FILLED, cv2.LINE_AA, _SHIFT_BITS)
+
+    def _strokes(self, color: Bgr, width_px: float) -> tuple[tuple[Bgr, int], tuple[Bgr, int]]:
+        width = max(round(width_px * self._scale), 1)
+        return ((CASING, width + 2 * max(round(width * 0.4), 1)), (color, width))
+
+    def _fixed(self, point: PointPx) -> tuple[int, int]:
+        unit = self._scale << _SHIFT_BITS
+        # Far outside the picture nothing is seen, and OpenCV's fixed point must not overflow.
+        return (round(min(max(point[0], -1e5), 1e5) * unit), round(min(max(point[1], -1e5), 1e5) * unit))
+
+
+def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> Mask:
+    """Return a mask of 0..255 that holds a text and nothing around it.
+
+    OpenCV 5 writes with another font than 4, whose line width is no longer a parameter; so the ink itself is measured.
+    """
+    scale, thick_px = 4.0, 14
+    sheet = np.zeros((160, 130 * len(text)), np.uint8)
+    cv2.putText(sheet, text, (20, 130), cv2.FONT_HERSHEY_SIMPLEX, scale, 255, thick_px, cv2.LINE_AA)
+    left, top, width, height = cv2.boundingRect(sheet)
+    factor = min(height_px / height, most_wide_px / width)
+    size = (max(round(width * factor), 1), max(round(height * factor), 1))
+    return _as_mask(cv2.resize(sheet[top : top + height, left : left + width], size, interpolation=cv2.INTER_AREA))
+
+
+def _as_mask(image: NDArray[np.generic]) -> Mask:
+    # OpenCV's types do not say that 8 bit in is 8 bit out.
+    return image.astype(np.uint8, copy=False)
+
+
+def _end(tile: Tile, half: int | None) -> PointPx:
+    return tile.center_px if half is None else tile.halves[half].center_px
+
+
+def _shortened(start: PointPx, stop: PointPx, *, trim_px: float) -> tuple[PointPx, PointPx]:
+    length_px = math.dist(start, stop)
+    part = min(trim_px / length_px, 0.4) if length_px > 0 else 0.0
+    dx, dy = (stop[0] - start[0]) * part, (stop[1] - start[1]) * part
+    return (start[0] + dx, start[1] + dy), (stop[0] - dx, stop[1] - dy)
+
+
+def _on_edge(corners: NDArray[np.float64], along: float) -> PointPx:
+    """Return a point on the way from corner 0 round to corner 2: clockwise for 0..1, the other way for 0..-1."""
+    middle = corners[1] if along > 0 else corners[3]
+    lengths = np.hypot(*(middle - corners[0])), np.hypot(*(corners[2] - middle))
+    reach = abs(along) * (lengths[0] + lengths[1])
+    if reach <= lengths[0]:
+        point = corners[0] + (middle - corners[0]) * (reach / max(lengths[0], 1e-9))
+    else:
+        point = middle + (corners[2] - middle) * ((reach - lengths[0]) / max(lengths[1], 1e-9))
+    return (float(point[0]), float(point[1]))
