@@ -1,0 +1,116 @@
+"""Where a table looks different from how it looked before, small bumps of the camera and changes of light aside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.poses import Points, Poses, to_image
+from vision.pyramid import Image
+
+_LONG_SIDE_PX = 640
+# Differences in 8-bit colour that are no more than noise, JPEG and soft shadow.
+_LEAST_DIFFERENCE = 22
+# Points of a tile's face where it is looked at for change, in half-axes.
+_FACE_UV = np.stack(np.meshgrid(np.linspace(-0.85, 0.85, 10), np.linspace(-0.8, 0.8, 5)), axis=-1).reshape(-1, 2)
+_MOST_CORNERS, _LEAST_CORNERS = 300, 12
+# How many corners must agree on a motion, and how far off they may be, before it is believed.
+_LEAST_AGREEMENT, _TRACKING_ERROR_PX = 0.5, 1.0
+_MOST_SHIFT = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TablePicture:
+    """A picture of the table, small and smooth, to compare others with.
+
+    Attributes:
+        small: Shape (h, w, 3), BGR, at most 640 px long.
+        scale: Size of its pixel in pixels of the full picture.
+    """
+
+    small: Image
+    scale: float
+
+    @classmethod
+    def of(cls, image: Image) -> TablePicture:
+        """Return what comparing needs of a BGR picture of shape (H, W, 3)."""
+        scale = max(1.0, max(image.shape[:2]) / _LONG_SIDE_PX)
+        size = (max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale)))
+        resized = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+        return cls(np.asarray(cv2.GaussianBlur(resized, (5, 5), 0), np.uint8), scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Change:
+    """What differs between two pictures of one table.
+
+    Attributes:
+        mask: Shape (h, w), True where the later one differs.
+        motion: Shape (2, 3), takes points of the earlier picture to the later one, in full pixels.
+        scale: Size of a pixel of the mask in pixels of the full picture.
+    """
+
+    mask: NDArray[np.bool_]
+    motion: NDArray[np.float64]
+    scale: float
+
+    def share(self, poses: Poses) -> NDArray[np.float64]:
+        """Return how much each tile, placed in the later picture, differs: the share of its less changed half, (N,).
+
+        A tile that comes or goes changes both halves, a marker on a printed domino or a shadow hardly ever.
+        """
+        points = np.round((to_image(poses, _FACE_UV) + 0.5) / self.scale - 0.5).astype(int)
+        height, width = self.mask.shape
+        x, y = np.clip(points[..., 0], 0, width - 1), np.clip(points[..., 1], 0, height - 1)
+        differs, first = self.mask[y, x], _FACE_UV[:, 0] < 0
+        return np.asarray(np.minimum(differs[:, first].mean(axis=1), differs[:, ~first].mean(axis=1)))
+
+    def moved(self, points: Points) -> Points:
+        """Return where the camera's motion puts points of the earlier picture, shape (..., 2), in the later one."""
+        return np.asarray(points @ self.motion[:, :2].T + self.motion[:, 2])
+
+
+def changes_between(before: TablePicture, after: TablePicture) -> Change:
+    """Return what differs in *after*.
+
+    Raises:
+        ValueError: If the pictures differ in size.
+    """
+    if before.small.shape != after.small.shape:
+        raise ValueError(f"pictures must have the same size, but got {before.small.shape} and {after.small.shape}")
+    motion = _camera_motion(before.small, after.small)
+    size = (before.small.shape[1], before.small.shape[0])
+    aligned = cv2.warpAffine(before.small, motion, size, borderMode=cv2.BORDER_REPLICATE)
+    gain = np.median((after.small[::3, ::3] + 8.0) / (aligned[::3, ::3] + 8.0), axis=(0, 1))
+    # A pixel differs where no neighbour explains it: alignment is good to a pixel, not better.
+    around = np.ones((3, 3), np.uint8)
+    brightest = (cv2.dilate(aligned, around) + 8.0) * gain - 8
+    darkest = (cv2.erode(aligned, around) + 8.0) * gain - 8
+    difference = np.maximum(after.small - brightest, darkest - after.small).max(axis=2)
+    full = motion.copy()
+    full[:, 2] *= before.scale
+    return Change(np.asarray(difference > _LEAST_DIFFERENCE), full, before.scale)
+
+
+def _camera_motion(before: Image, after: Image) -> NDArray[np.float64]:
+    """Return the (2, 3) affine motion of the picture as a whole, none where too few corners agree on one."""
+    still = np.eye(2, 3)
+    first, second = (cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY) for picture in (before, after))
+    corners = np.asarray(cv2.goodFeaturesToTrack(first, _MOST_CORNERS, 0.02, 8))  # of no size where there is none
+    if corners.size < 2 * _LEAST_CORNERS:
+        return still
+    tracked, found, _ = cv2.calcOpticalFlowPyrLK(first, second, corners, np.empty_like(corners))
+    kept = found.ravel() == 1
+    if kept.sum() < _LEAST_CORNERS:
+        return still
+    start, end = corners.reshape(-1, 2)[kept], tracked.reshape(-1, 2)[kept]
+    motion, agreed = cv2.estimateAffine2D(start, end, ransacReprojThreshold=_TRACKING_ERROR_PX)
+    if agreed.mean() < _LEAST_AGREEMENT:
+        return still
+    shift = np.abs(motion - still)
+    if shift[:, :2].max() > _MOST_SHIFT or shift[:, 2].max() > _MOST_SHIFT * max(before.shape):
+        return still
+    return np.asarray(motion, np.float64)

@@ -1,0 +1,139 @@
+"""Rectified patches of tiles and halves, as numbers that do not depend on which colours a set has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.poses import Points, Poses, sides_px
+from vision.pyramid import Image, Level
+
+# A colour this far from the face (in 8-bit Lab) is a difference; 100 is black against white.
+_SMALL_DIFFERENCE = 6.0
+_LARGE_DIFFERENCE = 120.0
+_MOST_ROWS = 30000  # remap takes at most 32767
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatchGrid:
+    """Where a patch samples a tile.
+
+    Attributes:
+        uv: Shape (rows * columns, 2), sample points in half-axes of the tile.
+        rows, columns: Size of the patch.
+        face: Shape (rows * columns,), True where the face of the tile (or half) surely is: its colour is taken there.
+        step: Distance between samples in sides of a half.
+    """
+
+    uv: Points
+    rows: int
+    columns: int
+    face: NDArray[np.bool_]
+    step: float
+
+    @property
+    def feature_count(self) -> int:
+        """Number of features of a patch: two per sample."""
+        return 2 * self.rows * self.columns
+
+
+def _grid(low: tuple[float, float], high: tuple[float, float], rows: int, columns: int) -> Points:
+    """Return cell centres of a grid over u (columns) and v (rows), shape (rows * columns, 2)."""
+    u = low[0] + (np.arange(columns) + 0.5) / columns * (high[0] - low[0])
+    v = low[1] + (np.arange(rows) + 0.5) / rows * (high[1] - low[1])
+    return np.stack(np.meshgrid(u, v), axis=-1).reshape(-1, 2)
+
+
+def tile_grid() -> PatchGrid:
+    """Return the grid that shows a whole tile and 0.3 sides around it, 14 samples to a side."""
+    rows, columns = 22, 36
+    uv = _grid((-36 / 28, -22 / 14), (36 / 28, 22 / 14), rows, columns)
+    return PatchGrid(uv, rows, columns, _within(uv, 0.94, 0.88), 1 / 14)
+
+
+def glance_grid() -> PatchGrid:
+    """Return the same view as `tile_grid` with 7 samples to a side, for a first look at very many."""
+    rows, columns = 11, 18
+    uv = _grid((-36 / 28, -22 / 14), (36 / 28, 22 / 14), rows, columns)
+    return PatchGrid(uv, rows, columns, _within(uv, 0.94, 0.88), 1 / 7)
+
+
+def half_grid(half: int) -> PatchGrid:
+    """Return the grid of half 0 or 1 with 0.1 sides around it, 24 samples to its 1.2 sides.
+
+    The patch is turned so that the bar is at its right edge for either half.
+    """
+    size = 24
+    uv = _grid((-1.1, -1.2), (0.1, 1.2), size, size)
+    face = _within(uv - np.array([-0.5, 0.0]), 0.42, 0.84)
+    return PatchGrid(uv if half == 0 else -uv, size, size, face, 1.2 / size)
+
+
+def _within(uv: Points, most_u: float, most_v: float) -> NDArray[np.bool_]:
+    """Return which points lie in a rectangle around the origin."""
+    return np.asarray((np.abs(uv[:, 0]) < most_u) & (np.abs(uv[:, 1]) < most_v))
+
+
+def sample(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
+    """Return the colours of patches.
+
+    Args:
+        levels: Pyramid of the picture, finest first.
+        poses: Shape (N, 6), pixels of the full picture.
+        grid: What to sample.
+
+    Returns:
+        Shape (N, rows * columns, 3), BGR. Outside the picture its border colour goes on.
+    """
+    patches = np.empty((len(poses), len(grid.uv), 3), np.uint8)
+    step_px = sides_px(poses) * grid.step
+    scales = np.array([level.scale for level in levels])
+    # The coarsest level whose pixel is not larger than the step; a finer one would alias.
+    chosen = np.clip(np.searchsorted(scales, step_px, side="right") - 1, 0, len(levels) - 1)
+    basis = np.vstack([np.ones(len(grid.uv)), grid.uv.T]).astype(np.float32)
+    for index, level in enumerate(levels):
+        rows = np.nonzero(chosen == index)[0]
+        for part in np.array_split(rows, len(rows) // _MOST_ROWS + 1):
+            if len(part):
+                patches[part] = _remapped(level, poses[part], basis)
+    return patches
+
+
+def _remapped(level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
+    """Return the colours at centre + u * half-axis + v * half-axis; *basis* has the rows 1, u, v."""
+    scale_x, scale_y = level.scale_xy
+    x = np.column_stack([(poses[:, 0] + 0.5) / scale_x - 0.5, poses[:, 2] / scale_x, poses[:, 4] / scale_x])
+    y = np.column_stack([(poses[:, 1] + 0.5) / scale_y - 0.5, poses[:, 3] / scale_y, poses[:, 5] / scale_y])
+    map_x, map_y = x.astype(np.float32) @ basis, y.astype(np.float32) @ basis
+    return np.asarray(cv2.remap(level.image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+
+
+def features(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
+    """Return how patches differ from the colour of their face.
+
+    Args:
+        patches: Shape (N, rows * columns, 3), BGR.
+        grid: The grid they were sampled with.
+
+    Returns:
+        Shape (N, 2 * rows * columns): for each sample the distance in colour (0 same, 1 as black from white), then the
+        signed difference in lightness, both on a logarithmic scale so that pale pips count beside black ones.
+    """
+    if not len(patches):
+        return np.empty((0, grid.feature_count), np.float32)
+    lab = cv2.cvtColor(patches, cv2.COLOR_BGR2LAB)
+    face = np.median(lab[:, grid.face], axis=1).astype(np.float32)
+    # OpenCV stretches 8-bit lightness to 0..255 but not a and b.
+    light = (lab[..., 0] - face[:, None, 0]) * np.float32(100 / 255)
+    green_red, blue_yellow = lab[..., 1] - face[:, None, 1], lab[..., 2] - face[:, None, 2]
+    distance = np.sqrt(light * light + green_red * green_red + blue_yellow * blue_yellow)
+    return np.concatenate([_logarithmic(distance), np.copysign(_logarithmic(np.abs(light)), light)], axis=1)
+
+
+def _logarithmic(difference: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return 0 for no difference and 1 for the largest."""
+    scale = np.float32(1 / np.log1p(_LARGE_DIFFERENCE / _SMALL_DIFFERENCE))
+    return np.asarray(np.log1p(difference * np.float32(1 / _SMALL_DIFFERENCE)) * scale)

@@ -1,0 +1,69 @@
+"""The picture at several sizes, so that a tile of any size is looked at with about the same number of pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Image = NDArray[np.uint8]
+
+_FINEST_PX, _MOST_LEVELS = 1280, 5
+_SMALLEST_SIDE_PX = 40
+# The brightest hundredth of a picture comes to this, unless that would amplify its noise too much.
+_WHITE, _MOST_GAIN = 230, 3.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """One size of the picture.
+
+    Attributes:
+        image: Shape (H, W, 3), BGR.
+        scale_xy: Width and height of its pixel in pixels of the full picture, at least 1; they differ by rounding only.
+    """
+
+    image: Image
+    scale_xy: tuple[float, float]
+
+    @property
+    def scale(self) -> float:
+        """Size of its pixel in pixels of the full picture."""
+        return (self.scale_xy[0] + self.scale_xy[1]) / 2
+
+    def from_full(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return pixels of the full picture, shape (..., 2), as pixels of this level."""
+        return (points + 0.5) / self.scale_xy - 0.5
+
+    def to_full(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return pixels of this level, shape (..., 2), as pixels of the full picture."""
+        return (points + 0.5) * self.scale_xy - 0.5
+
+
+def build_pyramid(image: Image) -> tuple[Level, ...]:
+    """Return the picture at 1280 px, where it is larger, then halved again and again; dim ones brightened.
+
+    Args:
+        image: Shape (H, W, 3), BGR.
+    """
+    scale = max(1.0, max(image.shape[:2]) / _FINEST_PX)
+    found: list[Level] = []
+    for _ in range(_MOST_LEVELS):
+        width, height = max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale))
+        if found and min(width, height) < _SMALLEST_SIDE_PX:
+            break
+        source = found[-1].image if found else image
+        resized = source if scale == 1.0 else cv2.resize(source, (width, height), interpolation=cv2.INTER_AREA)
+        bright = np.asarray(resized, np.uint8) if found else _brightened(np.asarray(resized, np.uint8))
+        found.append(Level(bright, (image.shape[1] / width, image.shape[0] / height)))
+        scale *= 2
+    return tuple(found)
+
+
+def _brightened(image: Image) -> Image:
+    """Return a dim picture with the contrasts of a well lit one."""
+    white = float(np.percentile(image[::4, ::4].max(axis=2), 99))
+    gain = min(_WHITE / max(white, 1.0), _MOST_GAIN)
+    return image if gain <= 1 else np.asarray(cv2.convertScaleAbs(image, alpha=gain), np.uint8)

@@ -1,0 +1,152 @@
+"""From a picture of a table to the tiles on it: propose, mend, score, choose the best set, read pips, find joins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.heads import ReaderHeads
+from vision.joins import find_joins
+from vision.patches import features, glance_grid, half_grid, sample, tile_grid
+from vision.poses import Points, Poses, corners, empty_poses, half_centers, move
+from vision.proposals import propose
+from vision.pyramid import Image, Level, build_pyramid
+from vision.reading import Face, Half, PointPx, Reading, Tile
+from vision.selection import choose, drop_repeats
+from vision.sets import likely_max_pips
+from vision.sizes import size_doubt
+
+# Proposals below this are not worth mending; one of a real tile, still badly placed, is rarely lower.
+_WORTH_A_LOOK, _WORTH_MENDING, _WORTH_CHOOSING = 0.03, 0.002, 0.1
+_MOST_LOOKED_AT = 450
+# How many are mended in each round: the first sorts out most, the others only what has become the same.
+_KEPT_BEFORE_MENDING = (260, 220, 220)
+# In log odds for each round of mending.
+_MENDED_IS_BETTER = 3.0
+# A tile is said where its probability is at least this.
+_SAY = 0.5
+_UP, _DOWN = 1, 2
+
+Filter = Callable[[Poses], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reader:
+    """The eye: reads single pictures at any scale.
+
+    Attributes:
+        heads: Trained heads, see `vision.heads.load_heads`.
+        max_pips: The highest number of the set, 6 to 18, or None where it is not known.
+    """
+
+    heads: ReaderHeads
+    max_pips: int | None = None
+
+    def read(self, image: Image, plausible: Filter | None = None) -> Reading:
+        """Return what lies on the table.
+
+        Args:
+            image: Shape (H, W, 3), BGR, upright.
+            plausible: Says of poses, shape (N, 6), which can be tiles at all, shape (N,); None where all can.
+
+        Raises:
+            ValueError: If the image has another shape or type.
+        """
+        if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
+            raise ValueError(f"image must have shape (H, W, 3) and be uint8, but got {image.shape} {image.dtype}")
+        levels = build_pyramid(image)
+        poses, faces = self._find(levels, plausible)
+        order = np.lexsort((poses[:, 0], poses[:, 1]))
+        poses, faces = poses[order], faces[order]
+        pips, confidence = self._read_pips(levels, poses)
+        outlines, centers = corners(poses), half_centers(poses)
+        tiles = tuple(_tile(outlines[i], centers[i], faces[i], pips[i], confidence[i]) for i in range(len(poses)))
+        seen = np.where((faces == _UP)[:, None], pips, -1)
+        return Reading(image.shape[1], image.shape[0], tiles, find_joins(poses, seen))
+
+    def _find(self, levels: tuple[Level, ...], plausible: Filter | None) -> tuple[Poses, NDArray[np.int64]]:
+        """Return the poses of all tiles and whether each is face up or down."""
+        proposed = propose(levels)
+        if plausible is not None:
+            proposed = proposed[plausible(proposed)]
+        poses, probabilities = self.candidates(levels, proposed)
+        sure = 1 - probabilities[:, 0]
+        scores = _log_odds(sure) - size_doubt(poses, sure) - _log_odds(np.array(_SAY))
+        chosen = choose(poses, scores)
+        return poses[chosen], 1 + probabilities[chosen, 1:].argmax(axis=1)
+
+    def candidates(self, levels: tuple[Level, ...], proposed: Poses) -> tuple[Poses, NDArray[np.float64]]:
+        """Return the proposals that may be tiles, mended, shape (M, 6), and their probabilities of each face, (M, 3).
+
+        Mending can go wrong, so each pose on the way stays a candidate.
+        """
+        poses = self._glanced(levels, proposed)
+        visited, judged = [empty_poses()], [np.empty((0, 3))]
+        for at_most in (*_KEPT_BEFORE_MENDING, 0):
+            probabilities, deltas = self._looked_at(levels, poses)
+            visited.append(poses)
+            judged.append(probabilities)
+            sure = 1 - probabilities[:, 0]
+            likely = np.nonzero(sure > _WORTH_MENDING)[0]
+            mended = move(poses[likely], deltas[likely])
+            poses = mended[drop_repeats(mended, sure[likely], at_most=at_most)] if at_most else empty_poses()
+        every, all_judged = np.concatenate(visited), np.concatenate(judged)
+        sure = 1 - all_judged[:, 0]
+        # Of equally sure poses the one that was mended more is the better placed.
+        rounds = np.repeat(np.arange(len(visited)), [len(part) for part in visited])
+        worth = np.nonzero(sure > _WORTH_CHOOSING)[0]
+        ranked = _log_odds(sure[worth]) + _MENDED_IS_BETTER * rounds[worth]
+        kept = worth[drop_repeats(every[worth], ranked, at_most=len(worth))]
+        return every[kept], all_judged[kept]
+
+    def _glanced(self, levels: tuple[Level, ...], proposed: Poses) -> Poses:
+        """Return the proposals that look like tiles at a first glance, without repeats."""
+        grid = glance_grid()
+        worth = self.heads.glance.probabilities(features(sample(levels, proposed, grid), grid))[:, 1].astype(np.float64)
+        likely = np.nonzero(worth > _WORTH_A_LOOK)[0]
+        return proposed[likely[drop_repeats(proposed[likely], worth[likely], at_most=_MOST_LOOKED_AT)]]
+
+    def _looked_at(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the probabilities of nothing, face up and face down, (N, 3), and how to mend each pose, (N, 6)."""
+        grid = tile_grid()
+        seen = features(sample(levels, poses, grid), grid)
+        return self.heads.face.probabilities(seen).astype(np.float64), self.heads.pose.outputs(seen).astype(np.float64)
+
+    def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the pips of both halves and their probabilities, shape (N, 2) each, all halves in one batch."""
+        grids = (half_grid(0), half_grid(1))
+        batch = np.concatenate([features(sample(levels, poses, grid), grid) for grid in grids])
+        probabilities = self.heads.pips.probabilities(batch).astype(np.float64)
+        max_pips = likely_max_pips(probabilities) if self.max_pips is None else self.max_pips
+        probabilities = probabilities[:, : max_pips + 1] + 1e-9
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        pips = probabilities.argmax(axis=1) if len(poses) else np.empty(0, np.int64)
+        return pips.reshape(2, -1).T, probabilities.max(axis=1, initial=0).reshape(2, -1).T
+
+
+def _log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    safe = np.clip(probability, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(safe / (1 - safe)))
+
+
+def _tile(
+    outline: Points,
+    centers: Points,
+    face: np.int64,
+    pips: NDArray[np.int64],
+    confidence: NDArray[np.float64],
+) -> Tile:
+    """Return one tile as plain values."""
+    start = int(np.argmin(outline.sum(axis=1)))
+    a, b, c, d = (_point(p) for p in np.roll(outline, -start, axis=0).tolist())
+    if face == _DOWN:
+        return Tile(Face.DOWN, (a, b, c, d), ())
+    first, second = (Half(int(pips[h]), float(confidence[h]), _point(centers[h].tolist())) for h in (0, 1))
+    return Tile(Face.UP, (a, b, c, d), (first, second))
+
+
+def _point(xy: list[float]) -> PointPx:
+    return (xy[0], xy[1])

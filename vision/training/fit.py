@@ -1,0 +1,198 @@
+"""Training of the reader's heads with scikit-learn, from a seed to arrays."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+from vision.heads import Array, Head, ReaderHeads
+from vision.training.samples import Samples, draw_samples, join_samples
+
+_CHUNK = 8
+_HELD_OUT = 0.08
+_SHARPNESS = np.geomspace(0.3, 3, 47)
+# How often a scene's set goes up to each number: small sets are what most people have.
+_SETS = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
+
+Progress = Callable[[str, float], None]
+
+
+def train_heads(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Progress) -> ReaderHeads:
+    """Render tables, train the heads on them and calibrate their probabilities on tables kept back.
+
+    Two rounds: a third of the tables for heads that find their way, then the rest, where what those heads wrongly
+    take for tiles is taught as nothing.
+
+    Args:
+        seed: Everything follows from it; the same seed gives the same heads on the same machine.
+        scenes: Number of tables to render in all.
+        epochs: Passes over the samples for each head.
+        jobs: Processes that render.
+        progress: Called with what is being done and the share of it that is done.
+    """
+    first = max(1, scenes // 3)
+    early = join_samples(list(_collect(seed, first, jobs, None, partial(progress, "rendering tables, first round"))))
+    heads = fit_heads(early, early, seed, max(2, epochs // 2), partial(progress, "first round"))
+    late = join_samples(
+        list(
+            _collect(seed + 1, max(1, scenes - first), jobs, heads, partial(progress, "rendering tables, second round"))
+        )
+    )
+    held_out = max(1, round(_HELD_OUT * scenes))
+    check = join_samples(
+        list(_collect(seed + 2, held_out, jobs, heads, partial(progress, "rendering held-out tables")))
+    )
+    heads = fit_heads(join_samples([early, late]), check, seed, epochs, partial(progress, "second round"))
+    return replace(heads, notes={"seed": seed, "scenes": scenes, "epochs": epochs} | heads.notes)
+
+
+def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: Callable[[float], None]) -> ReaderHeads:
+    """Return heads fitted to *learn* and calibrated on *check*, with their figures on *check* as notes."""
+
+    def part(index: int) -> Callable[[float], None]:
+        return lambda share: progress((index + share) / 4)
+
+    glance = _fit_classifier(learn.glance_features, learn.glance_class, (64,), seed, epochs, part(0))
+    face = _fit_classifier(learn.tile_features, learn.tile_class, (160,), seed, epochs, part(1))
+    pips = _fit_classifier(learn.half_features, learn.half_pips, (256,), seed, epochs, part(2))
+    heads = ReaderHeads(
+        calibrated(glance, check.glance_features, check.glance_class),
+        calibrated(face, check.tile_features, check.tile_class),
+        _fit_pose(learn, seed, epochs, part(3)),
+        calibrated(pips, check.half_features, check.half_pips),
+        {},
+    )
+    return replace(heads, notes=held_out_figures(heads, check))
+
+
+def held_out_figures(heads: ReaderHeads, check: Samples) -> dict[str, object]:
+    """Return the error shares on rendered tables that were kept back."""
+    glance_error = _error(heads.glance, check.glance_features, check.glance_class)
+    face_error = _error(heads.face, check.tile_features, check.tile_class)
+    pips_error = _error(heads.pips, check.half_features, check.half_pips)
+    left = check.pose_deltas - heads.pose.outputs(check.pose_features.astype(np.float32))
+    return {
+        "glance_error": round(float(glance_error.mean()), 5),
+        "face_error": round(float(face_error.mean()), 5),
+        "pips_error": round(float(pips_error.mean()), 5),
+        "pips_error_to_6": round(float(pips_error[check.half_pips <= 6].mean()), 5),
+        "pose_error_left": round(float(np.abs(left).mean() / np.abs(check.pose_deltas).mean()), 4),
+    }
+
+
+def _error(head: Head, features: NDArray[np.float16], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return np.asarray(head.probabilities(features.astype(np.float32)).argmax(axis=1) != labels)
+
+
+def _collect(
+    seed: int, scenes: int, jobs: int, heads: ReaderHeads | None, progress: Callable[[float], None]
+) -> Iterator[Samples]:
+    """Yield the samples of *scenes* tables in order, whatever the number of processes."""
+    seeds = np.random.SeedSequence(seed).spawn(-(-scenes // _CHUNK))
+    if jobs == 1:
+        for done, chunk in enumerate(seeds):
+            yield _samples_of_chunk(chunk, heads)
+            progress((done + 1) / len(seeds))
+        return
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
+        for done, part in enumerate(pool.map(partial(_samples_of_chunk, heads=heads), seeds)):
+            yield part
+            progress((done + 1) / len(seeds))
+
+
+def _samples_of_chunk(seed: np.random.SeedSequence, heads: ReaderHeads | None) -> Samples:
+    import cv2
+
+    cv2.setNumThreads(1)  # the processes share the cores already
+    rng = np.random.default_rng(seed)
+    max_pips = rng.choice(list(_SETS), size=_CHUNK, p=list(_SETS.values()))
+    return join_samples([draw_samples(rng, max_pips=int(pips), heads=heads) for pips in max_pips])
+
+
+def _fit_classifier(
+    features: NDArray[np.float16],
+    labels: NDArray[np.int64],
+    hidden: tuple[int, ...],
+    seed: int,
+    epochs: int,
+    progress: Callable[[float], None],
+) -> Head:
+    """Return a head whose classes are 0 to the highest label."""
+    mean, scale = _standard(features)
+    network = MLPClassifier(
+        hidden_layer_sizes=hidden, batch_size=256, max_iter=1, warm_start=True, random_state=seed, alpha=1e-4
+    )
+    _run(network, ((features.astype(np.float32) - mean) / scale).astype(np.float32), labels, seed, epochs, progress)
+    classes = np.asarray(network.classes_)
+    weights, biases = (
+        [np.asarray(w, np.float32) for w in network.coefs_],
+        [np.asarray(b, np.float32) for b in network.intercepts_],
+    )
+    if len(classes) == 2:  # scikit-learn keeps one output for two classes
+        weights[-1] = np.column_stack([np.zeros_like(weights[-1]), weights[-1]])
+        biases[-1] = np.concatenate([np.zeros_like(biases[-1]), biases[-1]])
+    count = int(labels.max()) + 1
+    last, bias = np.zeros((weights[-1].shape[0], count), np.float32), np.full(count, -20, np.float32)
+    last[:, classes], bias[classes] = weights[-1], biases[-1]
+    return Head(mean, scale, (*weights[:-1], last), (*biases[:-1], bias))
+
+
+def _fit_pose(learn: Samples, seed: int, epochs: int, progress: Callable[[float], None]) -> Head:
+    mean, scale = _standard(learn.pose_features)
+    spread = learn.pose_deltas.std(axis=0) + 1e-6
+    network = MLPRegressor(
+        hidden_layer_sizes=(160,), batch_size=256, max_iter=1, warm_start=True, random_state=seed, alpha=1e-4
+    )
+    values = ((learn.pose_features.astype(np.float32) - mean) / scale).astype(np.float32)
+    _run(network, values, (learn.pose_deltas / spread).astype(np.float32), seed, epochs, progress)
+    weights, biases = (
+        [np.asarray(w, np.float32) for w in network.coefs_],
+        [np.asarray(b, np.float32) for b in network.intercepts_],
+    )
+    return Head(mean, scale, (*weights[:-1], weights[-1] * spread), (*biases[:-1], biases[-1] * spread))
+
+
+def _run(
+    network: Any, features: Array, labels: NDArray[Any], seed: int, epochs: int, progress: Callable[[float], None]
+) -> None:
+    """Fit in single epochs, with a step size that falls to a twentieth."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for epoch in range(epochs):
+            network.learning_rate_init = 1e-3 * 0.05 ** (epoch / max(1, epochs - 1))
+            network.set_params(random_state=seed + epoch)  # or every epoch would shuffle alike
+            network.fit(features, labels)
+            progress((epoch + 1) / epochs)
+
+
+def _standard(features: NDArray[np.float16]) -> tuple[Array, Array]:
+    mean = features.mean(axis=0, dtype=np.float32)
+    scale = np.sqrt(((features.astype(np.float32) - mean) ** 2).mean(axis=0)) + 0.05
+    return np.asarray(mean, np.float32), np.asarray(scale, np.float32)
+
+
+def calibrated(head: Head, features: NDArray[np.float16], labels: NDArray[np.int64]) -> Head:
+    """Return the head with the sharpness that gives held-out labels the highest likelihood (temperature scaling)."""
+    logits = head.outputs(features.astype(np.float32)).astype(np.float64)
+
+    def loss(sharpness: float) -> float:
+        values = logits * sharpness
+        values -= values.max(axis=1, keepdims=True)
+        return float(-(values[np.arange(len(labels)), labels] - np.log(np.exp(values).sum(axis=1))).mean())
+
+    return Head(head.mean, head.scale, head.weights, head.biases, float(min(_SHARPNESS, key=loss)))
+
+
+def core_count() -> int:
+    """Return how many processes may run side by side here."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

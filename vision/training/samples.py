@@ -1,0 +1,221 @@
+"""Labelled patches from rendered tables: what the reader's own evidence proposes there, and truth moved a little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.heads import ReaderHeads
+from vision.patches import PatchGrid, features, glance_grid, half_grid, sample, tile_grid
+from vision.poses import Poses, corners, deltas_between, half_centers, move, sides_px
+from vision.proposals import propose
+from vision.pyramid import Level, build_pyramid
+from vision.reader import Reader
+from vision.reading import Face, PointPx, Reading
+from vision.reading import Tile as TileReading
+from vision.render.layouts import draw_scene
+from vision.render.paint import render
+
+NOTHING, UP, DOWN = 0, 1, 2
+
+# Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
+_IS_TILE = (0.2, 0.35)
+# The same for a first glance at proposals, which are still to be mended.
+_LIKE_TILE = (0.45, 0.7)
+# The pose head is taught to mend errors up to this.
+_MENDABLE = 0.7
+_MAX_NOTHING_PER_SCENE = 50
+_MAX_VIEWS_PER_TILE = 3
+_MAX_MENDABLE_PER_SCENE = 70
+_PIP_VIEWS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """What the heads learn from.
+
+    Attributes:
+        glance_features, glance_class: Shape (L, E) float16 and (L,), classes 0 nothing and 1 tile.
+        tile_features, tile_class: Shape (N, F) float16 and (N,), classes NOTHING, UP, DOWN.
+        pose_features, pose_deltas: Shape (M, F) float16 and (M, 6), what `move` needs.
+        half_features, half_pips: Shape (K, G) float16 and (K,).
+    """
+
+    glance_features: NDArray[np.float16]
+    glance_class: NDArray[np.int64]
+    tile_features: NDArray[np.float16]
+    tile_class: NDArray[np.int64]
+    pose_features: NDArray[np.float16]
+    pose_deltas: NDArray[np.float32]
+    half_features: NDArray[np.float16]
+    half_pips: NDArray[np.int64]
+
+
+def join_samples(parts: list[Samples]) -> Samples:
+    """Return all samples of *parts* in order."""
+    return Samples(*(np.concatenate([getattr(part, name) for part in parts]) for name in Samples.__slots__))
+
+
+def draw_samples(rng: np.random.Generator, *, max_pips: int, heads: ReaderHeads | None) -> Samples:
+    """Render one random table and return its samples.
+
+    Args:
+        rng: Where all chance comes from.
+        max_pips: The highest number of the set.
+        heads: Heads of an earlier round: what they still take for tiles is taught; None in the first round.
+    """
+    width = int(rng.integers(640, 1400))
+    scene = draw_scene(rng, max_pips=max_pips, size_px=(width, width * 3 // 4))
+    rendered = render(scene, rng)
+    levels = build_pyramid(rendered.image)
+    poses, faces = truth_poses(rendered.truth)
+    proposed = propose(levels)
+    proposed = proposed[~_near_any(proposed, rendered.unread_px)]
+    glance_poses, glance_class = _drawn(
+        rng, np.concatenate([proposed, _moved(rng, poses, 0.12)]), poses, faces, _LIKE_TILE
+    )
+    near = proposed if heads is None else Reader(heads).candidates(levels, proposed)[0]
+    near = near[~_near_any(near, rendered.unread_px)]
+    slight = np.concatenate([_moved(rng, poses, 0.05), _moved(rng, poses, 0.03), _wrong_on_purpose(rng, poses)])
+    tile_poses, tile_class = _drawn(rng, np.concatenate([near, slight]), poses, faces, _IS_TILE)
+    wide = np.concatenate([_moved(rng, poses, 0.14), _moved(rng, poses, 0.14), _moved(rng, poses, 0.05)])
+    mendable, deltas = _mendable(rng, np.concatenate([wide, glance_poses, tile_poses]), poses)
+    half_features, half_pips = _half_samples(rng, levels, rendered.truth, poses)
+    return Samples(
+        _features(levels, glance_poses, glance_grid()),
+        np.minimum(glance_class, 1),
+        _features(levels, tile_poses, tile_grid()),
+        tile_class,
+        _features(levels, mendable, tile_grid()),
+        deltas.astype(np.float32),
+        half_features,
+        half_pips,
+    )
+
+
+def truth_poses(truth: Reading) -> tuple[Poses, NDArray[np.int64]]:
+    """Return the poses, shape (N, 6), and classes, shape (N,), of true tiles; half 0 lies towards -u."""
+    rows = [_pose_of(tile) for tile in truth.tiles]
+    faces = [UP if tile.face is Face.UP else DOWN for tile in truth.tiles]
+    return np.array(rows, np.float64).reshape(-1, 6), np.array(faces, np.int64)
+
+
+def _pose_of(tile: TileReading) -> NDArray[np.float64]:
+    """Return the affine pose nearest to an outline: through the middles of its edges."""
+    outline = np.array(tile.corners_px)
+    edges = (outline + np.roll(outline, -1, axis=0)) / 2  # top, right, bottom, left as seen from the top left
+    first = 1 if np.hypot(*(edges[1] - edges[3])) > np.hypot(*(edges[0] - edges[2])) else 2
+    end = edges[first]
+    if tile.halves:
+        away = np.array(tile.halves[1].center_px) - np.array(tile.halves[0].center_px)
+        if np.dot(end - outline.mean(axis=0), away) < 0:
+            first = (first + 2) % 4
+    u = (edges[first] - edges[(first + 2) % 4]) / 2
+    v = (edges[(first + 1) % 4] - edges[(first + 3) % 4]) / 2
+    return np.concatenate([outline.mean(axis=0), u, v])
+
+
+def corner_errors(poses: Poses, truth: Poses) -> tuple[NDArray[np.float64], NDArray[np.intp], Poses]:
+    """Return for each pose the error to the nearest true tile, which one that is, and it turned as the pose is.
+
+    The error is the largest distance of two corners, in sides of the true tile.
+    """
+    if not len(truth):
+        return np.full(len(poses), np.inf), np.zeros(len(poses), np.intp), poses.copy()
+    turned = truth * np.array([1, 1, -1, -1, -1, -1.0])
+    both = np.concatenate([truth, turned])
+    gaps = np.linalg.norm(corners(poses)[:, None] - corners(both)[None], axis=-1).max(axis=-1) / sides_px(both)
+    nearest = gaps.argmin(axis=1)
+    return gaps[np.arange(len(poses)), nearest], nearest % len(truth), both[nearest]
+
+
+def _moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
+    """Return poses moved at random: centre, turn and both lengths, in sides of a half."""
+    deltas = rng.normal(0, spread, (len(poses), 6)) * np.array([0.5, 1.0, 0.5, 1.0, 0.25, 0.5])
+    turn = rng.normal(0, spread / 2, len(poses))
+    deltas[:, 3] += 2 * turn
+    deltas[:, 4] -= turn / 2
+    return move(poses, deltas)
+
+
+def _drawn(
+    rng: np.random.Generator, poses: Poses, truth: Poses, faces: NDArray[np.int64], limits: tuple[float, float]
+) -> tuple[Poses, NDArray[np.int64]]:
+    """Return some of the poses with their classes, not too many of any tile nor of nothing.
+
+    Args:
+        limits: Corner errors: below the first it is the tile, above the second nothing, between it is left out.
+    """
+    error, nearest, _ = corner_errors(poses, truth)
+    classes = np.where(error < limits[0], faces[nearest] if len(faces) else NOTHING, NOTHING)
+    mixed = rng.permutation(np.nonzero((error < limits[0]) | (error > limits[1]))[0])
+    nothing = mixed[classes[mixed] == NOTHING][:_MAX_NOTHING_PER_SCENE]
+    tiles = mixed[classes[mixed] != NOTHING]
+    kept = np.concatenate([nothing, *(tiles[nearest[tiles] == k][:_MAX_VIEWS_PER_TILE] for k in range(len(truth)))])
+    return poses[kept], classes[kept]
+
+
+def _wrong_on_purpose(rng: np.random.Generator, truth: Poses) -> Poses:
+    """Return poses that share much with a tile but are none: the mistakes a reader would make."""
+    if not len(truth):
+        return truth
+    poses = truth[rng.integers(0, len(truth), len(truth))].copy()
+    kind = rng.integers(0, 4, len(poses))
+    shift = np.zeros((len(poses), 6))
+    shift[:, 0] = np.where(kind == 0, rng.choice([-1.0, 1.0], len(poses)) * rng.uniform(0.6, 1.1, len(poses)), 0)
+    shift[:, 1] = np.where(kind == 1, rng.choice([-1.0, 1.0], len(poses)) * rng.uniform(0.5, 1.2, len(poses)), 0)
+    poses = move(poses, shift)
+    turned = np.column_stack([poses[:, :2], poses[:, 4:6] * 2, -poses[:, 2:4] / 2])
+    poses = np.where((kind == 2)[:, None], turned, poses)
+    factor = np.where(kind == 3, rng.choice([0.5, 0.7, 1.4, 2.0], len(poses)), 1.0)
+    poses[:, 2:] *= factor[:, None]
+    return poses
+
+
+def _near_any(poses: Poses, outlines_px: tuple[tuple[PointPx, ...], ...]) -> NDArray[np.bool_]:
+    """Return which poses lie on or beside one of the outlines, shape (N,)."""
+    near = np.zeros(len(poses), bool)
+    for outline in outlines_px:
+        points = np.array(outline)
+        middle = points.mean(axis=0)
+        radius = np.linalg.norm(points - middle, axis=1).max()
+        near |= np.linalg.norm(poses[:, :2] - middle, axis=1) < radius + sides_px(poses)
+    return near
+
+
+def _mendable(rng: np.random.Generator, poses: Poses, truth: Poses) -> tuple[Poses, NDArray[np.float64]]:
+    """Return some of the poses that are near a true tile and what moves them onto it."""
+    error, _, target = corner_errors(poses, truth)
+    near = rng.permutation(np.nonzero(error < _MENDABLE)[0])[:_MAX_MENDABLE_PER_SCENE]
+    return poses[near], deltas_between(poses[near], target[near])
+
+
+def _features(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> NDArray[np.float16]:
+    return features(sample(levels, poses, grid), grid).astype(np.float16)
+
+
+def _half_samples(
+    rng: np.random.Generator, levels: tuple[Level, ...], truth: Reading, poses: Poses
+) -> tuple[NDArray[np.float16], NDArray[np.int64]]:
+    """Return features and pips of all halves of face-up tiles, each seen through slightly wrong poses."""
+    up = [i for i, tile in enumerate(truth.tiles) if tile.face is Face.UP]
+    pips = np.array([[half.pips for half in truth.tiles[i].halves] for i in up], np.int64).reshape(-1, 2)
+    parts, labels = [], []
+    for _ in range(_PIP_VIEWS):
+        seen = _moved(rng, poses[up], 0.04)
+        for half in (0, 1):
+            grid = half_grid(half)
+            parts.append(features(sample(levels, seen, grid), grid).astype(np.float16))
+            labels.append(pips[:, half])
+    return np.concatenate(parts), np.concatenate(labels)
+
+
+def half_offsets(poses: Poses, truth: Reading) -> NDArray[np.float64]:
+    """Return how far the halves of true poses lie from the true half centres, in sides: a check of conventions."""
+    up = [i for i, tile in enumerate(truth.tiles) if tile.face is Face.UP]
+    said = np.array([[half.center_px for half in truth.tiles[i].halves] for i in up]).reshape(-1, 2, 2)
+    return np.asarray(
+        np.linalg.norm(half_centers(poses[up]) - said, axis=-1).max(axis=-1, initial=0) / sides_px(poses[up])
+    )
