@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Poses, empty_poses, upright_poses
+from vision.poses import Poses, upright_poses
 from vision.pyramid import Level
 
 # Thin enough to keep pips (wider than a bar) out, so that a pip that touches the bar does not spoil its shape:
@@ -21,13 +21,14 @@ _LEAST_AREA_PX = 12
 _WIDTHS_PER_BAR = (1.06, 1.32)
 
 
-def bar_proposals(levels: tuple[Level, ...]) -> Poses:
-    """Return tiles that could lie around each bar-like line of a picture, shape (N, 6)."""
+def find_lines(levels: tuple[Level, ...]) -> NDArray[np.float64]:
+    """Return the bar-like lines of a picture, shape (N, 4): centre x and y, length, direction."""
     found = [_lines(mask, level) for level in levels for mask in _contrast_masks(level)]
-    lines = np.concatenate(found) if found else np.empty((0, 4))
-    if not len(lines):
-        return empty_poses()
-    lines = _distinct(lines)
+    return _distinct(np.concatenate(found)) if found else np.empty((0, 4))
+
+
+def tiles_around(lines: NDArray[np.float64]) -> Poses:
+    """Return tiles that could lie around lines, shape (N, 4), seen from straight above; shape (M, 6)."""
     center, length, theta = lines[:, :2], lines[:, 2], lines[:, 3]
     return np.concatenate(
         [upright_poses(center, theta + np.pi / 2, 2 * k * length, k * length) for k in _WIDTHS_PER_BAR]

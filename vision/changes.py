@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.errors import VisionError
 from vision.poses import Points, Poses, to_image
 from vision.pyramid import Image
 
@@ -20,6 +21,10 @@ _MOST_CORNERS, _LEAST_CORNERS = 300, 12
 # How many corners must agree on a motion, and how far off they may be, before it is believed.
 _LEAST_AGREEMENT, _TRACKING_ERROR_PX = 0.5, 1.0
 _MOST_SHIFT = 0.1
+
+
+class PictureSizeError(VisionError, ValueError):
+    """A picture that cannot be compared with one of another size."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,10 +82,12 @@ def changes_between(before: TablePicture, after: TablePicture) -> Change:
     """Return what differs in *after*.
 
     Raises:
-        ValueError: If the pictures differ in size.
+        PictureSizeError: If the pictures differ in size.
     """
     if before.small.shape != after.small.shape:
-        raise ValueError(f"pictures must have the same size, but got {before.small.shape} and {after.small.shape}")
+        raise PictureSizeError(
+            f"pictures must have the same size, but got {before.small.shape} and {after.small.shape}"
+        )
     motion = _camera_motion(before.small, after.small)
     size = (before.small.shape[1], before.small.shape[0])
     aligned = cv2.warpAffine(before.small, motion, size, borderMode=cv2.BORDER_REPLICATE)

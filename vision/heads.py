@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +110,7 @@ def load_heads(path: Path | None = None) -> ReaderHeads:
             return ReaderHeads(heads["glance"], heads["face"], heads["pose"], heads["pips"], header["notes"])
     except ModelError:
         raise
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, zlib.error) as error:
         raise ModelError(f"{source}: not a readable file of reader heads ({error})") from error
 
 

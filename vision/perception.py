@@ -14,6 +14,7 @@ from vision.poses import Poses
 from vision.pyramid import Image
 from vision.reader import Reader
 from vision.reading import Join, PointPx, Reading, Tile
+from vision.selection import overlap
 
 # What looks like a tile is part of the table where less than this share of either half differs from the empty one.
 _NEW_TO_TABLE = 0.4
@@ -21,6 +22,8 @@ _NEW_TO_TABLE = 0.4
 _TOUCHED = 0.25
 # In sides of a half: a tile nudged by less than the first did not move; one further than the second is another.
 _SAME_PLACE, _MOVED_AT_MOST = 0.5, 6.0
+# What covers more of a known tile than this is no tile beside it.
+_MOST_OVERLAP = 0.2
 
 
 class ChangeKind(StrEnum):
@@ -67,6 +70,7 @@ class Perception:
         self._empty: TablePicture | None = None
         self._last: TablePicture | None = None
         self._tiles: tuple[Tile, ...] = ()
+        self._unconfirmed: tuple[Tile, ...] = ()
 
     def feed(self, image: Image) -> TableView:
         """Return the table after one more picture.
@@ -75,7 +79,7 @@ class Perception:
             image: Shape (H, W, 3), BGR, of the same size as those before.
 
         Raises:
-            ValueError: If the picture has another size than those before.
+            PictureSizeError: If the picture has another size than those before.
         """
         picture = TablePicture.of(image)
         if self._empty is None or self._last is None:
@@ -88,10 +92,17 @@ class Perception:
 
         reading = self._reader.read(image, plausible=is_new)
         known = tuple(_carried(tile, since_last) for tile in self._tiles)
-        was_touched = (since_last.share(_poses_of(known)) > _TOUCHED).tolist()
-        tiles, changes = _compared(known, was_touched, reading)
-        self._tiles, self._last = tiles, picture
-        return TableView(tiles, _joins_among(reading, tiles), changes)
+        kept, gone, fresh = _matched(known, _touched(known, since_last), reading.tiles)
+        # Where nothing moved, nothing was placed: what is seen there all of a sudden must be seen twice.
+        earlier = tuple(_carried(tile, since_last) for tile in self._unconfirmed)
+        believed = tuple(
+            tile
+            for tile, was_touched in zip(fresh, _touched(fresh, since_last), strict=True)
+            if was_touched or any(_distance(tile, other) < _SAME_PLACE for other in earlier)
+        )
+        self._unconfirmed = tuple(tile for tile in fresh if tile not in believed)
+        self._tiles, self._last = (*kept, *believed), picture
+        return TableView(self._tiles, _joins_among(reading, self._tiles), _changes(gone, believed))
 
 
 def _carried(tile: Tile, change: PictureChange) -> Tile:
@@ -107,33 +118,44 @@ def _point(xy: list[float]) -> PointPx:
     return (xy[0], xy[1])
 
 
-def _compared(
-    known: tuple[Tile, ...], touched: list[bool], reading: Reading
-) -> tuple[tuple[Tile, ...], tuple[Change, ...]]:
-    """Return the tiles on the table now and what changed."""
-    seen = list(reading.tiles)
+def _touched(tiles: tuple[Tile, ...], change: PictureChange) -> list[bool]:
+    """Return which tiles lie where both halves changed."""
+    return [bool(share > _TOUCHED) for share in change.share(_poses_of(tiles))]
+
+
+def _matched(
+    known: tuple[Tile, ...], touched: list[bool], seen: tuple[Tile, ...]
+) -> tuple[list[Tile], list[Tile], tuple[Tile, ...]]:
+    """Return the known tiles that still lie there, those that do not, and the seen ones that are none of them."""
+    left = list(seen)
     kept: list[Tile] = []
     gone: list[Tile] = []
     for tile, was_touched in zip(known, touched, strict=True):
-        again = min(seen, key=lambda other: _distance(tile, other), default=None)
+        again = min(left, key=lambda other: _distance(tile, other), default=None)
         if again is not None and _distance(tile, again) < _SAME_PLACE and again.face is tile.face:
-            seen.remove(again)
+            left.remove(again)
             kept.append(again if was_touched else _surer(tile, again))
         elif was_touched:
             gone.append(tile)
         else:
             kept.append(tile)  # nothing happened there: the eye missed it this time
-    fresh = [tile for tile in seen if all(_distance(tile, other) > 2 * _SAME_PLACE for other in kept)]
+    outlines = [np.array(tile.corners_px) for tile in kept]
+    fresh = (t for t in left if all(overlap(np.array(t.corners_px), other) < _MOST_OVERLAP for other in outlines))
+    return kept, gone, tuple(fresh)
+
+
+def _changes(gone: list[Tile], fresh: tuple[Tile, ...]) -> tuple[Change, ...]:
+    """Return what happened: a tile that went and came back nearby has moved."""
     changes: list[Change] = []
+    left = list(gone)
     for tile in fresh:
-        before = next((old for old in gone if _same_pips(old, tile) and _distance(old, tile) < _MOVED_AT_MOST), None)
+        before = next((old for old in left if _same_pips(old, tile) and _distance(old, tile) < _MOVED_AT_MOST), None)
         if before is None:
             changes.append(Change(ChangeKind.PLACED, tile))
         else:
-            gone.remove(before)
+            left.remove(before)
             changes.append(Change(ChangeKind.MOVED, tile, before))
-    changes += [Change(ChangeKind.REMOVED, tile) for tile in gone]
-    return (*kept, *fresh), tuple(changes)
+    return (*changes, *(Change(ChangeKind.REMOVED, tile) for tile in left))
 
 
 def _surer(old: Tile, new: Tile) -> Tile:
@@ -149,9 +171,17 @@ def _surer(old: Tile, new: Tile) -> Tile:
 
 
 def _joins_among(reading: Reading, tiles: tuple[Tile, ...]) -> tuple[Join, ...]:
-    """Return the joins of a reading with the indices of *tiles*."""
-    places = [min(range(len(tiles)), key=lambda i: _distance(tiles[i], tile), default=-1) for tile in reading.tiles]
-    return tuple(replace(join, a=places[join.a], b=places[join.b]) for join in reading.joins)
+    """Return the joins of a reading between *tiles*, with their indices."""
+    places: dict[int, int] = {}
+    for index, seen in enumerate(reading.tiles):
+        nearest = min(range(len(tiles)), key=lambda i: _distance(tiles[i], seen), default=None)
+        if nearest is not None and _distance(tiles[nearest], seen) < _SAME_PLACE:
+            places[index] = nearest
+    return tuple(
+        replace(join, a=places[join.a], b=places[join.b])
+        for join in reading.joins
+        if join.a in places and join.b in places
+    )
 
 
 def _poses_of(tiles: tuple[Tile, ...]) -> Poses:

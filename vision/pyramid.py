@@ -33,6 +33,12 @@ class Level:
         """Size of its pixel in pixels of the full picture."""
         return (self.scale_xy[0] + self.scale_xy[1]) / 2
 
+    @property
+    def full_size_px(self) -> tuple[int, int]:
+        """Width and height of the full picture."""
+        height, width = self.image.shape[:2]
+        return (round(width * self.scale_xy[0]), round(height * self.scale_xy[1]))
+
     def from_full(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return pixels of the full picture, shape (..., 2), as pixels of this level."""
         return (points + 0.5) / self.scale_xy - 0.5

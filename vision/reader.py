@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from vision.heads import ReaderHeads
 from vision.joins import find_joins
 from vision.patches import features, glance_grid, half_grid, sample, tile_grid
+from vision.plane import find_plane
 from vision.poses import Points, Poses, corners, empty_poses, half_centers, move
-from vision.proposals import propose
+from vision.proposals import beside, find_evidence, shaped_by_plane
 from vision.pyramid import Image, Level, build_pyramid
 from vision.reading import Face, Half, PointPx, Reading, Tile
 from vision.selection import choose, drop_repeats
 from vision.sets import likely_max_pips
-from vision.sizes import size_doubt
 
 # Proposals below this are not worth mending; one of a real tile, still badly placed, is rarely lower.
 _WORTH_A_LOOK, _WORTH_MENDING, _WORTH_CHOOSING = 0.03, 0.002, 0.1
@@ -26,8 +26,10 @@ _MOST_LOOKED_AT = 450
 _KEPT_BEFORE_MENDING = (260, 220, 220)
 # In log odds for each round of mending.
 _MENDED_IS_BETTER = 3.0
-# A tile is said where its probability is at least this.
-_SAY = 0.5
+# How often is looked again once the plane of the table is known.
+_LOOKS_ON_PLANE = 2
+# In log odds: what lies where a tile could be, rather than where something looks like one, must be surer.
+_HEARSAY = 2.0
 _UP, _DOWN = 1, 2
 
 Filter = Callable[[Poses], NDArray[np.bool_]]
@@ -69,14 +71,43 @@ class Reader:
 
     def _find(self, levels: tuple[Level, ...], plausible: Filter | None) -> tuple[Poses, NDArray[np.int64]]:
         """Return the poses of all tiles and whether each is face up or down."""
-        proposed = propose(levels)
-        if plausible is not None:
-            proposed = proposed[plausible(proposed)]
-        poses, probabilities = self.candidates(levels, proposed)
-        sure = 1 - probabilities[:, 0]
-        scores = _log_odds(sure) - size_doubt(poses, sure) - _log_odds(np.array(_SAY))
-        chosen = choose(poses, scores)
+        poses, probabilities, chosen = self.judge(levels, plausible)
         return poses[chosen], 1 + probabilities[chosen, 1:].argmax(axis=1)
+
+    def judge(
+        self, levels: tuple[Level, ...], plausible: Filter | None = None
+    ) -> tuple[Poses, NDArray[np.float64], NDArray[np.intp]]:
+        """Return all candidates, their probabilities of nothing, up and down, and which of them are the tiles.
+
+        Looks once without knowing how the table lies, and again where tiles can be on the plane that the first show.
+
+        Args:
+            levels: Pyramid of the picture.
+            plausible: Says which poses can be tiles at all; None where all can.
+
+        Returns:
+            Shapes (N, 6), (N, 3), and indices (M,).
+        """
+        evidence = find_evidence(levels)
+        poses, probabilities = self.candidates(levels, _kept(evidence.poses, plausible))
+        handicap, chosen = np.zeros(len(poses)), np.empty(0, np.intp)
+        for look in range(_LOOKS_ON_PLANE + 1):
+            if not len(poses):
+                break
+            before, sure = len(chosen), 1 - probabilities[:, 0]
+            plane = find_plane(poses, sure, levels[0].full_size_px)
+            chosen = choose(poses, _log_odds(sure) - plane.doubt(poses) - handicap)
+            if look == _LOOKS_ON_PLANE or len(chosen) == before:
+                break
+            known = poses[chosen]
+            for proposed, penalty in (
+                (shaped_by_plane(plane, evidence.lines, known), 0.0),
+                (beside(plane, known), _HEARSAY),
+            ):
+                more, judged = self.candidates(levels, _kept(proposed, plausible))
+                poses, probabilities = np.concatenate([poses, more]), np.concatenate([probabilities, judged])
+                handicap = np.concatenate([handicap, np.full(len(more), penalty)])
+        return poses, probabilities, chosen
 
     def candidates(self, levels: tuple[Level, ...], proposed: Poses) -> tuple[Poses, NDArray[np.float64]]:
         """Return the proposals that may be tiles, mended, shape (M, 6), and their probabilities of each face, (M, 3).
@@ -125,6 +156,11 @@ class Reader:
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         pips = probabilities.argmax(axis=1) if len(poses) else np.empty(0, np.int64)
         return pips.reshape(2, -1).T, probabilities.max(axis=1, initial=0).reshape(2, -1).T
+
+
+def _kept(poses: Poses, plausible: Filter | None) -> Poses:
+    """Return the poses that can be tiles at all."""
+    return poses if plausible is None else poses[plausible(poses)]
 
 
 def _log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ _MOST_OF_PICTURE = 0.3
 _LEAST_FILL = 0.82
 _ASPECTS = (1.6, 2.45)
 _MOST_IN_BLOCK, _MOST_ROWS = 14, 3
-_AROUND_PX = 101
+_AROUND_PX, _CLEARLY = 101, 6
 
 
 def region_proposals(levels: tuple[Level, ...]) -> Poses:
@@ -31,7 +31,7 @@ def region_proposals(levels: tuple[Level, ...]) -> Poses:
 
 
 def colour_masks(image: Image) -> Iterator[Image]:
-    """Yield masks (0 or 255) of what is above thresholds in lightness and both colour axes; the rest shows as holes."""
+    """Yield masks of what is above thresholds in lightness and both colour axes; the rest shows as holes."""
     for plane in cv2.split(cv2.cvtColor(cv2.GaussianBlur(image, (3, 3), 0), cv2.COLOR_BGR2LAB)):
         channel = np.asarray(plane, np.uint8)
         middle = _otsu(channel.ravel())
@@ -41,7 +41,10 @@ def colour_masks(image: Image) -> Iterator[Image]:
         thresholds = {middle, _otsu(channel[channel > middle]), _otsu(channel[channel <= middle])} - {None}
         for threshold in sorted(t for t in thresholds if t is not None):
             yield np.asarray(cv2.threshold(channel, threshold, 255, cv2.THRESH_BINARY)[1], np.uint8)
-        yield np.asarray(cv2.compare(channel, around, cv2.CMP_GT), np.uint8)
+        # Clearly above or below what is around: on an even table noise would make thousands of specks otherwise.
+        beyond = np.subtract(channel, around, dtype=np.int16)
+        yield np.asarray(beyond > _CLEARLY, np.uint8)
+        yield np.asarray(beyond < -_CLEARLY, np.uint8)
 
 
 def _otsu(values: NDArray[np.uint8]) -> int | None:

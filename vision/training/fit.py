@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
+from threadpoolctl import threadpool_limits
 
 from vision.heads import Array, Head, ReaderHeads
 from vision.training.samples import Samples, draw_samples, join_samples
@@ -63,7 +64,7 @@ def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: 
         return lambda share: progress((index + share) / 4)
 
     glance = _fit_classifier(learn.glance_features, learn.glance_class, (64,), seed, epochs, part(0))
-    face = _fit_classifier(learn.tile_features, learn.tile_class, (160,), seed, epochs, part(1))
+    face = _fit_classifier(learn.tile_features, learn.tile_class, (224,), seed, epochs, part(1))
     pips = _fit_classifier(learn.half_features, learn.half_pips, (256,), seed, epochs, part(2))
     heads = ReaderHeads(
         calibrated(glance, check.glance_features, check.glance_class),
@@ -98,25 +99,32 @@ def _collect(
     seed: int, scenes: int, jobs: int, heads: ReaderHeads | None, progress: Callable[[float], None]
 ) -> Iterator[Samples]:
     """Yield the samples of *scenes* tables in order, whatever the number of processes."""
-    seeds = np.random.SeedSequence(seed).spawn(-(-scenes // _CHUNK))
+    sizes = [min(_CHUNK, scenes - start) for start in range(0, scenes, _CHUNK)]
+    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
+    draw = partial(_samples_of_chunk, heads=heads)
     if jobs == 1:
-        for done, chunk in enumerate(seeds):
-            yield _samples_of_chunk(chunk, heads)
+        for done, (chunk, size) in enumerate(zip(seeds, sizes, strict=True)):
+            yield draw(chunk, size)
             progress((done + 1) / len(seeds))
         return
     with ProcessPoolExecutor(max_workers=jobs) as pool:
-        for done, part in enumerate(pool.map(partial(_samples_of_chunk, heads=heads), seeds)):
+        for done, part in enumerate(pool.map(draw, seeds, sizes)):
             yield part
             progress((done + 1) / len(seeds))
 
 
-def _samples_of_chunk(seed: np.random.SeedSequence, heads: ReaderHeads | None) -> Samples:
+def _samples_of_chunk(seed: np.random.SeedSequence, scenes: int, heads: ReaderHeads | None) -> Samples:
     import cv2
 
-    cv2.setNumThreads(1)  # the processes share the cores already
     rng = np.random.default_rng(seed)
-    max_pips = rng.choice(list(_SETS), size=_CHUNK, p=list(_SETS.values()))
-    return join_samples([draw_samples(rng, max_pips=int(pips), heads=heads) for pips in max_pips])
+    max_pips = rng.choice(list(_SETS), size=scenes, p=list(_SETS.values()))
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)  # the processes share the cores already
+    try:
+        with threadpool_limits(1):
+            return join_samples([draw_samples(rng, max_pips=int(pips), heads=heads) for pips in max_pips])
+    finally:
+        cv2.setNumThreads(threads)
 
 
 def _fit_classifier(
@@ -151,7 +159,7 @@ def _fit_pose(learn: Samples, seed: int, epochs: int, progress: Callable[[float]
     mean, scale = _standard(learn.pose_features)
     spread = learn.pose_deltas.std(axis=0) + 1e-6
     network = MLPRegressor(
-        hidden_layer_sizes=(160,), batch_size=256, max_iter=1, warm_start=True, random_state=seed, alpha=1e-4
+        hidden_layer_sizes=(256,), batch_size=256, max_iter=1, warm_start=True, random_state=seed, alpha=1e-4
     )
     values = ((learn.pose_features.astype(np.float32) - mean) / scale).astype(np.float32)
     _run(network, values, (learn.pose_deltas / spread).astype(np.float32), seed, epochs, progress)

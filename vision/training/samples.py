@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from vision.heads import ReaderHeads
 from vision.patches import PatchGrid, features, glance_grid, half_grid, sample, tile_grid
 from vision.poses import Poses, corners, deltas_between, half_centers, move, sides_px
-from vision.proposals import propose
+from vision.proposals import find_evidence
 from vision.pyramid import Level, build_pyramid
 from vision.reader import Reader
 from vision.reading import Face, PointPx, Reading
@@ -71,12 +71,12 @@ def draw_samples(rng: np.random.Generator, *, max_pips: int, heads: ReaderHeads 
     rendered = render(scene, rng)
     levels = build_pyramid(rendered.image)
     poses, faces = truth_poses(rendered.truth)
-    proposed = propose(levels)
+    proposed = find_evidence(levels).poses
     proposed = proposed[~_near_any(proposed, rendered.unread_px)]
     glance_poses, glance_class = _drawn(
         rng, np.concatenate([proposed, _moved(rng, poses, 0.12)]), poses, faces, _LIKE_TILE
     )
-    near = proposed if heads is None else Reader(heads).candidates(levels, proposed)[0]
+    near = proposed if heads is None else Reader(heads).judge(levels)[0]
     near = near[~_near_any(near, rendered.unread_px)]
     slight = np.concatenate([_moved(rng, poses, 0.05), _moved(rng, poses, 0.03), _wrong_on_purpose(rng, poses)])
     tile_poses, tile_class = _drawn(rng, np.concatenate([near, slight]), poses, faces, _IS_TILE)

@@ -1,0 +1,177 @@
+"""Patches: what a tile shows, whatever its colours, its size in the picture and which way round it lies."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.vision.shapes import Bgr, blank, fill, fill_circle, tile_at, tiles_at
+from vision.patches import PatchGrid, features, glance_grid, half_grid, sample, tile_grid
+from vision.poses import Poses, corners, empty_poses, to_image
+from vision.pyramid import Image, build_pyramid
+
+GRIDS = {"tile": tile_grid(), "glance": glance_grid(), "half 0": half_grid(0), "half 1": half_grid(1)}
+WHITE: Bgr = (235, 235, 235)
+BLACK: Bgr = (20, 20, 20)
+UPSIDE_DOWN = np.array([1, 1, -1, -1, -1, -1.0])
+# Three on half 0, one on half 1, and the bar.
+PIPS_UV = ((-0.75, -0.5), (-0.5, 0.0), (-0.25, 0.5), (0.5, 0.0))
+
+
+def drawn(pose: Poses, face: Bgr, ink: Bgr, table: Bgr, *, scale: int = 1) -> Image:
+    image = blank(320 * scale, 240 * scale, table)
+    fill(image, corners(pose)[0], face)
+    bar = np.array([(-0.05, -0.9), (0.05, -0.9), (0.05, 0.9), (-0.05, 0.9)])
+    fill(image, to_image(pose, bar)[0], ink)
+    for uv in PIPS_UV:
+        fill_circle(image, to_image(pose, np.array([uv]))[0, 0], float(np.hypot(*pose[0, 4:6])) * 0.2, ink)
+    return image
+
+
+def seen(image: Image, poses: Poses, grid: PatchGrid) -> NDArray[np.float32]:
+    """Features as planes: distance and signed lightness of each sample, shape (N, 2, rows, columns)."""
+    found = features(sample(build_pyramid(image), poses, grid), grid)
+    assert found.shape == (len(poses), grid.feature_count)
+    return found.reshape(len(poses), 2, grid.rows, grid.columns)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_a_tile_the_size_of_the_table_looks_the_same_in_negative(name: str) -> None:
+    pose = tile_at(150, 120, side_px=50, degrees=20)
+    positive = seen(drawn(pose, (255, 255, 255), (0, 0, 0), (0, 0, 0)), pose, GRIDS[name])[0]
+    negative = seen(drawn(pose, (0, 0, 0), (255, 255, 255), (255, 255, 255)), pose, GRIDS[name])[0]
+    # Greys between black and white, at the edges, are not as far from one as from the other.
+    flat = (positive[0] < 0.01) | (positive[0] > 0.85)
+    assert flat.mean() > 0.5
+    np.testing.assert_allclose(positive[0][flat], negative[0][flat], atol=0.15)
+    np.testing.assert_allclose(positive[1][flat], -negative[1][flat], atol=0.15)
+
+
+def of_lab(light: int, a: int, b: int) -> Bgr:
+    blue, green, red = cv2.cvtColor(np.array([[[light, a, b]]], np.uint8), cv2.COLOR_LAB2BGR)[0, 0].tolist()
+    return (blue, green, red)
+
+
+def test_colours_as_far_apart_give_the_same_distances() -> None:
+    pose = tile_at(150, 120, side_px=50, degrees=20)
+    by_lightness = drawn(pose, of_lab(180, 128, 128), of_lab(180 - 102, 128, 128), of_lab(180 - 102, 128, 128))
+    by_colour = drawn(pose, of_lab(150, 128, 128), of_lab(150, 128, 168), of_lab(150, 128, 168))
+    for grid in GRIDS.values():
+        light, colour = seen(by_lightness, pose, grid)[0], seen(by_colour, pose, grid)[0]
+        np.testing.assert_allclose(light[0], colour[0], atol=0.12)
+        assert abs(colour[1]).max() < 0.35
+        assert light[1].min() < -0.6
+
+
+def test_the_face_is_zero_and_black_on_white_is_nearly_one() -> None:
+    pose = tile_at(150, 120, side_px=60)
+    half = seen(drawn(pose, (255, 255, 255), (0, 0, 0), (0, 0, 0)), pose, half_grid(0))[0]
+    size = half_grid(0).rows
+    pip_row, pip_column = size // 2, int((1.1 - 0.5) / 1.2 * size)
+    assert half[0, pip_row, pip_column] == pytest.approx(0.94, abs=0.01)  # log(1 + 100 / 6) / log(1 + 120 / 6)
+    assert half[1, pip_row, pip_column] == -half[0, pip_row, pip_column]
+    assert half[0, size // 4, pip_column] == 0.0  # between pips
+    assert half[1, size // 4, pip_column] == 0.0
+
+
+def test_a_half_patch_has_the_bar_at_its_right_edge() -> None:
+    pose = tile_at(150, 120, side_px=60, degrees=-30)
+    image = drawn(pose, WHITE, BLACK, WHITE)
+    for half in (0, 1):
+        patch = seen(image, pose, half_grid(half))[0, 0]
+        assert patch[6:-6, -3:].max(axis=1).min() > 0.7  # the bar
+        assert patch[:, :2].max() < 0.1  # beyond the end
+
+
+def test_a_half_patch_shows_the_pips_of_its_half() -> None:
+    pose = tile_at(150, 120, side_px=60)
+    image = drawn(pose, WHITE, BLACK, WHITE)
+    counts = []
+    for half in (0, 1):
+        dark = seen(image, pose, half_grid(half))[0, 0][:, :-4] > 0.7
+        counts.append(cv2.connectedComponents(dark.astype(np.uint8))[0] - 1)
+    assert counts == [3, 1]
+
+
+@pytest.mark.parametrize("degrees", [0, 35, 200])
+def test_half_1_is_half_0_of_the_tile_turned_round(degrees: float) -> None:
+    pose = tile_at(150, 120, side_px=40, degrees=degrees)
+    image = drawn(pose, WHITE, BLACK, (60, 90, 40))
+    np.testing.assert_allclose(
+        seen(image, pose, half_grid(1)), seen(image, pose * UPSIDE_DOWN, half_grid(0)), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("name", ["tile", "glance"])
+def test_a_tile_turned_round_shows_the_patch_turned_round(name: str) -> None:
+    pose = tile_at(150, 120, side_px=40, degrees=50)
+    image, grid = drawn(pose, WHITE, BLACK, (60, 90, 40)), GRIDS[name]
+    np.testing.assert_allclose(
+        seen(image, pose, grid)[0, :, ::-1, ::-1], seen(image, pose * UPSIDE_DOWN, grid)[0], atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize("scale", [2, 4])
+def test_a_larger_picture_shows_the_same_patch(name: str, scale: int) -> None:
+    pose = tile_at(150, 120, side_px=40, degrees=10)
+    enlarged = pose * scale
+    enlarged[:, :2] += (scale - 1) / 2  # from middle of pixel to middle of pixel
+    small = seen(drawn(pose, WHITE, BLACK, (60, 90, 40)), pose, GRIDS[name])
+    large = seen(drawn(enlarged, WHITE, BLACK, (60, 90, 40), scale=scale), enlarged, GRIDS[name])
+    # Edges are sharper in the larger one.
+    assert np.median(abs(small - large)) < 0.05
+    assert np.corrcoef(small.ravel(), large.ravel())[0, 1] > 0.9
+
+
+def test_what_is_fine_is_averaged_not_picked() -> None:
+    # Stripes of two pixels on a tile of 200: a patch of 7 samples a side must see their mean, not a moiré of them.
+    image = blank(1280, 960)
+    image[:, ::4] = image[:, 1::4] = 255
+    image[:, 2::4] = image[:, 3::4] = 0
+    patch = sample(build_pyramid(image), tile_at(640, 480, side_px=200, degrees=3), glance_grid())
+    assert patch.std() < 40  # picked pixels: 120
+
+
+def test_each_pose_has_its_own_row_whatever_its_size() -> None:
+    image = blank(1200, 900)
+    poses = tiles_at(tile_at(200, 200, side_px=15), tile_at(700, 400, side_px=200), tile_at(100, 800, side_px=40))
+    for pose, grey in zip(poses, (50, 120, 200), strict=True):
+        fill(image, corners(pose[None])[0], (grey, grey, grey))
+    image[0, :] = 240  # bright enough to be left as it is
+    image[:60] = 240
+    patches = sample(build_pyramid(image), poses, tile_grid())
+    assert patches[:, tile_grid().face].mean(axis=(1, 2)) == pytest.approx([50, 120, 200], abs=3)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_tiles_beyond_the_picture_show_its_border(name: str) -> None:
+    image = blank(100, 80, (240, 240, 240))
+    image[:, 90:] = (30, 60, 200)
+    poses = tiles_at(
+        tile_at(5000, 40), tile_at(-1e6, 1e6, degrees=40), tile_at(99, 79, side_px=30), tile_at(50, 40, side_px=3000)
+    )
+    patches = sample(build_pyramid(image), poses, GRIDS[name])
+    assert (abs(patches[0].astype(int) - (30, 60, 200)) <= 1).all()
+    assert (abs(patches[1].astype(int) - 240) <= 1).all()
+    assert np.isfinite(features(patches, GRIDS[name])).all()
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_no_poses_give_no_features(name: str) -> None:
+    grid = GRIDS[name]
+    patches = sample(build_pyramid(blank()), empty_poses(), grid)
+    assert patches.shape == (0, grid.rows * grid.columns, 3)
+    assert features(patches, grid).shape == (0, grid.feature_count)
+
+
+def test_more_tiles_than_opencv_takes_at_once_are_sampled() -> None:
+    image = blank(64, 64, (240, 240, 240))
+    image[:, 32:] = 10
+    poses = np.repeat(tile_at(16, 32, side_px=4), 33_000, axis=0)
+    poses[1::2, 0] = 48
+    patches = sample(build_pyramid(image), poses, glance_grid())
+    assert (patches[::2, 99] == 240).all()
+    assert (patches[1::2, 99] == 10).all()

@@ -1,0 +1,200 @@
+"""The table over time: what is placed, moved and removed is said once, and nothing else is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, missing, reader, table_with
+from vision.perception import ChangeKind, Perception, TableView
+from vision.pyramid import Image
+from vision.reading import Tile
+from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT
+from vision.render.scene import Clutter, ClutterKind, PlacedTile
+
+PLACED, MOVED, REMOVED = ChangeKind.PLACED, ChangeKind.MOVED, ChangeKind.REMOVED
+WALNUT_TABLE = Looks(COLORED, WALNUT)
+# Seen wider than it is shown, so that the camera can be bumped; a bump of 10 px both ways is 0.6 sides here.
+WIDE = Looks(camera=replace(CAMERA, width_px=700, height_px=540, px_per_mm=1.0))
+
+THREE_FIVE = lay(3, 5, -70, -40, 20)
+SIX_ONE = lay(6, 1, 60, 40, 100)
+DOUBLE_TWO = lay(2, 2, 80, -60, 0)
+PRINTED = (
+    Clutter(ClutterKind.PRINTED_TILE, (-150.0, 80.0), 0.0, 48.0, 24.0, 0.0, (205.0, 226.0, 232.0)),
+    Clutter(ClutterKind.PRINTED_TILE, (-150.0, -20.0), 1.2, 48.0, 24.0, 0.0, (205.0, 226.0, 232.0)),
+    Clutter(ClutterKind.PRINTED_TILE, (150.0, 90.0), 0.4, 48.0, 24.0, 0.0, (205.0, 226.0, 232.0)),
+)
+
+
+class Table:
+    """A table that is watched: every picture of it has noise of its own."""
+
+    def __init__(self, looks: Looks | None = None, clutter: tuple[Clutter, ...] = ()) -> None:
+        self.looks, self.clutter = looks or Looks(), clutter
+        self.frame = 0
+        self.eye = Perception(reader())
+        self.view = self.show()
+
+    def picture(self, *tiles: PlacedTile) -> Image:
+        self.frame += 1
+        return table_with(tiles, self.looks, frame=self.frame, clutter=self.clutter).image
+
+    def show(self, *tiles: PlacedTile) -> TableView:
+        self.view = self.eye.feed(self.picture(*tiles))
+        return self.view
+
+    def truth(self, *tiles: PlacedTile) -> tuple[Tile, ...]:
+        return table_with(tiles, self.looks).truth.tiles
+
+
+def kinds(view: TableView) -> list[ChangeKind]:
+    return sorted(change.kind for change in view.changes)
+
+
+def test_the_first_picture_is_the_table_whatever_lies_on_it() -> None:
+    view = Perception(reader()).feed(table_with([THREE_FIVE, SIX_ONE]).image)
+    assert view == TableView((), (), ())
+
+
+@pytest.mark.parametrize("looks", [Looks(), pytest.param(WALNUT_TABLE, marks=pytest.mark.slow)], ids=["felt", "walnut"])
+def test_each_tile_is_said_once_when_it_is_placed(looks: Looks) -> None:
+    table = Table(looks)
+    laid: tuple[PlacedTile, ...] = ()
+    for tile in (THREE_FIVE, SIX_ONE, DOUBLE_TWO):
+        laid = (*laid, tile)
+        view = table.show(*laid)
+        assert kinds(view) == [PLACED]
+        assert is_same(table.truth(tile)[0], view.changes[0].tile)
+        assert view.changes[0].before is None
+        assert missing(table.truth(*laid), view.tiles) == []
+        assert len(view.tiles) == len(laid)
+
+
+def test_noise_alone_says_nothing() -> None:
+    table = Table()
+    table.show(THREE_FIVE, SIX_ONE, DOUBLE_TWO)
+    for _ in range(2):
+        view = table.show(THREE_FIVE, SIX_ONE, DOUBLE_TWO)
+        assert view.changes == ()
+        assert missing(table.truth(THREE_FIVE, SIX_ONE, DOUBLE_TWO), view.tiles) == []
+
+
+def test_a_tile_taken_away_is_said_where_it_lay() -> None:
+    table = Table()
+    table.show(THREE_FIVE, SIX_ONE)
+    view = table.show(THREE_FIVE)
+    assert kinds(view) == [REMOVED]
+    assert is_same(table.truth(SIX_ONE)[0], view.changes[0].tile)
+    assert [tile for tile in view.tiles if is_same(table.truth(SIX_ONE)[0], tile)] == []
+    assert len(view.tiles) == 1
+    assert table.show(THREE_FIVE).changes == ()
+
+
+def test_a_tile_that_is_pushed_is_said_to_have_moved() -> None:
+    table = Table()
+    table.show(THREE_FIVE, SIX_ONE)
+    pushed = lay(6, 1, 85, 55, 80)
+    view = table.show(THREE_FIVE, pushed)
+    assert kinds(view) == [MOVED]
+    (change,) = view.changes
+    assert change.before is not None
+    assert is_same(table.truth(SIX_ONE)[0], change.before)
+    assert is_same(table.truth(pushed)[0], change.tile)
+    assert len(view.tiles) == 2
+
+
+def test_a_tile_swapped_for_another_is_one_gone_and_one_placed() -> None:
+    table = Table()
+    table.show(THREE_FIVE, SIX_ONE)
+    other = lay(4, 0, 60, -60, 30)
+    view = table.show(THREE_FIVE, other)
+    assert kinds(view) == [PLACED, REMOVED]
+
+
+@pytest.mark.parametrize("gain", [0.8, pytest.param(1.2, marks=pytest.mark.slow)])
+def test_exposure_says_nothing(gain: float) -> None:
+    table = Table()
+    before = table.show(THREE_FIVE, SIX_ONE)
+    changed = cv2.convertScaleAbs(table.picture(THREE_FIVE, SIX_ONE), alpha=gain)
+    view = table.eye.feed(np.asarray(changed, np.uint8))
+    assert view.changes == ()
+    assert missing(before.tiles, view.tiles) == []
+
+
+def cropped(image: Image, shift_x_px: int = 0, shift_y_px: int = 0) -> Image:
+    """What a camera sees of a wide picture; with a shift, after it was bumped."""
+    top, left = 30 - shift_y_px, 30 - shift_x_px
+    return np.ascontiguousarray(image[top : top + 480, left : left + 640])
+
+
+@pytest.mark.parametrize("shift", [(10, -10), pytest.param((-10, 4), marks=pytest.mark.slow)])
+def test_a_bump_of_the_camera_says_nothing_and_tiles_are_followed(shift: tuple[int, int]) -> None:
+    table = Table(WIDE)
+    table.eye = Perception(reader())
+    table.eye.feed(cropped(table.picture()))
+    first = table.eye.feed(cropped(table.picture(THREE_FIVE, SIX_ONE)))
+    assert kinds(first) == [PLACED, PLACED]
+    bumped = table.eye.feed(cropped(table.picture(THREE_FIVE, SIX_ONE), *shift))
+    assert bumped.changes == ()
+    for old in first.tiles:
+        x, y = old.center_px[0] + shift[0], old.center_px[1] + shift[1]
+        assert min(np.hypot(tile.center_px[0] - x, tile.center_px[1] - y) for tile in bumped.tiles) < 3
+    after = table.eye.feed(cropped(table.picture(THREE_FIVE, SIX_ONE, DOUBLE_TWO), *shift))
+    assert kinds(after) == [PLACED]
+    assert sorted(half.pips for half in after.changes[0].tile.halves) == [2, 2]
+
+
+def test_printed_dominoes_are_table() -> None:
+    table = Table(clutter=PRINTED)
+    # They look enough like tiles: without knowing the table, the reader takes some for tiles.
+    alone = reader().read(table.picture())
+    view = table.show(THREE_FIVE)
+    assert kinds(view) == [PLACED]
+    assert is_same(table.truth(THREE_FIVE)[0], view.changes[0].tile)
+    again = table.show(THREE_FIVE, SIX_ONE)
+    assert kinds(again) == [PLACED]
+    assert not any(is_same_place(bait, tile) for bait in alone.tiles for tile in again.tiles)
+
+
+@pytest.mark.slow
+def test_joins_name_tiles_of_the_view() -> None:
+    table = Table()
+    along = np.array([np.cos(np.radians(25)), np.sin(np.radians(25))]) * 48.5
+    places = [(float(along[0] * i), float(along[1] * i)) for i in (-1, 0, 1)]
+    chain = tuple(lay(*pips, *place, 25) for pips, place in zip([(3, 5), (5, 2), (2, 6)], places, strict=True))
+    table.show(DOUBLE_TWO, chain[0])
+    table.show(DOUBLE_TWO, *chain[:2])
+    view = table.show(DOUBLE_TWO, *chain)
+    named = {
+        frozenset(tuple(sorted(half.pips for half in view.tiles[index].halves)) for index in (join.a, join.b))
+        for join in view.joins
+    }
+    assert named == {frozenset([(3, 5), (2, 5)]), frozenset([(2, 5), (2, 6)])}
+
+
+@pytest.mark.slow
+def test_two_eyes_that_see_the_same_say_the_same() -> None:
+    first, second = Table(), Table()
+    for laid in ((THREE_FIVE,), (THREE_FIVE, SIX_ONE)):
+        assert first.show(*laid) == second.show(*laid)
+
+
+def test_a_picture_of_another_size_is_refused_and_the_table_is_still_followed() -> None:
+    table = Table()
+    table.show(THREE_FIVE)
+    with pytest.raises(ValueError, match="same size"):
+        table.eye.feed(np.zeros((240, 240, 3), np.uint8))
+    view = table.show(THREE_FIVE, SIX_ONE)
+    assert Counter(kinds(view)) == {PLACED: 1}
+
+
+def test_the_looks_of_the_table_do_not_change_between_pictures() -> None:
+    # What the tests above stand on: frames differ by noise alone.
+    first, second = (table_with([THREE_FIVE], Looks(CLASSIC, FELT), frame=frame).image for frame in (1, 2))
+    difference = np.abs(first.astype(int) - second.astype(int))
+    assert 0 < difference.mean() < 4
