@@ -1,0 +1,31 @@
+"""What a command can be told about the game: its tiles and its rules."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class TileSet(StrEnum):
+    """A set by its highest double, or AUTO where it is not known."""
+
+    DOUBLE_6 = "double-6"
+    DOUBLE_9 = "double-9"
+    DOUBLE_12 = "double-12"
+    DOUBLE_15 = "double-15"
+    DOUBLE_18 = "double-18"
+    AUTO = "auto"
+
+    @property
+    def max_pips(self) -> int | None:
+        """Most pips on a half, or None where the set is not known.
+
+        >>> TileSet.DOUBLE_9.max_pips, TileSet.AUTO.max_pips
+        (9, None)
+        """
+        return None if self is TileSet.AUTO else int(self.value.removeprefix("double-"))
+
+
+class ReplayRules(StrEnum):
+    """What a replay keeps score by; FREE is no game."""
+
+    FREE = "free"

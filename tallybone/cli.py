@@ -1,0 +1,126 @@
+"""The command line: names, options and help. A command imports what it needs when it is called: help stays quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tallybone.choices import ReplayRules, TileSet
+
+app = typer.Typer(
+    name="tallybone",
+    help="A camera over a domino table keeps the score.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # boxes around the help would double its time (0.2 s more of rich on a laptop)
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _say_version() -> None:
+    from importlib.metadata import version
+
+    typer.echo(f"tallybone {version('tallybone')}")
+
+
+def _version_asked(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if asked:
+        _say_version()
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version_asked, is_eager=True, help="Say the version and stop.")
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+@app.command("version")
+def _version() -> None:
+    """Say the version."""
+    _say_version()
+
+
+@app.command("read")
+def _read(
+    photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Pictures of a table, from above.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per picture.")] = False,
+    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table.")] = TileSet.AUTO,
+    annotate: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Write each picture here with what was read drawn over it."),
+    ] = None,
+) -> None:
+    """Read the tiles in photographs of a table: pips, places, joins."""
+    from tallybone.read_command import read_photos
+
+    raise typer.Exit(read_photos(photos, tile_set=tile_set, as_json=as_json, annotate_into=annotate))
+
+
+@app.command("replay")
+def _replay(
+    source: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Pictures of one table in name order, the first empty.")
+    ],
+    *,
+    rules: Annotated[
+        ReplayRules, typer.Option("--rules", help="free = no game: just report every tile.")
+    ] = ReplayRules.FREE,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON per event, and one with the result.")
+    ] = False,
+    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table.")] = TileSet.AUTO,
+) -> None:
+    """Follow a table through pictures: every tile placed, moved or removed."""
+    from tallybone.replay_command import replay_folder
+
+    match rules:
+        case ReplayRules.FREE:
+            raise typer.Exit(replay_folder(source, tile_set=tile_set, as_json=as_json))
+
+
+@app.command("demo")
+def _demo(
+    *,
+    seed: Annotated[int, typer.Option(help="Picks the game, the tiles, the table and the light.", min=0)] = 1,
+    hands: Annotated[int, typer.Option(help="How many hands to play at most.", min=1)] = 1,
+    plays: Annotated[int | None, typer.Option(help="Stop after so many plays.", min=1)] = None,
+    speed: Annotated[float, typer.Option(help="Pace: 2 is twice as fast.", min=0.1)] = 1.0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Write the pictures here, as seen and with what was read."),
+    ] = None,
+) -> None:
+    """Watch a rendered game being seen and scored; takes under a minute."""
+    from tallybone.demo_command import Wishes, show_demo
+
+    raise typer.Exit(show_demo(Wishes(seed=seed, hands=hands, plays=plays, speed=speed, out=out)))
+
+
+@app.command("train")
+def _train(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained heads go.")] = Path(
+        "vision/models/reader.npz"
+    ),
+    *,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same heads.")] = 1,
+    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=3)] = 2400,
+    epochs: Annotated[int, typer.Option(help="Passes over their tiles.", min=1)] = 16,
+) -> None:
+    """Train the reader on rendered tables. Needs scikit-learn: pip install 'tallybone[train]'."""
+    from tallybone.train_command import train
+
+    raise typer.Exit(train(out, seed=seed, scenes=scenes, epochs=epochs))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

@@ -1,0 +1,47 @@
+"""A reading as a line of JSON: the contract of `tallybone read --json`."""
+
+from __future__ import annotations
+
+import json
+
+from vision.reading import Join, PointPx, Reading, Tile
+
+
+def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
+    """Return one line of JSON, without a line end.
+
+    Args:
+        path: The picture, as it was named to the command.
+        reading: What was read from it.
+        read_ms: How long that took.
+
+    >>> format_reading("table.jpg", Reading(640, 480, (), ()), read_ms=12.345)
+    '{"path": "table.jpg", "width": 640, "height": 480, "tiles": [], "joins": [], "ms": 12.3}'
+    """
+    line = {
+        "path": path,
+        "width": reading.width_px,
+        "height": reading.height_px,
+        "tiles": [_tile(tile) for tile in reading.tiles],
+        "joins": [_join(join) for join in reading.joins],
+        "ms": round(read_ms, 1),
+    }
+    return json.dumps(line, allow_nan=False)
+
+
+def _tile(tile: Tile) -> dict[str, object]:
+    known: dict[str, object] = {"face": tile.face.value, "corners_px": [_point(corner) for corner in tile.corners_px]}
+    if tile.halves:
+        known["halves"] = [
+            {"pips": half.pips, "confidence": round(half.confidence, 4), "center_px": _point(half.center_px)}
+            for half in tile.halves
+        ]
+    return known
+
+
+def _join(join: Join) -> dict[str, int | None]:
+    return {"a": join.a, "a_half": join.a_half, "b": join.b, "b_half": join.b_half}
+
+
+def _point(point_px: PointPx) -> list[float]:
+    return [round(value, 1) + 0.0 for value in point_px]  # + 0.0: never "-0.0"

@@ -1,0 +1,86 @@
+"""A reading as a person at the terminal wants it: a table of tiles, and the joins in words."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from vision.annotate import SURE
+from vision.reading import Face, Join, Reading, Tile
+
+
+def print_reading(console: Console, title: str, reading: Reading, *, read_ms: float) -> None:
+    """Print what was read from one picture.
+
+    Args:
+        console: Where to.
+        title: Name of the picture, safe to print.
+        reading: What was read.
+        read_ms: How long that took.
+    """
+    console.print(title, style="bold", markup=False, soft_wrap=True)
+    if reading.tiles:
+        console.print(_table(reading))
+    for join in reading.joins:
+        console.print(f"  {describe_join(reading, join)}", markup=False, soft_wrap=True)
+    console.print(f"{describe_count(reading)}, {read_ms:.0f} ms", markup=False, soft_wrap=True)
+    console.print()
+
+
+def _table(reading: Reading) -> Table:
+    table = Table()
+    table.add_column("tile", justify="right")
+    table.add_column("face")
+    table.add_column("pips")
+    table.add_column("sure", justify="right")
+    table.add_column("where (x, y)", justify="right")
+    for number, tile in enumerate(reading.tiles, start=1):
+        least = min((half.confidence for half in tile.halves), default=None)
+        style = "yellow" if least is not None and least < SURE else None
+        x, y = tile.center_px
+        percent = "" if least is None else f"{100 * least:.0f} %"
+        table.add_row(str(number), tile.face.value, format_pips(tile), percent, f"{x:.0f}, {y:.0f}", style=style)
+    return table
+
+
+def format_pips(tile: Tile) -> str:
+    """Return the pips of a tile as players write them, a doubtful half with a question mark.
+
+    >>> from vision.reading import Half
+    >>> halves = (Half(6, 0.99, (0, 0)), Half(4, 0.5, (1, 0)))
+    >>> format_pips(Tile(Face.UP, ((0, 0), (1, 0), (1, 1), (0, 1)), halves))
+    '6|4?'
+    """
+    return "|".join(f"{half.pips}{'' if half.confidence >= SURE else '?'}" for half in tile.halves)
+
+
+def describe_join(reading: Reading, join: Join) -> str:
+    """Return a join in words, for example `the 4 of tile 1 meets the side of tile 2`."""
+    first, second = _end_in_words(reading, join.a, join.a_half), _end_in_words(reading, join.b, join.b_half)
+    return f"{first} meets {second}"
+
+
+def _end_in_words(reading: Reading, index: int, half: int | None) -> str:
+    tile = reading.tiles[index]
+    part = "side" if half is None else str(tile.halves[half].pips)
+    return f"the {part} of tile {index + 1} ({format_pips(tile)})"
+
+
+def describe_count(reading: Reading) -> str:
+    """Return how many tiles and joins were seen.
+
+    >>> describe_count(Reading(640, 480, (), ()))
+    'No tiles seen'
+    """
+    if not reading.tiles:
+        return "No tiles seen"
+    down = sum(tile.face is Face.DOWN for tile in reading.tiles)
+    parts = [_plural(len(reading.tiles) - down, "tile") + " face up"]
+    if down:
+        parts.append(f"{down} face down")
+    parts.append(_plural(len(reading.joins), "join"))
+    return ", ".join(parts)
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

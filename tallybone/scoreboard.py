@@ -1,0 +1,189 @@
+"""The live scoreboard of the terminal: names, totals, house tally, the last play with its sum, and the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from engine import (
+    Counted,
+    Game,
+    HandOver,
+    Phase,
+    Placed,
+    Reason,
+    Scored,
+    Seat,
+    ShowHands,
+    Turn,
+    describe,
+    turn,
+)
+from tallybone.footprint import Laid
+from tallybone.layout_drawing import Canvas, draw_layout
+from tallybone.referee import Unclear
+from tallybone.session import Said
+
+# Title, three lines of scores, last play; question or turn, legend.
+_LINES_AROUND = 7
+_LEAST_TABLE_ROWS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What a scoreboard shows.
+
+    Attributes:
+        game: The match.
+        laid: Where the tiles of the layout lie, in pixels of the picture.
+        picture_px: Width and height of the picture.
+        last: What happened last, in words.
+        question: What the table is asked; None for nothing.
+        eye: What is known about the last picture, in words.
+    """
+
+    game: Game
+    laid: tuple[Laid, ...]
+    picture_px: tuple[int, int]
+    last: str = ""
+    question: str | None = None
+    eye: str = ""
+
+
+def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) -> RenderableType:
+    """Return the scoreboard of *rows* lines and at most *columns* cells a line."""
+    table_rows = max(_LEAST_TABLE_ROWS, rows - _LINES_AROUND)
+    canvas = Canvas(columns, table_rows, board.picture_px, in_color)
+    return Group(
+        _line(_title(board.game), board.eye, columns, style="bold"),
+        _scores(board.game, columns),
+        Text(f" {board.last}", no_wrap=True, overflow="ellipsis"),
+        draw_layout(board.game.layout, board.laid, canvas),
+        _waits(board),
+        _legend(in_color=in_color),
+    )
+
+
+def tell(said: Sequence[Said], players: Sequence[str]) -> str:
+    """Return what happened in one line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
+    parts: list[str] = []
+    for one in said:
+        match one:
+            case Turn() | ShowHands():
+                pass  # what the table waits for has its own line, unless nothing else happened
+            case Unclear(words=words):
+                parts.append(f"? {words}")
+            case Counted(count=count):
+                parts[-1] += f": {count}"
+            case Scored(points=points, reason=Reason.PLAY):
+                parts[-1] += f", scores {points}"
+            case Scored(seat=seat, points=points):
+                parts.append(f"{players[seat]} gets {points}")
+            case HandOver(result=result) if result.winner is not None:
+                parts.append(f"{players[result.winner]} wins the hand: {result.arithmetic}")
+            case _:
+                parts.append(describe(one, players))
+    waits = [describe(one, players) for one in said if isinstance(one, Turn | ShowHands)]
+    return "; ".join(parts or waits[-1:])
+
+
+def waits_for(game: Game) -> str:
+    """Return what the table waits for, in words."""
+    whose = turn(game)
+    if whose is not None:
+        return describe(whose, game.players)
+    match game.phase:
+        case Phase.MATCH_OVER if game.winner is not None:
+            return f"{game.players[game.winner]} wins the match"
+        case Phase.REVEAL:
+            return "the hand is over: lay your tiles open"
+        case _:
+            return "the next hand is to be dealt"
+
+
+def plain_line(number: int, said: Sequence[Said], game: Game) -> str:
+    """Return what happened, and the totals, for a terminal that cannot redraw or a file."""
+    totals = ", ".join(f"{name} {total}" for name, total in zip(game.players, game.totals, strict=True))
+    mark = f"{number:3d}" if any(isinstance(one, Placed | Unclear) for one in said) else "   "
+    return f"{mark}  {tell(said, game.players)}  ({totals})"
+
+
+def _title(game: Game) -> str:
+    hand = game.hand
+    if hand is None:
+        return f" {game.rules.name} to {game.rules.target}"
+    yard = f"{hand.boneyard} in the boneyard"
+    return f" {game.rules.name} to {game.rules.target}, hand {hand.number}, {yard}"
+
+
+def _line(left: str, right: str, columns: int, style: str) -> Text:
+    """Return one line with a text at each end; the right one goes where there is no room."""
+    text = Text(left, style=style, no_wrap=True, overflow="ellipsis")
+    room = columns - len(left) - len(right) - 1
+    if room >= 1:
+        text.append(" " * room)
+        text.append(right, style="not bold")
+    return text
+
+
+def _scores(game: Game, columns: int) -> Table:
+    """Return the names, totals and marks, side by side, three lines high."""
+    grid = Table.grid(expand=True, padding=(0, 1))
+    whose = turn(game)
+    for _ in game.players:
+        grid.add_column(ratio=1, no_wrap=True)
+    width = columns // len(game.players) - 2
+    grid.add_row(
+        *(
+            _score(game, Seat(seat), width, has_turn=whose is not None and whose.seat == seat)
+            for seat in range(len(game.players))
+        )
+    )
+    return grid
+
+
+def _score(game: Game, seat: Seat, width: int, *, has_turn: bool) -> Text:
+    """Return name and total, with the house marks to the right of them, in three lines."""
+    name, total = game.players[seat], str(game.totals[seat])
+    hand = game.hand
+    tiles = "" if hand is None else f"{hand.sizes[seat]} tile{'' if hand.sizes[seat] == 1 else 's'}"
+    tally = game.tally(seat)
+    marks = (
+        ["   ".join(lines) for lines in zip(*(house.lines() for house in tally.houses), strict=True)] if tally else []
+    )
+    room = max(8, min(18, width - max((len(line) for line in marks), default=0)))
+    left = [(f"{'>' if has_turn else ' '} {name}"[:room], "bold reverse" if has_turn else "bold")]
+    left += [(f"  {total}", "bold"), (f"  {tiles}", "")]
+    text = Text(no_wrap=True)
+    for row, (words, style) in enumerate(left):
+        if row:
+            text.append("\n")
+        text.append(words, style=style)
+        if marks:
+            text.append(" " * (room - len(words)) + marks[row])
+    return text
+
+
+def _waits(board: Board) -> Text:
+    if board.question is not None:
+        return Text(f" ? {board.question}", style="bold reverse", no_wrap=True, overflow="ellipsis")
+    return Text(f" {waits_for(board.game)}", style="bold", no_wrap=True, overflow="ellipsis")
+
+
+def _legend(*, in_color: bool) -> Text:
+    if not in_color:
+        return Text(" (5|3] the 5 is open   {5} spinner", no_wrap=True, overflow="ellipsis")
+    text = Text(" ", no_wrap=True, overflow="ellipsis")
+    text.append("▐", style="rgb(255,205,70) on rgb(28,74,50)")
+    text.append("5", style="bold rgb(25,25,25) on rgb(255,205,70)")
+    text.append("▌", style="rgb(255,205,70) on rgb(28,74,50)")
+    text.append(" open end   ")
+    text.append("▐", style="rgb(236,229,210) on rgb(28,74,50)")
+    text.append("5", style="bold rgb(190,20,20) on rgb(236,229,210)")
+    text.append("▌", style="rgb(236,229,210) on rgb(28,74,50)")
+    text.append(" spinner")
+    return text

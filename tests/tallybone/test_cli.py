@@ -1,0 +1,65 @@
+"""The command line as a program: quick to answer, and clear about what it was told wrongly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TALLYBONE = Path(sys.executable).with_name("tallybone")
+
+
+def tallybone(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([TALLYBONE, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+def test_help_comes_in_under_half_a_second() -> None:
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        done = tallybone("--help")
+        seconds.append(time.perf_counter() - start)
+        assert done.returncode == 0
+        assert "read" in done.stdout
+        if seconds[-1] < 0.5:
+            break
+    assert min(seconds) < 0.5
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    code = "import sys, tallybone.cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    heavy = {"cv2", "numpy", "scipy", "sklearn", "rich", "pydantic"}
+    assert not heavy & set(loaded)
+    assert "tallybone.cli" in loaded
+
+
+def test_the_version_is_said_both_ways() -> None:
+    assert tallybone("--version").stdout == tallybone("version").stdout
+    assert tallybone("version").stdout.startswith("tallybone 0.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["read"], "PHOTO"),
+        (["read", "--set", "double-7", "x.jpg"], "double-7"),
+        (["read", "--colour", "x.jpg"], "--colour"),
+        (["play"], "play"),
+    ],
+)
+def test_usage_errors_exit_with_2_and_name_the_mistake(arguments: list[str], word: str) -> None:
+    done = tallybone(*arguments)
+    assert done.returncode == 2
+    assert word in done.stderr
+    assert done.stdout == ""
+
+
+def test_annotating_into_a_file_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = tallybone("read", "--annotate", str(tmp_path / "file"), "x.jpg")
+    assert done.returncode == 2
+    assert "file" in done.stderr

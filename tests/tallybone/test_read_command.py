@@ -1,0 +1,281 @@
+"""`tallybone read`: what goes to stdout, to stderr and into the folder, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tallybone.read_command import Album, read_photos
+from tallybone.terminal import quiet_libraries
+from vision.errors import VisionError
+from vision.picture import load_picture
+from vision.reading import Face, Half, Join, PointPx, Reading, Tile
+
+WIDTH, HEIGHT = 160, 120
+
+
+def box(left: float, top: float, right: float, bottom: float) -> tuple[PointPx, PointPx, PointPx, PointPx]:
+    return ((left, top), (right, top), (right, bottom), (left, bottom))
+
+
+READING = Reading(
+    WIDTH,
+    HEIGHT,
+    (
+        Tile(
+            Face.UP,
+            box(10, 10, 50.04, 30),
+            (Half(6, 0.987654, (20.06, 20.0)), Half(4, 0.5, (-0.04, 20.0))),
+        ),
+        Tile(Face.UP, box(51, 0, 71, 40), (Half(4, 1.0, (61, 10)), Half(4, 0.95, (61, 30)))),
+        Tile(Face.DOWN, box(100, 80, 140, 100), ()),
+    ),
+    (Join(0, 1, 1, None),),
+)
+
+
+@dataclass
+class Outcome:
+    """Everything a run left behind, and a reader that always sees the same."""
+
+    out: io.StringIO = field(default_factory=io.StringIO)
+    err: io.StringIO = field(default_factory=io.StringIO)
+    seen: list[tuple[int, ...]] = field(default_factory=list)
+    code: int | None = None
+
+    def read(self, *photos: Path, as_json: bool = True, annotate_into: Path | None = None) -> None:
+        self.code = read_photos(
+            photos,
+            as_json=as_json,
+            annotate_into=annotate_into,
+            read_picture=self.see,
+            out=self.out,
+            err=self.err,
+        )
+
+    def see(self, image: NDArray[np.uint8]) -> Reading:
+        self.seen.append(image.shape)
+        return READING
+
+    def lines(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.out.getvalue().splitlines()]
+
+
+@pytest.fixture
+def run() -> Outcome:
+    return Outcome()
+
+
+def photo(path: Path, *, grey: int = 90) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    assert cv2.imwrite(str(path), np.full((HEIGHT, WIDTH, 3), grey, np.uint8))
+    return path
+
+
+def test_a_line_of_json_says_exactly_what_the_contract_says(run: Outcome, tmp_path: Path) -> None:
+    path = photo(tmp_path / "table.png")
+    run.read(path)
+    (line,) = run.lines()
+    assert isinstance(line.pop("ms"), float)
+    assert line == {
+        "path": str(path),
+        "width": 160,
+        "height": 120,
+        "tiles": [
+            {
+                "face": "up",
+                "corners_px": [[10.0, 10.0], [50.0, 10.0], [50.0, 30.0], [10.0, 30.0]],
+                "halves": [
+                    {"pips": 6, "confidence": 0.9877, "center_px": [20.1, 20.0]},
+                    {"pips": 4, "confidence": 0.5, "center_px": [0.0, 20.0]},
+                ],
+            },
+            {
+                "face": "up",
+                "corners_px": [[51.0, 0.0], [71.0, 0.0], [71.0, 40.0], [51.0, 40.0]],
+                "halves": [
+                    {"pips": 4, "confidence": 1.0, "center_px": [61.0, 10.0]},
+                    {"pips": 4, "confidence": 0.95, "center_px": [61.0, 30.0]},
+                ],
+            },
+            {"face": "down", "corners_px": [[100.0, 80.0], [140.0, 80.0], [140.0, 100.0], [100.0, 100.0]]},
+        ],
+        "joins": [{"a": 0, "a_half": 1, "b": 1, "b_half": None}],
+    }
+    assert "-0.0" not in run.out.getvalue()
+    assert run.err.getvalue() == ""
+    assert run.code == 0
+
+
+def test_the_reader_is_given_the_picture_in_bgr(run: Outcome, tmp_path: Path) -> None:
+    run.read(photo(tmp_path / "table.png"))
+    assert run.seen == [(HEIGHT, WIDTH, 3)]
+
+
+def test_every_picture_is_read_though_some_cannot_be(run: Outcome, tmp_path: Path) -> None:
+    good, also_good = photo(tmp_path / "1.png"), photo(tmp_path / "5.png")
+    cut = tmp_path / "2.png"
+    cut.write_bytes(good.read_bytes()[:-20])
+    empty = tmp_path / "3.jpg"
+    empty.touch()
+    run.read(good, cut, empty, tmp_path / "4.jpg", also_good)
+    assert run.code == 1
+    assert [line["path"] for line in run.lines()] == [str(good), str(also_good)]
+    errors = run.err.getvalue().splitlines()
+    assert len(errors) == 3
+    for error, name, word in zip(errors, ("2.png", "3.jpg", "4.jpg"), ("cut", "empty", "no such file"), strict=True):
+        assert error.startswith(f"tallybone read: {tmp_path / name}: ")
+        assert word in error
+
+
+def test_the_table_says_tiles_pips_doubt_and_joins_in_words(run: Outcome, tmp_path: Path) -> None:
+    run.read(photo(tmp_path / "table.png"), as_json=False)
+    text = run.out.getvalue()
+    assert "6|4?" in text
+    assert "50 %" in text
+    assert "down" in text
+    assert "the 4 of tile 1 (6|4?) meets the side of tile 2 (4|4)" in text
+    assert "2 tiles face up, 1 face down, 1 join" in text
+    assert run.code == 0
+
+
+def test_a_name_cannot_command_the_terminal(run: Outcome, tmp_path: Path) -> None:
+    path = photo(tmp_path / "plain.png").rename(tmp_path / "[red]\x1b[2Jé\n.png")
+    run.read(path, tmp_path / "\x1b[2J.png", as_json=False)
+    printed = run.out.getvalue() + run.err.getvalue()
+    assert "\x1b" not in printed
+    assert r"[red]\x1b[2Jé\n.png" in printed
+
+
+def test_a_name_that_is_no_text_is_still_read(run: Outcome, tmp_path: Path) -> None:
+    path = photo(tmp_path / "plain.png").rename(tmp_path / os.fsdecode(b"t\xff.png"))
+    run.read(path)
+    (line,) = run.lines()
+    assert line["path"] == str(path)
+    run.read(path, as_json=False)
+    assert r"t\udcff.png" in run.out.getvalue()
+
+
+def test_the_annotated_picture_is_written_beside_its_name(run: Outcome, tmp_path: Path) -> None:
+    jpeg, png = photo(tmp_path / "one.JPG"), photo(tmp_path / "two.png")
+    run.read(jpeg, png, annotate_into=tmp_path / "new" / "folder")
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == ["one-read.jpg", "two-read.png"]
+    drawn = load_picture(tmp_path / "new" / "folder" / "two-read.png")
+    assert (drawn != 90).any()
+    assert run.code == 0
+
+
+def test_equal_names_do_not_overwrite_each_other(run: Outcome, tmp_path: Path) -> None:
+    paths = [photo(tmp_path / name) for name in ("a/t.png", "b/t.png", "c/T.png", "d/t-read.png")]
+    run.read(*paths, annotate_into=tmp_path / "out")
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == {"t-read.png", "t-read-2.png", "T-read-3.png", "t-read-read.png"}
+
+
+def test_annotating_into_the_photographs_own_folder_leaves_them_alone(run: Outcome, tmp_path: Path) -> None:
+    path = photo(tmp_path / "table.png")
+    before = path.read_bytes()
+    run.read(path, annotate_into=tmp_path)
+    assert path.read_bytes() == before
+    assert {file.name for file in tmp_path.iterdir()} == {"table.png", "table-read.png"}
+
+
+def test_reading_again_writes_the_same_name(run: Outcome, tmp_path: Path) -> None:
+    path = photo(tmp_path / "table.png")
+    run.read(path, annotate_into=tmp_path / "out")
+    run.read(path, annotate_into=tmp_path / "out")
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["table-read.png"]
+
+
+def test_a_picture_that_cannot_be_written_is_an_error_and_the_next_is_read(run: Outcome, tmp_path: Path) -> None:
+    first, second = photo(tmp_path / "1.png"), photo(tmp_path / "2.png")
+    (tmp_path / "out" / "1-read.png").mkdir(parents=True)
+    run.read(first, second, annotate_into=tmp_path / "out")
+    assert run.code == 1
+    assert "1-read.png" in run.err.getvalue()
+    assert [line["path"] for line in run.lines()] == [str(second)]
+
+
+def test_a_folder_that_cannot_be_made_ends_the_run(run: Outcome, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    run.read(photo(tmp_path / "1.png"), annotate_into=tmp_path / "file" / "out")
+    assert run.code == 1
+    assert "file" in run.err.getvalue()
+    assert run.seen == []
+
+
+def test_the_album_takes_names_in_order(tmp_path: Path) -> None:
+    album = Album(tmp_path)
+    image = np.zeros((4, 4, 3), np.uint8)
+    names = [album.add(Path(name), image).name for name in ("x.jpeg", "y/x.jpg", "x.bmp")]
+    assert names == ["x-read.jpg", "x-read-2.jpg", "x-read-3.png"]
+
+
+def test_a_reader_that_fails_for_one_picture_does_not_stop_the_others(tmp_path: Path) -> None:
+    out, err = io.StringIO(), io.StringIO()
+
+    def see(image: NDArray[np.uint8]) -> Reading:
+        if image[0, 0, 0] == 1:
+            raise VisionError("dark.png: too dark")
+        return READING
+
+    photos = [photo(tmp_path / "dark.png", grey=1), photo(tmp_path / "light.png", grey=200)]
+    code = read_photos(photos, as_json=True, read_picture=see, out=out, err=err)
+    assert code == 1
+    assert "too dark" in err.getvalue()
+    assert len(out.getvalue().splitlines()) == 1
+
+
+def test_c_libraries_are_quiet_only_inside(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    body = b"bad\0\0profile"
+    chunk = struct.pack(">I", len(body)) + b"iCCP" + body + struct.pack(">I", zlib.crc32(b"iCCP" + body))
+    data = photo(tmp_path / "plain.png").read_bytes()
+    odd = tmp_path / "odd.png"
+    odd.write_bytes(data[:33] + chunk + data[33:])
+    load_picture(odd)
+    assert "libpng warning" in capfd.readouterr().err  # or this test shows nothing
+    with quiet_libraries():
+        load_picture(odd)
+        os.write(2, b"swallowed")
+    os.write(2, b"heard")
+    assert capfd.readouterr().err == "heard"
+
+
+def test_stderr_comes_back_after_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(VisionError), quiet_libraries():
+        raise VisionError
+    os.write(2, b"heard")
+    assert capfd.readouterr().err == "heard"
+
+
+def test_the_program_reads_real_photographs(shared_data: Path, tmp_path: Path) -> None:
+    photos = sorted((shared_data / "photos" / "domibot").glob("*.jpg"))[:2]
+    tallybone = Path(sys.executable).with_name("tallybone")
+    command: list[str | Path] = [
+        tallybone,
+        "read",
+        *photos,
+        tmp_path / "absent.jpg",
+        "--json",
+        "--annotate",
+        tmp_path / "out",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 1
+    assert done.stderr == f"tallybone read: {tmp_path / 'absent.jpg'}: there is no such file\n"
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["path"] for line in lines] == [str(path) for path in photos]
+    assert all(line["tiles"] for line in lines)
+    assert len(list((tmp_path / "out").iterdir())) == 2

@@ -1,0 +1,342 @@
+"""From a tile that is seen to the play that was made: every true play is found, and what cannot be told is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine import (
+    BONES,
+    Event,
+    Irregular,
+    Lead,
+    LeadFirst,
+    MatchStart,
+    NewHand,
+    NodeId,
+    Placed,
+    Play,
+    Port,
+    Problem,
+    Redeal,
+    RedealReason,
+    Seat,
+    Spot,
+)
+from engine import Tile as Bone
+from tallybone.contact import footprint_of, misfit, turns
+from tallybone.footprint import Footprint, edges_at
+from tallybone.referee import Unclear
+from tallybone.session import Said, Session, feed
+from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
+from vision.perception import Change, ChangeKind, TableView
+from vision.reading import Face, Half, Tile
+
+SIDE_PX = 40.0
+OPEN_BONES = replace(BONES, lead_first=LeadFirst.LOT_ANY)
+
+
+def seen(
+    pips: tuple[int, int], at: tuple[float, float], turn_deg: float = 0.0, sure: tuple[float, float] = (0.999, 0.999)
+) -> Tile:
+    """A tile in a picture, its middle in sides, half 0 to the left until it is turned clockwise."""
+    place = Footprint.square((400 + at[0] * SIDE_PX, 400 + at[1] * SIDE_PX), np.radians(turn_deg), SIDE_PX)
+    first, second = (
+        Half(number, confidence, place.half_center(port))
+        for number, confidence, port in zip(pips, sure, (Port.W, Port.E), strict=True)
+    )
+    return Tile(Face.UP, place.outline(), (first, second))
+
+
+def table(*events: Event) -> Session:
+    session = Session()
+    for event in (MatchStart(OPEN_BONES, ("Brian", "Tom")), NewHand(), Lead(Seat(0)), *events):
+        session, _ = feed(session, event)
+    return session
+
+
+def lay(session: Session, *tiles: Tile) -> tuple[Session, tuple[Said, ...]]:
+    return feed(session, placed(*tiles))
+
+
+def plays(session: Session) -> list[str]:
+    """What the referee made of it: tile, host and port."""
+    hosts = {node.id: node.tile for node in session.state.game.layout.nodes} if session.state.game else {}
+    told = []
+    for event in session.state.log:
+        if isinstance(event, Play):
+            told.append(f"{event.tile}" if event.at is None else f"{event.tile}@{hosts[event.at.host]}{event.at.port}")
+    return told
+
+
+def questions(said: tuple[Said, ...]) -> list[str]:
+    return [one.words for one in said if isinstance(one, Unclear)]
+
+
+def problems(said: tuple[Said, ...]) -> list[Problem]:
+    return [one.problem for one in said if isinstance(one, Irregular)]
+
+
+def line(*tiles: Tile) -> Session:
+    session = table()
+    for tile in tiles:
+        session, said = lay(session, tile)
+        assert not questions(said)
+    return session
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_true_play_is_found(seed: int) -> None:
+    noise = np.random.default_rng(seed)
+    demo_table, steps = game(seed)
+    session = Session()
+    for step in steps:
+        if step.is_seen:
+            session, said = feed(session, placed(shaken(newest_tile(demo_table, step), noise, noise_px=3.0)))
+            assert session.state.log[-1] == step.event, questions(said)
+        else:
+            session, _ = feed(session, step.event)
+    assert session.state == steps[-1].state
+
+
+def test_the_first_tile_shows_its_left_number_to_the_west() -> None:
+    session = line(seen((3, 5), (0, 0)), seen((3, 1), (-2, 0), 180), seen((5, 4), (2, 0)))
+    assert plays(session) == ["5-3", "3-1@5-3W", "5-4@5-3E"]
+
+
+@pytest.mark.parametrize(
+    ("tile", "port"),
+    [
+        (seen((5, 4), (1.55, 0.1), 4), "E"),
+        (seen((4, 5), (-1.5, 0)), "W"),
+        (seen((5, 4), (0, -2.1), -90), "N"),
+        (seen((5, 4), (0.1, 2), 88), "S"),
+    ],
+)
+def test_long_and_short_edges_of_the_spinner_are_told_apart(tile: Tile, port: str) -> None:
+    session, _ = lay(line(seen((5, 5), (0, 0), 90)), tile)
+    assert plays(session)[-1] == f"5-4@5-5{port}"
+
+
+@pytest.mark.parametrize(
+    "tile",
+    [
+        seen((5, 4), (2.0, 0.0)),
+        seen((5, 4), (1.5, 0.5), 90),
+        seen((5, 4), (1.5, -0.5), -90),
+        seen((5, 4), (0.5, 1.5), 90),
+        seen((5, 4), (0.5, -1.5), -90),
+        seen((5, 4), (2.45, 0.2), 8),
+    ],
+    ids=["straight", "elbow down", "elbow up", "off the flank, down", "off the flank, up", "far and crooked"],
+)
+def test_a_half_may_touch_an_end_half_anywhere(tile: Tile) -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), tile)
+    assert not questions(said)
+    assert plays(session)[-1] == "5-4@5-3E"
+
+
+@pytest.mark.parametrize(
+    ("tile", "is_double", "costs"),
+    [
+        (seen((5, 4), (2.0, 0.0)), False, 0.0),
+        (seen((5, 4), (2.2, 0.0)), False, 0.5),
+        (seen((5, 4), (1.5, 0.5), 90), False, 0.3),
+        (seen((5, 4), (0.5, 1.5), 90), False, 0.3),
+        (seen((5, 4), (0.0, 1.0), 180), False, 1.5),
+        (seen((5, 5), (1.5, 0.0), 90), True, 0.0),
+        (seen((5, 5), (2.0, 0.0)), True, 1.0),
+    ],
+    ids=["straight", "gap", "elbow", "elbow off the flank", "folded back", "crosswise double", "double in line"],
+)
+def test_what_is_seldom_laid_costs_more(tile: Tile, is_double: bool, costs: float) -> None:
+    host = footprint_of(seen((3, 5), (0, 0)))
+    ways = [
+        misfit(host, edge, turn, is_double=is_double)
+        for edge in edges_at(host, Port.E, is_double=False)
+        for turn in turns(tile, is_double=is_double)
+        if turn.inner_half == 0
+    ]
+    assert min(cost for cost in ways if cost is not None) == pytest.approx(costs)
+
+
+def test_a_line_may_turn_at_a_double_that_does_not_branch() -> None:
+    session = line(seen((6, 6), (0, 0), 90), seen((6, 4), (1.5, 0)), seen((4, 4), (3, 0), 90), seen((4, 2), (3, 2), 90))
+    assert plays(session)[-1] == "4-2@4-4E"
+    assert not session.state.irregular
+
+
+def test_a_third_tile_at_a_double_that_does_not_branch_is_seen_and_reported() -> None:
+    session = line(seen((6, 6), (0, 0), 90), seen((6, 4), (1.5, 0)), seen((4, 4), (3, 0), 90), seen((4, 2), (4.5, 0)))
+    session, said = lay(session, seen((4, 1), (3, 2), 90))
+    assert plays(session)[-1] == "4-1@4-4S"
+    assert [problem.kind for problem in problems(said)] == ["no_branch"]
+
+
+def test_a_tile_that_does_not_fit_is_seen_and_reported_not_bent_to_the_rules() -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0)))
+    assert plays(session)[-1] == "4-1@5-3E"
+    assert "that end needs a 5" in problems(said)[0].words
+
+
+def test_a_tile_that_does_not_fit_is_asked_about_where_the_eye_may_be_wrong() -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (2, 0), sure=(0.98, 0.99)))
+    assert questions(said) == ["is this the 4-1 or the 5-1?"]
+    assert plays(session) == ["5-3"]
+
+
+def test_the_rules_help_the_eye_with_the_half_that_touches() -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), seen((6, 1), (2, 0), sure=(0.55, 0.99)))
+    assert plays(session)[-1] == "5-1@5-3E"
+    assert not problems(said)
+
+
+def test_a_tile_that_lies_there_already_is_not_believed_on_a_glance() -> None:
+    session, said = lay(
+        line(seen((3, 3), (0, 0), 90), seen((3, 2), (1.5, 0))), seen((3, 2), (-1.5, 0), 180, sure=(0.99, 0.5))
+    )
+    assert plays(session) == ["3-3", "3-2@3-3E"]
+    assert questions(said)
+
+
+def test_a_number_that_nothing_decides_is_asked() -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
+    assert plays(session) == ["5-3"]
+    assert questions(said)[0].startswith("is this the 5-4 or the ")
+
+
+def test_a_second_look_settles_a_question() -> None:
+    doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5))
+    session, _ = lay(line(seen((3, 5), (0, 0))), doubtful)
+    assert session.open_question is not None
+    session, _ = feed(session, TableView((seen((5, 6), (2, 0)),), (), ()))
+    assert plays(session)[-1] == "6-5@5-3E"
+    assert session.open_question is None
+
+
+def ring() -> Session:
+    """A line that comes back to its beginning: two 3s face each other, one tile apart, around (2, 0)."""
+    return line(
+        seen((5, 3), (0, 0)),
+        seen((6, 5), (-2, 0)),
+        seen((6, 4), (-3.5, 0.5), 90),
+        seen((4, 2), (-3.5, 2.5), 90),
+        seen((2, 0), (-3, 4)),
+        seen((0, 1), (-1, 4)),
+        seen((1, 6), (1, 4)),
+        seen((6, 2), (3, 4)),
+        seen((2, 1), (4.5, 3.5), -90),
+        seen((1, 4), (4.5, 1.5), -90),
+        seen((4, 3), (4, 0), 180),
+    )
+
+
+def test_what_is_laid_after_a_doubtful_tile_waits_and_keeps_its_turn() -> None:
+    doubtful, later = seen((5, 4), (2, 0), sure=(0.99, 0.5)), seen((3, 6), (-2, 0), 180)
+    session, _ = lay(line(seen((3, 5), (0, 0))), doubtful)
+    session, said = lay(session, later)
+    assert said == ()
+    assert plays(session) == ["5-3"]
+    session, _ = feed(session, TableView((seen((5, 4), (2, 0)), later), (), ()))
+    assert plays(session) == ["5-3", "5-4@5-3E", "6-3@5-3W"]
+    assert not session.state.irregular
+
+
+def test_two_ends_that_fit_equally_are_asked_about() -> None:
+    session, said = lay(ring(), seen((3, 3), (2, 0)))
+    assert questions(said) in (
+        ["does the 3-3 lie against the 5-3 or the 4-3?"],
+        ["does the 3-3 lie against the 4-3 or the 5-3?"],
+    )
+    assert "3-3" not in str(plays(session))
+
+
+def test_touch_decides_between_ends_with_the_same_number() -> None:
+    session, _ = lay(ring(), seen((3, 3), (1.5, 0), 90))
+    assert plays(session)[-1] == "3-3@5-3E"
+    session, _ = lay(ring(), seen((3, 3), (2.5, 0), 90))
+    assert plays(session)[-1] == "3-3@4-3E"
+
+
+def test_the_number_decides_between_ends_that_are_touched_alike() -> None:
+    session, _ = lay(ring(), seen((3, 0), (2, 0)))
+    assert plays(session)[-1] == "3-0@5-3E"
+    session, _ = lay(ring(), seen((0, 3), (2, 0)))
+    assert plays(session)[-1] == "3-0@4-3E"
+
+
+def test_a_tile_far_away_waits_until_it_is_joined() -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)))
+    assert questions(said) == ["the 4-1 touches no end of the layout"]
+    session, said = lay(session, seen((5, 4), (2, 0)))
+    assert not questions(said)
+    assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]
+
+
+def test_tiles_seen_at_once_are_played_from_the_layout_outwards() -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), seen((4, 1), (4, 0)), seen((5, 4), (2, 0)))
+    assert not questions(said)
+    assert plays(session) == ["5-3", "5-4@5-3E", "4-1@5-4E"]
+
+
+def test_a_question_is_asked_once() -> None:
+    away = seen((4, 1), (9, 0))
+    session, said = lay(line(seen((3, 5), (0, 0))), away)
+    assert len(questions(said)) == 1
+    session, said = feed(session, TableView((away,), (), ()))
+    assert not questions(said)
+    assert session.open_question is not None
+
+
+def test_who_leads_is_asked_and_the_button_answers() -> None:
+    session = Session()
+    for event in (MatchStart(OPEN_BONES, ("Brian", "Tom")), NewHand()):
+        session, _ = feed(session, event)
+    session, said = lay(session, seen((5, 5), (0, 0), 90))
+    assert questions(said) == ["who leads the 5-5?"]
+    session, said = feed(session, Lead(Seat(1)))
+    assert [(one.seat, str(one.tile)) for one in said if isinstance(one, Placed)] == [(1, "5-5")]
+    assert session.open_question is None
+
+
+def test_face_down_tiles_are_no_plays() -> None:
+    tile = seen((5, 4), (2, 0))
+    session, said = lay(line(seen((3, 5), (0, 0))), Tile(Face.DOWN, tile.corners_px, ()))
+    assert said == ()
+    assert plays(session) == ["5-3"]
+
+
+def test_a_tile_taken_back_before_it_was_understood_is_forgotten() -> None:
+    away = seen((4, 1), (9, 0))
+    session, _ = lay(line(seen((3, 5), (0, 0))), away)
+    session, _ = feed(session, TableView((), (), (Change(ChangeKind.REMOVED, away),)))
+    assert session.places.waiting == ()
+    assert session.open_question is None
+
+
+def test_a_tile_that_is_pushed_takes_its_end_along() -> None:
+    first = seen((3, 5), (0, 0))
+    pushed = seen((5, 3), (0, 3), 180)
+    session, _ = feed(line(first), TableView((pushed,), (), (Change(ChangeKind.MOVED, pushed, first),)))
+    session, _ = lay(session, seen((5, 4), (2, 3)))
+    assert plays(session) == ["5-3", "5-4@5-3E"]
+
+
+def test_the_same_tile_seen_anew_is_no_second_play() -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), seen((3, 5), (0.1, 0.05)))
+    assert said == ()
+    assert plays(session) == ["5-3"]
+
+
+def test_a_new_deal_begins_with_an_empty_table() -> None:
+    session = line(seen((3, 5), (0, 0)))
+    session, _ = feed(session, Redeal(RedealReason.MISDEAL))
+    assert session.places.laid == ()
+
+
+def test_places_are_named_by_the_log() -> None:
+    session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
+    assert [one.node for one in session.places.laid] == [NodeId(3), NodeId(4)]
+    assert session.state.log[-1] == Play(Seat(1), Bone.parse("5-4"), Spot(NodeId(3), Port.E), 5)

@@ -1,0 +1,184 @@
+"""`tallybone replay`: what it says of a folder of pictures, in which form, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from tallybone.replay_command import replay_folder
+from tests.vision.tables import lay, reader, table_with
+from vision.perception import Change, ChangeKind, Perception, TableView
+from vision.pyramid import Image
+from vision.reading import Face, Half, PointPx, Tile
+
+
+class Script(Perception):
+    """Says what it was told to say, picture by picture, and takes no more pictures than that."""
+
+    def __init__(self, views: Iterable[TableView]) -> None:
+        self.left = list(views)
+        self.greys: list[int] = []
+
+    def feed(self, image: Image) -> TableView:
+        self.greys.append(int(image[0, 0, 0]))
+        return self.left.pop(0)
+
+
+def box(left: float, top: float, width: float, height: float) -> tuple[PointPx, PointPx, PointPx, PointPx]:
+    return ((left, top), (left + width, top), (left + width, top + height), (left, top + height))
+
+
+OPEN = Tile(Face.UP, box(10, 20, 40, 20), (Half(6, 0.98765, (20.04, 30)), Half(4, 0.5, (-0.04, 30.0))))
+PUSHED = Tile(Face.UP, box(50, 20, 40, 20), (Half(6, 1.0, (60, 30)), Half(4, 1.0, (80, 30))))
+CLOSED = Tile(Face.DOWN, box(100, 0, 20, 40), ())
+NOTHING = TableView((), (), ())
+PLACED = TableView((OPEN,), (), (Change(ChangeKind.PLACED, OPEN),))
+BOTH = TableView((PUSHED, CLOSED), (), (Change(ChangeKind.MOVED, PUSHED, OPEN), Change(ChangeKind.PLACED, CLOSED)))
+CLEARED = TableView((CLOSED,), (), (Change(ChangeKind.REMOVED, PUSHED),))
+
+
+def picture(path: Path, grey: int = 90) -> Path:
+    assert cv2.imwrite(str(path), np.full((48, 64, 3), grey, np.uint8))
+    return path
+
+
+class Run:
+    """One run of the command and what it left behind."""
+
+    def __init__(self, folder: Path, *views: TableView, as_json: bool = True, eye: Perception | None = None) -> None:
+        self.script = Script(views)
+        self.out, self.err = io.StringIO(), io.StringIO()
+        self.code = replay_folder(folder, as_json=as_json, perception=eye or self.script, out=self.out, err=self.err)
+
+    @property
+    def lines(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.out.getvalue().splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three pictures, made in an order that is not that of their names."""
+    for name, grey in (("02.png", 20), ("00.png", 10), ("01.PNG", 15)):
+        picture(tmp_path / name, grey)
+    (tmp_path / "notes.txt").write_text("no picture")
+    return tmp_path
+
+
+def test_each_event_is_a_line_of_json_as_the_contract_says(folder: Path) -> None:
+    run = Run(folder, NOTHING, PLACED, BOTH)
+    placed, moved, closed, last = run.lines
+    assert placed == {
+        "t_ns": 1_000_000_000,
+        "event": "placed",
+        "frame": "01.PNG",
+        "pips": [6, 4],
+        "confidence": [0.9877, 0.5],
+        "halves_px": [[20.0, 30.0], [0.0, 30.0]],
+        "corners_px": [[10.0, 20.0], [50.0, 20.0], [50.0, 40.0], [10.0, 40.0]],
+    }
+    assert (moved["event"], moved["frame"], moved["t_ns"]) == ("moved", "02.png", 2_000_000_000)
+    assert moved["pips"] == [6, 4]
+    assert moved["halves_px"] == [[60.0, 30.0], [80.0, 30.0]]
+    assert isinstance(moved["before"], dict)
+    assert moved["before"]["halves_px"] == placed["halves_px"]
+    assert (closed["event"], closed["pips"], closed["halves_px"]) == ("placed", [], [[110.0, 10.0], [110.0, 30.0]])
+    assert last == {"result": {"frames": 3, "placed": 2, "moved": 1, "removed": 0, "tiles": 2}}
+    assert "-0.0" not in run.out.getvalue()
+    assert run.err.getvalue() == ""
+    assert run.code == 0
+
+
+def test_pictures_are_taken_in_name_order_and_other_files_are_left(folder: Path) -> None:
+    assert Run(folder, NOTHING, NOTHING, NOTHING).script.greys == [10, 15, 20]
+
+
+def test_a_table_on_which_nothing_happens_has_only_a_result(folder: Path) -> None:
+    run = Run(folder, NOTHING, NOTHING, NOTHING)
+    assert run.lines == [{"result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, "tiles": 0}}]
+    assert run.code == 0
+
+
+def test_tiles_count_at_the_end_not_over_all(folder: Path) -> None:
+    assert Run(folder, NOTHING, BOTH, CLEARED).lines[-1] == {
+        "result": {"frames": 3, "placed": 1, "moved": 1, "removed": 1, "tiles": 1}
+    }
+
+
+def test_plain_text_says_it_in_sentences(folder: Path) -> None:
+    run = Run(folder, NOTHING, PLACED, BOTH, as_json=False)
+    assert run.out.getvalue().splitlines() == [
+        "01.PNG: 6-4 placed at 30, 30",
+        "02.png: 6-4 moved at 70, 30",
+        "02.png: a face-down tile placed at 110, 20",
+        "3 pictures: 2 tiles placed, 1 moved, 0 removed; 2 on the table at the end",
+    ]
+    assert run.code == 0
+
+
+def test_an_unreadable_picture_is_named_and_the_others_are_still_read(folder: Path) -> None:
+    (folder / "01.PNG").write_bytes((folder / "01.PNG").read_bytes()[:40])
+    run = Run(folder, NOTHING, PLACED)
+    assert run.script.greys == [10, 20]
+    assert [line.get("frame") for line in run.lines] == ["02.png", None]
+    assert run.lines[0]["t_ns"] == 2_000_000_000
+    assert run.err.getvalue().startswith(f"tallybone replay: {folder / '01.PNG'}: ")
+    assert run.err.getvalue().count("\n") == 1
+    assert run.code == 1
+
+
+def test_an_empty_folder_is_named(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    assert run.out.getvalue() == ""
+    assert f"tallybone replay: {tmp_path}: expected pictures (" in run.err.getvalue()
+    assert run.code == 1
+
+
+@pytest.mark.parametrize("name", ["nowhere", "notes.txt"])
+def test_an_absent_folder_and_a_file_are_named(folder: Path, name: str) -> None:
+    run = Run(folder / name)
+    assert run.out.getvalue() == ""
+    assert str(folder / name) in run.err.getvalue()
+    assert run.code == 1
+
+
+def test_names_cannot_harm_a_terminal(tmp_path: Path) -> None:
+    picture(tmp_path / "a.png")
+    picture(tmp_path / "b\x1b[31m.png")
+    run = Run(tmp_path, NOTHING, PLACED, as_json=False)
+    assert "\x1b" not in run.out.getvalue()
+    (tmp_path / "b\x1b[31m.png").write_bytes(b"no picture")
+    again = Run(tmp_path, NOTHING)
+    assert "\x1b" not in again.err.getvalue()
+    assert again.code == 1
+
+
+def test_a_picture_of_another_size_is_named_and_the_others_are_still_read(tmp_path: Path) -> None:
+    laid = [lay(3, 5, -70, -40, 20)]
+    cv2.imwrite(str(tmp_path / "0.png"), table_with([], frame=0).image)
+    picture(tmp_path / "1.png")
+    cv2.imwrite(str(tmp_path / "2.png"), table_with(laid, frame=2).image)
+    run = Run(tmp_path, eye=Perception(reader()))
+    assert str(tmp_path / "1.png") in run.err.getvalue()
+    assert [line.get("frame") for line in run.lines] == ["2.png", None]
+    assert run.code == 1
+
+
+def test_a_rendered_table_is_followed_with_the_shipped_reader(tmp_path: Path) -> None:
+    laid = (lay(3, 5, -70, -40, 20), lay(6, 1, 60, 40, 100))
+    for count in range(3):
+        cv2.imwrite(str(tmp_path / f"{count:02}.png"), table_with(laid[:count], frame=count).image)
+    out, err = io.StringIO(), io.StringIO()
+    assert replay_folder(tmp_path, as_json=True, out=out, err=err) == 0
+    *events, last = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(event["event"], event["frame"], sorted(event["pips"])) for event in events] == [
+        ("placed", "01.png", [3, 5]),
+        ("placed", "02.png", [1, 6]),
+    ]
+    assert last["result"]["tiles"] == 2
+    assert err.getvalue() == ""

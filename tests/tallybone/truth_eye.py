@@ -1,0 +1,75 @@
+"""An eye that sees what is there, as far as a test wants it to: truth of rendered scenes, without any picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from engine import BONES, NewHand, Redeal
+from tallybone.contact import halves_of
+from tallybone.demo_scene import DemoTable, pick_table
+from tallybone.game_script import Step, play_out
+from vision.perception import Change, ChangeKind, TableView
+from vision.reading import PointPx, Tile
+from vision.render.paint import truth_of
+from vision.render.view import view_of
+
+PLAYERS = ("Ann", "Ben")
+
+
+def script(seed: int, hands: int = 1) -> tuple[DemoTable, Iterator[Step]]:
+    """The game that `tallybone demo --seed` plays, and its table."""
+    rng = np.random.default_rng(seed)
+    table = pick_table(rng)
+    return table, play_out(rng, rules=BONES, players=PLAYERS, table=table.board, hands=hands)
+
+
+@cache
+def game(seed: int) -> tuple[DemoTable, tuple[Step, ...]]:
+    """One hand of a demo, played once for all tests."""
+    table, steps = script(seed)
+    return table, tuple(steps)
+
+
+def newest_tile(table: DemoTable, step: Step) -> Tile:
+    """The tile that was laid last, as a perfect eye sees it."""
+    assert step.state.game is not None
+    scene = table.scene(step.state.game.layout, step.laid)
+    reading, indices, _ = truth_of(scene, view_of(scene.camera))
+    assert len(indices) == len(scene.tiles), "the camera does not see every tile whole"
+    return reading.tiles[indices.index(len(scene.tiles) - 1)]
+
+
+def shaken(tile: Tile, noise: np.random.Generator, noise_px: float) -> Tile:
+    """The same tile, every point of it missed by a few pixels."""
+
+    def miss(point: PointPx) -> PointPx:
+        return (point[0] + noise.normal(0, noise_px), point[1] + noise.normal(0, noise_px))
+
+    a, b, c, d = (miss(corner) for corner in tile.corners_px)
+    first, second = (replace(half, center_px=miss(half.center_px)) for half in halves_of(tile))
+    return replace(tile, corners_px=(a, b, c, d), halves=(first, second))
+
+
+def placed(*tiles: Tile, before: tuple[Tile, ...] = ()) -> TableView:
+    """A view in which tiles are new."""
+    return TableView((*before, *tiles), (), tuple(Change(ChangeKind.PLACED, tile) for tile in tiles))
+
+
+def views(seed: int, hands: int = 1, noise_px: float = 1.5) -> Iterator[TableView]:
+    """What the eye sees of each picture of a demo, the empty table first."""
+    noise = np.random.default_rng(seed + 1000)
+    table, steps = script(seed, hands)
+    known: tuple[Tile, ...] = ()
+    yield TableView((), (), ())
+    for step in steps:
+        if step.is_seen:
+            tile = shaken(newest_tile(table, step), noise, noise_px)
+            yield placed(tile, before=known)
+            known = (*known, tile)
+        elif isinstance(step.event, NewHand | Redeal) and known:
+            yield TableView((), (), tuple(Change(ChangeKind.REMOVED, tile) for tile in known))
+            known = ()

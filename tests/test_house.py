@@ -1,0 +1,104 @@
+"""What holds for the project as a whole, and no tool of `make check` says."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("engine", "vision", "hardware", "calibration", "tallybone")
+LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+
+# Written so that this file does not find itself.
+REGISTRY = re.compile(rb"p[y]pi\.org|p[y]thonhosted|n[p]mjs|deb\.d[e]bian|p[i]wheels\.org|file:///[o]pt")
+MACHINE_PATH = re.compile(rb"(?<![\w.*>}])/(?:r[o]ot|w[o]rk|h[o]me/(?!pi/)\w+)/")
+
+
+def project_files() -> list[Path]:
+    """Every file that is, or would be, committed."""
+    try:
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this is no git checkout: what belongs to the project cannot be told from what was made in it")
+    return [path for name in listed.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize("pattern", [REGISTRY, MACHINE_PATH], ids=["registry", "machine path"])
+def test_no_file_names_a_registry_or_somebodys_machine(pattern: re.Pattern[bytes]) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]!r}"
+        for path in project_files()
+        for number, line in enumerate(path.read_bytes().splitlines(), start=1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_the_patterns_find_what_they_are_for() -> None:
+    assert REGISTRY.search(b"--index-url https://py" + b"pi.org/simple")
+    assert MACHINE_PATH.search(b'open("/ho' + b'me/anna/x")')
+    assert not MACHINE_PATH.search(b"network/" + b"x .venv/work/ ../work/ /var/lib/tallybone")
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_requirement_files_name_no_host_and_pin_everything_by_hash(lock: Path) -> None:
+    text = lock.read_text()
+    assert "://" not in text
+    assert "--index" not in text
+    assert "--find-links" not in text
+    pins = re.split(r"\n(?=\w)", text.strip())
+    assert len(pins) > 10
+    for pin in pins:
+        assert re.match(r"[\w.-]+==[\w.]+( ; .+)? \\\n", pin), pin
+        assert "--hash=sha256:" in pin, pin
+
+
+def test_tools_run_on_the_versions_that_users_run_on() -> None:
+    run, dev = (_pins((ROOT / "requirements" / name).read_text()) for name in ("run.txt", "dev.txt"))
+    assert run <= dev
+
+
+def _pins(text: str) -> set[str]:
+    return set(re.findall(r"^[\w.-]+==[^\\]+", text, flags=re.MULTILINE))
+
+
+def test_the_rules_import_nothing_but_the_standard_library() -> None:
+    allowed = {*sys.stdlib_module_names, "engine"}
+    for path in (ROOT / "engine").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert {name.split(".")[0] for name in names} <= allowed, path
+
+
+def test_every_run_time_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [needed for extra in project["optional-dependencies"].values() for needed in extra]
+    reasons = (ROOT / "docs" / "dependencies.md").read_text()
+    for needed in [*project["dependencies"], *extras]:
+        name = re.match(r"[\w-]+", needed)
+        assert name
+        assert f"`{name[0]}`" in reasons or name[0] == "tallybone", needed
+
+
+def test_a_wheel_holds_the_packages_and_their_models_and_nothing_else(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    shipped = [
+        path
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.*")
+        if path.suffix in {".py", ".npz", ".typed"}
+    ]
+    assert {path.relative_to(ROOT).as_posix() for path in shipped} <= names
+    assert {name.split("/")[0] for name in names} == set(PACKAGES)
