@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -34,12 +35,17 @@ def _version_asked(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
 
 @app.callback()
 def _common(
+    context: typer.Context,
     *,
     version: Annotated[
         bool, typer.Option("--version", callback=_version_asked, is_eager=True, help="Say the version and stop.")
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""
+    if context.invoked_subcommand != "train":
+        # The heads are small: a second thread of numpy gains nothing, and on a busy machine it waits for a core that it
+        # does not get (reads took ten times as long). numpy looks once, when it is imported.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @app.command("version")

@@ -105,12 +105,11 @@ def find_plane(poses: Poses, probabilities: Array, size_px: tuple[int, int]) -> 
 
 def _stepped(parameters: Array, prior: Array, tiles: Poses, weight: Array, normal: Array) -> Array:
     """Return the parameters after one Gauss-Newton step on weighted residuals and the prior."""
-    base = _residuals(_homography(parameters) @ normal, tiles).ravel()
     step = 1e-5
-    columns = [
-        (_residuals(_homography(parameters + step * axis) @ normal, tiles).ravel() - base) / step for axis in np.eye(5)
-    ]
-    jacobian, rows = np.column_stack(columns), np.repeat(weight, 3) / _LAST_SPREAD**2
+    tried = np.stack([_homography(p) @ normal for p in (parameters, *(parameters + step * np.eye(5)))])
+    residuals = _residuals(tried, tiles).reshape(6, -1)
+    base = residuals[0]
+    jacobian, rows = (residuals[1:] - base).T / step, np.repeat(weight, 3) / _LAST_SPREAD**2
     gram = (jacobian * rows[:, None]).T @ jacobian + np.diag(1 / _PRIOR_SPREAD**2)
     gradient = jacobian.T @ (rows * base) + (parameters - prior) / _PRIOR_SPREAD**2
     change = np.clip(np.linalg.solve(gram, -gradient), -0.3, 0.3)
@@ -121,22 +120,31 @@ def _homography(parameters: Array) -> Array:
     """Return the map from normalised pixels, for log scale, squeeze, slant and the two growths over the picture."""
     log_scale, squeeze, slant, grow_x, grow_y = parameters
     scale = np.exp(log_scale)
-    upper = scale * np.array([[np.exp(-squeeze), slant, 0], [0, np.exp(squeeze), 0]])
-    return np.vstack([upper, [grow_x, grow_y, 1]])
+    return np.array(
+        [[scale * np.exp(-squeeze), scale * slant, 0], [0, scale * np.exp(squeeze), 0], [grow_x, grow_y, 1]]
+    )
 
 
 def _residuals(homography: Array, poses: Poses) -> Array:
-    """Return for each pose, shape (N, 3): log of length and of width over a tile's, and the cosine between its axes."""
-    center = poses[:, :2]
-    w = center @ homography[2, :2] + homography[2, 2]
-    w = np.where(np.abs(w) < 1e-3, 1e-3, w)
-    flat = (center @ homography[:2, :2].T + homography[:2, 2]) / w[:, None]
+    """Return for each pose the log of its length and of its width over a tile's, and the cosine between its axes.
+
+    Args:
+        homography: Shape (..., 3, 3).
+        poses: Shape (N, 6).
+
+    Returns:
+        Shape (..., N, 3).
+    """
+    rotate, shift = np.swapaxes(homography[..., :2, :2], -1, -2), homography[..., None, :2, 2]
+    grow, one = homography[..., 2, :2, None], homography[..., None, 2, 2]
+    w = (poses[:, :2] @ grow)[..., 0] + one
+    w = np.where(np.abs(w) < 1e-3, 1e-3, w)[..., None]
+    flat = (poses[:, :2] @ rotate + shift) / w
     # Derivative of the projection at the centre, applied to both half-axes.
-    axes = poses[:, 2:].reshape(-1, 2, 2)
-    moved = (axes @ homography[:2, :2].T - flat[:, None] * (axes @ homography[2, :2])[..., None]) / w[:, None, None]
-    length, width = np.linalg.norm(moved, axis=2).T + 1e-9
-    cosine = (moved[:, 0] * moved[:, 1]).sum(axis=1) / (length * width)
-    return np.column_stack([np.log(length), np.log(2 * width), cosine])
+    u, v = ((axis @ rotate - flat * (axis @ grow)) / w for axis in (poses[:, 2:4], poses[:, 4:6]))
+    length, width = np.hypot(u[..., 0], u[..., 1]) + 1e-9, np.hypot(v[..., 0], v[..., 1]) + 1e-9
+    cosine = (u * v).sum(axis=-1) / (length * width)
+    return np.stack([np.log(length), np.log(2 * width), cosine], axis=-1)
 
 
 def _project(homography: Array, points: Points) -> Points:

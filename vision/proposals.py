@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +40,11 @@ class Evidence:
 
 def find_evidence(levels: tuple[Level, ...]) -> Evidence:
     """Return the bars and regions of a picture, and the tiles that they suggest."""
-    lines = find_lines(levels)
-    return Evidence(lines, np.concatenate([tiles_around(lines), region_proposals(levels)]))
+    # OpenCV lets go of the interpreter while it works, so a second core finds the regions meanwhile.
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        regions = aside.submit(region_proposals, levels)
+        lines = find_lines(levels)
+        return Evidence(lines, np.concatenate([tiles_around(lines), regions.result()]))
 
 
 def shaped_by_plane(plane: Plane, lines: NDArray[np.float64], known: Poses) -> Poses:

@@ -23,13 +23,14 @@ from vision.sets import likely_max_pips
 _WORTH_A_LOOK, _WORTH_MENDING, _WORTH_CHOOSING = 0.03, 0.002, 0.1
 _MOST_LOOKED_AT = 450
 # How many are mended in each round: the first sorts out most, the others only what has become the same.
-_KEPT_BEFORE_MENDING = (260, 220, 220)
+# What the plane proposes is nearly in place already.
+_MENDED, _MENDED_ON_PLANE = (260, 220, 220), (150, 120)
 # In log odds for each round of mending.
 _MENDED_IS_BETTER = 3.0
 # How often is looked again once the plane of the table is known.
 _LOOKS_ON_PLANE = 2
 # In log odds: what lies where a tile could be, rather than where something looks like one, must be surer.
-_HEARSAY = 2.0
+_HEARSAY = 3.0
 _UP, _DOWN = 1, 2
 
 Filter = Callable[[Poses], NDArray[np.bool_]]
@@ -104,26 +105,33 @@ class Reader:
                 (shaped_by_plane(plane, evidence.lines, known), 0.0),
                 (beside(plane, known), _HEARSAY),
             ):
-                more, judged = self.candidates(levels, _kept(proposed, plausible))
+                more, judged = self.candidates(levels, _kept(proposed, plausible), _MENDED_ON_PLANE)
                 poses, probabilities = np.concatenate([poses, more]), np.concatenate([probabilities, judged])
                 handicap = np.concatenate([handicap, np.full(len(more), penalty)])
         return poses, probabilities, chosen
 
-    def candidates(self, levels: tuple[Level, ...], proposed: Poses) -> tuple[Poses, NDArray[np.float64]]:
+    def candidates(
+        self, levels: tuple[Level, ...], proposed: Poses, mended: tuple[int, ...] = _MENDED
+    ) -> tuple[Poses, NDArray[np.float64]]:
         """Return the proposals that may be tiles, mended, shape (M, 6), and their probabilities of each face, (M, 3).
 
         Mending can go wrong, so each pose on the way stays a candidate.
+
+        Args:
+            levels: Pyramid of the picture.
+            proposed: Shape (N, 6).
+            mended: How many are mended at most in each round.
         """
         poses = self._glanced(levels, proposed)
         visited, judged = [empty_poses()], [np.empty((0, 3))]
-        for at_most in (*_KEPT_BEFORE_MENDING, 0):
+        for at_most in (*mended, 0):
             probabilities, deltas = self._looked_at(levels, poses)
             visited.append(poses)
             judged.append(probabilities)
             sure = 1 - probabilities[:, 0]
             likely = np.nonzero(sure > _WORTH_MENDING)[0]
-            mended = move(poses[likely], deltas[likely])
-            poses = mended[drop_repeats(mended, sure[likely], at_most=at_most)] if at_most else empty_poses()
+            moved = move(poses[likely], deltas[likely])
+            poses = moved[drop_repeats(moved, sure[likely], at_most=at_most)] if at_most else empty_poses()
         every, all_judged = np.concatenate(visited), np.concatenate(judged)
         sure = 1 - all_judged[:, 0]
         # Of equally sure poses the one that was mended more is the better placed.

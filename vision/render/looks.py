@@ -230,7 +230,7 @@ def draw_camera_look(
     largest_tilt_rad: float = 0.8,
 ) -> CameraLook:
     """Return a camera: straight down most often, sometimes from a seat at the table."""
-    tilt = rng.choice([rng.uniform(0, 0.1), rng.uniform(0.1, 0.44), rng.uniform(0.44, 0.8)], p=[0.5, 0.32, 0.18])
+    tilt = rng.choice([rng.uniform(0, 0.1), rng.uniform(0.1, 0.44), rng.uniform(0.44, 0.8)], p=[0.55, 0.33, 0.12])
     soft = px_per_mm / 2  # a lens that is soft on large tiles leaves nothing of small ones
     noisy = float(rng.choice([rng.uniform(0.3, 3), rng.uniform(3, 12)], p=[0.75, 0.25]))
     return CameraLook(

@@ -64,7 +64,7 @@ def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: 
         return lambda share: progress((index + share) / 4)
 
     glance = _fit_classifier(learn.glance_features, learn.glance_class, (64,), seed, epochs, part(0))
-    face = _fit_classifier(learn.tile_features, learn.tile_class, (224,), seed, epochs, part(1))
+    face = _fit_classifier(learn.tile_features, learn.tile_class, (160,), seed, epochs, part(1))
     pips = _fit_classifier(learn.half_features, learn.half_pips, (256,), seed, epochs, part(2))
     heads = ReaderHeads(
         calibrated(glance, check.glance_features, check.glance_class),
@@ -159,7 +159,7 @@ def _fit_pose(learn: Samples, seed: int, epochs: int, progress: Callable[[float]
     mean, scale = _standard(learn.pose_features)
     spread = learn.pose_deltas.std(axis=0) + 1e-6
     network = MLPRegressor(
-        hidden_layer_sizes=(256,), batch_size=256, max_iter=1, warm_start=True, random_state=seed, alpha=1e-4
+        hidden_layer_sizes=(160,), batch_size=256, max_iter=1, warm_start=True, random_state=seed, alpha=1e-4
     )
     values = ((learn.pose_features.astype(np.float32) - mean) / scale).astype(np.float32)
     _run(network, values, (learn.pose_deltas / spread).astype(np.float32), seed, epochs, progress)

@@ -23,9 +23,9 @@ NOTHING, UP, DOWN = 0, 1, 2
 # Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
 _IS_TILE = (0.2, 0.35)
 # The same for a first glance at proposals, which are still to be mended.
-_LIKE_TILE = (0.45, 0.7)
+_LIKE_TILE = (0.4, 0.6)
 # The pose head is taught to mend errors up to this.
-_MENDABLE = 0.7
+_MENDABLE = 0.6
 _MAX_NOTHING_PER_SCENE = 50
 _MAX_VIEWS_PER_TILE = 3
 _MAX_MENDABLE_PER_SCENE = 70
@@ -76,7 +76,7 @@ def draw_samples(rng: np.random.Generator, *, max_pips: int, heads: ReaderHeads 
     glance_poses, glance_class = _drawn(
         rng, np.concatenate([proposed, _moved(rng, poses, 0.12)]), poses, faces, _LIKE_TILE
     )
-    near = proposed if heads is None else Reader(heads).judge(levels)[0]
+    near = proposed if heads is None else Reader(heads).candidates(levels, proposed)[0]
     near = near[~_near_any(near, rendered.unread_px)]
     slight = np.concatenate([_moved(rng, poses, 0.05), _moved(rng, poses, 0.03), _wrong_on_purpose(rng, poses)])
     tile_poses, tile_class = _drawn(rng, np.concatenate([near, slight]), poses, faces, _IS_TILE)
