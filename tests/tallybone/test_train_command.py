@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tallybone import train_command
 from tallybone.train_command import train
 from vision.heads import Head, ReaderHeads, load_heads
 
@@ -19,20 +19,15 @@ def heads(**notes: object) -> ReaderHeads:
     return ReaderHeads(head, head, head, head, dict(notes))
 
 
-@pytest.fixture
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fake(*, progress: Callable[[str, float], None], **options: object) -> ReaderHeads:
-        progress("rendering", 0.5)
-        progress("rendering", 1.0)
-        return heads(face_error=0.01, **options)
-
-    monkeypatch.setattr(train_command, "train_heads", fake)
+def quick(*, progress: Callable[[str, float], None], **options: object) -> ReaderHeads:
+    progress("rendering", 0.5)
+    progress("rendering", 1.0)
+    return heads(face_error=0.01, **options)
 
 
-@pytest.mark.usefixtures("_quick")
 def test_the_heads_are_written_and_their_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "new" / "reader.npz"
-    assert train(out, seed=3, scenes=4, epochs=5, jobs=2) == 0
+    assert train(out, seed=3, scenes=4, epochs=5, jobs=2, trained=quick) == 0
     assert load_heads(out).notes == {"face_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
     assert list(out.parent.iterdir()) == [out]
     said = capsys.readouterr()
@@ -41,13 +36,25 @@ def test_the_heads_are_written_and_their_figures_said(tmp_path: Path, capsys: py
     assert "rendering" not in said.out  # progress goes to stderr
 
 
-def test_training_that_is_broken_off_leaves_the_old_heads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_that_is_broken_off_leaves_the_old_heads(tmp_path: Path) -> None:
     def broken_off(**_: object) -> ReaderHeads:
         raise KeyboardInterrupt
 
     out = tmp_path / "reader.npz"
     out.write_bytes(b"the old heads")
-    monkeypatch.setattr(train_command, "train_heads", broken_off)
     with pytest.raises(KeyboardInterrupt):
-        train(out, seed=1, scenes=3, epochs=1)
+        train(out, seed=1, scenes=3, epochs=1, trained=broken_off)
     assert out.read_bytes() == b"the old heads"
+
+
+def test_without_scikit_learn_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("vision.training")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
+    out = tmp_path / "reader.npz"
+    assert train(out, seed=1, scenes=3, epochs=1) == 1
+    assert "pip install 'tallybone[train]'" in capsys.readouterr().err
+    assert not out.exists()

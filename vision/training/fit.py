@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -17,9 +16,10 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from threadpoolctl import threadpool_limits
 
 from vision.heads import Array, Head, ReaderHeads
+from vision.render.patterns import MAX_PIPS
 from vision.training.samples import Samples, draw_samples, join_samples
 
-_CHUNK = 8
+_CHUNK, _BATCH = 8, 256
 _HELD_OUT = 0.08
 _SHARPNESS = np.geomspace(0.3, 3, 47)
 # How often a scene's set goes up to each number: small sets are what most people have.
@@ -63,9 +63,9 @@ def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: 
     def part(index: int) -> Callable[[float], None]:
         return lambda share: progress((index + share) / 4)
 
-    glance = _fit_classifier(learn.glance_features, learn.glance_class, (64,), seed, epochs, part(0))
-    face = _fit_classifier(learn.tile_features, learn.tile_class, (160,), seed, epochs, part(1))
-    pips = _fit_classifier(learn.half_features, learn.half_pips, (256,), seed, epochs, part(2))
+    glance = _fit_classifier(learn.glance_features, learn.glance_class, 2, (64,), seed, epochs, part(0))
+    face = _fit_classifier(learn.tile_features, learn.tile_class, 3, (160,), seed, epochs, part(1))
+    pips = _fit_classifier(learn.half_features, learn.half_pips, MAX_PIPS + 1, (256,), seed, epochs, part(2))
     heads = ReaderHeads(
         calibrated(glance, check.glance_features, check.glance_class),
         calibrated(face, check.tile_features, check.tile_class),
@@ -130,16 +130,15 @@ def _samples_of_chunk(seed: np.random.SeedSequence, scenes: int, heads: ReaderHe
 def _fit_classifier(
     features: NDArray[np.float16],
     labels: NDArray[np.int64],
+    class_count: int,
     hidden: tuple[int, ...],
     seed: int,
     epochs: int,
     progress: Callable[[float], None],
 ) -> Head:
-    """Return a head whose classes are 0 to the highest label."""
+    """Return a head with classes from 0, those included that none of the labels names."""
     mean, scale = _standard(features)
-    network = MLPClassifier(
-        hidden_layer_sizes=hidden, batch_size=256, max_iter=1, warm_start=True, random_state=seed, alpha=1e-4
-    )
+    network = MLPClassifier(hidden_layer_sizes=hidden)
     _run(network, ((features.astype(np.float32) - mean) / scale).astype(np.float32), labels, seed, epochs, progress)
     classes = np.asarray(network.classes_)
     weights, biases = (
@@ -149,8 +148,7 @@ def _fit_classifier(
     if len(classes) == 2:  # scikit-learn keeps one output for two classes
         weights[-1] = np.column_stack([np.zeros_like(weights[-1]), weights[-1]])
         biases[-1] = np.concatenate([np.zeros_like(biases[-1]), biases[-1]])
-    count = int(labels.max()) + 1
-    last, bias = np.zeros((weights[-1].shape[0], count), np.float32), np.full(count, -20, np.float32)
+    last, bias = np.zeros((weights[-1].shape[0], class_count), np.float32), np.full(class_count, -20, np.float32)
     last[:, classes], bias[classes] = weights[-1], biases[-1]
     return Head(mean, scale, (*weights[:-1], last), (*biases[:-1], bias))
 
@@ -158,9 +156,7 @@ def _fit_classifier(
 def _fit_pose(learn: Samples, seed: int, epochs: int, progress: Callable[[float], None]) -> Head:
     mean, scale = _standard(learn.pose_features)
     spread = learn.pose_deltas.std(axis=0) + 1e-6
-    network = MLPRegressor(
-        hidden_layer_sizes=(160,), batch_size=256, max_iter=1, warm_start=True, random_state=seed, alpha=1e-4
-    )
+    network = MLPRegressor(hidden_layer_sizes=(160,))
     values = ((learn.pose_features.astype(np.float32) - mean) / scale).astype(np.float32)
     _run(network, values, (learn.pose_deltas / spread).astype(np.float32), seed, epochs, progress)
     weights, biases = (
@@ -174,6 +170,7 @@ def _run(
     network: Any, features: Array, labels: NDArray[Any], seed: int, epochs: int, progress: Callable[[float], None]
 ) -> None:
     """Fit in single epochs, with a step size that falls to a twentieth."""
+    network.set_params(max_iter=1, warm_start=True, alpha=1e-4, batch_size=min(_BATCH, len(features)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for epoch in range(epochs):
@@ -199,8 +196,3 @@ def calibrated(head: Head, features: NDArray[np.float16], labels: NDArray[np.int
         return float(-(values[np.arange(len(labels)), labels] - np.log(np.exp(values).sum(axis=1))).mean())
 
     return Head(head.mean, head.scale, head.weights, head.biases, float(min(_SHARPNESS, key=loss)))
-
-
-def core_count() -> int:
-    """Return how many processes may run side by side here."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
