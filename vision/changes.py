@@ -49,7 +49,7 @@ class TablePicture:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Change:
+class Difference:
     """What differs between two pictures of one table.
 
     Attributes:
@@ -78,7 +78,7 @@ class Change:
         return np.asarray(points @ self.motion[:, :2].T + self.motion[:, 2])
 
 
-def changes_between(before: TablePicture, after: TablePicture) -> Change:
+def differences_between(before: TablePicture, after: TablePicture) -> Difference:
     """Return what differs in *after*.
 
     Raises:
@@ -99,7 +99,7 @@ def changes_between(before: TablePicture, after: TablePicture) -> Change:
     difference = np.maximum(after.small - brightest, darkest - after.small).max(axis=2)
     full = motion.copy()
     full[:, 2] *= before.scale
-    return Change(np.asarray(difference > _LEAST_DIFFERENCE), full, before.scale)
+    return Difference(np.asarray(difference > _LEAST_DIFFERENCE), full, before.scale)
 
 
 def _camera_motion(before: Image, after: Image) -> NDArray[np.float64]:

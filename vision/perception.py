@@ -8,8 +8,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.changes import Change as PictureChange
-from vision.changes import TablePicture, changes_between
+from vision.changes import Difference, TablePicture, differences_between
 from vision.poses import Poses
 from vision.pyramid import Image
 from vision.reader import Reader
@@ -85,7 +84,7 @@ class Perception:
         if self._empty is None or self._last is None:
             self._empty = self._last = picture
             return TableView((), (), ())
-        since_empty, since_last = changes_between(self._empty, picture), changes_between(self._last, picture)
+        since_empty, since_last = differences_between(self._empty, picture), differences_between(self._last, picture)
 
         def is_new(poses: Poses) -> NDArray[np.bool_]:
             return np.asarray(since_empty.share(poses) > _NEW_TO_TABLE)
@@ -105,7 +104,7 @@ class Perception:
         return TableView(self._tiles, _joins_among(reading, self._tiles), _changes(gone, believed))
 
 
-def _carried(tile: Tile, change: PictureChange) -> Tile:
+def _carried(tile: Tile, change: Difference) -> Tile:
     """Return a tile where a bump of the camera has put it."""
     a, b, c, d = (_point(p) for p in change.moved(np.array(tile.corners_px)).tolist())
     if not tile.halves:
@@ -118,7 +117,7 @@ def _point(xy: list[float]) -> PointPx:
     return (xy[0], xy[1])
 
 
-def _touched(tiles: tuple[Tile, ...], change: PictureChange) -> list[bool]:
+def _touched(tiles: tuple[Tile, ...], change: Difference) -> list[bool]:
     """Return which tiles lie where both halves changed."""
     return [bool(share > _TOUCHED) for share in change.share(_poses_of(tiles))]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.odds import log_odds
 from vision.poses import Points, Poses, sides_px, to_image
 
 # Poses surer than this, at least, say how the table lies.
@@ -18,6 +19,7 @@ _SURE = 0.8
 # How far the residuals of a real tile spread (logarithms of lengths, cosine of the angle), first and last round.
 _FIRST_SPREAD, _LAST_SPREAD = 0.3, 0.07
 _ROUNDS, _MOST_TILES = 10, 100
+_LEAST_TRUST = 1e-3
 _CUT_OFF = 4.0  # spreads
 # How far a table is tilted before anything is seen: squeeze, slant, and growth over the picture.
 _PRIOR_SPREAD = np.array([5.0, 0.15, 0.15, 0.3, 0.3])
@@ -86,7 +88,7 @@ def find_plane(poses: Poses, probabilities: Array, size_px: tuple[int, int]) -> 
     """
     sure = np.argsort(-probabilities, kind="stable")[:_MOST_TILES]
     sure = sure[probabilities[sure] >= min(_SURE, float(probabilities.max()))]
-    tiles, trust = poses[sure], _log_odds(probabilities[sure])
+    tiles, trust = poses[sure], np.maximum(log_odds(probabilities[sure]), _LEAST_TRUST)
     middle, span = np.array(size_px) / 2, float(max(size_px))
     normal = np.array([[1 / span, 0, -middle[0] / span], [0, 1 / span, -middle[1] / span], [0, 0, 1]])
     log_scale = -_most_supported(np.log(sides_px(tiles) / span), trust**2 * np.sqrt(sides_px(tiles)))
@@ -150,11 +152,6 @@ def _residuals(homography: Array, poses: Poses) -> Array:
 def _project(homography: Array, points: Points) -> Points:
     flat = points @ homography[:, :2].T + homography[:, 2]
     return np.asarray(flat[..., :2] / np.where(np.abs(flat[..., 2:]) < 1e-9, 1e-9, flat[..., 2:]))
-
-
-def _log_odds(probability: Array) -> Array:
-    safe = np.clip(probability, 1e-6, 1 - 1e-6)
-    return np.asarray(np.maximum(np.log(safe / (1 - safe)), 1e-3))
 
 
 def _most_supported(values: Array, support: Array) -> float:

@@ -18,6 +18,8 @@ from vision.regions import region_proposals
 _BAR_LENGTHS = (0.55, 1.15)
 # No other tile has its centre this near to that of a tile, in sides.
 _OWN_ROOM = 0.5
+# Nor this near along and across it, touching loosely: half the tile and half the width of the other.
+_KEEPS_OFF = (1.35, 0.85)
 # Where a neighbour's centre can lie, along and across a tile in sides, and whether it lies crosswise: end to end,
 # crosswise on an end, round a corner, off a side, and side by side.
 _NEIGHBOURS = np.array(
@@ -73,8 +75,15 @@ def beside(plane: Plane, known: Poses) -> Poses:
     spots = np.concatenate([_NEIGHBOURS, _NEIGHBOURS * (-1, -1, 1)])
     places = np.concatenate([center + u * along + v * aside for u, v, _ in spots])
     directions = np.concatenate([theta + crosswise * np.pi / 2 for _, _, crosswise in spots])
-    free = ~_in_room_of(places, center)
+    free = ~_covered(places, center, along, aside)
     return plane.tiles_at(places[free], directions[free])
+
+
+def _covered(places: Points, centers: Points, along: Points, aside: Points) -> NDArray[np.bool_]:
+    """Return at which places no tile can have its centre, whatever its direction, for the tiles that lie there."""
+    gap = places[:, None] - centers[None]
+    lengthwise, crosswise = np.abs((gap * along).sum(axis=2)), np.abs((gap * aside).sum(axis=2))
+    return np.asarray(((lengthwise < _KEEPS_OFF[0]) & (crosswise < _KEEPS_OFF[1])).any(axis=1))
 
 
 def _in_room_of(places: Points, centers: Points) -> NDArray[np.bool_]:

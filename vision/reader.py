@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from vision.heads import ReaderHeads
 from vision.joins import find_joins
+from vision.odds import log_odds
 from vision.patches import features, glance_grid, half_grid, sample, tile_grid
 from vision.plane import find_plane
 from vision.poses import Points, Poses, corners, empty_poses, half_centers, move
@@ -19,12 +20,12 @@ from vision.reading import Face, Half, PointPx, Reading, Tile
 from vision.selection import choose, drop_repeats
 from vision.sets import likely_max_pips
 
-# Proposals below this are not worth mending; one of a real tile, still badly placed, is rarely lower.
+# Probabilities below these are not worth the next step; that of a real tile, still badly placed, is rarely lower.
 _WORTH_A_LOOK, _WORTH_MENDING, _WORTH_CHOOSING = 0.03, 0.002, 0.1
-_MOST_LOOKED_AT = 450
+_MOST_LOOKED_AT = 320
 # How many are mended in each round: the first sorts out most, the others only what has become the same.
 # What the plane proposes is nearly in place already.
-_MENDED, _MENDED_ON_PLANE = (260, 220, 220), (150, 120)
+_MENDED, _MENDED_ON_PLANE = (200, 180, 180), (120, 100)
 # In log odds for each round of mending.
 _MENDED_IS_BETTER = 3.0
 # How often is looked again once the plane of the table is known.
@@ -61,19 +62,14 @@ class Reader:
         if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
             raise ValueError(f"image must have shape (H, W, 3) and be uint8, but got {image.shape} {image.dtype}")
         levels = build_pyramid(image)
-        poses, faces = self._find(levels, plausible)
-        order = np.lexsort((poses[:, 0], poses[:, 1]))
-        poses, faces = poses[order], faces[order]
+        poses, probabilities, chosen = self.judge(levels, plausible)
+        order = chosen[np.lexsort((poses[chosen, 0], poses[chosen, 1]))]
+        poses, faces = poses[order], 1 + probabilities[order, 1:].argmax(axis=1)
         pips, confidence = self._read_pips(levels, poses)
         outlines, centers = corners(poses), half_centers(poses)
         tiles = tuple(_tile(outlines[i], centers[i], faces[i], pips[i], confidence[i]) for i in range(len(poses)))
         seen = np.where((faces == _UP)[:, None], pips, -1)
         return Reading(image.shape[1], image.shape[0], tiles, find_joins(poses, seen))
-
-    def _find(self, levels: tuple[Level, ...], plausible: Filter | None) -> tuple[Poses, NDArray[np.int64]]:
-        """Return the poses of all tiles and whether each is face up or down."""
-        poses, probabilities, chosen = self.judge(levels, plausible)
-        return poses[chosen], 1 + probabilities[chosen, 1:].argmax(axis=1)
 
     def judge(
         self, levels: tuple[Level, ...], plausible: Filter | None = None
@@ -97,7 +93,7 @@ class Reader:
                 break
             before, sure = len(chosen), 1 - probabilities[:, 0]
             plane = find_plane(poses, sure, levels[0].full_size_px)
-            chosen = choose(poses, _log_odds(sure) - plane.doubt(poses) - handicap)
+            chosen = choose(poses, log_odds(sure) - plane.doubt(poses) - handicap)
             if look == _LOOKS_ON_PLANE or len(chosen) == before:
                 break
             known = poses[chosen]
@@ -137,7 +133,7 @@ class Reader:
         # Of equally sure poses the one that was mended more is the better placed.
         rounds = np.repeat(np.arange(len(visited)), [len(part) for part in visited])
         worth = np.nonzero(sure > _WORTH_CHOOSING)[0]
-        ranked = _log_odds(sure[worth]) + _MENDED_IS_BETTER * rounds[worth]
+        ranked = log_odds(sure[worth]) + _MENDED_IS_BETTER * rounds[worth]
         kept = worth[drop_repeats(every[worth], ranked, at_most=len(worth))]
         return every[kept], all_judged[kept]
 
@@ -169,11 +165,6 @@ class Reader:
 def _kept(poses: Poses, plausible: Filter | None) -> Poses:
     """Return the poses that can be tiles at all."""
     return poses if plausible is None else poses[plausible(poses)]
-
-
-def _log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    safe = np.clip(probability, 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(safe / (1 - safe)))
 
 
 def _tile(
