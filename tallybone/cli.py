@@ -118,8 +118,8 @@ def _train(
     ),
     *,
     seed: Annotated[int, typer.Option(help="The same seed gives the same heads.")] = 1,
-    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=3)] = 2400,
-    epochs: Annotated[int, typer.Option(help="Passes over their tiles.", min=1)] = 16,
+    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=3)] = 2000,
+    epochs: Annotated[int, typer.Option(help="Passes over their tiles.", min=1)] = 14,
 ) -> None:
     """Train the reader on rendered tables. Needs scikit-learn: pip install 'tallybone[train]'."""
     from tallybone.train_command import train
