@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -200,10 +201,10 @@ class _Demo:
         say("what was left in the hands at the end.")
         say("")
         say("Now with your own table, photographed from above:")
-        say("  tallybone read photo.jpg --annotate out")
+        say(f"  {_program()} read photo.jpg --annotate out")
         if self._album.folder is not None:
             seen = printable(str(self._album.folder / "seen"))
-            say(f"Or with the pictures of this game: tallybone replay {seen}")
+            say(f"Or with the pictures of this game: {_program()} replay {seen}")
         return 0 if are_equal else 1
 
     def _say(self, words: str, style: str = "") -> None:
@@ -241,3 +242,9 @@ class _Album:
             _, data = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
             path.write_bytes(data.tobytes())
         self._count += 1
+
+
+def _program() -> str:
+    """Return what to type: this program as it was called, which need not be on the path."""
+    called = Path(sys.argv[0])
+    return printable(str(called)) if called.name == "tallybone" else "tallybone"
