@@ -17,6 +17,8 @@ from vision.errors import ModelError
 FORMAT = "tallybone-heads"
 VERSION = 1
 _SHIPPED = "models/reader.npz"
+# The classes of the face head.
+NOTHING, UP, DOWN = 0, 1, 2
 
 Array = NDArray[np.float32]
 

@@ -105,8 +105,9 @@ def sample(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
 def _remapped(level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
     """Return the colours at centre + u * half-axis + v * half-axis; *basis* has the rows 1, u, v."""
     scale_x, scale_y = level.scale_xy
-    x = np.column_stack([(poses[:, 0] + 0.5) / scale_x - 0.5, poses[:, 2] / scale_x, poses[:, 4] / scale_x])
-    y = np.column_stack([(poses[:, 1] + 0.5) / scale_y - 0.5, poses[:, 3] / scale_y, poses[:, 5] / scale_y])
+    center = level.from_full(poses[:, :2])
+    x = np.column_stack([center[:, 0], poses[:, 2] / scale_x, poses[:, 4] / scale_x])
+    y = np.column_stack([center[:, 1], poses[:, 3] / scale_y, poses[:, 5] / scale_y])
     map_x, map_y = x.astype(np.float32) @ basis, y.astype(np.float32) @ basis
     return np.asarray(cv2.remap(level.image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 

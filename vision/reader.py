@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.heads import ReaderHeads
+from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.joins import find_joins
 from vision.odds import log_odds
 from vision.patches import features, glance_grid, half_grid, sample, tile_grid
@@ -32,7 +32,6 @@ _MENDED_IS_BETTER = 3.0
 _LOOKS_ON_PLANE = 2
 # In log odds: what lies where a tile could be, rather than where something looks like one, must be surer.
 _HEARSAY = 3.0
-_UP, _DOWN = 1, 2
 
 Filter = Callable[[Poses], NDArray[np.bool_]]
 
@@ -64,11 +63,11 @@ class Reader:
         levels = build_pyramid(image)
         poses, probabilities, chosen = self.judge(levels, plausible)
         order = chosen[np.lexsort((poses[chosen, 0], poses[chosen, 1]))]
-        poses, faces = poses[order], 1 + probabilities[order, 1:].argmax(axis=1)
+        poses, faces = poses[order], UP + probabilities[order, UP:].argmax(axis=1)
         pips, confidence = self._read_pips(levels, poses)
         outlines, centers = corners(poses), half_centers(poses)
         tiles = tuple(_tile(outlines[i], centers[i], faces[i], pips[i], confidence[i]) for i in range(len(poses)))
-        seen = np.where((faces == _UP)[:, None], pips, -1)
+        seen = np.where((faces == UP)[:, None], pips, -1)
         return Reading(image.shape[1], image.shape[0], tiles, find_joins(poses, seen))
 
     def judge(
@@ -91,7 +90,7 @@ class Reader:
         for look in range(_LOOKS_ON_PLANE + 1):
             if not len(poses):
                 break
-            before, sure = len(chosen), 1 - probabilities[:, 0]
+            before, sure = len(chosen), 1 - probabilities[:, NOTHING]
             plane = find_plane(poses, sure, levels[0].full_size_px)
             chosen = choose(poses, log_odds(sure) - plane.doubt(poses) - handicap)
             if look == _LOOKS_ON_PLANE or len(chosen) == before:
@@ -124,12 +123,12 @@ class Reader:
             probabilities, deltas = self._looked_at(levels, poses)
             visited.append(poses)
             judged.append(probabilities)
-            sure = 1 - probabilities[:, 0]
+            sure = 1 - probabilities[:, NOTHING]
             likely = np.nonzero(sure > _WORTH_MENDING)[0]
             moved = move(poses[likely], deltas[likely])
             poses = moved[drop_repeats(moved, sure[likely], at_most=at_most)] if at_most else empty_poses()
         every, all_judged = np.concatenate(visited), np.concatenate(judged)
-        sure = 1 - all_judged[:, 0]
+        sure = 1 - all_judged[:, NOTHING]
         # Of equally sure poses the one that was mended more is the better placed.
         rounds = np.repeat(np.arange(len(visited)), [len(part) for part in visited])
         worth = np.nonzero(sure > _WORTH_CHOOSING)[0]
@@ -177,7 +176,7 @@ def _tile(
     """Return one tile as plain values."""
     start = int(np.argmin(outline.sum(axis=1)))
     a, b, c, d = (_point(p) for p in np.roll(outline, -start, axis=0).tolist())
-    if face == _DOWN:
+    if face == DOWN:
         return Tile(Face.DOWN, (a, b, c, d), ())
     first, second = (Half(int(pips[h]), float(confidence[h]), _point(centers[h].tolist())) for h in (0, 1))
     return Tile(Face.UP, (a, b, c, d), (first, second))

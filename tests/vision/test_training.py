@@ -15,27 +15,32 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
-from vision.heads import Head, ReaderHeads
+from vision.heads import DOWN, NOTHING, UP, Head, ReaderHeads
 from vision.patches import features, half_grid, sample
-from vision.poses import deltas_between, empty_poses, half_centers, sides_px
+from vision.poses import Poses, deltas_between, empty_poses, half_centers, sides_px
 from vision.pyramid import build_pyramid
 from vision.reading import Face, Reading
 from vision.render.scene import PlacedTile
 from vision.training import fit, samples
 from vision.training.fit import calibrated, fit_heads, train_heads
 from vision.training.samples import (
-    DOWN,
-    NOTHING,
-    UP,
     Samples,
     corner_errors,
     draw_samples,
-    half_offsets,
     join_samples,
     truth_poses,
 )
 
 FIELDS = Samples.__slots__
+
+
+def half_offsets(poses: Poses, truth: Reading) -> NDArray[np.float64]:
+    """Return how far the halves of true poses lie from the true half centres, in sides: a check of conventions."""
+    up = [i for i, tile in enumerate(truth.tiles) if tile.face is Face.UP]
+    said = np.array([[half.center_px for half in truth.tiles[i].halves] for i in up]).reshape(-1, 2, 2)
+    return np.asarray(
+        np.linalg.norm(half_centers(poses[up]) - said, axis=-1).max(axis=-1, initial=0) / sides_px(poses[up])
+    )
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.heads import ReaderHeads
+from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.patches import PatchGrid, features, glance_grid, half_grid, sample, tile_grid
-from vision.poses import Poses, corners, deltas_between, half_centers, move, sides_px
+from vision.poses import Poses, corners, deltas_between, move, sides_px
 from vision.proposals import find_evidence
 from vision.pyramid import Level, build_pyramid
 from vision.reader import Reader
@@ -17,8 +17,6 @@ from vision.reading import Face, PointPx, Reading
 from vision.reading import Tile as TileReading
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
-
-NOTHING, UP, DOWN = 0, 1, 2
 
 # Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
 _IS_TILE = (0.2, 0.35)
@@ -210,12 +208,3 @@ def _half_samples(
             parts.append(features(sample(levels, seen, grid), grid).astype(np.float16))
             labels.append(pips[:, half])
     return np.concatenate(parts), np.concatenate(labels)
-
-
-def half_offsets(poses: Poses, truth: Reading) -> NDArray[np.float64]:
-    """Return how far the halves of true poses lie from the true half centres, in sides: a check of conventions."""
-    up = [i for i, tile in enumerate(truth.tiles) if tile.face is Face.UP]
-    said = np.array([[half.center_px for half in truth.tiles[i].halves] for i in up]).reshape(-1, 2, 2)
-    return np.asarray(
-        np.linalg.norm(half_centers(poses[up]) - said, axis=-1).max(axis=-1, initial=0) / sides_px(poses[up])
-    )
