@@ -1,0 +1,396 @@
+"""The text of a game record (DGR): read it, and write it in its one canonical form."""
+
+import re
+from collections.abc import Iterator
+from typing import assert_never
+
+from engine import record as dgr
+from engine.record import Place, Record, RecordError, RecordHand, RecordTile, RecordTurn, Tag
+
+MAX_CHARACTERS = (
+    300_000  # thirty hands with a note at every tile are 50 000; reading takes 10 us per move, 1.5 s at most
+)
+LINE_WIDTH = 100
+EXCERPT_WIDTH = 20
+
+# One expression per token. Each repeats possessively or a bounded number of times, so reading is linear in the text.
+_GAP = re.compile(r"(?:[ \t\n]++|;[^\n]*+)*+")
+_WORD = re.compile(rf"\t|[^ \t\n]{{1,{EXCERPT_WIDTH + 1}}}")
+_QUOTED = re.compile(rf'(?:[^"\\{dgr.UNPRINTABLE}]++|\\["\\])*+')
+_ESCAPED = re.compile(r'\\(["\\])')
+_NAME = re.compile(dgr.NAME)
+_HAND = re.compile(r"#(?!end)")
+_KEY = re.compile(rf"({dgr.NAME})=({dgr.KEY_VALUE})")
+_SEAT = re.compile(r"([A-P]):")
+_SEAT_LETTER = re.compile(r"[A-P]")
+_TURN_STOP = re.compile(r"[A-P]:|#|\Z")
+_END = re.compile(r"#end(?=[ \t\n;]|\Z)")
+_END_TEXT = re.compile(dgr.END_TEXT)
+_OPENING = re.compile(r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H<|[=~+(]")
+_DIGIT_NEXT = re.compile(r"(?=[0-9])")
+_NUMBER = re.compile(r"[0-9]{1,6}(?![0-9])")
+_COUNT = re.compile(r"(?!0{1,6}(?![0-9]))[0-9]{1,6}(?![0-9])")
+_TILE = re.compile(rf"({dgr.PIPS})-({dgr.PIPS})(?![0-9])('?)")
+_AT = re.compile("[@^]")
+_PORT = re.compile(dgr.PORT)
+_NOTE = re.compile(dgr.NOTE_TEXT)
+
+_BARE: dict[str, type[dgr.KnockMove | dgr.DeclineMove | dgr.RedealMove]] = {
+    "k": dgr.KnockMove,
+    "n": dgr.DeclineMove,
+    "redeal": dgr.RedealMove,
+}
+_POINTS: dict[str, type[dgr.CalledMove | dgr.ForfeitedMove | dgr.BonusMove]] = {
+    "=": dgr.CalledMove,
+    "~": dgr.ForfeitedMove,
+    "+": dgr.BonusMove,
+}
+
+
+class _Cursor:
+    """A place in a text that moves on token by token; lines end where blanks do, so only gaps count them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._line = 1
+        self._line_start = 0
+
+    @property
+    def place(self) -> Place:
+        """Where the next token begins."""
+        return Place(self._line, self._at - self._line_start + 1)
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self._at == len(self._text)
+
+    def sees(self, token: re.Pattern[str]) -> bool:
+        """Return whether *token* is next."""
+        return token.match(self._text, self._at) is not None
+
+    def take(self, token: re.Pattern[str]) -> re.Match[str] | None:
+        """Step over *token* if it is next."""
+        found = token.match(self._text, self._at)
+        if found is not None:
+            self._at = found.end()
+        return found
+
+    def expect(self, token: re.Pattern[str], expected: str) -> re.Match[str]:
+        """Step over *token*, or raise RecordError: *expected* is missing here."""
+        found = self.take(token)
+        if found is None:
+            raise self.failure(expected)
+        return found
+
+    def take_sign(self, sign: str) -> bool:
+        """Step over *sign* and return whether it was next."""
+        taken = self._text.startswith(sign, self._at)
+        self._at += len(sign) if taken else 0
+        return taken
+
+    def expect_sign(self, sign: str, expected: str) -> None:
+        """Step over *sign*, or raise RecordError: *expected* is missing here."""
+        if not self.take_sign(sign):
+            raise self.failure(expected)
+
+    def skip_gap(self) -> None:
+        """Step over blanks, line ends and comments."""
+        start = self._at
+        if self.take(_GAP) is None or start == self._at:
+            return
+        lines = self._text.count("\n", start, self._at)
+        if lines:
+            self._line += lines
+            self._line_start = self._text.rindex("\n", start, self._at) + 1
+
+    def end_word(self) -> None:
+        """Step over the gap after a word, or raise RecordError: the word goes on."""
+        start = self._at
+        self.skip_gap()
+        if start == self._at and not self.at_end:
+            raise self.failure("a blank")
+
+    def failure(self, expected: str) -> RecordError:
+        """Return the error that *expected* is not what is here."""
+        return RecordError(self.place, f"expected {expected}, found {self._next_words()}")
+
+    def _next_words(self) -> str:
+        word = _WORD.match(self._text, self._at)
+        if word is not None:
+            return _excerpt(word[0])
+        if self.at_end:
+            return "the end of the text"
+        return "the end of the line" if self._text[self._at] == "\n" else "a blank"
+
+
+def _excerpt(text: str) -> str:
+    """Return the beginning of *text* in quotes, printable and not longer than EXCERPT_WIDTH without them."""
+    shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return f'"{shown}"' if len(shown) <= EXCERPT_WIDTH else f'"{shown[: EXCERPT_WIDTH - 1]}…"'
+
+
+def parse_record(text: str) -> Record:
+    r"""Read a game record; a byte order mark and Windows line ends are accepted, comments are not kept.
+
+    >>> parse_record('[DGR "1"]\n#1 lead=A\nA: 5-3 ; a comment').hands[0].turns
+    (RecordTurn(seat='A', moves=(TileMove(inner=5, outer=3, second=False, port=None),)),)
+
+    Raises:
+        RecordError: If *text* is no record; it says where, what was expected and what is there.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise RecordError(Place(1, 1), f"expected at most {MAX_CHARACTERS} characters, found {len(text)}")
+    cursor = _Cursor(text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
+    cursor.skip_gap()
+    tags = _parse_tags(cursor)
+    hands: list[RecordHand] = []
+    while not cursor.at_end:
+        hands.append(_parse_hand(cursor))
+    return Record(tags, tuple(hands))
+
+
+def _parse_tags(cursor: _Cursor) -> tuple[Tag, ...]:
+    tags: dict[str, Tag] = {}
+    while cursor.take_sign("["):
+        tag = _parse_tag(cursor, known=tags)
+        tags[tag.name] = tag
+        cursor.skip_gap()
+    if "DGR" not in tags:
+        raise cursor.failure(f'the tag [DGR "{dgr.VERSION}"]')
+    return tuple(tags.values())
+
+
+def _parse_tag(cursor: _Cursor, known: dict[str, Tag]) -> Tag:
+    cursor.skip_gap()
+    place = cursor.place
+    name = cursor.expect(_NAME, "the name of a tag")[0]
+    if name in known:
+        raise RecordError(place, f"expected each tag once, found {_excerpt(name)} again")
+    cursor.skip_gap()
+    text_place = cursor.place
+    cursor.expect_sign('"', "a text in double quotes")
+    text = _ESCAPED.sub(r"\1", cursor.expect(_QUOTED, "a text")[0])
+    cursor.expect_sign('"', r'a closing ", or \" or \\')
+    if name == "DGR" and text != dgr.VERSION:
+        raise RecordError(text_place, f'expected version "{dgr.VERSION}" of DGR, found {_excerpt(text)}')
+    cursor.skip_gap()
+    cursor.expect_sign("]", '"]"')
+    return Tag(name, text, place=place)
+
+
+def _parse_hand(cursor: _Cursor) -> RecordHand:
+    place = cursor.place
+    cursor.expect(_HAND, 'a hand such as "#1"')
+    number = _parse_number(cursor)
+    cursor.end_word()
+    keys = _parse_keys(cursor)
+    turns: list[RecordTurn] = []
+    while cursor.sees(_SEAT):  # nothing else ends the keys, or a turn, but the end of the hand
+        turns.append(_parse_turn(cursor))
+    closed = cursor.take(_END) is not None
+    end = ""
+    if closed:
+        end = cursor.expect(_END_TEXT, "a text")[0].strip(" ")
+        cursor.skip_gap()
+    return RecordHand(number, keys, tuple(turns), closed=closed, end=end, place=place)
+
+
+def _parse_keys(cursor: _Cursor) -> tuple[tuple[str, str], ...]:
+    keys: dict[str, str] = {}
+    while not cursor.sees(_TURN_STOP):
+        place = cursor.place
+        key = cursor.expect(_KEY, 'a key such as "lead=A" or a seat such as "A:"')
+        if key[1] in keys:
+            raise RecordError(place, f"expected each key once, found {_excerpt(key[1])} again")
+        keys[key[1]] = key[2]
+        cursor.end_word()
+    return tuple(keys.items())
+
+
+def _parse_turn(cursor: _Cursor) -> RecordTurn:
+    place = cursor.place
+    seat = cursor.expect(_SEAT, 'a seat such as "A:"')[1]
+    moves: list[dgr.Move] = []
+    cursor.skip_gap()
+    while not cursor.sees(_TURN_STOP):
+        moves.append(_parse_move(cursor))
+        cursor.end_word()
+    return RecordTurn(seat, tuple(moves), place=place)
+
+
+def _parse_move(cursor: _Cursor) -> dgr.Move:
+    place = cursor.place
+    opening = cursor.expect(_OPENING, 'a move such as "5-3@W" or a seat such as "A:"')[0]
+    match opening:
+        case "":
+            return _parse_tile_move(cursor, place)
+        case "d":
+            return _parse_draw(cursor, place)
+        case "k" | "n" | "redeal":
+            return _BARE[opening](place=place)
+        case "=" | "~" | "+":
+            return _POINTS[opening](_parse_number(cursor), place=place)
+        case "x":
+            seat = cursor.expect(_SEAT_LETTER, "a seat from A to P")[0]
+            return dgr.TakenMove(seat, _parse_number(cursor), place=place)
+        case "H<":
+            return dgr.ShowMove(_parse_tiles(cursor), place=place)
+        case "h":
+            return dgr.ShowPipsMove(_parse_number(cursor), place=place)
+        case "u":
+            return dgr.UndoMove(_parse_count(cursor), place=place)
+        case _:  # "(", the only one left in _OPENING
+            text = cursor.expect(_NOTE, "a note")[0].strip(" ")
+            cursor.expect_sign(")", '")" on the same line')
+            return dgr.NoteMove(text, place=place)
+
+
+def _parse_tile_move(cursor: _Cursor, place: Place) -> dgr.TileMove | dgr.StackMove:
+    tile = _parse_tile(cursor)
+    joint = cursor.take(_AT)
+    if joint is None:
+        return dgr.TileMove(tile.inner, tile.outer, second=tile.second, place=place)
+    port = cursor.expect(_PORT, 'a port such as "E", "2", "*" or "5-5:N"')[0]
+    if joint[0] == "@":
+        return dgr.TileMove(tile.inner, tile.outer, port, second=tile.second, place=place)
+    return dgr.StackMove(tile.inner, tile.outer, port, second=tile.second, place=place)
+
+
+def _parse_draw(cursor: _Cursor, place: Place) -> dgr.DrawMove:
+    count = _parse_count(cursor)
+    forced = cursor.take_sign("!")
+    tiles_place = cursor.place
+    if not cursor.take_sign("<"):
+        return dgr.DrawMove(count, forced=forced, place=place)
+    tiles = _parse_tiles(cursor)
+    if not 1 <= len(tiles) <= count:
+        raise RecordError(tiles_place, f"expected 1 to {count} tiles in a draw of {count}, found {len(tiles)}")
+    return dgr.DrawMove(count, tiles, forced=forced, place=place)
+
+
+def _parse_tiles(cursor: _Cursor) -> tuple[RecordTile, ...]:
+    """Read tiles up to ">", where "<" has been taken."""
+    cursor.skip_gap()
+    tiles: list[RecordTile] = []
+    while not cursor.take_sign(">"):
+        tiles.append(_parse_tile(cursor))
+        cursor.skip_gap()
+    return tuple(tiles)
+
+
+def _parse_tile(cursor: _Cursor) -> RecordTile:
+    place = cursor.place
+    tile = cursor.expect(_TILE, 'a tile from "0-0" to "18-18"')
+    return RecordTile(int(tile[1]), int(tile[2]), second=tile[3] != "", place=place)
+
+
+def _parse_number(cursor: _Cursor) -> int:
+    return int(cursor.expect(_NUMBER, "a number of at most 6 digits")[0])
+
+
+def _parse_count(cursor: _Cursor) -> int:
+    if not cursor.sees(_DIGIT_NEXT):
+        return 1
+    return int(cursor.expect(_COUNT, f"a number from 1 to {dgr.MAX_NUMBER}")[0])
+
+
+def format_record(record: Record) -> str:
+    r"""Write *record* in its canonical form.
+
+    Tags stand one per line; so does the first line of each hand. Turns follow two blanks apart, in lines of at most 100
+    characters, broken between turns, or else between moves or tiles; only a note may be longer. A count of 1 is not
+    written: `d`, `d!`, `u`.
+
+    >>> format_record(parse_record('[Rules "bones"] [DGR "1"] #1 lead=A A: 5-3 B: d1! 3-3@E'))
+    '[DGR "1"]\n[Rules "bones"]\n#1 lead=A\nA: 5-3  B: d! 3-3@E\n'
+    """
+    lines = [f'[{tag.name} "{_escaped(tag.text)}"]' for tag in record.tags]
+    for hand in record.hands:
+        lines.append(" ".join([f"#{hand.number}", *(f"{name}={value}" for name, value in hand.keys)]))
+        lines.extend(_wrap([_turn_words(turn) for turn in hand.turns]))
+        if hand.closed:
+            lines.append(f"#end {hand.end}".rstrip(" "))
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _wrap(turns: list[list[str]]) -> Iterator[str]:
+    """Yield lines that hold *turns*, each given as the words between which it may be broken."""
+    line = ""
+    for words in turns:
+        whole = " ".join(words)
+        if line and len(line) + 2 + len(whole) <= LINE_WIDTH:
+            line += "  " + whole
+            continue
+        if line:
+            yield line
+        line = words[0]
+        for word in words[1:]:
+            if len(line) + 1 + len(word) > LINE_WIDTH:
+                yield line
+                line = "  " + word
+            else:
+                line += " " + word
+    if line:
+        yield line
+
+
+def _turn_words(turn: RecordTurn) -> list[str]:
+    words = [f"{turn.seat}:"]
+    for move in turn.moves:
+        written = format_move(move)
+        words += [written] if isinstance(move, dgr.NoteMove) else written.split(" ")
+    return words
+
+
+def format_move(move: dgr.Move) -> str:
+    """Return one move as it is written.
+
+    >>> format_move(dgr.TileMove(6, 3, "W"))
+    '6-3@W'
+    """
+    match move:
+        case dgr.TileMove():
+            return move.tile_text if move.port is None else f"{move.tile_text}@{move.port}"
+        case dgr.StackMove():
+            return f"{move.tile_text}^{move.port}"
+        case dgr.DrawMove():
+            tiles = "" if move.tiles is None else _format_tiles(move.tiles)
+            return f"d{_format_count(move.count)}{'!' if move.forced else ''}{tiles}"
+        case dgr.KnockMove():
+            return "k"
+        case dgr.DeclineMove():
+            return "n"
+        case dgr.CalledMove():
+            return f"={move.points}"
+        case dgr.ForfeitedMove():
+            return f"~{move.points}"
+        case dgr.TakenMove():
+            return f"x{move.seat}{move.points}"
+        case dgr.BonusMove():
+            return f"+{move.points}"
+        case dgr.ShowMove():
+            return f"H{_format_tiles(move.tiles)}"
+        case dgr.ShowPipsMove():
+            return f"h{move.pips}"
+        case dgr.RedealMove():
+            return "redeal"
+        case dgr.UndoMove():
+            return f"u{_format_count(move.count)}"
+        case dgr.NoteMove():
+            return f"({move.text})"
+        case _:
+            assert_never(move)
+
+
+def _format_tiles(tiles: tuple[RecordTile, ...]) -> str:
+    return "<" + " ".join(tile.tile_text for tile in tiles) + ">"
+
+
+def _format_count(count: int) -> str:
+    return "" if count == 1 else str(count)
