@@ -1,13 +1,13 @@
 """What happens at the table, as values: the log of a match is a tuple of these and everything else follows from it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
 from engine.errors import EngineError
-from engine.layout import Spot
+from engine.layout import NodeId, Spot
 from engine.rules import Rules
 from engine.tiles import Tile
+from engine.value import value
 
 Seat = NewType("Seat", int)
 """A player's place at the table, 0 upwards; the next number sits to the left, clockwise from above."""
@@ -24,7 +24,7 @@ class RedealReason(StrEnum):
     MISDEAL = "misdeal"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MatchStart:
     """A match begins; *players* sit clockwise from seat 0."""
 
@@ -32,26 +32,39 @@ class MatchStart:
     players: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NewHand:
-    """Tiles have been dealt for the next hand."""
+    """Tiles have been dealt for the next hand.
+
+    Attributes:
+        dealt: Tiles that each seat got; None for what the rules say.
+        boneyard: Tiles left; None for what the set leaves.
+    """
+
+    dealt: tuple[int, ...] | None = None
+    boneyard: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse fewer tiles than none."""
+        if any(tiles < 0 for tiles in (*(self.dealt or ()), self.boneyard or 0)):
+            raise EngineError(f"a deal needs 0 tiles or more, got {self.dealt} and {self.boneyard} in the boneyard")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Redeal:
     """The hand is dealt again before it counts."""
 
     reason: RedealReason
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Lead:
     """It is said who plays the first tile of the hand."""
 
     seat: Seat
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Play:
     """A tile was laid.
 
@@ -70,43 +83,95 @@ class Play:
 
     def __post_init__(self) -> None:
         """Refuse an inner number that the tile does not have."""
-        if self.inner is not None and not self.tile.has(self.inner):
+        if self.inner is not None and self.inner != self.tile.low and self.inner != self.tile.high:
             raise EngineError(f"inner must be a number of {self.tile}, got {self.inner}")
 
 
-@dataclass(frozen=True, slots=True)
+@value
+class Stack:
+    """A tile was laid on top of its copy, to steal the points of the play before."""
+
+    seat: Seat
+    tile: Tile
+    on: NodeId
+
+
+@value
 class Draw:
-    """A player took *tiles* tiles from the boneyard."""
+    """A player took tiles from the boneyard.
+
+    Attributes:
+        seat: Who took them.
+        tiles: How many.
+        forced: Whether another's play made him: this confirms what the engine has already counted.
+        faces: Which they were, where that is known.
+    """
 
     seat: Seat
     tiles: int = 1
+    forced: bool = False
+    faces: tuple[Tile, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a draw of nothing."""
+        """Refuse a draw of nothing, or of other tiles than were drawn."""
         if self.tiles < 1:
             raise EngineError(f"a draw takes 1 tile or more, got {self.tiles}")
+        if self.faces and len(self.faces) != self.tiles:
+            raise EngineError(f"the faces must be those of {self.tiles} drawn, got {len(self.faces)}")
 
 
-@dataclass(frozen=True, slots=True)
+@value
+class Boneyard:
+    """The boneyard was counted; what is missing was drawn by the player whose turn it is."""
+
+    tiles: int
+
+    def __post_init__(self) -> None:
+        """Refuse fewer tiles than none."""
+        if self.tiles < 0:
+            raise EngineError(f"a boneyard has 0 tiles or more, got {self.tiles}")
+
+
+@value
 class Knock:
-    """A player passes."""
+    """A player passes; before the first tile, he says that he has no double to lead."""
 
     seat: Seat
 
 
-@dataclass(frozen=True, slots=True)
+@value
+class Decline:
+    """A player who may play again does not."""
+
+    seat: Seat
+
+
+@value
+class Call:
+    """A player calls the points of what he has just played; None when he only pressed the button."""
+
+    seat: Seat
+    points: int | None = None
+
+
+@value
 class Domino:
     """A player says that he is out, for when the count of his tiles is wrong."""
 
     seat: Seat
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HandEnd:
     """The button that ends the hand: nobody can play, or, with the hands open, nobody wins the tie."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
+class Abandon:
+    """The hand is given up: it is not counted, and the next one is dealt."""
+
+
+@value
 class Reveal:
     """A player's remaining tiles lie open; a later one of the same seat corrects it."""
 
@@ -114,7 +179,7 @@ class Reveal:
     tiles: tuple[Tile, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RevealPips:
     """The sum of a player's remaining tiles was keyed in."""
 
@@ -127,18 +192,50 @@ class RevealPips:
             raise EngineError(f"pips must be 0 or more, got {self.pips}")
 
 
-Action = MatchStart | NewHand | Redeal | Lead | Play | Draw | Knock | Domino | HandEnd | Reveal | RevealPips
+@value
+class Adjust:
+    """The table gives or takes points by hand."""
+
+    seat: Seat
+    points: int
+    why: str
+
+
+@value
+class MatchClose:
+    """The table ends the match here; the highest total wins."""
+
+
+InHand = (
+    Redeal
+    | Lead
+    | Play
+    | Stack
+    | Draw
+    | Boneyard
+    | Knock
+    | Decline
+    | Call
+    | Domino
+    | HandEnd
+    | Abandon
+    | Reveal
+    | RevealPips
+)
+"""What happens between the deal and the count."""
+
+Action = MatchStart | NewHand | Adjust | MatchClose | InHand
 """What happens in the game itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Undo:
     """The action at *seq* and all after it did not happen."""
 
     seq: Seq
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Amend:
     """What really happened at *seq* was *action*: "that was a 5, not a 6"."""
 
@@ -146,14 +243,30 @@ class Amend:
     action: Action
 
 
-@dataclass(frozen=True, slots=True)
+@value
+class Insert:
+    """Nobody saw that *action* happened before the one at *seq*; it is named by the place of this event in the log."""
+
+    seq: Seq
+    action: Action
+
+
+@value
+class Remove:
+    """The one action at *seq* did not happen; those after it did."""
+
+    seq: Seq
+
+
+@value
 class ItStands:
     """The table lets the action at *seq* stand, whatever the rules say about it."""
 
     seq: Seq
 
 
-Revision = Undo | Amend | ItStands
+Revision = Undo | Amend | Insert | Remove | ItStands
 """What changes the record of the game."""
 
 Event = Action | Revision
+"""All that can come in."""

@@ -1,18 +1,38 @@
 """The one way in: a match is a fold over its log, so undo, a late correction and recovery are the same replay."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import assert_never
 
-from engine.events import Amend, Event, ItStands, MatchStart, Seq, Undo
+from engine.events import Action, Amend, Event, Insert, ItStands, MatchStart, Play, Remove, Revision, Seq, Undo
 from engine.judge import problems_with
 from engine.outcomes import Irregular, Outcome, Revised
 from engine.problems import Problem, ProblemKind, Weight
 from engine.rules import Policy
-from engine.state import Entry, Game, State, turn
+from engine.state import Game, State
 from engine.steps import step
+from engine.turns import turn
+from engine.value import value
+
+_REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
-@dataclass(frozen=True, slots=True)
+@value
+class Entry:
+    """One action that is in force.
+
+    Attributes:
+        seq: Its place in the log, which it keeps when it is amended.
+        action: What happened.
+        accepted: Whether the table said that it stands.
+    """
+
+    seq: Seq
+    action: Action
+    accepted: bool = False
+
+
+@value
 class Told:
     """One action in force and what followed from it."""
 
@@ -25,31 +45,25 @@ def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
 
     Nothing that players do raises: what is refused is in the log and in the outcomes, and changes nothing else.
     """
-    log = (*state.log, event)
-    match event:
-        case Undo() | Amend() | ItStands():
-            problem = problem_with(state, event)
-            if problem is not None:
-                return replace(state, log=log), (Irregular(state.next_seq, problem, stands=False),)
-            return _revise(state, log, event)
-        case _:
-            entry = Entry(state.next_seq, event)
-            game, outcomes = _take(state.game, entry)
-            irregular = state.irregular
-            if any(isinstance(outcome, Irregular) for outcome in outcomes):
-                irregular = (*irregular, entry.seq)
-            return State(log, (*state.entries, entry), irregular, game), outcomes
+    log = state.log
+    if not isinstance(event, Play) and isinstance(event, _REVISIONS):
+        return _revise(state, event)
+    problems = problems_with(state.game, event)
+    if not problems:
+        game, outcomes = step(state.game, Seq(len(log)), event)
+        return State((*log, event), state.irregular, game), outcomes
+    seq = state.next_seq
+    told = _with_problems(state.game, Entry(seq, event), problems)
+    return State((*log, event), (*state.irregular, seq), told[0]), told[1]
 
 
 def problem_with(state: State, event: Event) -> Problem | None:
     """Return the gravest thing that is wrong with *event*, or None; whether it would stand is its weight."""
-    match event:
-        case Undo(seq=seq) | Amend(seq=seq) | ItStands(seq=seq):
-            if any(entry.seq == seq for entry in state.entries):
-                return None
-            return Problem(ProblemKind.NO_SUCH_ACTION, Weight.IMPOSSIBLE, f"there is no action {seq} to change")
-        case _:
-            return next(iter(problems_with(state.game, event)), None)
+    if not isinstance(event, _REVISIONS):
+        return next(iter(problems_with(state.game, event)), None)
+    if any(entry.seq == event.seq for entry in entries(state)):
+        return None
+    return Problem(ProblemKind.NO_SUCH_ACTION, Weight.IMPOSSIBLE, f"there is no action {event.seq} to change")
 
 
 def replay(events: Iterable[Event]) -> State:
@@ -60,11 +74,22 @@ def replay(events: Iterable[Event]) -> State:
     return state
 
 
+def entries(state: State) -> tuple[Entry, ...]:
+    """Return the actions in force, in order, after undo, amend and "it stands"."""
+    found: list[Entry] = []
+    for at, event in enumerate(state.log):
+        if isinstance(event, _REVISIONS):
+            found = _revised(found, event, Seq(at))
+        else:
+            found.append(Entry(Seq(at), event))
+    return tuple(found)
+
+
 def history(state: State) -> tuple[Told, ...]:
     """Return each action in force with what followed from it, as a replay tells it now."""
     game: Game | None = None
     told = []
-    for entry in state.entries:
+    for entry in entries(state):
         game, outcomes = _take(game, entry)
         told.append(Told(entry, outcomes))
     return tuple(told)
@@ -73,8 +98,13 @@ def history(state: State) -> tuple[Told, ...]:
 def _take(game: Game | None, entry: Entry) -> tuple[Game | None, tuple[Outcome, ...]]:
     """Return the match after one action, which may be refused, and what to show."""
     problems = problems_with(game, entry.action)
-    if not problems:
-        return step(game, entry.seq, entry.action)
+    return _with_problems(game, entry, problems) if problems else step(game, entry.seq, entry.action)
+
+
+def _with_problems(
+    game: Game | None, entry: Entry, problems: tuple[Problem, ...]
+) -> tuple[Game | None, tuple[Outcome, ...]]:
+    """Return the match after an action with which something is wrong, and what to show."""
     stands = problems[0].weight in _standing(game, entry)
     told: tuple[Outcome, ...] = ()
     if not entry.accepted or not stands:
@@ -95,38 +125,55 @@ def _standing(game: Game | None, entry: Entry) -> tuple[Weight, ...]:
     return (Weight.NOTED,)
 
 
-def _revise(state: State, log: tuple[Event, ...], event: Undo | Amend | ItStands) -> tuple[State, tuple[Outcome, ...]]:
+def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
     """Return the state with the record changed and replayed, and what has changed for the players."""
-    entries: list[Entry] = []
-    for entry in state.entries:
-        if isinstance(event, Undo) and entry.seq >= event.seq:
-            break
-        entries.append(_changed(entry, event) if entry.seq == event.seq else entry)
-    game, irregular, told = _refold(tuple(entries), event.seq)
+    log = (*state.log, event)
+    problem = problem_with(state, event)
+    if problem is not None:
+        return replace(state, log=log), (Irregular(state.next_seq, problem, stands=False),)
+    kept = entries(State(log))
+    since = next((at for at, entry in enumerate(kept) if entry.seq in (event.seq, state.next_seq)), len(kept))
+    game, irregular, told = _refold(kept, since)
     before = () if state.game is None else state.game.totals
     after = () if game is None else game.totals
     whose = None if game is None else turn(game)
     outcomes = (Revised(before, after), *told, *(() if whose is None else (whose,)))
-    return State(log, tuple(entries), irregular, game), outcomes
+    return State(log, irregular, game), outcomes
 
 
-def _changed(entry: Entry, event: Undo | Amend | ItStands) -> Entry:
-    """Return *entry* as the correction has it."""
-    if isinstance(event, Amend):
-        return Entry(entry.seq, event.action)
-    return replace(entry, accepted=True)
+def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
+    """Return the entries *found* after the revision that has the place *seq*; one of an unknown action does nothing."""
+    kept: list[Entry] = []
+    for entry in found:
+        if entry.seq != event.seq:
+            kept.append(entry)
+            continue
+        match event:
+            case Undo():
+                return kept
+            case Remove():
+                pass
+            case Amend(action=action):
+                kept.append(Entry(entry.seq, action))
+            case Insert(action=action):
+                kept += (Entry(seq, action), entry)
+            case ItStands():
+                kept.append(replace(entry, accepted=True))
+            case _:
+                assert_never(event)
+    return kept
 
 
-def _refold(entries: tuple[Entry, ...], since: Seq) -> tuple[Game | None, tuple[Seq, ...], tuple[Irregular, ...]]:
-    """Return the match of *entries*, the seqs of its irregular actions, and the irregularities from *since* on."""
+def _refold(kept: tuple[Entry, ...], since: int) -> tuple[Game | None, tuple[Seq, ...], tuple[Irregular, ...]]:
+    """Return the match of *kept*, the seqs of its irregular actions, and the irregularities from one place on."""
     game: Game | None = None
     irregular: list[Seq] = []
     told: list[Irregular] = []
-    for entry in entries:
+    for at, entry in enumerate(kept):
         game, outcomes = _take(game, entry)
         found = [outcome for outcome in outcomes if isinstance(outcome, Irregular)]
         if found:
             irregular.append(entry.seq)
-        if entry.seq >= since:
+        if at >= since:
             told.extend(found)
     return game, tuple(irregular), tuple(told)

@@ -1,7 +1,8 @@
 """What is wrong with an action, as data with a reason in the players' words. RULES.md 2.6."""
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum
+
+from engine.value import value
 
 
 class ProblemKind(StrEnum):
@@ -28,6 +29,19 @@ class ProblemKind(StrEnum):
     REVOKE = "revoke"
     HIGHER_DOUBLE_HELD = "higher_double_held"
     WRONG_HAND_SIZE = "wrong_hand_size"
+    WRONG_DEAL = "wrong_deal"
+    SEVENTH_ARM = "seventh_arm"
+    UNDER_A_SPELL = "under_a_spell"
+    DRAWN_ENOUGH = "drawn_enough"
+    NO_EXTRA_TURN = "no_extra_turn"
+    NOTHING_OWED = "nothing_owed"
+    BONEYARD_GREW = "boneyard_grew"
+    NOTHING_TO_CALL = "nothing_to_call"
+    WRONG_CALL = "wrong_call"
+    LATE_CALL = "late_call"
+    NO_STACKING = "no_stacking"
+    NOT_ITS_COPY = "not_its_copy"
+    NOTHING_TO_STEAL = "nothing_to_steal"
 
 
 class Weight(Enum):
@@ -45,7 +59,7 @@ class Weight(Enum):
     NOTED = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Problem:
     """One thing that is wrong with an action.
 
@@ -58,3 +72,46 @@ class Problem:
     kind: ProblemKind
     weight: Weight
     words: str
+
+
+_WAITS = {
+    "deal": "the next hand has not been dealt",
+    "lead": "the first tile has not been played",
+    "play": "the hand is being played",
+    "reveal": "the hand is over, lay the tiles open",
+    "match_over": "the match is over",
+}
+
+
+def impossible(kind: ProblemKind, words: str) -> Problem:
+    """Return a problem with which the action never stands."""
+    return Problem(kind, Weight.IMPOSSIBLE, words)
+
+
+def doubtful(kind: ProblemKind, words: str) -> Problem:
+    """Return a problem with which the action waits for "it stands"."""
+    return Problem(kind, Weight.DOUBTFUL, words)
+
+
+def illegal(kind: ProblemKind, words: str) -> Problem:
+    """Return a breach of the rules."""
+    return Problem(kind, Weight.ILLEGAL, words)
+
+
+def noted(kind: ProblemKind, words: str) -> Problem:
+    """Return an earlier fault that the action shows."""
+    return Problem(kind, Weight.NOTED, words)
+
+
+def not_now(phase: str) -> Problem:
+    """Return that the action does not belong here, with what the table waits for in this phase of the match."""
+    return impossible(ProblemKind.NOT_NOW, _WAITS[phase])
+
+
+def tiles_text(number: int) -> str:
+    """Return how many tiles, as one says it.
+
+    >>> tiles_text(1), tiles_text(3)
+    ('1 tile', '3 tiles')
+    """
+    return "1 tile" if number == 1 else f"{number} tiles"

@@ -1,4 +1,4 @@
-"""What is agreed before the first tile: one value per game, and the known games as data."""
+"""What is agreed before the first tile, as one value; the known games are in `engine.profiles`. RULES.md 2.7."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,6 +7,8 @@ from engine.errors import EngineError
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 SMALLEST_SET = 6
+MOST_SEATS = 16  # a record names them A to P
+MOST_COPIES = 2  # the text with the most has two sets
 
 
 class Spinner(StrEnum):
@@ -15,6 +17,7 @@ class Spinner(StrEnum):
     NONE = "none"
     FIRST = "first"
     ALL = "all"
+    STARTER_SIX = "starter6"
 
 
 class BranchOrder(StrEnum):
@@ -36,27 +39,95 @@ class Drawing(StrEnum):
 
     NONE = "none"
     UNTIL_PLAYABLE = "until_playable"
+    TWO = "two"
 
 
-class LeadFirst(StrEnum):
-    """Who leads, and with what, when no winner of an earlier hand is known."""
+class LeadRule(StrEnum):
+    """Who leads a hand, and with what."""
 
     HIGHEST_DOUBLE = "highest_double"
+    RACE_HIGHEST_DOUBLE = "race_highest_double"
+    SET_DOUBLE = "double_six"
     LOT_ANY = "lot_any"
-
-
-class LeadNext(StrEnum):
-    """Who leads, and with what, in the hands that follow."""
-
-    HIGHEST_DOUBLE = "highest_double"
+    CHOSEN_ANY_DOUBLE = "chosen_any_double"
     WINNER_ANY = "winner_any"
+    LEFT_OF_WINNER = "left_of_winner"
+
+
+class NoDouble(StrEnum):
+    """What happens when nobody was dealt a double that could lead."""
+
+    REDEAL = "redeal"
+    HIGHEST_TILE = "highest_tile"
+    DRAW_ONE_IN_TURN = "draw_one_in_turn"
+
+
+class ProvableBlock(StrEnum):
+    """What happens when nothing can ever be played again but tiles are left to draw."""
+
+    ANNOUNCE = "announce"
+    END_NOW = "end_now"
+    LITERAL = "literal"
+
+
+class HandMode(StrEnum):
+    """What the winner of a hand is paid for."""
+
+    PIPS = "pips"
+    SIMPLE = "simple"
+    ADVANCED = "advanced"
 
 
 class TieBreak(StrEnum):
-    """Who wins a blocked hand when the lightest hands weigh the same."""
+    """Who wins a blocked hand when the best hands are equal."""
 
     LIGHTEST_TILE = "lightest_tile"
+    FEWEST_PIPS = "fewest_pips"
     NONE = "none"
+
+
+class TieOrder(StrEnum):
+    """Which of two tiles is the lighter one."""
+
+    PIPS = "pips"
+    PIPS_THEN_HIGH = "pips_then_high"
+
+
+class PartnersMode(StrEnum):
+    """Who wins for a pair, and what."""
+
+    INDIVIDUAL = "individual"
+    TEAM_TOTAL = "team_total"
+    ALL_THREE = "all_three"
+
+
+class SkipOn(StrEnum):
+    """What costs the next player his turn."""
+
+    DOUBLE = "double"
+    BLANK = "blank"
+    NONE = "none"
+
+
+class SpellLap(StrEnum):
+    """When the caster of a spell need not break it."""
+
+    CASTER_EXEMPT = "caster_exempt"
+    CASTER_ONCE = "caster_once"
+
+
+class SpellDeadlock(StrEnum):
+    """What a lap of passes does under a spell when nothing is left to draw."""
+
+    BLOCKED = "blocked"
+    LAPSES = "lapses"
+
+
+class StealGain(StrEnum):
+    """What a stack gains and costs."""
+
+    SCORE = "score"
+    SCORE_PLUS_STOLEN = "score_plus_stolen"
 
 
 class TargetTest(StrEnum):
@@ -70,6 +141,7 @@ class MatchEnd(StrEnum):
     """When the target is looked at."""
 
     IMMEDIATE = "immediate"
+    AFTER_NEXT_PLAY = "after_next_play"
     END_OF_HAND = "end_of_hand"
 
 
@@ -78,6 +150,7 @@ class TallyStyle(StrEnum):
 
     NUMBERS = "numbers"
     HOUSE = "house"
+    ROWS = "rows50"
 
 
 class Policy(StrEnum):
@@ -94,14 +167,47 @@ class HandPoints:
     Attributes:
         subtract_own: Take the winner's own pips off the opponents'.
         round_to: Round the one total to the nearest multiple of this; None pays it as it is.
+        round_each: Round what each opponent has left, and then add, instead of rounding the one total.
         bonus_divisor: Divide the rounded total by this, downwards.
-        tie: Who wins when the lightest hands weigh the same.
+        tie: Who wins when the best hands are equal.
+        tie_order: Which tile is the lighter one, for that.
+        mode: Pips of all, 1 per tile, or pips player by player; in the last two the fewest tiles win a blocked hand.
+        signed: Whether a player with less than the winner lowers what he is paid.
     """
 
     subtract_own: bool = False
     round_to: int | None = None
     bonus_divisor: int = 1
     tie: TieBreak = TieBreak.LIGHTEST_TILE
+    tie_order: TieOrder = TieOrder.PIPS
+    mode: HandMode = HandMode.PIPS
+    signed: bool = False
+    round_each: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a number does when a play leaves it open. RULES.md 3.5.
+
+    Attributes:
+        draw_on: All others take one tile.
+        again_on: The same player may play again.
+        spell_on: The next player has to play there, with this number or a double; doubles fit on it at any time.
+        reverse_on: The direction of play turns round.
+        skip_on: What costs the next player his turn.
+        spell_lap: When the caster need not break his own spell.
+        spell_deadlock: What a lap of passes under a spell does when nothing is left to draw.
+        last_tile: Whether the last tile of a hand still makes the others draw.
+    """
+
+    draw_on: int = 15
+    again_on: int = 14
+    spell_on: int = 13
+    reverse_on: int = 3
+    skip_on: SkipOn = SkipOn.DOUBLE
+    spell_lap: SpellLap = SpellLap.CASTER_EXEMPT
+    spell_deadlock: SpellDeadlock = SpellDeadlock.BLOCKED
+    last_tile: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,50 +219,76 @@ class Rules:
         max_pips: Highest number of the set, 6 for a double-six.
         copies: How many of each tile are on the table.
         seats_min: Fewest players.
-        seats_max: Most players.
+        seats_max: Most players; None for as many as the tiles are enough for.
         hand: Tiles dealt to each seat.
+        hand_for: Numbers of players with another deal, each with it.
         redeal_if_doubles_over: A dealt hand with more doubles than this calls for a redeal; None for never.
         lead_first: Lead of the first hand, and of a hand after a dead tie.
         lead_next: Lead of every other hand.
+        no_double: What happens when a double has to lead and nobody has one.
         spinner: Which doubles branch.
         branch_order: When their tips open.
         spinner_count: What they count once capped.
         unit: A count that is a multiple of this scores; None for games without scores for plays.
         play_divisor: Points of a play are its count divided by this.
         draw: What a player does who cannot play.
+        must_play: Whether a player who can play has to.
+        voluntary_draw: Whether a player who can play may draw.
+        boneyard_reserve: Tiles of the boneyard that nobody draws.
+        on_provable_block: What happens when nothing fits any more but tiles are left to draw.
+        call_required: Whether points of a play count only when they are called before the next one.
+        cutthroat: Whether the next player may stack to steal points.
+        steal_gain: What a stack gains and costs.
+        partners: Whether four play as two pairs, partners across.
+        partners_mode: Who wins for a pair, and what.
         hand_points: How the winner of a hand is paid.
-        target: Points that end the match.
+        effects: What numbers do that a play leaves open; None for nothing.
+        target: Points that end the match; None for a match of one hand.
         target_test: Whether reaching the target is enough.
         match_end: Whether a match can end within a hand.
         tally: How the score is drawn.
         policy: What happens to an illegal play.
+        refereed: False for no game at all: tiles just lie where they lie.
     """
 
     name: str
     max_pips: int = 6
     copies: int = 1
     seats_min: int = 2
-    seats_max: int = 4
+    seats_max: int | None = None
     hand: int = 7
+    hand_for: tuple[tuple[int, int], ...] = ()
     redeal_if_doubles_over: int | None = None
-    lead_first: LeadFirst = LeadFirst.HIGHEST_DOUBLE
-    lead_next: LeadNext = LeadNext.WINNER_ANY
+    lead_first: LeadRule = LeadRule.HIGHEST_DOUBLE
+    lead_next: LeadRule = LeadRule.WINNER_ANY
+    no_double: NoDouble = NoDouble.REDEAL
     spinner: Spinner = Spinner.NONE
     branch_order: BranchOrder = BranchOrder.SIDES_FIRST
     spinner_count: SpinnerCount = SpinnerCount.UNTIL_CAPPED
     unit: int | None = None
     play_divisor: int = 1
     draw: Drawing = Drawing.UNTIL_PLAYABLE
+    must_play: bool = True
+    voluntary_draw: bool = False
+    boneyard_reserve: int = 0
+    on_provable_block: ProvableBlock = ProvableBlock.ANNOUNCE
+    call_required: bool = False
+    cutthroat: bool = False
+    steal_gain: StealGain = StealGain.SCORE
+    partners: bool = False
+    partners_mode: PartnersMode = PartnersMode.INDIVIDUAL
     hand_points: HandPoints = HandPoints()
-    target: int = 100
+    effects: Effects | None = None
+    target: int | None = 100
     target_test: TargetTest = TargetTest.REACH
     match_end: MatchEnd = MatchEnd.IMMEDIATE
     tally: TallyStyle = TallyStyle.NUMBERS
     policy: Policy = Policy.WARN
+    refereed: bool = True
 
     def __post_init__(self) -> None:
         """Refuse rules that no table can play, naming every fault at once."""
-        faults = (*_range_faults(self), *_tally_faults(self))
+        faults = (*_range_faults(self), *_sense_faults(self))
         if faults:
             raise EngineError(f"rules {self.name}: " + "; ".join(faults))
 
@@ -165,80 +297,83 @@ class Rules:
         """How many tiles there are, all copies together."""
         return len(full_set(self.max_pips)) * self.copies
 
-
-def _range_faults(rules: Rules) -> tuple[str, ...]:
-    """Return what is wrong with the numbers of *rules*."""
-    checks = (
-        (
-            SMALLEST_SET <= rules.max_pips <= HIGHEST_PIPS,
-            f"max_pips: expected {SMALLEST_SET} to {HIGHEST_PIPS}, got {rules.max_pips}",
-        ),
-        (rules.copies >= 1, f"copies: expected 1 or more, got {rules.copies}"),
-        (rules.seats_min >= 2, f"seats_min: expected 2 or more, got {rules.seats_min}"),
-        (
-            rules.seats_max >= rules.seats_min,
-            f"seats_max: expected {rules.seats_min} or more, got {rules.seats_max}",
-        ),
-        (rules.hand >= 1, f"hand: expected 1 tile or more, got {rules.hand}"),
-        (rules.unit is None or rules.unit >= 1, f"unit: expected 1 or more, got {rules.unit}"),
-        (rules.play_divisor >= 1, f"play_divisor: expected 1 or more, got {rules.play_divisor}"),
-        (
-            rules.hand_points.round_to is None or rules.hand_points.round_to >= 1,
-            f"round_to: expected 1 or more, got {rules.hand_points.round_to}",
-        ),
-        (
-            rules.hand_points.bonus_divisor >= 1,
-            f"bonus_divisor: expected 1 or more, got {rules.hand_points.bonus_divisor}",
-        ),
-        (rules.target >= 1, f"target: expected 1 point or more, got {rules.target}"),
-    )
-    return tuple(fault for holds, fault in checks if not holds)
-
-
-def _tally_faults(rules: Rules) -> tuple[str, ...]:
-    """Return why the house tally, which only knows fives and tens, could not draw these scores."""
-    points = rules.hand_points
-    fives_only = (
-        rules.unit in (None, 5) and rules.play_divisor == 1 and points.round_to == 5 and points.bonus_divisor == 1
-    )
-    if rules.tally is TallyStyle.HOUSE and not fives_only:
-        return ("tally: house marks only fives, but these rules pay other points; use numbers",)
-    return ()
+    def dealt(self, seats: int) -> int:
+        """Return how many tiles each of *seats* players is dealt."""
+        return dict(self.hand_for).get(seats, self.hand)
 
 
 def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
-    """Return every reason why *seats* players cannot be dealt this game, in words for the table."""
+    """Return why *seats* players cannot play these rules, in the players' words; nothing when they can."""
     problems = []
-    if not rules.seats_min <= seats <= rules.seats_max:
-        problems.append(f"{rules.name} is for {rules.seats_min} to {rules.seats_max} players, not {seats}")
-    if rules.hand * seats > rules.tiles:
+    most = MOST_SEATS if rules.seats_max is None else rules.seats_max
+    if not rules.seats_min <= seats <= most:
+        problems.append(f"{rules.name} is for {rules.seats_min} to {most} players, got {seats}")
+    if rules.partners and seats != 4:
+        problems.append(f"partners need 4 players, got {seats}")
+    dealt = rules.dealt(seats)
+    if dealt * seats > rules.tiles:
         sets = f"a {set_name(rules.max_pips)} set has"
         if rules.copies > 1:
             sets = f"{rules.copies} {set_name(rules.max_pips)} sets have"
-        problems.append(f"{rules.hand} tiles x {seats} players need {rules.hand * seats} tiles, {sets} {rules.tiles}")
+        problems.append(f"{dealt} tiles x {seats} players need {dealt * seats} tiles, {sets} {rules.tiles}")
     return tuple(problems)
 
 
-BONES = Rules(
-    name="bones",
-    redeal_if_doubles_over=3,
-    spinner=Spinner.FIRST,
-    unit=5,
-    hand_points=HandPoints(round_to=5),
-    target=150,
-    tally=TallyStyle.HOUSE,
-)
+def _range_faults(rules: Rules) -> tuple[str, ...]:
+    """Return which numbers of *rules* are out of range."""
+    points = rules.hand_points
+    checks = (
+        ("set", rules.max_pips, SMALLEST_SET, HIGHEST_PIPS),
+        ("copies", rules.copies, 1, MOST_COPIES),
+        ("players, fewest", rules.seats_min, 1, MOST_SEATS),
+        ("players, most", rules.seats_max, rules.seats_min, MOST_SEATS),
+        ("hand", rules.hand, 1, None),
+        *((f"hand of {seats}", tiles, 1, None) for seats, tiles in rules.hand_for),
+        ("redeal_if_doubles_over", rules.redeal_if_doubles_over, 0, None),
+        ("unit", rules.unit, 1, None),
+        ("play_divisor", rules.play_divisor, 1, None),
+        ("boneyard_reserve", rules.boneyard_reserve, 0, None),
+        ("round_to", points.round_to, 1, None),
+        ("bonus_divisor", points.bonus_divisor, 1, None),
+        ("target", rules.target, 1, None),
+    )
+    return tuple(
+        f"{key}: expected {least} " + ("or more" if most is None else f"to {most}") + f", got {value}"
+        for key, value, least, most in checks
+        if value is not None and not (least <= value and (most is None or value <= most))
+    )
 
-PROFILES: tuple[Rules, ...] = (BONES,)
+
+def _sense_faults(rules: Rules) -> tuple[str, ...]:
+    """Return which options of *rules* contradict each other."""
+    points = rules.hand_points
+    fives_only = rules.unit in (None, 5) and rules.play_divisor == 1 and points.bonus_divisor == 1
+    numbers = () if rules.effects is None else _effect_numbers(rules.effects)
+    checks = (
+        (
+            rules.tally is not TallyStyle.HOUSE or (fives_only and points.round_to == 5),
+            "tally: house marks only fives, but these rules pay other points; use numbers",
+        ),
+        (
+            rules.tally is not TallyStyle.ROWS or fives_only,
+            "tally: rows50 marks fives, but these rules pay other points; use numbers",
+        ),
+        (
+            rules.lead_first not in (LeadRule.WINNER_ANY, LeadRule.LEFT_OF_WINNER),
+            f"lead_first: nobody has won before the first hand, got {rules.lead_first}",
+        ),
+        (rules.unit is not None or not rules.cutthroat, "cutthroat: there is nothing to steal without a unit"),
+        (rules.copies > 1 or not rules.cutthroat, "cutthroat: a tile is stacked on its copy, so copies must be 2"),
+        (rules.unit is not None or not rules.call_required, "call_required: there is nothing to call without a unit"),
+        (len(set(numbers)) == len(numbers), f"effects: expected four different numbers, got {numbers}"),
+        (
+            points.tie is not TieBreak.FEWEST_PIPS or points.mode is not HandMode.PIPS,
+            "tie: fewest_pips decides between hands of as many tiles, so mode must be simple or advanced",
+        ),
+    )
+    return tuple(words for holds, words in checks if not holds)
 
 
-def profile(name: str) -> Rules:
-    """Return the game that is called *name*.
-
-    Raises:
-        EngineError: If no game is called that; the message lists those that are.
-    """
-    for rules in PROFILES:
-        if rules.name == name:
-            return rules
-    raise EngineError(f'no game is called "{name}"; known: ' + ", ".join(rules.name for rules in PROFILES))
+def _effect_numbers(effects: Effects) -> tuple[int, ...]:
+    """Return the numbers that do something."""
+    return (effects.draw_on, effects.again_on, effects.spell_on, effects.reverse_on)

@@ -1,7 +1,8 @@
-"""The house tally of text 000 as a value that a terminal, a display or a page can draw.
+"""The tallies of texts 000 and 003 as values that a terminal, a display or a page can draw.
 
-A slash is 5, a circle is 10. Two slashes make a cross, each of its quadrants takes a circle or an X of two slashes,
-and a full house is 50. RULES.md 3.1.
+A slash is 5, a circle is 10. In the house of text 000 two slashes make a cross, each of its quadrants takes a circle or
+an X of two slashes, and a full house is 50. In text 003 slashes, crosses and circles stand in rows of 50, and what is
+stolen is lined out. RULES.md 3.1 and 3.6. Points that make no 5 are kept beside the marks as a number.
 """
 
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from engine.errors import EngineError
 
 SLASH_POINTS = 5
 CIRCLE_POINTS = 10
+ROW_POINTS = 50
 
 
 class Mark(StrEnum):
@@ -89,9 +91,15 @@ class House:
 
 @dataclass(frozen=True, slots=True)
 class HouseTally:
-    """All houses of one player; only the last may be unfinished."""
+    """All houses of one player; only the last may be unfinished.
+
+    Attributes:
+        houses: The houses, in the order in which they were drawn.
+        rest: Points that the marks do not say: 1 to 4 too many for a slash, or a total below zero.
+    """
 
     houses: tuple[House, ...] = ()
+    rest: int = 0
 
     @classmethod
     def of(cls, scores: Iterable[int]) -> Self:
@@ -103,20 +111,109 @@ class HouseTally:
 
     @property
     def points(self) -> int:
-        """What all marks are worth."""
-        return sum(house.points for house in self.houses)
+        """What all marks and the rest are worth."""
+        return sum(house.points for house in self.houses) + self.rest
 
     def add(self, points: int) -> Self:
-        """Return the tally with *points* written on it.
-
-        Raises:
-            EngineError: If *points* is negative or no multiple of 5.
-        """
-        if points < 0 or points % SLASH_POINTS:
-            raise EngineError(f"the house tally takes multiples of 5, got {points}")
-        houses = list(self.houses)
-        while points:
+        """Return the tally with *points* written on it; what is taken away is wiped off and the rest drawn anew."""
+        if points < 0:
+            return replace(self, houses=(), rest=min(0, self.points + points)).add(max(0, self.points + points))
+        if self.rest + points < 0:
+            return replace(self, rest=self.rest + points)
+        marks, rest = divmod(self.rest + points, SLASH_POINTS)
+        left, houses = marks * SLASH_POINTS, list(self.houses)
+        while left:
             if not houses or houses[-1].is_full:
                 houses.append(House())
-            houses[-1], points = houses[-1].marked(points)
-        return replace(self, houses=tuple(houses))
+            houses[-1], left = houses[-1].marked(left)
+        return replace(self, houses=tuple(houses), rest=rest)
+
+
+class Stroke(StrEnum):
+    """One mark in a row."""
+
+    SLASH = "/"
+    X = "X"
+    CIRCLE = "O"
+
+
+_WORTH = {Stroke.SLASH: SLASH_POINTS, Stroke.X: CIRCLE_POINTS, Stroke.CIRCLE: CIRCLE_POINTS}
+
+
+@dataclass(frozen=True, slots=True)
+class RowMark:
+    """One mark in a row, lined out when its points were stolen."""
+
+    stroke: Stroke
+    lined_out: bool = False
+
+    @property
+    def points(self) -> int:
+        """What it is worth."""
+        return 0 if self.lined_out else _WORTH[self.stroke]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsTally:
+    """All rows of one player, each worth up to 50.
+
+    Attributes:
+        rows: The marks of each row, from left to right.
+        rest: Points that the marks do not say: 1 to 4 too many for a slash, or a total below zero.
+    """
+
+    rows: tuple[tuple[RowMark, ...], ...] = ()
+    rest: int = 0
+
+    @classmethod
+    def of(cls, scores: Iterable[int]) -> Self:
+        """Return the marks that these scores leave when written one after the other."""
+        tally = cls()
+        for points in scores:
+            tally = tally.add(points)
+        return tally
+
+    @property
+    def points(self) -> int:
+        """What all marks and the rest are worth."""
+        return sum(mark.points for row in self.rows for mark in row) + self.rest
+
+    def add(self, points: int) -> Self:
+        r"""Return the tally with *points* written on it, or, when they are below zero, lined out from the last mark.
+
+        >>> print("\n".join(RowsTally.of([10, 5, -10, 20]).lines()))
+        O- /- / O O
+        """
+        rows, rest = [list(row) for row in self.rows], self.rest + points
+        while rest < 0 and any(mark.points for row in rows for mark in row):
+            rest += _line_out_last(rows)
+        while rest >= SLASH_POINTS:
+            rest -= _mark_row(rows, rest)
+        return replace(self, rows=tuple(tuple(row) for row in rows), rest=rest)
+
+    def lines(self) -> tuple[str, ...]:
+        """Return each row as text; what is lined out is followed by a dash."""
+        return tuple(" ".join(mark.stroke + ("-" if mark.lined_out else "") for mark in row) for row in self.rows)
+
+
+def _line_out_last(rows: list[list[RowMark]]) -> int:
+    """Line out the last mark that still counts; return what it was worth."""
+    row, at = max((row, at) for row, marks in enumerate(rows) for at, mark in enumerate(marks) if mark.points)
+    points = rows[row][at].points
+    rows[row][at] = replace(rows[row][at], lined_out=True)
+    return points
+
+
+def _mark_row(rows: list[list[RowMark]], points: int) -> int:
+    """Write the next single mark in the first row with room; return what it adds."""
+    row = next((row for row in rows if sum(mark.points for mark in row) < ROW_POINTS), None)
+    if row is None:
+        row = []
+        rows.append(row)
+    if row and row[-1] == RowMark(Stroke.SLASH):
+        row[-1] = RowMark(Stroke.X)
+        return SLASH_POINTS
+    has_room = ROW_POINTS - sum(mark.points for mark in row) >= CIRCLE_POINTS
+    stroke = Stroke.CIRCLE if points >= CIRCLE_POINTS and has_room else Stroke.SLASH
+    row.append(RowMark(stroke))
+    return _WORTH[stroke]

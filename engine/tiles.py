@@ -1,7 +1,7 @@
 """Domino tiles and the sets they come in."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Self
 
@@ -13,22 +13,26 @@ _TILE = re.compile(r"([0-9]{1,2})-([0-9]{1,2})")
 _SET_NAMES = {6: "double-six", 9: "double-nine", 12: "double-twelve", 15: "double-fifteen", 18: "double-eighteen"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tile:
     """One tile, whichever way round it lies: 5-3 and 3-5 are equal.
 
     Attributes:
         low: The smaller number, 0 to 18.
         high: The larger number, equal to *low* for a double.
+        bit: The tile as a set of tiles: one bit, counted from 0-0 upwards as in `full_set`, so that the tiles of a
+            smaller set are the low bits of a larger one. Sets of tiles are ints: who holds what is asked at every play.
     """
 
     low: int
     high: int
+    bit: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse numbers that no tile has."""
         if not 0 <= self.low <= self.high <= HIGHEST_PIPS:
             raise EngineError(f"a tile needs 0 <= low <= high <= {HIGHEST_PIPS}, got {self.low} and {self.high}")
+        object.__setattr__(self, "bit", 1 << (self.high * (self.high + 1) // 2 + self.low))
 
     @classmethod
     def of(cls, one: int, other: int) -> Self:
@@ -51,6 +55,14 @@ class Tile:
         if found is None:
             raise EngineError(f'expected a tile such as "5-3", got "{text}"')
         return cls.of(int(found[1]), int(found[2]))
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether *other* is the same tile; tiles are compared all the time, so by their one bit."""
+        return isinstance(other, Tile) and self.bit == other.bit
+
+    def __hash__(self) -> int:
+        """Return the hash of what makes the tile."""
+        return hash(self.bit)
 
     def __str__(self) -> str:
         """Return the tile with its larger number first, as players say it."""
@@ -85,6 +97,33 @@ class Tile:
 def full_set(max_pips: int) -> tuple[Tile, ...]:
     """Return every tile of a double-*max_pips* set once, from 0-0 upwards."""
     return tuple(Tile(low, high) for high in range(max_pips + 1) for low in range(high + 1))
+
+
+@cache
+def set_bits(max_pips: int) -> int:
+    """Return every tile of a double-*max_pips* set, as bits."""
+    return (1 << len(full_set(max_pips))) - 1
+
+
+@cache
+def bits_with(number: int) -> int:
+    """Return every tile with *number* on a half, up to the double-18, as bits."""
+    return sum(tile.bit for tile in full_set(HIGHEST_PIPS) if tile.has(number))
+
+
+@cache
+def double_bits() -> int:
+    """Return every double, up to the double-18, as bits."""
+    return sum(tile.bit for tile in full_set(HIGHEST_PIPS) if tile.is_double)
+
+
+def tiles_in(bits: int) -> tuple[Tile, ...]:
+    """Return the tiles that are in *bits*, from 0-0 upwards.
+
+    >>> [str(tile) for tile in tiles_in(0b10110)]
+    ['1-0', '1-1', '2-1']
+    """
+    return tuple(tile for tile in full_set(HIGHEST_PIPS) if tile.bit & bits)
 
 
 def set_name(max_pips: int) -> str:

@@ -19,6 +19,7 @@ from engine import (
     HandEnd,
     Knock,
     Lead,
+    LeadTile,
     MatchStart,
     NewHand,
     NodeId,
@@ -103,8 +104,9 @@ class _Match:
     def deal(self, rules: Rules, seats: int) -> None:
         tiles = full_set(rules.max_pips) * rules.copies
         shuffled = [tiles[at] for at in self.rng.permutation(len(tiles))]
-        self.hands = [shuffled[rules.hand * seat : rules.hand * (seat + 1)] for seat in range(seats)]
-        self.boneyard = shuffled[rules.hand * seats :]
+        dealt = rules.dealt(seats)
+        self.hands = [shuffled[dealt * seat : dealt * (seat + 1)] for seat in range(seats)]
+        self.boneyard = shuffled[dealt * seats :]
         self.laid = ()
 
 
@@ -128,14 +130,14 @@ def _redeal_reason(match: _Match, rules: Rules) -> RedealReason | None:
     doubles = [sum(tile.is_double for tile in hand) for hand in match.hands]
     if rules.redeal_if_doubles_over is not None and max(doubles) > rules.redeal_if_doubles_over:
         return RedealReason.TOO_MANY_DOUBLES
-    if match.hand.roll_call and not any(doubles):
+    if match.hand.lead is LeadTile.HIGHEST_DOUBLE and not any(doubles):
         return RedealReason.NO_DOUBLE
     return None
 
 
 def _leader(match: _Match) -> Seat:
     """Return who leads: the winner of the last hand, or who holds the highest double."""
-    if not match.hand.roll_call and match.game.hand_winner is not None:
+    if match.hand.lead is not LeadTile.HIGHEST_DOUBLE and match.game.hand_winner is not None:
         return match.game.hand_winner
     highest = [max((tile.high for tile in hand if tile.is_double), default=-1) for hand in match.hands]
     return Seat(highest.index(max(highest)))

@@ -159,7 +159,7 @@ class _Around:
                 continue
             if node.id != host.id and distance(outline, other.outline()) < _CLEAR * side:
                 return False
-            for port in _open_ports(node):
+            for port in _open_ports(self.layout, node):
                 own = node.id == host.id and (port is at.port or node.tile.is_double)
                 if not own and distance(outline, _end_outline(other, node, port)) < _CLEAR_OF_ENDS * side:
                     return False
@@ -199,11 +199,12 @@ class _Around:
         return all(abs(x) <= half_width and abs(y) <= half_height for x, y in points)
 
 
-def _open_ports(node: Node) -> tuple[Port, ...]:
+def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:
     """Return the ports against which a tile could be taken to lie."""
-    if len(node.covered) >= 2 and not node.branches:
+    covered = layout.covered(node)
+    if len(covered) >= 2 and not node.branches:
         return ()
-    return tuple(port for port in node.ports if port not in node.covered)
+    return tuple(port for port in node.ports if port not in covered)
 
 
 def _end_outline(place: Footprint, node: Node, port: Port) -> Quad:

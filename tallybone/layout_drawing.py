@@ -59,7 +59,8 @@ def draw_layout(layout: Layout, laid: Sequence[Laid], canvas: Canvas) -> Text:
         window = _window(canvas, [places[node.id] for node in shown])
         fresh = shown[-1].id
         for node in shown:
-            _draw_tile(page, window, node, places[node.id], is_fresh=node.id == fresh, in_color=canvas.in_color)
+            halves = _halves(node, layout.covered(node), is_fresh=node.id == fresh)
+            _draw_tile(page, window, node, places[node.id], halves, in_color=canvas.in_color)
     return page.text()
 
 
@@ -152,20 +153,22 @@ class _Half:
         return "{}" if self.is_spinner else "()" if self.is_open else "[]"
 
 
-def _halves(node: Node, *, is_fresh: bool) -> tuple[_Half, _Half]:
+def _halves(node: Node, covered: tuple[Port, ...], *, is_fresh: bool) -> tuple[_Half, _Half]:
     """Return the halves of a tile in the order in which they lie: of a single inner and outer, of a double N and S."""
     if node.tile.is_double:
-        is_open = len(node.covered) < 2 or (node.branches and len(node.covered) < 4)
+        is_open = len(covered) < 2 or (node.branches and len(covered) < 4)
         half = _Half(node.tile.high, is_open, is_fresh, node.branches)
         return (half, half)
     first, second = (
-        _Half(node.number_at(port), port not in node.covered, is_fresh, is_spinner=False) for port in (Port.W, Port.E)
+        _Half(node.number_at(port), port not in covered, is_fresh, is_spinner=False) for port in (Port.W, Port.E)
     )
     return (first, second)
 
 
-def _draw_tile(page: _Page, window: _Window, node: Node, place: Footprint, *, is_fresh: bool, in_color: bool) -> None:
-    first, second = _halves(node, is_fresh=is_fresh)
+def _draw_tile(
+    page: _Page, window: _Window, node: Node, place: Footprint, halves: tuple[_Half, _Half], *, in_color: bool
+) -> None:
+    first, second = halves
     ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else (Port.W, Port.E)
     (x0, y0), (x1, y1) = (window.cell(place.half_center(port)) for port in ports)
     lies = abs(x1 - x0) / window.columns_per_side >= abs(y1 - y0) / window.rows_per_side

@@ -174,7 +174,7 @@ def _joints(places: Places, game: Game, tile: SeenTile, *, is_double: bool) -> t
         node = game.layout.find(one.node)
         if node is None:
             continue
-        for port, edge in _edges(node, one.place):
+        for port, edge in _edges(game.layout.covered(node), node, one.place):
             for turn in ways:
                 cost = misfit(one.place, edge, turn, is_double=is_double)
                 inner_half = 0 if is_double else turn.inner_half
@@ -184,16 +184,16 @@ def _joints(places: Places, game: Game, tile: SeenTile, *, is_double: bool) -> t
     return tuple(best.values())
 
 
-def _edges(node: Node, place: Footprint) -> Iterator[tuple[Port, Edge]]:
+def _edges(covered: tuple[Port, ...], node: Node, place: Footprint) -> Iterator[tuple[Port, Edge]]:
     """Yield where a tile can touch the uncovered ports of a node, those included that the rules keep closed."""
     is_double = node.tile.is_double
-    if is_double and not node.branches and len(node.covered) < 2:
+    if is_double and not node.branches and len(covered) < 2:
         # Its one free port is wherever players go on: straight, or round the corner at a tip.
-        port = Port.W if Port.E in node.covered else Port.E
+        port = Port.W if Port.E in covered else Port.E
         yield from ((port, edge) for edge in edges_at(place, port, is_double=True, bends=True))
         return
     for port in node.ports:
-        if port not in node.covered:
+        if port not in covered:
             yield from ((port, edge) for edge in edges_at(place, port, is_double=is_double))
 
 

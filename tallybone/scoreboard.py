@@ -13,9 +13,11 @@ from engine import (
     Counted,
     Game,
     HandOver,
+    HouseTally,
     Phase,
     Placed,
     Reason,
+    RowsTally,
     Scored,
     Seat,
     ShowHands,
@@ -151,10 +153,7 @@ def _score(game: Game, seat: Seat, width: int, *, has_turn: bool) -> Text:
     name, total = game.players[seat], str(game.totals[seat])
     hand = game.hand
     tiles = "" if hand is None else f"{hand.sizes[seat]} tile{'' if hand.sizes[seat] == 1 else 's'}"
-    tally = game.tally(seat)
-    marks = (
-        ["   ".join(lines) for lines in zip(*(house.lines() for house in tally.houses), strict=True)] if tally else []
-    )
+    marks = _marks(game.tally(seat))
     room = max(8, min(18, width - max((len(line) for line in marks), default=0)))
     left = [(f"{'>' if has_turn else ' '} {name}"[:room], "bold reverse" if has_turn else "bold")]
     left += [(f"  {total}", "bold"), (f"  {tiles}", "")]
@@ -166,6 +165,18 @@ def _score(game: Game, seat: Seat, width: int, *, has_turn: bool) -> Text:
         if marks:
             text.append(" " * (room - len(words)) + marks[row])
     return text
+
+
+def _marks(tally: HouseTally | RowsTally | None) -> list[str]:
+    """Return the marks of a player in up to three lines; of rows the last three."""
+    match tally:
+        case HouseTally():
+            return ["   ".join(lines) for lines in zip(*(house.lines() for house in tally.houses), strict=True)]
+        case RowsTally():
+            rows = tally.lines()[-3:]
+            return [row.ljust(max(len(row) for row in rows)) for row in rows] + [""] * (3 - len(rows)) if rows else []
+        case None:
+            return []
 
 
 def _waits(board: Board) -> Text:

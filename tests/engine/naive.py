@@ -1,18 +1,163 @@
-"""Bones once more, written as plainly as possible and sharing nothing with the engine but the tile: the oracle.
+"""The rules once more, written as plainly as possible and sharing nothing with the engine: what lies on the table.
 
-The line is a list of pairs from west to east, the two tips are lists of pairs from the spinner outwards. There is no
-graph, no port and no node, so that a mistake in those shows as a difference.
+Tiles are pairs of numbers, low half first. There is no graph, no port and no node: each tile is kept under the way
+that leads to it from the first tile, so that a mistake in those shows as a difference. naive_game.py plays with this,
+naive_super.py is the game with six arms.
+
+A way is a word: "" is the first tile, "W" "E" "N" "S" lie on its sides ("N" and "S" on the short ones), and from any
+later tile "+" leads onwards and "N", "S" to what lies on its short sides. "W+N" lies on a short side of the double that
+is second on the western arm. A free place has the way which a tile laid there would get.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 Pair = tuple[int, int]
+Rules = Mapping[str, Any]
+
+
+class Action(NamedTuple):
+    """What a seat can do: "play" or "stack" a tile at a place, "draw", "knock", or "decline" an extra turn."""
+
+    kind: str
+    tile: Pair = (-1, -1)
+    place: str = ""
+
+
+DRAW = Action("draw")
+KNOCK = Action("knock")
+DECLINE = Action("decline")
+
+
+def is_double(tile: Pair) -> bool:
+    return tile[0] == tile[1]
+
+
+def whole_set(rules: Rules) -> list[Pair]:
+    """Every tile of the game, as often as there are sets."""
+    top: int = rules["set"]
+    copies: int = rules.get("copies", 1)
+    return [(low, high) for low in range(top + 1) for high in range(low, top + 1)] * copies
+
+
+def all_out(number: int, on_table: Iterable[Pair], rules: Rules) -> bool:
+    """Whether every tile with this number is on the table."""
+    top: int = rules["set"]
+    copies: int = rules.get("copies", 1)
+    return sum(number in tile for tile in on_table) == (top + 1) * copies
+
+
+@dataclass
+class Dealt:
+    """What every game has; `over` says that the hand has ended, `out` which seat has no tile left."""
+
+    rules: Rules
+    hands: list[list[Pair]]
+    boneyard: list[Pair]  # drawn from the end
+    turn: int
+    knocks: int = 0
+    over: bool = False
+    out: int | None = None
+
+
+@dataclass
+class Layout:
+    """The table of every game but the one with six arms.
+
+    `laid` is in the order of play. Each pair is (the half that touches what was there, the half that leads on); of a
+    first single the first number is open at "W" and the second at "E".
+    """
+
+    spinner: str = "none"  # none | first | all
+    branch_order: str = "any"  # any | sides_first
+    spinner_count: str = "until_capped"  # until_capped | open_halves
+    laid: dict[str, Pair] = field(default_factory=dict)
+    stacked: list[Pair] = field(default_factory=list)
+
+    def twin(self) -> Layout:
+        return Layout(self.spinner, self.branch_order, self.spinner_count, dict(self.laid), list(self.stacked))
+
+    def branches(self, at: str) -> bool:
+        """Whether the tile there is a double that may have four neighbours."""
+        doubles = [way for way, tile in self.laid.items() if is_double(tile)]
+        if self.spinner == "all":
+            return at in doubles
+        return self.spinner == "first" and doubles[:1] == [at]
+
+    def neighbours(self, at: str) -> int:
+        before = 0 if at == "" else 1
+        return before + sum(at + step in self.laid for step in "WENS+")
+
+    def open_places(self) -> list[str]:
+        """Where a tile may be laid now, if its number fits."""
+        places = []
+        for at in self.laid:
+            line = ["W", "E"] if at == "" else ["+"]
+            free = [at + step for step in line if at + step not in self.laid]
+            places += free
+            if self.branches(at) and (self.branch_order == "any" or not free):
+                places += [at + step for step in "NS" if at + step not in self.laid]
+        return places
+
+    def number(self, place: str) -> int:
+        """What a tile at this place has to match."""
+        inner, outer = self.laid[place[:-1]]
+        return inner if place == "W" else outer
+
+    def plays(self, hand: Iterable[Pair]) -> list[Action]:
+        """Each different tile with each place it fits."""
+        return [
+            Action("play", tile, place)
+            for tile in dict.fromkeys(hand)
+            for place in self.open_places()
+            if self.number(place) in tile
+        ]
+
+    def play(self, tile: Pair, place: str) -> None:
+        if self.laid:
+            need = self.number(place)
+            one, other = tile
+            self.laid[place] = (need, other if one == need else one)
+        else:
+            self.laid[""] = tile
+
+    def stacks(self, hand: Iterable[Pair]) -> list[Action]:
+        """Each different tile with each equal tile on the table that has a side free, by the way to that tile."""
+        return [
+            Action("stack", tile, at)
+            for tile in dict.fromkeys(hand)
+            for at, (inner, outer) in self.laid.items()
+            if tile in ((inner, outer), (outer, inner)) and self.neighbours(at) < (4 if self.branches(at) else 2)
+        ]
+
+    def count(self) -> int:
+        """Add up what lies open."""
+        total = 0
+        for at, (inner, outer) in self.laid.items():
+            double, covered = inner == outer, self.neighbours(at)
+            if not double and at == "":
+                total += (0 if "W" in self.laid else inner) + (0 if "E" in self.laid else outer)
+            elif not double and at + "+" not in self.laid:
+                total += outer
+            elif double and self.branches(at) and self.spinner_count == "open_halves":
+                total += inner * min(2, 4 - covered)
+            elif double and covered <= 1:
+                total += 2 * inner
+        return total
+
+    def locked(self, rules: Rules) -> bool:
+        """Whether no tile of the whole set is left for any open place."""
+        on_table = [*self.laid.values(), *self.stacked]
+        return all(all_out(self.number(place), on_table, rules) for place in self.open_places())
 
 
 @dataclass
 class NaiveBones:
+    """Bones a second time, as a line of pairs from west to east and the two tips from the spinner outwards."""
+
     line: list[Pair] = field(default_factory=list)
     tips: dict[str, list[Pair]] = field(default_factory=lambda: {"N": [], "S": []})
     spinner: int | None = None  # place in the line; a first double on a tip is not possible

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field, replace
 
 from engine import (
     BONES,
+    Call,
     Count,
+    Decline,
+    Draw,
     Event,
     Game,
     Hand,
     Irregular,
-    LeadFirst,
+    Knock,
+    Lead,
+    LeadRule,
     MatchStart,
     NewHand,
     NodeId,
@@ -21,21 +26,28 @@ from engine import (
     Policy,
     Port,
     ProblemKind,
+    Reveal,
+    RevealPips,
     Rules,
     Scored,
     Seat,
     Spot,
+    Stack,
     State,
     Tile,
+    Turn,
     apply,
     ends,
+    legal_plays,
+    legal_stacks,
+    turn,
 )
 
 MIRROR = {Port.W: Port.E, Port.E: Port.W, Port.N: Port.S, Port.S: Port.N}
 SAME = {port: port for port in Port}
 
 # Any tile may lead and nothing is refused silently: for layouts that do not say how the hand began.
-OPEN_BONES = replace(BONES, lead_first=LeadFirst.LOT_ANY, policy=Policy.STRICT)
+OPEN_BONES = replace(BONES, lead_first=LeadRule.LOT_ANY, policy=Policy.STRICT)
 
 
 def tiles(text: str) -> tuple[Tile, ...]:
@@ -83,8 +95,18 @@ class Table:
         """Points of the last event."""
         return sum(outcome.points for outcome in self.outcomes if isinstance(outcome, Scored))
 
+    @property
+    def due(self) -> Turn | None:
+        """Whose turn it is, and what he has to do."""
+        return turn(self.game)
+
+    @property
+    def whose(self) -> Seat:
+        assert self.hand.turn is not None
+        return self.hand.turn
+
     def end(self, arm: str) -> OpenEnd:
-        """The one open end of that arm: W, E, N or S."""
+        """The one open end of that arm: W, E, N or S, or 1 to 6 of a starter."""
         (found,) = [end for end in ends(self.state) if end.arm is self.names[Port(arm)]]
         return found
 
@@ -115,6 +137,43 @@ class Table:
             self.feed(self.play_of(text, seat))
         return self
 
+    def lead(self, seat: int) -> Table:
+        return self.feed(Lead(Seat(seat)))
+
+    def draw(self, number: int = 1, *, seat: int | None = None) -> Table:
+        return self.feed(Draw(self.whose if seat is None else Seat(seat), number))
+
+    def knock(self, times: int = 1) -> Table:
+        """Knock, and so the next players if it is more than once."""
+        for _ in range(times):
+            self.feed(Knock(self.whose))
+        return self
+
+    def decline(self) -> Table:
+        return self.feed(Decline(self.whose))
+
+    def call(self, points: int | None = None, *, seat: int | None = None) -> Table:
+        """Call points, if no seat is said then by who laid the last tile."""
+        last = (self.whose - 1) % len(self.players) if seat is None else seat
+        return self.feed(Call(Seat(last), points))
+
+    def stack(self, tile: str, *, seat: int | None = None) -> Table:
+        return self.feed(Stack(self.whose if seat is None else Seat(seat), Tile.parse(tile), self.node(tile)))
+
+    def reveal(self, seat: int, hand: str | int) -> Table:
+        """Lay a hand open, its tiles or only their sum."""
+        one = Seat(seat)
+        return self.feed(RevealPips(one, hand) if isinstance(hand, int) else Reveal(one, tiles(hand)))
+
+    def can_play(self, held: str) -> list[str]:
+        """The legal plays of who holds these tiles: "5-2@E"."""
+        arms = {end.spot: end.arm for end in ends(self.state)}
+        plays = legal_plays(self.state, tiles(held))
+        return [str(play.tile) + ("" if play.at is None else f"@{arms[play.at]}") for play in plays]
+
+    def can_stack(self, held: str) -> list[str]:
+        return [str(stack.tile) for stack in legal_stacks(self.state, tiles(held))]
+
 
 def short(rules: Rules = OPEN_BONES, *, hand: int, **options: object) -> Rules:
     """The same game with few tiles to play out."""
@@ -127,3 +186,8 @@ def out_of(table: Table, kind: type[object]) -> list[object]:
 
 def kinds(table: Table) -> list[ProblemKind]:
     return [outcome.problem.kind for outcome in table.outcomes if isinstance(outcome, Irregular)]
+
+
+def words(table: Table) -> list[str]:
+    """What is said to be wrong."""
+    return [outcome.problem.words for outcome in table.outcomes if isinstance(outcome, Irregular)]

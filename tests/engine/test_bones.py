@@ -16,6 +16,7 @@ from engine import (
     HandOver,
     HandStarted,
     Irregular,
+    ItStands,
     Knock,
     Lead,
     Must,
@@ -33,6 +34,7 @@ from engine import (
     RevealPips,
     Scored,
     Seat,
+    Seq,
     State,
     Tile,
     Turn,
@@ -50,6 +52,7 @@ STRICT = replace(BONES, policy=Policy.STRICT)
 
 
 def test_everybody_starts_with_seven_and_the_rest_is_the_boneyard() -> None:
+    # 3.1 Setup: everyone starts with seven tiles; at 4 players the boneyard is empty
     for players, boneyard in ((("A", "B"), 14), (("A", "B", "C"), 7), (("A", "B", "C", "D"), 0)):
         table = Table(BONES, players)
         assert table.hand.sizes == (7,) * len(players)
@@ -58,17 +61,20 @@ def test_everybody_starts_with_seven_and_the_rest_is_the_boneyard() -> None:
 
 
 def test_more_than_three_doubles_are_dealt_again() -> None:
+    # 3.1 Setup: more than three doubles: everybody redraws; A0-8: hidden information, so a redeal button
     table = Table(BONES).feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
     assert table.outcomes[0] == Redealt(RedealReason.TOO_MANY_DOUBLES)
     assert (table.game.phase, table.hand.number) == (Phase.LEAD, 1)
 
 
 def test_a_game_without_that_rule_has_no_redeal_for_doubles() -> None:
+    # 3.1 Setup: more than three doubles, where that is agreed
     table = Table(replace(STRICT, redeal_if_doubles_over=None)).feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
     assert kinds(table) == [ProblemKind.NO_REDEAL]
 
 
 def test_a_roll_call_without_any_double_is_dealt_again() -> None:
+    # A0-1: nobody has a double: redeal
     table = Table(STRICT).feed(Redeal(RedealReason.NO_DOUBLE))
     assert kinds(table) == []
     assert kinds(Table(OPEN_BONES).feed(Redeal(RedealReason.NO_DOUBLE))) == [ProblemKind.NO_REDEAL]
@@ -81,10 +87,18 @@ def test_a_redeal_over_tiles_on_the_table_waits_to_be_confirmed() -> None:
     assert len(table.game.layout.nodes) == 1
 
 
+def test_a_redeal_that_stands_takes_the_points_of_its_hand_back() -> None:
+    # 3.1 Setup: everybody redraws tiles and you start over
+    table = Table(BONES).play("5-5").feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
+    table.feed(ItStands(Seq(len(table.state.log) - 1)))
+    assert (table.totals, table.hand.sizes, table.game.phase) == ((0, 0), (7, 7), Phase.LEAD)
+
+
 # ---- the lead ----
 
 
 def test_the_first_hand_is_led_with_the_highest_double_by_whoever_holds_it() -> None:
+    # 3.1 Lead: the person with the highest double plays first, playing that double
     table = Table(STRICT)
     assert table.outcomes[-1] == Turn(None, Must.LEAD_HIGHEST_DOUBLE)
     assert kinds(table.play("6-5", seat=1)) == [ProblemKind.LEAD_NOT_A_DOUBLE]
@@ -108,6 +122,7 @@ def test_while_nobody_knows_who_leads_anybody_may() -> None:
 
 
 def test_a_higher_double_that_turns_up_undrawn_should_have_led() -> None:
+    # 3.1 Lead: the highest double
     table = Table(BONES).play("4-4", "4-5@E", "4-2@W", "5-5@E", seat=0)
     assert ProblemKind.HIGHER_DOUBLE_HELD in kinds(table)
     assert "Brian let the 4-4 lead, but held 5-5" in [
@@ -127,6 +142,7 @@ def test_a_second_copy_of_the_double_that_led_is_no_higher_one() -> None:
 
 
 def test_the_winner_of_a_hand_leads_the_next_with_any_tile() -> None:
+    # 3.1 Lead: the winner of the previous hand starts with any tile, double or not
     table = Table(short(STRICT, hand=1)).play("5-5", seat=1).feed(Reveal(A, tiles("6-6")), NewHand())
     assert table.outcomes[-1] == Turn(B, Must.LEAD_ANY)
     assert [str(play.tile) for play in legal_plays(table.state, tiles("6-5 4-4"))] == ["6-5", "4-4"]
@@ -134,13 +150,15 @@ def test_the_winner_of_a_hand_leads_the_next_with_any_tile() -> None:
     assert kinds(table.play("6-5", seat=1)) == []
 
 
-def test_a_lead_by_another_than_the_winner_is_reported() -> None:
+def test_a_lead_by_another_than_the_winner_is_reported_and_stands() -> None:
+    # A1-3: a wrong guess of the engine costs nothing
     table = Table(short(STRICT, hand=1)).play("5-5", seat=1).feed(Reveal(A, tiles("6-6")), NewHand(), Lead(A))
     assert kinds(table) == [ProblemKind.WRONG_SEAT]
-    assert table.hand.turn == B
+    assert table.hand.turn == A
 
 
 def test_after_a_dead_tie_there_is_another_roll_call() -> None:
+    # A0-4: dead tie: roll call again
     table = Table(short(BONES, hand=2)).play("5-5").feed(HandEnd())
     table.feed(Reveal(A, tiles("1-3")), Reveal(B, tiles("0-4")))
     assert [outcome.result.winner for outcome in table.outcomes if isinstance(outcome, HandOver)] == [None]
@@ -153,6 +171,7 @@ def test_after_a_dead_tie_there_is_another_roll_call() -> None:
 
 
 def test_a_tile_must_match_the_end_it_is_played_on() -> None:
+    # 3.1 Legal plays: match an open end
     table = Table().play("5-5")
     assert kinds(table.play("6-4@E")) == [ProblemKind.CANNOT_LIE_THERE]
     play = replace(table.play_of("6-4@E"), inner=6)
@@ -170,6 +189,7 @@ def test_a_tile_must_lie_with_its_matching_half_inside() -> None:
 
 def test_only_the_first_double_branches_although_it_lies_later_in_the_line() -> None:
     """The picture of text 000: 5-5 was played before 1-1."""
+    # 3.1 Legal plays: the first double played is the only tile that will ever be branched from
     table = Table().play("5-5", "5-1@W", "1-1@W", "1-6@W", "6-3@W", "5-4@E")
     table.play("2-1@1-1:N")
     (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
@@ -179,6 +199,7 @@ def test_only_the_first_double_branches_although_it_lies_later_in_the_line() -> 
 
 
 def test_the_spinner_branches_only_when_it_has_a_tile_on_both_sides() -> None:
+    # 3.1 Legal plays: no branch off a spinner unless it has a tile on each side already
     table = Table().play("5-5", "5-1@W")
     table.play("5-2@N")
     (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
@@ -220,12 +241,14 @@ def test_play_goes_round_clockwise() -> None:
 
 
 def test_who_cannot_play_draws_and_keeps_the_turn() -> None:
+    # 3.1 Drawing: until a playable tile is possessed
     table = Table().play("5-5").feed(Draw(B, 3))
     assert table.outcomes == (Drew(B, 3, 11), Turn(B, Must.PLAY_OR_DRAW))
     assert (table.hand.sizes, table.hand.boneyard) == ((6, 10), 11)
 
 
 def test_nobody_knocks_while_there_are_tiles_to_draw() -> None:
+    # 3.1 Drawing: draw, if you cannot play
     table = Table().play("5-5").feed(Knock(B))
     (refused,) = (o for o in table.outcomes if isinstance(o, Irregular))
     assert refused.problem.kind is ProblemKind.KNOCK_TOO_EARLY
@@ -234,6 +257,7 @@ def test_nobody_knocks_while_there_are_tiles_to_draw() -> None:
 
 
 def test_with_an_empty_boneyard_a_knock_skips() -> None:
+    # 3.1 Drawing: no leftover tiles: knock and be skipped
     table = Table().play("5-5").feed(Draw(B, 14))
     assert table.outcomes[-1] == Turn(B, Must.PLAY_OR_KNOCK)
     table.feed(Knock(B))
@@ -250,12 +274,14 @@ def test_more_than_the_boneyard_holds_cannot_be_drawn() -> None:
 
 
 def test_a_play_scores_for_who_made_it_with_the_sum_behind_it() -> None:
+    # 3.1 Count: 5-5 led is 10, a five-blank off it 0 + 5 + 5
     table = Table().play("5-5", "5-0@E")
     assert out_of(table, Scored) == [Scored(B, 10, Reason.PLAY, "5 + 5 + 0 = 10")]
     assert table.totals == (10, 10)
 
 
 def test_the_count_rule_is_the_same_with_a_larger_set() -> None:
+    # 3.1 Count: the rule does not change with the size of the set
     table = Table(replace(OPEN_BONES, max_pips=12)).play("12-12", "12-1@W", "12-9@E")
     assert (str(table.count), table.score) == ("1 + 9 = 10", 10)
 

@@ -14,11 +14,13 @@ from engine import (
     Ending,
     HandEnd,
     HandOver,
+    HouseTally,
     Knock,
     MatchEnd,
     MatchOver,
     MatchStart,
     Must,
+    NewHand,
     Phase,
     Policy,
     ProblemKind,
@@ -34,16 +36,19 @@ from engine import (
     full_set,
     legal_plays,
 )
+from engine.options import with_options
 from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, tiles
 
 A, B, C = Seat(0), Seat(1), Seat(2)
 STRICT = replace(BONES, policy=Policy.STRICT)
+WARN = replace(OPEN_BONES, policy=Policy.WARN)
 
 
 # ---- the end of a hand ----
 
 
 def test_the_last_tile_scores_its_count_and_then_the_bonus_is_paid() -> None:
+    # 3.1 Hand end: first out wins; A0-5: the going-out tile scores its count, then the bonus
     table = Table(short(hand=1)).play("5-5")
     assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, A, (B,))]
     assert table.totals == (10, 0)
@@ -54,6 +59,7 @@ def test_the_last_tile_scores_its_count_and_then_the_bonus_is_paid() -> None:
 
 @pytest.mark.parametrize(("left", "bonus"), [(27, 25), (28, 30), (0, 0), (2, 0)])
 def test_the_bonus_is_the_sum_to_the_nearest_five(left: int, bonus: int) -> None:
+    # 3.1 Hand end: 27 is rounded to 25, 28 to 30
     table = Table(short(hand=1)).play("6-5").feed(RevealPips(B, left))
     assert table.totals == (bonus, 0)
 
@@ -87,6 +93,7 @@ def all_zeros_out(*, hand: int) -> Table:
 
 
 def test_a_proved_block_with_tiles_to_draw_is_announced_and_left_to_the_table() -> None:
+    # A-G1: announce, accept the hand-end button
     table = all_zeros_out(hand=7)
     assert out_of(table, Blocked) == [Blocked(14)]
     assert (table.outcomes[-1], table.game.phase) == (Turn(A, Must.DRAW_OR_END), Phase.PLAY)
@@ -97,6 +104,7 @@ def test_a_proved_block_with_tiles_to_draw_is_announced_and_left_to_the_table() 
 
 
 def test_a_proved_block_that_is_drawn_out_ends_with_the_boneyard() -> None:
+    # A-G1: announce, accept observed draws
     table = all_zeros_out(hand=7).feed(Draw(A, 13))
     assert table.game.phase is Phase.PLAY
     table.feed(Draw(A, 1))
@@ -127,11 +135,13 @@ def test_when_everybody_knocks_in_succession_the_hand_is_blocked() -> None:
 
 
 def test_a_blocked_hand_goes_to_the_lightest_with_the_sum_of_the_others() -> None:
+    # A0-2: the lightest hand wins the others' sum, rounded
     table = all_zeros_out(hand=7).feed(HandEnd(), Reveal(A, tiles("1-1 1-3")), Reveal(B, tiles("6-6 5-4")))
     assert out_of(table, Scored) == [Scored(A, 20, Reason.BONUS, "21, rounded 20")]
 
 
 def test_a_tie_asks_for_the_tiles_when_only_sums_are_known() -> None:
+    # A0-3: tie for lightest: lightest single tile
     table = all_zeros_out(hand=7).feed(HandEnd(), RevealPips(A, 6), Reveal(B, tiles("1-1 1-3")))
     assert out_of(table, ShowHands) == [ShowHands(Ending.BLOCKED_BY_PROOF, None, (A,))]
     table.feed(Reveal(A, tiles("1-4 1-0")))
@@ -145,6 +155,7 @@ def test_a_tie_that_nobody_can_break_is_ended_with_the_button() -> None:
 
 
 def test_without_a_tie_break_equal_sums_need_no_tiles() -> None:
+    # A0-3: option none
     rules = replace(OPEN_BONES, hand_points=replace(BONES.hand_points, tie=TieBreak.NONE), policy=Policy.WARN)
     table = Table(rules).play("6-5").feed(HandEnd(), RevealPips(A, 6), RevealPips(B, 6))
     assert [o.result.winner for o in table.outcomes if isinstance(o, HandOver)] == [None]
@@ -154,6 +165,7 @@ def test_without_a_tie_break_equal_sums_need_no_tiles() -> None:
 
 
 def test_the_match_is_over_the_moment_a_play_reaches_the_target() -> None:
+    # 3.1 Match: the first person to reach it; A0-6: match ends mid-hand: immediate
     table = Table(replace(OPEN_BONES, target=10)).play("5-5")
     assert table.outcomes[-1] == MatchOver(A, (10, 0))
     assert (table.game.phase, table.game.winner) == (Phase.MATCH_OVER, A)
@@ -190,3 +202,58 @@ def test_at_the_end_of_the_hand_equal_totals_play_another() -> None:
 def test_a_new_match_starts_from_nothing() -> None:
     table = Table(replace(OPEN_BONES, target=10)).play("5-5").feed(MatchStart(BONES, ("C", "D", "E")))
     assert (table.totals, table.game.players, table.game.phase) == ((0, 0, 0), ("C", "D", "E"), Phase.DEAL)
+
+
+# ---- what text 000 leaves open ----
+
+
+def test_the_winner_of_a_block_keeps_what_he_holds() -> None:
+    # A0-2: blocked: own hand not subtracted
+    table = Table(WARN).play("6-5").feed(HandEnd()).reveal(0, 12).reveal(1, 26)
+    assert out_of(table, Scored) == [Scored(A, 25, Reason.BONUS, "26, rounded 25")]
+
+
+def test_a_tied_block_goes_to_the_lightest_tile_unless_nobody_is_to_win_it() -> None:
+    # A0-3: tie for lightest: lightest single tile; option none
+    for tie, points in (("lightest_tile", 15), ("none", 0)):
+        table = Table(with_options(WARN, {"tie": tie})).play("6-5").feed(HandEnd())
+        table.reveal(0, "5-5 4-3").reveal(1, "2-1 4-2 5-3")
+        assert table.totals == (0, points)
+
+
+def test_the_count_of_the_last_tile_can_end_the_match_before_the_bonus() -> None:
+    # A0-6: immediate, "first person to reach": a play's score, before the hand bonus
+    table = Table(short(hand=1, target=10)).play("5-5")
+    assert table.outcomes[-1] == MatchOver(A, (10, 0))
+    assert out_of(table, ShowHands) == []
+
+
+def test_the_total_of_the_opponents_is_rounded_once() -> None:
+    # A0-7: "the total is rounded": 7 + 7 = 14 is 15, and not 5 + 5
+    table = Table(short(hand=1), ("A", "B", "C")).play("6-5").reveal(1, 7).reveal(2, 7)
+    assert table.totals == (15, 0, 0)
+
+
+@pytest.mark.parametrize("target", ["150", "200", "1000"])
+def test_the_match_is_played_to_any_number_of_fifties(target: str) -> None:
+    # 3.1 Match: usually 150 or higher, in increments of 50
+    rules = replace(with_options(OPEN_BONES, {"target": target}), hand=1)
+    table = Table(rules).play("6-5").reveal(1, int(target) - 5)
+    assert table.game.winner is None
+    assert table.feed(NewHand()).play("4-1").game.winner == A
+    assert BONES.target == 150
+
+
+def test_scores_are_written_as_houses() -> None:
+    # 3.1 Tally: slash 5, circle 10, a cross of two slashes, four quadrants, a full house is 50
+    table = Table().play("5-5", "5-0@E", "5-1@W", "0-4@E")
+    tally = table.game.tally(B)
+    assert table.totals == (10, 15)
+    assert isinstance(tally, HouseTally)
+    assert [house.lines() for house in tally.houses] == [("\\| ", "-+-", " | ")]
+
+
+def test_a_half_x_is_finished_before_a_circle() -> None:
+    # A0-9: O versus X when 10 is scored over a half X: finish the X first
+    (house,) = HouseTally.of([10, 5, 10]).houses
+    assert house.lines() == ("X|\\", "-+-", " | ")

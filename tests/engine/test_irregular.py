@@ -14,7 +14,7 @@ from engine import (
     HandEnd,
     Irregular,
     Knock,
-    LeadFirst,
+    LeadRule,
     MatchStart,
     NodeId,
     Passed,
@@ -34,12 +34,13 @@ from engine import (
     Weight,
     apply,
     ends,
+    entries,
     problem_with,
 )
 from tests.engine.table import Table, tiles
 
 A, B = Seat(0), Seat(1)
-WARN = replace(BONES, lead_first=LeadFirst.LOT_ANY)
+WARN = replace(BONES, lead_first=LeadRule.LOT_ANY)
 STRICT = replace(WARN, policy=Policy.STRICT)
 
 
@@ -74,7 +75,7 @@ def test_an_illegal_play_stands_and_is_reported(before: str, text: str, seat: in
     assert stood(table) == {True}
     assert len(table.game.layout.nodes) == tiles_before + 1
     assert table.hand.turn == Seat(1 - seat)
-    assert table.state.irregular == (table.state.entries[-1].seq,)
+    assert table.state.irregular == (entries(table.state)[-1].seq,)
 
 
 @pytest.mark.parametrize(("before", "text", "seat", "said"), ILLEGAL)
@@ -148,12 +149,12 @@ def test_a_second_copy_is_no_problem_where_there_are_two_and_a_third_is() -> Non
     table = Table(replace(STRICT, copies=2)).play("5-5", "5-1@W", "5-1@E")
     assert problems(table) == []
     table.play("5-1@N")
-    assert words(table) == ["the 5-1 is already on the table"]
+    assert words(table) == ["the 5-1 is already on the table, all 2 of them"]
 
 
 def test_where_no_double_branches_a_tile_on_a_tip_is_told_so() -> None:
     table = Table(replace(STRICT, spinner=Spinner.NONE)).play("5-5", "5-1@W", "5-2@E", "5-3@5-5:N")
-    assert words(table) == ["5-5 has no more ends: no double branches in this game"]
+    assert words(table) == ["5-5 has no end there: no double branches in this game"]
 
 
 def test_what_no_sensor_can_mean_is_an_error_of_the_programmer() -> None:
@@ -254,10 +255,11 @@ def test_where_nobody_draws_a_knock_is_always_good_and_a_draw_never() -> None:
     assert words(table.feed(Draw(A))) == ["nobody draws in this game"]
 
 
-def test_a_draw_between_knocks_starts_their_count_again() -> None:
-    drawn = (Knock(B), Draw(A, 14), Knock(A))
-    assert Table(WARN).play("5-5").feed(*drawn).game.phase is Phase.PLAY
-    assert Table(WARN).play("5-5").feed(*drawn, Knock(B)).game.phase is Phase.REVEAL
+def test_only_a_play_breaks_a_succession_of_knocks() -> None:
+    # RULES.md 2.3 a: all seats have passed in succession with no play between; who draws may draw in vain.
+    drawn = (Knock(B), Draw(A, 14))
+    assert Table(WARN).play("5-5").feed(*drawn, Knock(A)).game.phase is Phase.REVEAL
+    assert Table(WARN).play("5-5").feed(*drawn).play("5-1@W").feed(Knock(B)).game.phase is Phase.PLAY
 
 
 def test_a_hand_ended_without_proof_stands_and_is_reported() -> None:

@@ -20,8 +20,8 @@ from engine import (
     attach,
     ends,
     obstacle,
-    open_ends,
 )
+from engine.tiles import bits_with
 from tests.engine.table import OPEN_BONES, Table
 
 ALL_SPINNERS = replace(OPEN_BONES, spinner=Spinner.ALL)
@@ -36,7 +36,7 @@ def shown(table: Table) -> list[tuple[str, int, str]]:
 
 
 def test_an_empty_table_has_no_ends() -> None:
-    assert open_ends(Layout(), BranchOrder.ANY) == ()
+    assert Layout().ends == ()
 
 
 def test_a_first_single_shows_its_first_number_west() -> None:
@@ -46,20 +46,22 @@ def test_a_first_single_shows_its_first_number_west() -> None:
 
 def test_a_first_single_shows_its_smaller_number_west_when_nobody_saw() -> None:
     layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES)
-    assert [end.number for end in open_ends(layout, BranchOrder.ANY)] == [3, 4]
+    assert [end.number for end in layout.ends] == [3, 4]
 
 
 def test_an_attached_single_leaves_its_outer_half() -> None:
     table = Table().play("4-3", "3-6@E")
     assert shown(table) == [("W", 4, "4-3"), ("E", 6, "6-3")]
     node = table.game.layout.nodes[1]
-    assert (node.inner, node.outer, node.joins, node.covered) == (3, 6, Spot(NodeId(2), Port.E), (Port.W,))
+    assert (node.inner, node.outer, node.joins) == (3, 6, Spot(NodeId(2), Port.E))
+    assert table.game.layout.covered(node) == (Port.W,)
 
 
 def test_both_neighbours_know_that_they_touch() -> None:
-    first, second = Table().play("4-3", "3-6@E").game.layout.nodes
-    assert first.covered == (Port.E,)
-    assert second.covered == (Port.W,)
+    table = Table().play("4-3", "3-6@E")
+    first, second = table.game.layout.nodes
+    assert table.game.layout.covered(first) == (Port.E,)
+    assert table.game.layout.covered(second) == (Port.W,)
 
 
 def test_the_first_double_is_the_spinner_wherever_it_lies() -> None:
@@ -111,12 +113,12 @@ def test_a_double_that_does_not_branch_has_one_far_side() -> None:
     table = Table().play("5-5", "5-1@W", "1-1@W")
     assert [(arm, number) for arm, number, tile in shown(table) if tile == "1-1"] == [("W", 1)]
     table.play("1-6@W")
-    assert [tile for _, _, tile in shown(table)] == ["5-5", "6-1"]
+    assert [tile for _, _, tile in shown(table)] == ["6-1", "5-5"]
 
 
 def test_tiles_of_a_tip_continue_its_arm() -> None:
     table = Table().play("5-5", "5-1@W", "5-4@E", "5-2@N", "2-6@N", "5-3@S")
-    assert shown(table) == [("W", 1, "5-1"), ("E", 4, "5-4"), ("N", 6, "6-2"), ("S", 3, "5-3")]
+    assert shown(table) == [("W", 1, "5-1"), ("N", 6, "6-2"), ("E", 4, "5-4"), ("S", 3, "5-3")]
 
 
 def test_a_name_on_the_table_is_the_place_of_the_play_in_the_log() -> None:
@@ -126,9 +128,9 @@ def test_a_name_on_the_table_is_the_place_of_the_play_in_the_log() -> None:
 
 def test_the_first_number_inside_decides_which_half_lies_outside() -> None:
     layout = attach(Layout(), Tile(3, 4), None, node=NodeId(0), rules=BONES, inner=4)
-    assert open_ends(layout, BranchOrder.ANY)[0] == OpenEnd(Spot(NodeId(0), Port.W), 4, Port.W, playable=True)
+    assert layout.ends[0] == OpenEnd(Spot(NodeId(0), Port.W), 4, Port.W, playable=True, fits=bits_with(4), ways=0)
     layout = attach(layout, Tile(1, 2), Spot(NodeId(0), Port.W), node=NodeId(1), rules=BONES, inner=2)
-    assert [end.number for end in open_ends(layout, BranchOrder.ANY)] == [3, 1]
+    assert [end.number for end in layout.ends] == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +146,6 @@ def test_the_first_number_inside_decides_which_half_lies_outside() -> None:
 def test_what_hands_cannot_lay_is_no_layout(tile: Tile, at: Spot | None, words: str) -> None:
     layout = attach(Layout(), Tile(4, 5), None, node=NodeId(0), rules=BONES, inner=5)
     layout = attach(layout, Tile(4, 6), Spot(NodeId(0), Port.E), node=NodeId(1), rules=BONES)
-    assert obstacle(layout, tile, at) == words
+    assert obstacle(layout, tile, at, rules=BONES) == words
     with pytest.raises(EngineError, match=words):
         attach(layout, tile, at, node=NodeId(2), rules=BONES)

@@ -1,10 +1,14 @@
-"""Whole matches between players who choose at random: seeded, compared with the naive game, and RULES.md 4.2."""
+"""Matches of any game with any options between players who choose at random, with errors: the laws of RULES.md 4.2."""
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Iterator
+import sys
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -12,30 +16,35 @@ from hypothesis import strategies as st
 
 from engine import (
     BONES,
+    PROFILES,
     Amend,
     BranchOrder,
     Counted,
     Draw,
     Event,
     HandEnd,
-    HouseTally,
+    Insert,
     Irregular,
     ItStands,
     Knock,
     Lead,
+    MatchClose,
     MatchEnd,
     MatchStart,
+    Must,
     NewHand,
     NodeId,
+    Outcome,
     Phase,
     Play,
     Policy,
     Port,
+    ProblemKind,
     Redeal,
     RedealReason,
+    Remove,
     Reveal,
     RevealPips,
-    Rules,
     Scored,
     Seat,
     Seq,
@@ -43,197 +52,126 @@ from engine import (
     SpinnerCount,
     Spot,
     State,
-    TallyStyle,
-    TargetTest,
     Tile,
+    Turn,
     Undo,
     apply,
     count,
     describe,
-    ends,
+    entries,
     full_set,
-    history,
     legal_plays,
     problem_with,
     replay,
-    unseen,
 )
-from tests.engine.naive import NaiveBones
+from tests.engine.random_laws import check_event, check_event_thoroughly, check_match
+from tests.engine.random_players import NAMES, Players
+from tests.engine.random_rules import random_rules
 
 STRICT = replace(BONES, policy=Policy.STRICT)
 
 
 @dataclass
-class Players:
-    """Players who know the rules and choose at random; they alone know the hands."""
+class Reached:
+    """What a run has come across."""
 
-    rules: Rules
-    seats: int
-    rng: random.Random
-    state: State = field(default_factory=State)
-    hands: list[list[Tile]] = field(default_factory=list)
-    boneyard: list[Tile] = field(default_factory=list)
-    naive: NaiveBones = field(default_factory=NaiveBones)
+    hands: Counter[str] = field(default_factory=Counter)  # of each game
+    events: int = 0
+    outcomes: set[str] = field(default_factory=set)
+    problems: set[ProblemKind] = field(default_factory=set)
+    musts: set[Must] = field(default_factory=set)
 
-    def feed(self, event: Event) -> None:
-        assert problem_with(self.state, event) is None, event
-        self.state, outcomes = apply(self.state, event)
-        assert self.state.game is not None
-        assert all(describe(outcome, self.state.game.players) for outcome in outcomes)
+    def note(self, told: tuple[Outcome, ...]) -> None:
+        self.events += 1
+        for outcome in told:
+            self.outcomes.add(type(outcome).__name__)
+            if isinstance(outcome, Turn):
+                self.musts.add(outcome.must)
+            elif isinstance(outcome, Irregular):
+                self.problems.add(outcome.problem.kind)
 
-    def match(self, most_hands: int = 40) -> State:
-        self.feed(MatchStart(self.rules, tuple("ABCDEFGH"[: self.seats])))
-        for _ in range(most_hands):
-            self.feed(NewHand())
-            self.deal()
-            while self.move():
-                self.check()
-            if self.state.game is not None and self.state.game.phase is Phase.MATCH_OVER:
-                break
-        return self.state
-
-    def deal(self) -> None:
-        self.naive = NaiveBones()
-        while True:
-            pile = list(full_set(self.rules.max_pips))
-            self.rng.shuffle(pile)
-            self.hands = [[pile.pop() for _ in range(self.rules.hand)] for _ in range(self.seats)]
-            self.boneyard = pile
-            doubles = [sum(tile.is_double for tile in hand) for hand in self.hands]
-            if max(doubles) > 3:
-                self.feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
-            elif self.roll_call and not any(doubles):
-                self.feed(Redeal(RedealReason.NO_DOUBLE))
-            else:
-                break
-        if self.roll_call:
-            held = [max((tile.high for tile in hand if tile.is_double), default=-1) for hand in self.hands]
-            self.feed(Lead(Seat(held.index(max(held)))))
-
-    @property
-    def roll_call(self) -> bool:
-        assert self.state.game is not None
-        assert self.state.game.hand is not None
-        return self.state.game.hand.roll_call
-
-    def move(self) -> bool:
-        """Do what the table waits for; False when it waits for the next hand."""
-        game = self.state.game
-        assert game is not None
-        assert game.hand is not None
-        if game.phase is Phase.REVEAL:
-            for at, holding in enumerate(game.hand.holdings):
-                if holding is None:
-                    self.feed(Reveal(Seat(at), tuple(self.hands[at])))
-            return False
-        if game.phase not in (Phase.LEAD, Phase.PLAY):
-            return False
-        assert game.hand.turn is not None
-        seat = Seat(game.hand.turn)
-        plays = legal_plays(self.state, tuple(self.hands[seat]))
-        if game.hand.layout.nodes:
-            moves = self.naive.moves([(tile.low, tile.high) for tile in self.hands[seat]])
-            assert len(plays) == len(moves)
-        if plays:
-            self.play(self.rng.choice(plays))
-        elif game.hand.locked:
-            self.feed(HandEnd())
-        elif self.boneyard:
-            self.hands[seat].append(self.boneyard.pop())
-            self.feed(Draw(seat))
-        else:
-            self.feed(Knock(seat))
-        return True
-
-    def play(self, play: Play) -> None:
-        arm = next((end.arm.value for end in ends(self.state) if end.spot == play.at), "")
-        self.naive.play((play.tile.low, play.tile.high), arm)
-        self.hands[play.seat].remove(play.tile)
-        self.feed(play)
-
-    def check(self) -> None:
-        """What holds after every move."""
-        game = self.state.game
-        assert game is not None
-        hand = game.hand
-        assert hand is not None
-        if hand.layout.nodes:
-            assert game.count.total == self.naive.count()
-        assert list(hand.sizes) == [len(held) for held in self.hands]
-        assert hand.boneyard == len(self.boneyard)
-        assert sum(hand.sizes) + hand.boneyard + len(hand.layout.nodes) == self.rules.tiles
-        out = sorted(
-            [*self.boneyard, *(tile for held in self.hands for tile in held)], key=lambda tile: (tile.high, tile.low)
-        )
-        assert list(unseen(game)) == out
-        if hand.locked:
-            assert legal_plays(self.state, full_set(self.rules.max_pips), seat=hand.turn) == ()
+    def __str__(self) -> str:
+        games = ", ".join(f"{name} {hands}" for name, hands in sorted(self.hands.items()))
+        return f"{self.hands.total()} hands, {self.events} events: {games}"
 
 
-GAMES = [
-    (STRICT, 2),
-    (STRICT, 3),
-    (STRICT, 4),
-    (replace(STRICT, max_pips=9), 4),
-    (replace(STRICT, target=100, match_end=MatchEnd.END_OF_HAND, target_test=TargetTest.EXCEED), 3),
-]
+def play_matches(hands: int, *, seed: int, thorough: float) -> Reached:
+    """Play matches of one to three hands until so many hands are dealt, *thorough* of them with every check."""
+    reached = Reached()
+    for number in itertools.count(seed):
+        if reached.hands.total() >= hands:
+            return reached
+        play_match(random.Random(number), reached, thorough)
+    raise AssertionError
 
 
-def matches(number: int) -> Iterator[tuple[Players, State]]:
-    for seed in range(number):
-        rules, seats = GAMES[seed % len(GAMES)]
-        players = Players(rules, seats, random.Random(seed))
-        yield players, players.match()
+def play_match(rng: random.Random, reached: Reached, thorough: float) -> None:
+    """Play one match, which ends by itself, or is closed when it has become long."""
+    rules, seats = random_rules(rng)
+    errors = rng.choice((0.0, 0.0, 0.1, 0.3))
+    players = Players(rules, seats, rng, errors)
+    everything = rng.random() < thorough
+    players.start()
+    for _ in range(rng.choice((30, 60, 120))):
+        before = players.state
+        if not players.step():
+            break
+        reached.note(players.outcomes)
+        check_event(players)
+        if everything:
+            assert all(describe(outcome, NAMES[:seats]) for outcome in players.outcomes)
+            if rng.random() < 0.2:
+                check_event_thoroughly(players, before, players.state.log[-1])
+    if players.game.phase is not Phase.MATCH_OVER:
+        players.feed(MatchClose())
+        reached.note(players.outcomes)
+    reached.hands[rules.name] += players.hands_dealt
+    if everything:
+        check_match(players)
 
 
-def test_random_matches_keep_every_law() -> None:
-    keep_every_law(15)
+def test_random_matches_of_every_game_keep_every_law() -> None:
+    reached = play_matches(900, seed=100_000, thorough=0.1)
+    assert set(reached.hands) == {rules.name for rules in PROFILES}
+    assert min(reached.hands.values()) > 20
 
 
 @pytest.mark.slow
-def test_hundreds_of_random_matches_keep_every_law() -> None:
-    keep_every_law(100)
+def test_twenty_thousand_random_hands_keep_every_law_and_reach_everything(
+    record_property: Callable[[str, object], None],
+) -> None:
+    reached = play_matches(20_000, seed=0, thorough=0.04)
+    record_property("played", str(reached))
+    sys.stdout.write(f"{reached}\n")
+    assert reached.hands.total() >= 20_000
+    assert set(reached.hands) == {rules.name for rules in PROFILES}
+    assert min(reached.hands.values()) > 500
+    assert {kind.__name__ for kind in get_args(Outcome)} - reached.outcomes == set()
+    assert set(ProblemKind) - reached.problems == set()
+    assert set(Must) - reached.musts == set()
 
 
-def keep_every_law(number: int) -> None:
-    hands, finished = 0, 0
-    for _, state in matches(number):
-        game = state.game
-        assert game is not None
-        assert game.hand is not None
-        hands += game.hand.number
-        finished += game.phase is Phase.MATCH_OVER
-        told = [outcome for one in history(state) for outcome in one.outcomes]
-        assert not any(isinstance(outcome, Irregular) for outcome in told)
-        paid = [outcome for outcome in told if isinstance(outcome, Scored)]
-        for seat, total in enumerate(game.totals):
-            assert sum(score.points for score in paid if score.seat == seat) == total
-            assert game.tally(Seat(seat)) == HouseTally.of(score.points for score in paid if score.seat == seat)
-    assert replay(state.log) == state
-    assert finished == number
-    assert hands > 4 * number
-
-
-def test_undo_of_any_action_is_the_state_before_it() -> None:
-    rng = random.Random(2)
-    for _, state in matches(5):
-        before = State()
-        for event in state.log:
-            after, _ = apply(before, event)
-            if rng.random() < 0.05:  # each is a replay
-                undone, _ = apply(after, Undo(before.next_seq))
-                assert undone.game == before.game
-                assert undone.entries == before.entries
-            before = after
+def test_the_random_players_can_fail() -> None:
+    players = Players(STRICT, 2, random.Random(1))
+    players.start()
+    players.feed(NewHand())
+    players.hands[0].pop()
+    with pytest.raises(AssertionError):
+        check_event(players)
 
 
 def test_an_amendment_is_what_a_replay_with_the_right_action_gives() -> None:
     rng = random.Random(1)
-    for _, state in matches(3):
+    for seed in range(3):
+        players = Players(STRICT, 2 + seed, random.Random(seed))
+        players.start()
+        while players.step():
+            pass
+        state = players.state
         for _ in range(5):
             seq = Seq(rng.randrange(len(state.log)))
             right = state.log[seq]
-            assert not isinstance(right, Undo | Amend | ItStands)
+            assert not isinstance(right, Undo | Amend | Insert | Remove | ItStands)
             wrong = _misread(right, rng)
             misread = replay([*state.log[:seq], wrong, *state.log[seq + 1 :]])
             corrected, _ = apply(misread, Amend(seq, right))
@@ -268,7 +206,7 @@ def test_open_halves_differs_from_until_capped_by_the_open_sides_of_a_capped_spi
         layout = state.game.layout
         halves = count(layout, SpinnerCount.OPEN_HALVES).total
         capped = count(layout, SpinnerCount.UNTIL_CAPPED).total
-        covered = 0 if layout.spinner is None else len(layout.spinner.covered)
+        covered = 0 if layout.spinner is None else len(layout.covered(layout.spinner))
         pips = 0 if layout.spinner is None else layout.spinner.tile.high
         assert halves - capped == (pips * (4 - covered) if covered >= 2 else 0)
 
@@ -325,13 +263,5 @@ def test_whatever_comes_in_is_answered_and_replays(events: list[Event], begun: b
                 describe(outcome, state.game.players) for outcome in outcomes if isinstance(outcome, Counted | Scored)
             )
     assert replay(state.log) == state
-    fresh, _ = apply(state, Undo(Seq(0))) if state.entries and state.entries[0].seq == 0 else (State(), ())
-    assert fresh.entries == ()
-
-
-@pytest.mark.parametrize("tally", list(TallyStyle))
-def test_points_are_whole_whatever_the_tally(tally: TallyStyle) -> None:
-    players = Players(replace(STRICT, tally=tally), 2, random.Random(3))
-    game = players.match().game
-    assert game is not None
-    assert all(total % 5 == 0 for total in game.totals)
+    fresh, _ = apply(state, Undo(Seq(0))) if entries(state) and entries(state)[0].seq == 0 else (State(), ())
+    assert entries(fresh) == ()

@@ -14,7 +14,7 @@ from engine import (
     Irregular,
     ItStands,
     Knock,
-    LeadFirst,
+    LeadRule,
     MatchStart,
     NewHand,
     Play,
@@ -29,13 +29,14 @@ from engine import (
     Tile,
     Turn,
     Undo,
+    entries,
     history,
     replay,
 )
 from tests.engine.table import Table
 
 A, B = Seat(0), Seat(1)
-WARN = replace(BONES, lead_first=LeadFirst.LOT_ANY)
+WARN = replace(BONES, lead_first=LeadRule.LOT_ANY)
 STRICT = replace(WARN, policy=Policy.STRICT)
 
 
@@ -52,7 +53,7 @@ def test_undo_takes_the_last_action_back() -> None:
     before = table.game
     table.play("5-4@E")
     assert table.totals == (15, 0)
-    table.feed(Undo(table.state.entries[-1].seq))
+    table.feed(Undo(entries(table.state)[-1].seq))
     assert table.game == before
     assert table.outcomes[0] == Revised((15, 0), (10, 0))
     assert isinstance(table.outcomes[-1], Turn)
@@ -74,13 +75,13 @@ def test_play_goes_on_after_an_undo_under_new_names() -> None:
 def test_even_the_start_can_be_undone() -> None:
     table = Table(WARN).feed(Undo(Seq(0)))
     assert table.state.game is None
-    assert table.state.entries == ()
+    assert entries(table.state) == ()
 
 
 def test_a_misread_tile_is_amended_and_all_later_scores_follow() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "5-4@E")
     assert table.totals == (15, 0)
-    played = table.state.entries[3].action
+    played = entries(table.state)[3].action
     assert isinstance(played, Play)
     table.feed(Amend(Seq(3), replace(played, tile=Tile(5, 6))))
     assert table.totals == (20, 0)  # 6 + 4
@@ -91,7 +92,7 @@ def test_a_misread_tile_is_amended_and_all_later_scores_follow() -> None:
 def test_what_lies_on_an_amended_tile_stays_where_it_is() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "5-4@E")
     table.feed(Play(B, Tile(1, 3), table.end("W").spot, inner=1))
-    played = table.state.entries[3].action
+    played = entries(table.state)[3].action
     assert isinstance(played, Play)
     table.feed(Amend(Seq(3), replace(played, tile=Tile(5, 6))))
     assert irregular(table) == ["3-1 does not fit there, that end needs a 6"]
@@ -100,7 +101,7 @@ def test_what_lies_on_an_amended_tile_stays_where_it_is() -> None:
 
 def test_a_tile_moved_to_another_arm_takes_what_lies_on_it_along() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "1-3@W")
-    played = table.state.entries[3].action
+    played = entries(table.state)[3].action
     assert isinstance(played, Play)
     east = table.end("E").spot
     table.feed(Amend(Seq(3), replace(played, at=east)))
@@ -110,7 +111,7 @@ def test_a_tile_moved_to_another_arm_takes_what_lies_on_it_along() -> None:
 
 def test_the_first_tile_keeps_its_sides_when_a_misread_number_changes() -> None:
     table = Table(WARN).play("3-5", "3-6@W")
-    played = table.state.entries[2].action
+    played = entries(table.state)[2].action
     assert isinstance(played, Play)
     table.feed(Amend(Seq(2), replace(played, tile=Tile(2, 3))))
     assert irregular(table) == []
@@ -119,7 +120,7 @@ def test_the_first_tile_keeps_its_sides_when_a_misread_number_changes() -> None:
 
 def test_a_wrong_seat_is_amended() -> None:
     table = Table(WARN).play("5-5", "5-0@E")
-    played = table.state.entries[2].action
+    played = entries(table.state)[2].action
     assert isinstance(played, Play)
     table.feed(Amend(Seq(2), replace(played, seat=B)))
     assert table.totals == (0, 20)
@@ -133,7 +134,7 @@ def test_a_knock_that_was_a_draw_is_amended() -> None:
 
 def test_an_amended_play_that_no_longer_stands_leaves_the_rest_in_the_record() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "1-3@W")
-    right = table.state.entries[3].action
+    right = entries(table.state)[3].action
     table.feed(Amend(Seq(3), Knock(B)))
     assert "3-1: the tile it should touch is not on the table" in irregular(table)
     assert count_and_irregular(table) == (1, (3, 4))  # the knock came too early
@@ -204,7 +205,7 @@ def test_the_log_keeps_everything_and_replays_to_the_same_state() -> None:
 
 def test_history_tells_each_action_in_force_as_it_is_now() -> None:
     table = Table(WARN).play("5-5", "5-1@W", "5-4@E")
-    played = table.state.entries[3].action
+    played = entries(table.state)[3].action
     assert isinstance(played, Play)
     table.feed(Amend(Seq(3), replace(played, tile=Tile(5, 6))))
     told = history(table.state)

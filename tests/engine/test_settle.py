@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import BONES, EngineError, HandPoints, Holding, Seat, TieBreak, round_nearest, settle
+from engine import BONES, EngineError, HandMode, HandPoints, Holding, Seat, TieBreak, round_nearest, settle
 from tests.engine.table import tiles
 
 FIVES = BONES.hand_points
@@ -78,7 +78,11 @@ def test_equal_lightest_tiles_leave_it_to_the_next() -> None:
 
 def test_tiles_that_weigh_the_same_one_by_one_leave_no_winner() -> None:
     result = settle(hands("1-3", "2-2", "6-6"), None, FIVES)
-    assert (result.winner, result.points, result.arithmetic) == (None, 0, "nobody wins the tie")
+    assert (result.winner, result.points, result.arithmetic) == (
+        None,
+        0,
+        "the best hands are equal: nobody wins the hand",
+    )
 
 
 def test_without_a_tie_break_equal_hands_have_no_winner() -> None:
@@ -92,3 +96,16 @@ def test_only_the_lightest_hands_take_part_in_the_tie_break() -> None:
 def test_a_holding_cannot_have_another_sum_than_its_tiles() -> None:
     with pytest.raises(EngineError, match="must have 5 pips"):
         Holding(5, tiles("3-3"))
+
+
+def test_what_each_has_left_may_be_rounded_by_itself() -> None:
+    # A1-27: option round_each: 7 -> 5, 7 -> 5 is 10, where 14 in one is 15
+    each = HandPoints(round_to=5, round_each=True)
+    assert settle([Holding(0), Holding(7), Holding(7)], Seat(0), each).points == 10
+    assert settle([Holding(0), Holding(7), Holding(7)], Seat(0), HandPoints(round_to=5)).points == 15
+
+
+def test_the_differences_of_a_blocked_game_are_written_out() -> None:
+    rule = HandPoints(mode=HandMode.ADVANCED, tie=TieBreak.FEWEST_PIPS)
+    result = settle([Holding(5, size=1), Holding(17, size=2), Holding(3, size=2)], None, rule)
+    assert (result.winner, result.points, result.arithmetic) == (0, 12, "(17 - 5) + 0 = 12")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import BONES, EngineError, House, HouseTally, Mark, Seat, TallyStyle
+from engine import BONES, EngineError, House, HouseTally, Mark, RowsTally, Seat, TallyStyle
 from engine.rules import HandPoints, Rules
 from tests.engine.table import Table
 
@@ -71,10 +71,33 @@ def test_the_marks_are_worth_the_score(adds: list[int]) -> None:
     assert len(tally.houses) == -(-sum(adds) // 50)
 
 
-@pytest.mark.parametrize("points", [-5, 3, 12])
-def test_what_is_no_multiple_of_five_cannot_be_marked(points: int) -> None:
-    with pytest.raises(EngineError, match=f"multiples of 5, got {points}"):
-        HouseTally().add(points)
+@pytest.mark.parametrize(("adds", "marked", "rest"), [([3], 0, 3), ([12], 10, 2), ([3, 3], 5, 1), ([-5], 0, -5)])
+def test_what_makes_no_five_is_kept_beside_the_marks(adds: list[int], marked: int, rest: int) -> None:
+    tally = HouseTally.of(adds)
+    assert (sum(house.points for house in tally.houses), tally.rest) == (marked, rest)
+
+
+def test_what_is_taken_away_is_wiped_off() -> None:
+    assert HouseTally.of([50, 15, -20]) == HouseTally.of([45])
+    assert HouseTally.of([10, -15, 25]) == HouseTally.of([20])
+
+
+@given(st.lists(st.integers(-30, 60), max_size=30))
+def test_the_rows_and_their_rest_are_worth_the_score(adds: list[int]) -> None:
+    tally = RowsTally.of(adds)
+    assert tally.points == sum(adds)
+    assert all(sum(mark.points for mark in row) <= 50 for row in tally.rows)
+    assert tally.rest < 5
+
+
+def test_rows_of_fifty_are_written_as_text_003_says() -> None:
+    assert RowsTally.of([5, 5, 10, 20, 15]).lines() == ("X O O O O", "/")
+    assert RowsTally.of([10] * 6).lines() == ("O O O O O", "O")
+
+
+def test_stolen_points_are_lined_out() -> None:
+    assert RowsTally.of([10, 15, -10]).lines() == ("O O- /- /",)
+    assert RowsTally.of([10, -20]).rest == -10
 
 
 def test_a_full_house_takes_no_more() -> None:

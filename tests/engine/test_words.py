@@ -10,7 +10,7 @@ from engine import (
     HandEnd,
     ItStands,
     Knock,
-    LeadFirst,
+    LeadRule,
     MatchStart,
     Policy,
     Redeal,
@@ -20,12 +20,13 @@ from engine import (
     Seq,
     Undo,
     describe,
+    entries,
     history,
 )
 from tests.engine.table import Table
 
 A, B = Seat(0), Seat(1)
-RULES = replace(BONES, lead_first=LeadFirst.LOT_ANY, target=40)
+RULES = replace(BONES, lead_first=LeadRule.LOT_ANY, target=40)
 
 
 def said(table: Table) -> list[str]:
@@ -34,7 +35,7 @@ def said(table: Table) -> list[str]:
 
 def test_a_hand_is_told_as_it_is_played() -> None:
     table = Table(replace(RULES, hand=13))
-    assert said(table) == ["hand 1, 2 tiles in the boneyard", "roll call: lead any tile"]
+    assert said(table) == ["hand 1, 2 tiles in the boneyard", "by lot: lead any tile"]
     assert said(table.play("5-5")) == [
         "Brian plays 5-5",
         "count 5 + 5 = 10",
@@ -48,7 +49,7 @@ def test_a_hand_is_told_as_it_is_played() -> None:
         "Brian: play, or draw",
     ]
     assert said(table.play("6-4@E"))[0] == "6-4: it has no 5, and nobody saw which half lies outside (does not count)"
-    assert said(table.feed(Undo(table.state.entries[-1].seq)))[0] == "corrected: Brian 10, Tom 0"
+    assert said(table.feed(Undo(entries(table.state)[-1].seq)))[0] == "corrected: Brian 10, Tom 0"
     assert said(table.feed(HandEnd()))[1] == "the hand is ended; lay your tiles open: Brian, Tom"
     table.feed(RevealPips(A, 3))
     assert said(table.feed(RevealPips(B, 31))) == [
@@ -72,7 +73,7 @@ def test_a_redeal_says_why() -> None:
 
 
 def test_blocks_and_dead_ties_are_told() -> None:
-    table = Table(replace(BONES, lead_first=LeadFirst.LOT_ANY, policy=Policy.STRICT, target=500))
+    table = Table(replace(BONES, lead_first=LeadRule.LOT_ANY, policy=Policy.STRICT, target=500))
     table.play("0-0", "0-1@W", "1-2@W", "2-0@W", "0-3@E", "3-4@E", "4-0@E", "0-5@N", "5-6@N", "6-0@N")
     assert said(table)[-2:] == [
         "blocked: nothing fits, 14 tiles in the boneyard",
@@ -81,7 +82,9 @@ def test_blocks_and_dead_ties_are_told() -> None:
     assert said(table.feed(HandEnd())) == [
         "the game is blocked, nothing fits any more; lay your tiles open: Brian, Tom"
     ]
-    assert said(table.feed(RevealPips(A, 3), RevealPips(B, 3), HandEnd())) == ["nobody wins the tie"]
+    assert said(table.feed(RevealPips(A, 3), RevealPips(B, 3), HandEnd())) == [
+        "the best hands are equal: nobody wins the hand"
+    ]
 
 
 def test_a_match_is_told_with_its_players() -> None:

@@ -15,7 +15,7 @@ from tests.tallybone.truth_eye import game
 
 SIDE_MM = 24.0
 WIDE = Table(2000, 2000, SIDE_MM)
-SEEDS = (*range(28), 34, 51)
+SEEDS = (*range(28), 51, 105)
 
 
 def chain(*plays: tuple[str, Port | None]) -> Layout:
@@ -146,19 +146,19 @@ def test_no_tile_lies_near_an_end_that_is_not_its_own(seed: int) -> None:
         assert step.event.at is not None
         new, places = step.laid[-1].place.outline(), {one.node: one.place for one in before.laid}
         for node in before.state.game.layout.nodes:
-            for end in open_halves(node, places[node.id]):
+            for end in open_halves(before.state.game.layout, node, places[node.id]):
                 near = math.dist(step.laid[-1].place.center, places[node.id].center) < 4 * SIDE_MM
                 if node.id != step.event.at.host and near:
                     assert distance(new, end) / SIDE_MM > 0.6
 
 
-def open_halves(node: Node, place: Footprint) -> list[Quad]:
+def open_halves(layout: Layout, node: Node, place: Footprint) -> list[Quad]:
     """What shows the numbers to which a tile can be played, worked out apart from the code under test."""
     if node.tile.is_double:
-        return [place.outline()] if node.branches or len(node.covered) < 2 else []
+        return [place.outline()] if node.branches or len(layout.covered(node)) < 2 else []
     halves = []
     for port in (Port.W, Port.E):
-        if port not in node.covered:
+        if port not in layout.covered(node):
             half = Footprint(place.half_center(port), place.along, place.across)
             a, b, c, d = (half.at(x, y) for x, y in ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)))
             halves.append((a, b, c, d))

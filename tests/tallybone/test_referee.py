@@ -12,7 +12,7 @@ from engine import (
     Event,
     Irregular,
     Lead,
-    LeadFirst,
+    LeadRule,
     MatchStart,
     NewHand,
     NodeId,
@@ -35,7 +35,7 @@ from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face, Half, Tile
 
 SIDE_PX = 40.0
-OPEN_BONES = replace(BONES, lead_first=LeadFirst.LOT_ANY)
+OPEN_BONES = replace(BONES, lead_first=LeadRule.LOT_ANY)
 
 
 def seen(

@@ -1,0 +1,132 @@
+"""What is wrong with whose turn it is, and with draws, knocks and calls. RULES.md 2.3, 2.6, 3.5 and 3.6."""
+
+from collections.abc import Iterator
+
+from engine.events import Boneyard, Call, Decline, Draw, Knock, Seat
+from engine.hand import Hand, LeadTile
+from engine.problems import Problem, ProblemKind, doubtful, illegal, impossible, not_now, noted, tiles_text
+from engine.questions import copies_left
+from engine.rules import Drawing
+from engine.state import Game, Phase
+from engine.turns import TILES_OF_A_DRAW, can_draw, drawable, draws_for_lead, following, is_exempt, is_optional
+
+
+def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
+    """Yield that it is another's turn; the next player may go on when the one before him needs to do nothing more."""
+    if hand.turn is None or hand.turn == seat:
+        return
+    if is_optional(game, hand) and following(game, hand) == seat:
+        return
+    yield illegal(ProblemKind.WRONG_SEAT, f"it is {game.players[hand.turn]}'s turn, not {game.players[seat]}'s")
+
+
+def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
+    """Yield what is wrong with tiles taken from the boneyard."""
+    if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
+        yield not_now(game.phase)
+        return
+    for tile in action.faces:
+        if copies_left(game, tile) <= 0:
+            yield noted(ProblemKind.ALREADY_USED, f"the {tile} cannot have been drawn, it has been seen elsewhere")
+    if owes(hand, action):
+        return
+    if action.forced:
+        words = f"nothing made {game.players[action.seat]} draw"
+        yield doubtful(ProblemKind.NOTHING_OWED, words)
+    if game.rules.draw is not Drawing.NONE and action.tiles > drawable(game.rules, hand):
+        words = f"the boneyard has {tiles_text(drawable(game.rules, hand))} to draw, not {action.tiles}"
+        kind = ProblemKind.BONEYARD_TOO_SMALL
+        yield impossible(kind, words) if action.tiles > hand.boneyard else illegal(kind, words)
+    if game.rules.draw is Drawing.NONE:
+        yield illegal(ProblemKind.NO_DRAWING, "nobody draws in this game")
+    if game.phase is Phase.LEAD and not draws_for_lead(game, hand):
+        yield illegal(ProblemKind.NO_DRAWING, "nobody draws before the first tile is played")
+    yield from turn_problems(game, hand, action.seat)
+    if hand.turn == action.seat and game.rules.draw is Drawing.TWO:
+        yield from _two_problems(game, hand, action)
+
+
+def owes(hand: Hand, action: Draw) -> bool:
+    """Return whether the draw is one that a play of another has forced and the engine has counted."""
+    owed = hand.course.owed
+    return bool(owed) and owed[action.seat] >= action.tiles and (action.forced or hand.turn != action.seat)
+
+
+def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Problem]:
+    """Yield what is wrong with a count of the boneyard."""
+    if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
+        yield not_now(game.phase)
+    elif action.tiles > hand.boneyard:
+        words = f"{tiles_text(action.tiles)} lie in the boneyard, but only {hand.boneyard} should"
+        yield doubtful(ProblemKind.BONEYARD_GREW, words)
+    elif action.tiles < hand.boneyard and hand.turn is not None:
+        yield from draw_problems(game, hand, Draw(hand.turn, hand.boneyard - action.tiles))
+
+
+def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
+    """Yield what is wrong with a pass."""
+    if game.phase is Phase.LEAD and hand.lead is LeadTile.ANY_DOUBLE:
+        yield from _waiting(turn_problems(game, hand, action.seat))
+        return
+    if game.phase is not Phase.PLAY:
+        yield not_now(game.phase)
+        return
+    yield from _waiting(turn_problems(game, hand, action.seat))
+    if hand.turn == action.seat and not hand.course.extra and can_draw(game.rules, hand):
+        words = f"draw before knocking: {tiles_text(drawable(game.rules, hand))} left in the boneyard"
+        yield illegal(ProblemKind.KNOCK_TOO_EARLY, words)
+
+
+def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Problem]:
+    """Yield what is wrong with giving up an extra turn."""
+    if game.phase is not Phase.PLAY:
+        yield not_now(game.phase)
+    elif not hand.course.extra:
+        yield impossible(ProblemKind.NO_EXTRA_TURN, "there is no extra turn to give up")
+    elif hand.turn != action.seat:
+        yield from _waiting(turn_problems(game, hand, action.seat))
+
+
+def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
+    """Yield what is wrong with points that are called. RULES.md A3-5."""
+    if game.phase not in (Phase.PLAY, Phase.REVEAL):
+        yield not_now(game.phase)
+        return
+    if not game.rules.call_required:
+        yield impossible(ProblemKind.NOTHING_TO_CALL, "points count by themselves in this game")
+        return
+    name = game.players[action.seat]
+    chance = hand.chance
+    if chance is None or chance.called:
+        lapsed = hand.lapsed
+        if lapsed is not None and lapsed.seat == action.seat:
+            words = f"too late: the {lapsed.points} points of {name} were forfeited when the next tile lay"
+            yield doubtful(ProblemKind.LATE_CALL, words)
+        else:
+            yield impossible(ProblemKind.NOTHING_TO_CALL, f"{name} has no points to call")
+    elif chance.seat != action.seat:
+        words = f"the points are {game.players[chance.seat]}'s to call, not {name}'s"
+        yield impossible(ProblemKind.NOTHING_TO_CALL, words)
+    elif action.points is not None and action.points != chance.points:
+        words = f"{name} calls {action.points}, but it is {chance.points} ({chance.because})"
+        yield impossible(ProblemKind.WRONG_CALL, words)
+
+
+def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
+    """Yield why a player may not draw, or not as many, where two are drawn at a time."""
+    name = game.players[action.seat]
+    limit = 1 if game.phase is Phase.LEAD else TILES_OF_A_DRAW
+    if hand.course.extra:
+        yield illegal(ProblemKind.DRAWN_ENOUGH, f"{name} may play again, but does not draw for it")
+    elif is_exempt(game.rules, hand):
+        yield illegal(ProblemKind.DRAWN_ENOUGH, f"{name} cast the spell and does not draw for it")
+    elif hand.course.drawn + action.tiles > limit:
+        yield illegal(
+            ProblemKind.DRAWN_ENOUGH, f"only {tiles_text(limit)} {'is' if limit == 1 else 'are'} drawn at a time"
+        )
+
+
+def _waiting(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Yield the problems of something that leaves nothing on the table to show whose it was: unlike a play it waits."""
+    for problem in problems:
+        yield doubtful(problem.kind, problem.words)

@@ -1,0 +1,101 @@
+"""What is done without a tile on the table: drawing, knocking, declining, counting the boneyard. RULES.md 2.3, 3.5."""
+
+from engine.claims import cannot_play, denies, drew, said
+from engine.closing import Step, close_hand, following
+from engine.effects import lapse
+from engine.events import Draw, Seat
+from engine.hand import NO_COURSE, Claim, Hand
+from engine.judge_turn import owes
+from engine.outcomes import Declined, Drew, Ending, Outcome, Passed
+from engine.rules import Drawing, SpellDeadlock
+from engine.state import Game, Phase
+from engine.tiles import double_bits, set_bits
+from engine.turns import advanced, drawable, is_exempt, is_optional
+from engine.turns import following as next_seat
+from engine.value import changed
+
+
+def caught_up(game: Game, hand: Hand, seat: Seat) -> tuple[Game, Hand, tuple[Outcome, ...]]:
+    """Return the match with the turn passed on when *seat* goes on because the one before needs to do nothing more."""
+    if hand.turn is None or hand.turn == seat or not is_optional(game, hand) or next_seat(game, hand) != seat:
+        return game, hand, ()
+    game, told = decline(game, hand) if hand.course.extra else knock(game, hand, hand.turn)
+    return game, game.hand or hand, told
+
+
+def draw(game: Game, hand: Hand, action: Draw) -> Step:
+    """Return the match with tiles drawn, which says that the player could not play."""
+    seat, left = action.seat, max(0, hand.boneyard - action.tiles)
+    if owes(hand, action):
+        owed = tuple(number - action.tiles if at == seat else number for at, number in enumerate(hand.course.owed))
+        return changed(game, hand=changed(hand, course=changed(hand.course, owed=owed))), ()
+    claims, course = _claims_of_a_draw(game, hand, action), hand.course
+    if hand.turn == seat and (game.rules.draw is Drawing.TWO or game.phase is Phase.LEAD):
+        course = changed(course, drawn=course.drawn + action.tiles)
+    sizes = tuple(size + action.tiles if at == seat else size for at, size in enumerate(hand.sizes))
+    hand = changed(hand, sizes=sizes, boneyard=left, claims=claims, course=course)
+    game = changed(game, hand=hand)
+    told = (Drew(seat, action.tiles, left),)
+    if hand.locked and left <= game.rules.boneyard_reserve and game.phase is Phase.PLAY:
+        return following(told, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
+    return game, told
+
+
+def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim, ...], ...]:
+    """Return what the players have said when one of them draws."""
+    seat, claims = action.seat, hand.claims
+    if hand.turn != seat or game.rules.voluntary_draw:
+        return drew(claims, seat, action.tiles)
+    if game.phase is Phase.LEAD:
+        return drew(said(claims, seat, _without_double(game)), seat, action.tiles)
+    # Of several tiles drawn until one can be played only the last can be, but each draw is a reset. RULES.md 2.6.
+    return drew(said(claims, seat, cannot_play(hand, game.rules, "drew")), seat, action.tiles)
+
+
+def knock(game: Game, hand: Hand, seat: Seat) -> Step:
+    """Return the match with the turn passed on, and the hand closed when all have knocked in succession."""
+    if game.phase is Phase.LEAD:
+        return _without_lead(game, hand, seat)
+    claims = hand.claims
+    if game.rules.must_play and not is_exempt(game.rules, hand):
+        claims = said(claims, seat, cannot_play(hand, game.rules, "knocked"))
+    hand = changed(hand, claims=claims, passes=hand.passes + 1, turn=Seat((seat + 1) % len(game.players)))
+    told: tuple[Outcome, ...] = (Passed(seat, hand.passes),)
+    if hand.course is not NO_COURSE:
+        hand, skipped = advanced(hand, seat, len(game.players))
+        told = (*told, *skipped)
+    game = changed(game, hand=hand)
+    # Where a lap of passes can leave tiles to draw, the caster of a spell among them, it blocks nothing yet.
+    if hand.passes < len(game.players) or (game.rules.draw is Drawing.TWO and drawable(game.rules, hand)):
+        return game, told
+    effects = game.rules.effects
+    if hand.course.spell is not None and effects is not None and effects.spell_deadlock is SpellDeadlock.LAPSES:
+        hand, lifted = lapse(changed(hand, passes=0))
+        return changed(game, hand=hand), (*told, *lifted)
+    return following(told, close_hand(game, hand, Ending.BLOCKED_BY_KNOCKS, None))
+
+
+def decline(game: Game, hand: Hand) -> Step:
+    """Return the match with an extra turn given up."""
+    assert hand.turn is not None  # somebody has an extra turn
+    seat = hand.turn
+    hand, skipped = advanced(hand, seat, len(game.players))
+    return changed(game, hand=hand), (Declined(seat), *skipped)
+
+
+def _without_lead(game: Game, hand: Hand, seat: Seat) -> Step:
+    """Return the match with the chance to lead passed on: *seat* has no double. RULES.md 3.5."""
+    drawn = hand.course.drawn
+    hand, _ = advanced(hand, seat, len(game.players))
+    without = hand.course.without_double + (0 if drawn else 1)
+    hand = changed(
+        hand,
+        claims=said(hand.claims, seat, _without_double(game)),
+        course=changed(hand.course, without_double=without),
+    )
+    return changed(game, hand=hand), (Passed(seat, without, instead_of_leading=True),)
+
+
+def _without_double(game: Game) -> Claim:
+    """Return what is said by not leading where any double may lead."""
+    return denies(double_bits() & set_bits(game.rules.max_pips), "had no double to lead")

@@ -1,0 +1,119 @@
+"""The games by name: rules as data. RULES.md 2.7; every value has its reason in section 3 there."""
+
+from dataclasses import replace
+
+from engine.errors import EngineError
+from engine.rules import (
+    BranchOrder,
+    Drawing,
+    Effects,
+    HandMode,
+    HandPoints,
+    LeadRule,
+    MatchEnd,
+    NoDouble,
+    Policy,
+    Rules,
+    Spinner,
+    SpinnerCount,
+    TallyStyle,
+    TargetTest,
+    TieBreak,
+    TieOrder,
+)
+
+BONES = Rules(
+    name="bones",
+    redeal_if_doubles_over=3,
+    spinner=Spinner.FIRST,
+    unit=5,
+    hand_points=HandPoints(round_to=5),
+    target=150,
+    tally=TallyStyle.HOUSE,
+)
+
+DRAW = Rules(
+    name="draw",
+    lead_first=LeadRule.LOT_ANY,
+    branch_order=BranchOrder.ANY,
+)
+
+ALLFIVES = Rules(
+    name="allfives",
+    seats_max=4,
+    hand_for=((3, 5), (4, 5)),
+    lead_first=LeadRule.LOT_ANY,
+    spinner=Spinner.FIRST,
+    branch_order=BranchOrder.ANY,
+    spinner_count=SpinnerCount.OPEN_HALVES,
+    unit=5,
+    hand_points=HandPoints(subtract_own=True, round_to=5, bonus_divisor=5),
+)
+
+BLOCK = Rules(
+    name="block",
+    seats_max=4,
+    hand_for=((3, 5), (4, 5)),
+    lead_next=LeadRule.HIGHEST_DOUBLE,
+    draw=Drawing.NONE,
+    hand_points=HandPoints(subtract_own=True),
+    target_test=TargetTest.EXCEED,
+)
+
+SUPER = Rules(
+    name="super",
+    max_pips=15,
+    hand=9,
+    lead_first=LeadRule.CHOSEN_ANY_DOUBLE,
+    lead_next=LeadRule.LEFT_OF_WINNER,
+    no_double=NoDouble.DRAW_ONE_IN_TURN,
+    spinner=Spinner.STARTER_SIX,
+    draw=Drawing.TWO,
+    effects=Effects(),
+    hand_points=HandPoints(mode=HandMode.SIMPLE, tie=TieBreak.FEWEST_PIPS),
+    target=None,
+)
+
+TWOSET = Rules(
+    name="twoset",
+    copies=2,
+    seats_min=4,
+    seats_max=6,
+    lead_first=LeadRule.RACE_HIGHEST_DOUBLE,
+    lead_next=LeadRule.RACE_HIGHEST_DOUBLE,
+    spinner=Spinner.FIRST,
+    unit=5,
+    call_required=True,
+    hand_points=HandPoints(subtract_own=True, tie_order=TieOrder.PIPS_THEN_HIGH),
+    target=150,
+    tally=TallyStyle.ROWS,
+)
+
+CUTTHROAT = replace(TWOSET, name="cutthroat", cutthroat=True)
+
+FREE = Rules(
+    name="free",
+    seats_min=1,
+    hand=1,
+    spinner=Spinner.ALL,
+    branch_order=BranchOrder.ANY,
+    draw=Drawing.NONE,
+    target=None,
+    match_end=MatchEnd.END_OF_HAND,
+    policy=Policy.WARN,
+    refereed=False,
+)
+
+PROFILES: tuple[Rules, ...] = (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET, CUTTHROAT, FREE)
+
+
+def profile(name: str) -> Rules:
+    """Return the game that is called *name*.
+
+    Raises:
+        EngineError: If no game is called that; the message lists those that are.
+    """
+    for rules in PROFILES:
+        if rules.name == name:
+            return rules
+    raise EngineError(f'no game is called "{name}"; known: ' + ", ".join(rules.name for rules in PROFILES))

@@ -1,0 +1,272 @@
+"""The rules once more, written as plainly as possible and sharing nothing with the engine: turns, hand ends, perft.
+
+A game is `start(rules, hands, boneyard)`. `actions` says what the seat to move can do, `after` does it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from tests.engine.naive import DRAW, KNOCK, Action, Dealt, Layout, Pair, Rules, is_double, whole_set
+from tests.engine.naive_super import SuperGame, super_actions, super_after, super_result, super_start
+
+
+@dataclass
+class LineGame(Dealt):
+    """One hand of any game but super."""
+
+    layout: Layout = field(default_factory=Layout)
+    leads: list[Pair] = field(default_factory=list)  # what may be led
+    points: list[int] = field(default_factory=list)  # of plays and stacks, by seat
+    scorer: int = -1  # who played or stacked last
+    worth: int = 0  # what the layout gave him, or would have given
+    earned: int = 0  # what he got: more than that for some stacks
+
+
+Position = LineGame | SuperGame
+
+# RULES.md 2.7, without what only a match needs.
+_POINTS = {"subtract_own": False, "round_to": None, "bonus_divisor": 1, "tie": "lightest_tile", "tie_order": "pips"}
+_PLAIN = {"set": 6, "copies": 1, "hand": 7, "spinner": "none", "branch_order": "any", "unit": None, "draw": "none"}
+_FIVES = {"spinner": "first", "unit": 5, "play_divisor": 1, "draw": "until_playable"}
+_CAPPED = {"branch_order": "sides_first", "spinner_count": "until_capped", "no_double": "redeal"}
+_FEWER = {2: 7, 3: 5, 4: 5}
+PROFILES: dict[str, Rules] = {
+    "bones": _PLAIN
+    | _FIVES
+    | _CAPPED
+    | {"redeal_if_doubles_over": 3, "lead_first": "highest_double", "hand_points": _POINTS | {"round_to": 5}},
+    "draw": _PLAIN | {"lead_first": "lot_any", "draw": "until_playable", "hand_points": _POINTS},
+    "allfives": _PLAIN
+    | _FIVES
+    | {"hand": _FEWER, "lead_first": "lot_any", "spinner_count": "open_halves"}
+    | {"hand_points": _POINTS | {"subtract_own": True, "round_to": 5, "bonus_divisor": 5}},
+    "block": _PLAIN
+    | {"hand": _FEWER, "lead_first": "highest_double", "no_double": "redeal"}
+    | {"hand_points": _POINTS | {"subtract_own": True}},
+    "super": {"set": 15, "hand": 9, "lead_first": "chosen_any_double", "no_double": "draw_one_in_turn"}
+    | {"spinner": "starter6", "unit": None, "draw": "two", "skip_on": "double", "spell_lap": "caster_exempt"}
+    | {"hand_points": {"mode": "simple"}},
+    "twoset": _PLAIN
+    | _FIVES
+    | _CAPPED
+    | {"copies": 2, "lead_first": "race_highest_double", "cutthroat": False}
+    | {"hand_points": _POINTS | {"subtract_own": True, "tie_order": "pips_then_high"}},
+}
+
+
+# ---- the deal and the lead ----
+
+
+def deal(rules: Rules, seats: int, rng: random.Random, leader: int = 0, lead: str | None = None) -> Position:
+    """Shuffle and deal until the hand can be played."""
+    size = rules["hand"] if isinstance(rules["hand"], int) else rules["hand"][seats]
+    while True:
+        pile = whole_set(rules)
+        rng.shuffle(pile)
+        hands = [[pile.pop() for _ in range(size)] for _ in range(seats)]
+        doubles = [sum(is_double(tile) for tile in hand) for hand in hands]
+        if max(doubles) > rules.get("redeal_if_doubles_over", size):
+            continue
+        try:
+            return start(rules, hands, pile, leader, lead)
+        except ValueError:
+            continue
+
+
+def start(
+    rules: Rules, hands: Sequence[Sequence[Pair]], boneyard: Sequence[Pair], leader: int = 0, lead: str | None = None
+) -> Position:
+    """The position before the first tile.
+
+    Args:
+        rules: As in RULES.md 2.7.
+        hands: By seat.
+        boneyard: Drawn from the end.
+        leader: Who leads where the tiles do not say it.
+        lead: Instead of `lead_first` of the rules.
+
+    Raises:
+        ValueError: If nobody can lead and everybody has to draw new tiles.
+    """
+    own = [[(min(tile), max(tile)) for tile in hand] for hand in hands]
+    if rules["spinner"] == "starter6":
+        return super_start(rules, own, list(boneyard), leader)
+    seat, leads = _lead(rules, own, leader, lead or rules["lead_first"])
+    layout = Layout(rules["spinner"], rules.get("branch_order", "any"), rules.get("spinner_count", "until_capped"))
+    return LineGame(rules, own, list(boneyard), seat, layout=layout, leads=leads, points=[0] * len(own))
+
+
+def _lead(rules: Rules, hands: list[list[Pair]], leader: int, lead: str) -> tuple[int, list[Pair]]:
+    """The seat that leads, and what it may lead."""
+    if lead in ("any", "lot_any", "winner_any"):
+        return leader, list(hands[leader])
+    tiles = [tile for hand in hands for tile in hand]
+    doubles = [tile for tile in tiles if is_double(tile)]
+    top = (rules["set"], rules["set"])
+    if lead == "double_six":
+        forced = [top] if top in tiles else []
+    elif doubles or lead in ("highest_double", "race_highest_double"):
+        forced = [max(doubles)] if doubles else []
+    elif lead == "highest_double_else_highest_single":
+        forced = [max(tiles, key=lambda tile: (sum(tile), tile[1]))]
+    else:
+        raise NotImplementedError(lead)
+    if not forced:
+        raise ValueError("nobody holds the tile that has to be led")
+    return next(seat for seat, hand in enumerate(hands) if forced[0] in hand), forced
+
+
+# ---- turns ----
+
+
+def actions(now: Position) -> list[Action]:
+    """Everything the seat to move can do; nothing when the hand is over."""
+    if isinstance(now, SuperGame):
+        return super_actions(now)
+    if now.over:
+        return []
+    if not now.layout.laid:
+        return [Action("play", tile) for tile in dict.fromkeys(now.leads)]
+    hand = now.hands[now.turn]
+    found = now.layout.plays(hand)
+    if now.rules.get("cutthroat") and now.worth > 0 and now.scorer != now.turn:
+        found += now.layout.stacks(hand)  # what can be stacked fits that side, too: nobody has only this
+    return found or [DRAW if _can_draw(now) else KNOCK]
+
+
+def _can_draw(now: LineGame) -> bool:
+    reserve: int = now.rules.get("boneyard_reserve", 0)
+    return now.rules["draw"] != "none" and len(now.boneyard) > reserve
+
+
+def after(before: Position, action: Action) -> Position:
+    """The position after one of `actions(before)`; *before* stays as it is."""
+    if isinstance(before, SuperGame):
+        return super_after(before, action)
+    now = replace(
+        before,
+        hands=[list(hand) for hand in before.hands],
+        boneyard=list(before.boneyard),
+        layout=before.layout.twin(),
+        points=list(before.points),
+    )
+    seat = now.turn
+    if action.kind == "draw":
+        now.hands[seat].append(now.boneyard.pop())
+    elif action.kind == "knock":
+        now.knocks += 1
+    elif action.kind == "play":
+        now.layout.play(action.tile, action.place)
+        now.worth = now.earned = _score(now)
+        now.points[seat] += now.earned
+    else:
+        now.layout.stacked.append(action.tile)
+        stolen = now.worth * (2 if is_double(action.tile) else 1)
+        now.earned = 2 * stolen if now.rules.get("gain") == "score_plus_stolen" else stolen
+        now.points[seat] += now.earned
+        now.points[now.scorer] -= stolen
+    if action.kind in ("play", "stack"):
+        now.scorer, now.knocks = seat, 0
+        now.hands[seat].remove(action.tile)
+        if not now.hands[seat]:
+            now.over, now.out = True, seat
+    if action.kind != "draw":
+        now.turn = (seat + 1) % len(now.hands)
+    if now.knocks == len(now.hands) or (now.layout.locked(now.rules) and not (_can_draw(now) and _draws_out(now))):
+        now.over = True
+    return now
+
+
+def _draws_out(now: LineGame) -> bool:
+    """Whether the boneyard is drawn to its last tile although nothing fits any more."""
+    what: str = now.rules.get("on_provable_block", "announce")
+    return what != "end_now"
+
+
+def _score(now: LineGame) -> int:
+    unit = now.rules.get("unit")
+    if unit is None or now.layout.count() % unit != 0:
+        return 0
+    divisor: int = now.rules.get("play_divisor", 1)
+    return now.layout.count() // divisor
+
+
+def perft(now: Position, depth: int) -> int:
+    """How many sequences of exactly *depth* actions there are."""
+    if depth == 0:
+        return 1
+    return sum(perft(after(now, action), depth - 1) for action in actions(now))
+
+
+# ---- counts and points ----
+
+
+def count(now: Position) -> int:
+    """The sum of the open ends; super has none."""
+    return now.layout.count() if isinstance(now, LineGame) else 0
+
+
+def play_score(now: Position) -> int:
+    """What the latest play or stack earned the seat that made it."""
+    return now.earned if isinstance(now, LineGame) else 0
+
+
+def scores(now: Position) -> list[int]:
+    """The points of plays and stacks by seat, without the bonus of the hand."""
+    return list(now.points) if isinstance(now, LineGame) else [0] * len(now.hands)
+
+
+def hand_result(now: Position) -> tuple[int | None, int]:
+    """The winner of a hand that is over, None if nobody won, and the bonus."""
+    if not now.over:
+        raise ValueError("the hand is not over")
+    if isinstance(now, SuperGame):
+        return super_result(now)
+    return settle(now.rules, now.hands, now.out)
+
+
+def settle(rules: Rules, hands: Sequence[Sequence[Pair]], out: int | None) -> tuple[int | None, int]:
+    """Winner and bonus of any game but super.
+
+    Partners (four seats, `partners` is true) sit across. The bonus is what the winner's pair gets: with `individual`
+    the other pair's pips, less the winner's own; with `team_total` the heavier pair's pips; with `all_three` as if
+    there were no partners.
+    """
+    points = rules["hand_points"]
+    pips = [sum(map(sum, hand)) for hand in hands]
+    partners_mode = rules.get("partners_mode", "individual") if rules.get("partners") is True else ""
+    if partners_mode == "team_total":
+        return _settle_pairs(pips, out)
+    best = [seat for seat, weight in enumerate(pips) if weight == min(pips)]
+    if out is not None:
+        best = [out]
+    elif len(best) > 1 and points["tie"] == "lightest_tile":
+        by_high = points.get("tie_order", "pips") == "pips_then_high"
+        sorted_hands = {seat: sorted((sum(tile), max(tile) * by_high) for tile in hands[seat]) for seat in best}
+        best = [seat for seat in best if sorted_hands[seat] == min(sorted_hands.values())]
+    if partners_mode and len({seat % 2 for seat in best}) == 1:
+        best = best[:1]  # two equal hands of one pair: it is the pair that wins
+    if len(best) > 1:
+        return None, 0
+    winner = best[0]
+    bonus = sum(pips) - pips[winner] - (pips[winner] if points.get("subtract_own") else 0)
+    if partners_mode == "individual":
+        bonus -= pips[(winner + 2) % 4]
+    return winner, round_nearest(max(0, bonus), points.get("round_to")) // points.get("bonus_divisor", 1)
+
+
+def _settle_pairs(pips: list[int], out: int | None) -> tuple[int | None, int]:
+    pairs = [pips[0] + pips[2], pips[1] + pips[3]]
+    if out is None and pairs[0] == pairs[1]:
+        return None, 0
+    pair = pairs.index(min(pairs)) if out is None else out % 2
+    winner = out if out is not None else min((pair, pair + 2), key=lambda seat: pips[seat])
+    return winner, pairs[1 - pair]
+
+
+def round_nearest(value: int, unit: int | None) -> int:
+    """The nearest multiple of an odd unit."""
+    return value if unit is None else (value + unit // 2) // unit * unit

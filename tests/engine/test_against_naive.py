@@ -1,0 +1,380 @@
+"""Random whole hands, event by event, the engine against the naive game: every choice, count, score and result."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from engine import (
+    ALLFIVES,
+    BLOCK,
+    BONES,
+    CUTTHROAT,
+    DRAW,
+    SUPER,
+    TWOSET,
+    BranchOrder,
+    Drawing,
+    Effects,
+    HandMode,
+    HandPoints,
+    LeadRule,
+    NoDouble,
+    PartnersMode,
+    ProvableBlock,
+    Rules,
+    SkipOn,
+    SpellDeadlock,
+    SpellLap,
+    Spinner,
+    SpinnerCount,
+    StealGain,
+    TieBreak,
+    TieOrder,
+)
+from tests.engine.naive import Action, Pair, is_double, whole_set
+from tests.engine.naive_game import (
+    PROFILES,
+    LineGame,
+    Position,
+    actions,
+    after,
+    count,
+    hand_result,
+    play_score,
+    scores,
+    start,
+)
+from tests.engine.naive_super import SuperGame, super_locked
+from tests.engine.open_hands import OpenHand, naive_rules, open_hand
+
+
+@dataclass(frozen=True)
+class Deal:
+    """A hand to be played twice; *yard* tiles are left to draw, the rest of the set is in the box."""
+
+    rules: Rules
+    seats: int
+    hand: int
+    yard: int | None = None
+
+
+# ---- what is played ----
+
+Draws = Callable[[random.Random], Deal]
+
+
+def lines(rules: Rules, *seats: int) -> Draws:
+    """The game as it is, now and then with small hands."""
+
+    def one(rng: random.Random) -> Deal:
+        players = rng.choice(seats)
+        return Deal(rules, players, rng.choice((rules.dealt(players), 3, 4)))
+
+    return one
+
+
+def six_arms(rng: random.Random) -> Deal:
+    """The double-fifteen set, whole or with a few tiles to draw."""
+    seats = rng.randint(2, 4)
+    rules = replace(
+        SUPER,
+        effects=replace(
+            SUPER.effects or Effects(),
+            skip_on=rng.choice(list(SkipOn)),
+            spell_lap=rng.choice(list(SpellLap)),
+            spell_deadlock=rng.choice(list(SpellDeadlock)),
+            last_tile=rng.random() < 0.3,
+        ),
+        hand_points=HandPoints(
+            mode=rng.choice((HandMode.SIMPLE, HandMode.ADVANCED)),
+            tie=rng.choice((TieBreak.FEWEST_PIPS, TieBreak.NONE)),
+            signed=rng.random() < 0.3,
+        ),
+        on_provable_block=rng.choice(list(ProvableBlock)),
+    )
+    return Deal(rules, seats, rng.choice((4, 9)), rng.choice((None, None, 0, 5, 20)))
+
+
+def six_arms_of_few_numbers(rng: random.Random) -> Deal:
+    """Sets of 28 to 55 tiles: effects, spells and locks are everyday there."""
+    numbers = rng.sample(range(7), 4)
+    deal = six_arms(rng)
+    assert deal.rules.effects is not None
+    effects = replace(
+        deal.rules.effects, draw_on=numbers[0], again_on=numbers[1], spell_on=numbers[2], reverse_on=numbers[3]
+    )
+    reserve = rng.choice((0, 0, 0, 2))
+    rules = replace(deal.rules, max_pips=rng.choice((6, 6, 7, 9)), effects=effects, boneyard_reserve=reserve)
+    return Deal(rules, deal.seats, rng.randint(2, 7), rng.choice((None, 0, 3)))
+
+
+def two_sets(rng: random.Random) -> Deal:
+    """Two sets, mostly with stacks; short hands in which many tiles lie twice."""
+    rules = replace(
+        rng.choice((TWOSET, CUTTHROAT, CUTTHROAT, CUTTHROAT)),
+        seats_min=2,
+        steal_gain=rng.choice(list(StealGain)),
+        call_required=rng.random() < 0.7,
+        unit=rng.choice((5, 5, 3, 2)),
+        tally=DRAW.tally,
+    )
+    return Deal(rules, rng.choice((2, 3, 4, 4, 6)), rng.choice((7, 7, 4, 9)))
+
+
+def partners(rng: random.Random) -> Deal:
+    points = replace(BLOCK.hand_points, subtract_own=rng.random() < 0.5, tie=rng.choice(TIES))
+    rules = replace(BLOCK, partners=True, partners_mode=rng.choice(list(PartnersMode)), hand_points=points)
+    return Deal(rules, 4, rng.choice((5, 7)))
+
+
+TIES = (TieBreak.LIGHTEST_TILE, TieBreak.LIGHTEST_TILE, TieBreak.NONE)
+LINE_LEADS = (LeadRule.HIGHEST_DOUBLE, LeadRule.SET_DOUBLE, LeadRule.LOT_ANY)
+
+
+def any_line(rng: random.Random) -> Deal:
+    """Whatever can be chosen for a game without six arms."""
+    unit, size = rng.choice((None, 5, 5, 3)), rng.choice((6, 6, 6, 7, 9, 12))
+    rules = replace(
+        rng.choice((BONES, DRAW, ALLFIVES, BLOCK)),
+        max_pips=size,
+        copies=rng.choice((1, 1, 1, 2)),
+        seats_max=None,
+        lead_first=rng.choice(LINE_LEADS),
+        no_double=rng.choice((NoDouble.REDEAL, NoDouble.HIGHEST_TILE)),
+        spinner=rng.choice((Spinner.NONE, Spinner.FIRST, Spinner.ALL)),
+        branch_order=rng.choice(list(BranchOrder)),
+        spinner_count=rng.choice(list(SpinnerCount)),
+        unit=unit,
+        play_divisor=rng.choice((1, 1, 5)),
+        draw=rng.choice((Drawing.NONE, Drawing.UNTIL_PLAYABLE)),
+        boneyard_reserve=rng.choice((0, 0, 2)),
+        on_provable_block=rng.choice(list(ProvableBlock)),
+        hand_points=HandPoints(
+            subtract_own=rng.random() < 0.5,
+            round_to=rng.choice((None, 5, 3)),
+            bonus_divisor=rng.choice((1, 5, 3)),
+            tie=rng.choice(TIES),
+            tie_order=rng.choice(list(TieOrder)),
+        ),
+        tally=DRAW.tally,
+    )
+    return Deal(rules, rng.randint(2, 4), rng.randint(2, 7), rng.choice((None, None, 0, 4)) if size < 9 else 9)
+
+
+GAMES: dict[str, Draws] = {
+    "bones": lines(BONES, 2, 3, 4),
+    "draw": lines(DRAW, 2, 3, 4),
+    "allfives": lines(ALLFIVES, 2, 3, 4),
+    "block": lines(BLOCK, 2, 3, 4),
+    "partners": partners,
+    "super": six_arms,
+    "super of few numbers": six_arms_of_few_numbers,
+    "two sets": two_sets,
+    "any line": any_line,
+}
+
+RARE = {
+    "bones": {"went out", "blocked", "drew out"},
+    "draw": {"went out", "blocked", "drew out"},
+    "allfives": {"went out", "blocked", "drew out", "capped"},
+    "block": {"went out", "blocked", "all knocked", "nobody won"},
+    "partners": {"went out", "blocked", "all knocked", "nobody won"},
+    "super": {"went out", "blocked", "spell", "starter spell", "spell and nothing to draw", "turned", "again"},
+    "super of few numbers": {
+        *("went out", "blocked", "all knocked", "nobody won", "spell", "starter spell", "spell and nothing to draw"),
+        *("turned", "again", "six arms", "drew for a double", "locked and tiles left", "spell lapsed"),
+    },
+    "two sets": {"went out", "stacked", "stacked on a stack", "stacked a double", "scored below zero", "capped"},
+    "any line": {"went out", "blocked", "all knocked", "nobody won", "locked and tiles left", "capped", "drew out"},
+}
+
+
+# ---- playing it ----
+
+
+def dealt(deal: Deal, rng: random.Random) -> tuple[OpenHand, Position]:
+    """Both games before the first tile; deals that nobody can lead are thrown away by both."""
+    rules = naive_rules(deal.rules)
+    while True:
+        pile = whole_set(rules)
+        rng.shuffle(pile)
+        hands: list[list[Pair]] = [[pile.pop() for _ in range(deal.hand)] for _ in range(deal.seats)]
+        yard = pile if deal.yard is None else pile[: deal.yard]
+        if deal.rules.effects and not any(is_double(one) for held in (yard, *hands) for one in held):
+            continue  # all doubles are in the box
+        leader = rng.randrange(deal.seats)
+        try:
+            naive = start(rules, hands, yard, leader)
+        except ValueError:
+            with pytest.raises(ValueError, match="nobody holds"):
+                open_hand(deal.rules, hands, yard, leader)
+            continue
+        return open_hand(deal.rules, hands, yard, leader), naive
+
+
+def agree(engine: OpenHand, naive: Position) -> dict[Action, int]:
+    """Whether both stand at the same place; each action with its number among the moves of the engine."""
+    moves = engine.moves()
+    choices = {engine.action(move): at for at, move in enumerate(moves)}
+    assert len(choices) == len(moves)
+    assert set(choices) == set(actions(naive)), engine.state.log
+    assert engine.over == naive.over
+    assert [[(one.low, one.high) for one in hand] for hand in engine.hands] == naive.hands
+    assert list(engine.hand.sizes) == [len(hand) for hand in naive.hands]
+    assert engine.hand.boneyard == len(naive.boneyard)
+    if engine.game.rules.unit is not None:
+        assert engine.game.count.total == count(naive), engine.state.log
+    assert list(engine.game.totals) == scores(naive), engine.state.log
+    if moves:
+        assert engine.hand.turn == naive.turn
+    return choices
+
+
+def play_both(deal: Deal, rng: random.Random) -> Counter[str]:
+    """Play one hand, compare after every event, and return what happened in it."""
+    engine, naive = dealt(deal, rng)
+    seen: Counter[str] = Counter()
+    before: Action | None = None
+    narrow = rng.random() < 0.3
+    while choices := agree(engine, naive):
+        action = chosen(naive, sorted(choices), rng, narrow=narrow)
+        seen.update(facts(naive, action, before))
+        totals = engine.game.totals
+        seat = naive.turn
+        engine, naive = engine.after(engine.moves()[choices[action]]), after(naive, action)
+        if action.kind in ("play", "stack"):
+            assert engine.game.totals[seat] - totals[seat] == play_score(naive), engine.state.log
+        before = action if action.kind in ("play", "stack") else before
+    seen.update(endings(naive, engine))
+    paid = engine.game.totals
+    result, engine = engine.revealed()
+    winner, points = hand_result(naive)
+    assert (_who(deal.rules, result.winner), result.points) == (_who(deal.rules, winner), points), engine.state.log
+    bonus = [after - before for before, after in zip(paid, engine.game.totals, strict=True)]
+    assert bonus == [points if seat == result.winner else 0 for seat in range(deal.seats)]
+    return seen
+
+
+def chosen(now: Position, choices: list[Action], rng: random.Random, *, narrow: bool) -> Action:
+    """One of the choices: mostly a stack where there is one; in a narrow hand what leaves few open numbers."""
+    stacks = [action for action in choices if action.kind == "stack"]
+    if stacks and rng.random() < 0.8:
+        return rng.choice(stacks)
+    rng.shuffle(choices)
+    if narrow and isinstance(now, LineGame) and choices[0].kind == "play":
+        return min(choices, key=lambda action: open_numbers(after(now, action)))
+    return choices[0]
+
+
+def open_numbers(now: Position) -> int:
+    """How many numbers are open, heavy ones last: those have not been played often."""
+    assert isinstance(now, LineGame)
+    numbers = [now.layout.number(place) for place in now.layout.open_places()]
+    return 100 * len(set(numbers)) - sum(numbers.count(number) for number in numbers)
+
+
+def _who(rules: Rules, winner: int | None) -> int | None:
+    """Who won: where pairs are weighed together it is the pair."""
+    pairs = rules.partners and rules.partners_mode is PartnersMode.TEAM_TOTAL
+    return winner % 2 if pairs and winner is not None else winner
+
+
+def facts(now: Position, action: Action, before: Action | None) -> Iterator[str]:
+    """What is rare about an action."""
+    if action.kind == "stack":
+        yield "stacked"
+        if is_double(action.tile):
+            yield "stacked a double"
+        if before is not None and before.kind == "stack":
+            yield "stacked on a stack"
+    if min(scores(now)) < 0:
+        yield "scored below zero"
+    if isinstance(now, SuperGame):
+        yield from six_arm_facts(now, action)
+    else:
+        if any(now.layout.branches(at) and now.layout.neighbours(at) > 2 for at in now.layout.laid):
+            yield "capped"
+        if action.kind == "draw" and len(now.boneyard) == 1:
+            yield "drew out"
+        if action.kind == "draw" and now.layout.locked(now.rules):
+            yield "locked and tiles left"
+
+
+def six_arm_facts(now: SuperGame, action: Action) -> Iterator[str]:
+    if now.spell:
+        yield "starter spell" if now.spell == "new" else "spell"
+        if action.kind == "knock" and not now.boneyard:
+            yield "spell and nothing to draw"
+            if after(now, action).over is False and now.knocks == len(now.hands) - 1:
+                yield "spell lapsed"
+    if now.extra:
+        yield "again"
+    if now.direction < 0:
+        yield "turned"
+    if len(now.arms) == 6:
+        yield "six arms"
+    if now.starter is None and action.kind == "draw":
+        yield "drew for a double"
+    if action.kind == "draw" and now.starter is not None and super_locked(now):
+        yield "locked and tiles left"
+
+
+def endings(now: Position, engine: OpenHand) -> Iterator[str]:
+    yield "blocked" if now.out is None else "went out"
+    if now.knocks >= len(now.hands):
+        yield "all knocked"
+    if now.out is None and hand_result(now)[0] is None:
+        yield "nobody won"
+
+
+def compare(name: str, hands: int, seed: int) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    for number in range(hands):
+        rng = random.Random(seed + number)
+        seen.update(set(play_both(GAMES[name](rng), rng)))
+    return seen
+
+
+# ---- tests ----
+
+
+def test_the_games_are_the_same_in_both() -> None:
+    for rules in (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET):
+        mapped, plain = naive_rules(rules), PROFILES[rules.name]
+        for key, value in plain.items():
+            if key == "hand_points":
+                assert {name: mapped[key][name] for name in value} == value, rules.name
+            elif key == "hand":
+                sizes = value if isinstance(value, dict) else dict.fromkeys(range(2, 7), value)
+                assert {seats: mapped[key][seats] for seats in sizes} == sizes, rules.name
+            elif key != "no_double" and (key != "branch_order" or rules.spinner is not Spinner.NONE):
+                assert mapped[key] == value, (rules.name, key)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_random_hands_are_the_same(name: str) -> None:
+    compare(name, 15, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES)
+def test_hundreds_of_random_hands_are_the_same_and_reach_what_is_rare(name: str) -> None:
+    seen = compare(name, 400, seed=1000)
+    assert set(seen) >= RARE[name], (RARE[name] - set(seen), seen)
+
+
+def test_a_difference_would_be_seen() -> None:
+    rng = random.Random(5)
+    engine, naive = dealt(GAMES["allfives"](rng), rng)
+    action = actions(naive)[0]
+    with pytest.raises(AssertionError):
+        agree(engine, after(naive, action))
+    assert isinstance(naive, LineGame)
+    naive.hands[0].pop()
+    with pytest.raises(AssertionError):
+        agree(engine, naive)

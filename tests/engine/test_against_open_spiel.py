@@ -1,0 +1,156 @@
+"""Random games of OpenSpiel (block for two, and for two pairs) against the engine.
+
+Both give a game to the lower sum of pips and pay it the other's; in `python_team_dominoes` that is the sum of a pair,
+also when somebody has gone out, where the engine pays who went out: there only its sums can be compared.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from engine import (
+    BLOCK,
+    HandPoints,
+    Holding,
+    Knock,
+    LeadRule,
+    PartnersMode,
+    Play,
+    Rules,
+    Seat,
+    TieBreak,
+    Tile,
+    ends,
+    full_set,
+    settle,
+)
+from tests.engine.open_hands import OpenHand, open_hand
+
+REASON = "the package open_spiel is not installed: pip install -e .[oracles]"
+pyspiel: Any = pytest.importorskip("pyspiel", reason=REASON)
+pytest.importorskip("open_spiel.python.games.block_dominoes", reason=REASON)  # registers its game
+pytest.importorskip("open_spiel.python.games.team_dominoes", reason=REASON)
+
+pytestmark = pytest.mark.slow
+
+GAMES = 300
+DEALT = 7
+# "p0 tile:(1.0, 2.0) pip:1.0", with None for the first tile
+ACTION = re.compile(r"p(\d) tile:\((\d)\.0, (\d)\.0\) pip:(?:(\d)\.0|None)")
+
+TWO = replace(
+    BLOCK,
+    lead_first=LeadRule.LOT_ANY,
+    hand=DEALT,
+    hand_for=(),
+    hand_points=HandPoints(subtract_own=False, tie=TieBreak.NONE),
+)
+PAIRS = replace(TWO, partners=True, partners_mode=PartnersMode.TEAM_TOTAL)
+
+Choice = tuple[Tile, int | None]
+"""A tile, and the number that it is laid against; None for the first."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    rules: Rules
+    seats: int
+
+
+VARIANTS = (Variant("python_block_dominoes", TWO, 2), Variant("python_team_dominoes", PAIRS, 4))
+
+
+def dealt(variant: Variant, rng: random.Random) -> tuple[OpenHand, Any]:
+    """Both before the first tile: block deals one hand after the other, the team game goes round."""
+    pile = list(full_set(6))
+    rng.shuffle(pile)
+    hands = [pile[seat * DEALT : (seat + 1) * DEALT] for seat in range(variant.seats)]
+    order = [tile for hand in hands for tile in hand]
+    if variant.seats == 4:
+        order = [tile for round_ in zip(*hands, strict=True) for tile in round_]
+    state = pyspiel.load_game(variant.name).new_initial_state()
+    names = {state.action_to_string(pyspiel.PlayerId.CHANCE, action): action for action in state.legal_actions()}
+    for tile in order:
+        state.apply_action(names[f"Deal ({tile.low}.0, {tile.high}.0)"])
+    pairs = [[(tile.low, tile.high) for tile in hand] for hand in hands]
+    return open_hand(variant.rules, pairs, [(tile.low, tile.high) for tile in pile[len(order) :]]), state
+
+
+def their_choices(state: Any) -> dict[Choice, int]:
+    found: dict[Choice, int] = {}
+    for action in state.legal_actions():
+        said = ACTION.fullmatch(state.action_to_string(state.current_player(), action))
+        assert said is not None
+        assert int(said[1]) == state.current_player()
+        found[Tile.of(int(said[2]), int(said[3])), None if said[4] is None else int(said[4])] = action
+    return found
+
+
+def our_choices(now: OpenHand) -> dict[Choice, Play]:
+    """The plays; two ends with one number are one choice, as OpenSpiel has it."""
+    numbers = {end.spot: end.number for end in ends(now.state)}
+    found: dict[Choice, Play] = {}
+    for move in now.moves():
+        assert isinstance(move, Play)
+        found[move.tile, None if move.at is None else numbers[move.at]] = move
+    return found
+
+
+def check_position(now: OpenHand, state: Any) -> None:
+    hands = [{Tile.of(int(one), int(other)) for one, other in hand} for hand in state.hands]
+    assert [set(hand) for hand in now.hands] == hands
+    assert sorted(end.number for end in ends(now.state)) == state.open_edges
+    if not now.over:
+        assert now.hand.turn == state.current_player()
+
+
+def play_game(variant: Variant, rng: random.Random) -> bool:
+    """Play one game in both, and return whether it got stuck."""
+    now, state = dealt(variant, rng)
+    while not state.is_terminal():
+        check_position(now, state)
+        ours, theirs = our_choices(now), their_choices(state)
+        assert set(ours) == set(theirs)
+        choice = rng.choice(list(ours))
+        state.apply_action(theirs[choice])
+        now = now.after(ours[choice])
+        while (moves := now.moves()) and isinstance(moves[0], Knock):
+            now = now.after(moves[0])
+    assert now.over
+    check_position(now, state)
+    assert our_returns(variant, now) == list(state.returns())
+    return now.hand.out is None
+
+
+def our_returns(variant: Variant, now: OpenHand) -> list[int]:
+    """What each seat gets, and loses to the other side."""
+    result, _ = now.revealed()
+    if now.hand.out is not None:
+        assert result.winner == now.hand.out
+    if variant.rules.partners:
+        holdings = [Holding.of(hand) for hand in now.hands]
+        by_sum = settle(holdings, None, variant.rules.hand_points, PartnersMode.TEAM_TOTAL)
+        assert now.hand.out is not None or by_sum == result
+        result = by_sum
+    if result.winner is None:
+        return [0] * variant.seats
+    return [result.points * (1 if Seat(at) % 2 == result.winner % 2 else -1) for at in range(variant.seats)]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_block_is_what_open_spiel_plays(variant: Variant) -> None:
+    stuck = [play_game(variant, random.Random(seed)) for seed in range(GAMES)]
+    assert 30 < sum(stuck) < GAMES - 30
+
+
+def test_a_difference_would_be_seen() -> None:
+    now, state = dealt(VARIANTS[0], random.Random(1))
+    state.apply_action(state.legal_actions()[0])
+    with pytest.raises(AssertionError):
+        check_position(now, state)

@@ -1,0 +1,400 @@
+"""RULES.md 2.7 as options: every key can be read, written and chosen, and what cannot be is said clearly."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from enum import Enum, StrEnum
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import engine.rules
+from engine.errors import EngineError
+from engine.option_table import CONSEQUENCES
+from engine.option_values import Choice, Number, allowed_text, seats_that_can_play, value_meaning
+from engine.options import (
+    OPTIONS,
+    PRESETS,
+    OptionsError,
+    changed_options,
+    matters,
+    option_named,
+    parse_options,
+    value_text,
+    with_options,
+)
+from engine.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, FREE, PROFILES, SUPER, TWOSET, profile
+from engine.rules import Effects, HandPoints, Rules, deal_problems
+
+# RULES.md 2.7 as data, hand_points opened. What it leaves open (partners "optional_if_4", mode "simple|advanced")
+# stands here with the value of the profile.
+REFERENCE = {
+    "bones": """
+        set=6 copies=1 players=2-4 hand=7 redeal_if_doubles_over=3 lead_first=highest_double no_double=redeal
+        lead_next=winner_any spinner=first branch_order=sides_first spinner_count=until_capped unit=5 play_divisor=1
+        draw=until_playable call_required=no subtract_own=no round_to=5 bonus_divisor=1 tie=lightest_tile target=150
+        target_test=reach match_end=immediate tally=house""",
+    "draw": """
+        set=6 players=2-4 hand=7 lead_first=lot_any lead_next=winner_any spinner=none branch_order=any unit=none
+        draw=until_playable subtract_own=no round_to=none bonus_divisor=1 tie=lightest_tile target=100
+        target_test=reach""",
+    "allfives": """
+        set=6 players=2-4 hand=2:7,3:5,4:5 lead_first=lot_any lead_next=winner_any spinner=first branch_order=any
+        spinner_count=open_halves unit=5 play_divisor=1 draw=until_playable subtract_own=yes round_to=5
+        bonus_divisor=5 tie=lightest_tile target=100 target_test=reach match_end=immediate""",
+    "block": """
+        set=6 players=2-4 partners=no hand=2:7,3:5,4:5 lead_first=highest_double lead_next=highest_double
+        no_double=redeal spinner=none unit=none draw=none subtract_own=yes round_to=none tie=lightest_tile target=100
+        target_test=exceed""",
+    "super": """
+        set=15 players=2-15 hand=9 lead_first=chosen_any_double no_double=draw_one_in_turn lead_next=left_of_winner
+        spinner=starter6 unit=none draw=two skip_on=double spell_lap=caster_exempt mode=simple target=none""",
+    "twoset": """
+        set=6 copies=2 players=4-6 hand=7 lead_first=race_highest_double lead_next=race_highest_double
+        no_double=redeal spinner=first branch_order=sides_first spinner_count=until_capped unit=5
+        draw=until_playable call_required=yes subtract_own=yes round_to=none tie=lightest_tile target=150
+        target_test=reach match_end=immediate cutthroat=no tally=rows50""",
+}
+
+
+def reference(name: str) -> dict[str, str]:
+    pairs = (pair.partition("=") for pair in REFERENCE[name].split())
+    return {key: value for key, _, value in pairs}
+
+
+def faults_of(rules: Rules, text: str) -> tuple[str, ...]:
+    with pytest.raises(OptionsError) as refused:
+        with_options(rules, parse_options(text))
+    assert str(refused.value) == "; ".join(refused.value.faults)
+    return refused.value.faults
+
+
+def chosen(rules: Rules, text: str) -> dict[str, str]:
+    return changed_options(with_options(rules, parse_options(text)))
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_profiles_are_written_as_in_the_reference(name: str) -> None:
+    expected = reference(name)
+    assert {key: value_text(profile(name), option_named(key)) for key in expected} == expected
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_profiles_take_their_own_values_without_a_change(name: str) -> None:
+    # Some games leave it to the tiles how many can play; given as a number it is no longer left to them.
+    assert changed_options(with_options(profile(name), reference(name))).keys() <= {"players"}
+
+
+def test_every_field_of_the_rules_is_an_option() -> None:
+    kept = {field.name for field in fields(Rules)} - {
+        "name",
+        "refereed",
+        "hand_points",
+        "effects",
+        "seats_max",
+        "hand_for",
+    }
+    kept |= {f"hand_points.{field.name}" for field in fields(HandPoints)}
+    kept |= {f"effects.{field.name}" for field in fields(Effects)}
+    assert sorted(option.field for option in OPTIONS) == sorted(kept)
+
+
+def test_keys_are_unique_and_told_in_the_order_of_their_groups() -> None:
+    keys = [option.key for option in OPTIONS]
+    assert len(set(keys)) == len(keys)
+    assert not set(keys) & {preset.key for preset in PRESETS}
+    groups = [option.group for option in OPTIONS]
+    assert groups == sorted(groups, key=list(dict.fromkeys(groups)).index)
+
+
+def test_every_value_of_every_choice_has_a_meaning() -> None:
+    told = {value for option in OPTIONS if isinstance(option.values, Choice) for value, _ in option.values.meanings}
+    enums = {known for known in vars(engine.rules).values() if isinstance(known, type) and issubclass(known, Enum)}
+    assert {type(value) for value in told} == enums - {StrEnum}
+    assert told == {value for known in enums for value in known}
+    assert all(meaning for option in OPTIONS for _, meaning in getattr(option.values, "meanings", ((0, "no choice"),)))
+
+
+def test_a_value_is_explained_in_the_players_words() -> None:
+    assert value_meaning(ALLFIVES, option_named("spinner_count")) == (
+        "both halves while two edges are open, one half for the last, then nothing"
+    )
+    assert value_meaning(DRAW, option_named("unit")) == "plays do not score"
+    assert value_meaning(BLOCK, option_named("hand")) == "tiles dealt to each player; 3:5 is 5 for 3 players"
+    assert value_meaning(BONES, option_named("hand")) == "tiles dealt to each player"
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.key)
+def test_every_option_can_be_chosen_and_is_written_as_chosen(option: engine.options.Option) -> None:
+    rules = replace(SUPER, copies=2, unit=5)
+    texts = {"set": ["6", "18"], "players": ["2", "3-4", "2+"], "hand": ["3", "9,2:12"]}.get(option.key, [])
+    match option.values:
+        case Choice(meanings):
+            texts = [value.value for value, _ in meanings]
+        case Number(least, most, none):
+            texts = [str(most or least + 4), *(["none"] if none is not None else [])]
+        case _:
+            texts = texts or ["yes", "no"]
+    for text in texts:
+        with_it = {option.key: text}
+        if with_it == {"tie": "fewest_pips"}:
+            with_it["mode"] = "simple"
+        if with_it == {"mode": "pips"}:
+            with_it["tie"] = "none"
+        if with_it == {"tally": "house"}:
+            with_it["round_to"] = "5"
+        made = with_options(rules, with_it)
+        assert {**changed_options(made), option.key: text}.get(option.key) == text
+        assert with_options(made, {option.key: text}) == made
+        if value_text(rules, option) != text and option.key not in ("players", "hand"):
+            assert value_text(made, option) == text
+            assert made != rules
+
+
+def changes() -> st.SearchStrategy[dict[str, object]]:
+    """Other values for some fields of the rules, not told through options."""
+    small = st.integers(1, 9)
+    enums = {
+        field.name: st.sampled_from(type(getattr(BONES, field.name)))
+        for field in fields(Rules)
+        if isinstance(getattr(BONES, field.name), Enum) and field.name != "lead_first"
+    }
+    hand_points = st.builds(
+        HandPoints,
+        subtract_own=st.booleans(),
+        round_to=st.none() | small,
+        bonus_divisor=small,
+        mode=st.sampled_from(type(HandPoints().mode)),
+        tie_order=st.sampled_from(type(HandPoints().tie_order)),
+        signed=st.booleans(),
+    )
+    numbers = {
+        **dict.fromkeys(("hand", "play_divisor", "boneyard_reserve"), small),
+        **dict.fromkeys(("unit", "target", "redeal_if_doubles_over"), st.none() | small),
+        **dict.fromkeys(("must_play", "voluntary_draw", "partners"), st.booleans()),
+        "max_pips": st.integers(6, 18),
+        "copies": st.integers(1, 2),
+        "seats_min": st.integers(1, 4),
+        "seats_max": st.none() | st.integers(4, 16),
+        "hand_for": st.dictionaries(st.integers(2, 6), small).map(lambda dealt: tuple(dealt.items())),
+    }
+    return st.fixed_dictionaries({}, optional={**enums, **numbers, "hand_points": hand_points})
+
+
+@given(rules=st.sampled_from(PROFILES), values=changes())
+def test_what_is_changed_says_all(rules: Rules, values: dict[str, object]) -> None:
+    try:
+        other = replace(rules, **values)  # type: ignore[arg-type]  # any field may be among them
+    except EngineError:
+        assume(False)
+    assert with_options(profile(rules.name), changed_options(other)) == other
+    written = " ".join(f"{key}={value}" for key, value in changed_options(other).items())
+    assert with_options(profile(rules.name), parse_options(written)) == other
+
+
+def test_what_is_changed_is_written_as_in_a_record() -> None:
+    other = replace(BLOCK, max_pips=9, seats_max=None, hand=5, hand_for=((2, 7),), target=None, must_play=False)
+    assert changed_options(other) == {"set": "9", "players": "2+", "hand": "5,2:7", "must_play": "no", "target": "none"}
+    assert changed_options(BONES) == {}
+
+
+def test_a_choice_that_would_change_others_is_written_with_them() -> None:
+    open_halves = replace(ALLFIVES, spinner=engine.rules.Spinner.ALL)
+    assert changed_options(open_halves) == {"spinner": "all", "branch_order": "any", "spinner_count": "open_halves"}
+
+
+def test_options_of_a_record_are_read() -> None:
+    assert parse_options("") == {}
+    assert parse_options("target=150 hand=5") == {"target": "150", "hand": "5"}
+    assert parse_options(" target = 150,hand=5 ;; cutthroat=1, ") == {"target": "150", "hand": "5", "cutthroat": "1"}
+    assert parse_options("hand=2:7,3:5,4:5,target=61") == {"hand": "2:7,3:5,4:5", "target": "61"}
+    assert parse_options("hand=2:7, 3:5, 4:5 target=") == {"hand": "2:7,3:5,4:5", "target": ""}
+
+
+def test_what_is_no_pair_is_refused() -> None:
+    with pytest.raises(OptionsError) as refused:
+        parse_options("=7 target hand=5 target=1 hand=6")
+    assert refused.value.faults == (
+        'expected key=value, got "=7"',
+        'expected key=value, got "target"',
+        'hand: given twice, as "5" and as "6"',
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("must_play=0", "must_play=no"),
+        ("must_play=False", "must_play=no"),
+        ("must-play=off", "must_play=no"),
+        ("tie_break=none", "tie=none"),
+        ("hand_points.tie_break=null", "tie=none"),
+        ("hand_points.round_to=null", "round_to=none"),
+        ("max_pips=9", "set=9"),
+        ("set=double-nine", "set=9"),
+        ("hand=2:7,3:5,4:5", "hand=7,3:5,4:5"),
+        ("hand=2:7/3:5/4:5", "hand=7,3:5,4:5"),
+        ("spinner=None", "spinner=none"),
+        ("scoring=cribbage", "play_divisor=5 target=61"),
+        ("variation=muggins", "spinner=none"),
+        ("variation=puremco", "hand=5"),
+        ("confirm_after_next_play=1", "match_end=after_next_play"),
+        ("confirm_after_next_play=0", ""),
+        ("set_domino=any", "lead_first=lot_any lead_next=winner_any"),
+        ("set_domino=highest_double", "lead_next=highest_double"),
+        ("set_domino=double_six", "lead_first=double_six lead_next=double_six"),
+        ("set_domino=highest_double_else_highest_single", "lead_next=highest_double no_double=highest_tile"),
+    ],
+)
+def test_other_words_mean_the_same(text: str, same: str) -> None:
+    assert with_options(BONES, parse_options(text)) == with_options(BONES, parse_options(same))
+    assert (with_options(BONES, parse_options(text)) == BONES) == (same == "")
+
+
+def test_effects_go_by_their_own_names_and_with_a_dot() -> None:
+    made = with_options(SUPER, {"effects.skip_on": "blank", "last_tile": "1", "spell_lapses": "1"})
+    assert changed_options(made) == {"skip_on": "blank", "spell_deadlock": "lapses", "effects_before_end": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "changed"),
+    [
+        (CUTTHROAT, "gain=score_plus_stolen", {"steal_gain": "score_plus_stolen"}),
+        (BLOCK, "hand=5", {"hand": "5"}),
+        (ALLFIVES, "hand=2:6", {"hand": "7,2:6,3:5,4:5"}),
+        (ALLFIVES, "scoring=cribbage target=100", {"play_divisor": "5"}),
+        (ALLFIVES, "variation=all_threes", {"unit": "3", "round_to": "3", "bonus_divisor": "3"}),
+        # A1-26
+        (ALLFIVES, "spinner=all", {"spinner": "all", "branch_order": "sides_first", "spinner_count": "until_capped"}),
+        (ALLFIVES, "variation=five_up", chosen(ALLFIVES, "spinner=all")),
+        (
+            ALLFIVES,
+            "spinner=all branch_order=any",
+            {"spinner": "all", "branch_order": "any", "spinner_count": "until_capped"},
+        ),
+        # A1-27
+        (ALLFIVES, "unit=3", {"unit": "3", "round_to": "3", "bonus_divisor": "3"}),
+        (ALLFIVES, "unit=3 bonus_divisor=1", {"unit": "3", "round_to": "3", "bonus_divisor": "1"}),
+        (TWOSET, "unit=3", {"unit": "3", "tally": "numbers"}),
+        (BONES, "unit=3", {"unit": "3", "tally": "numbers"}),
+        (TWOSET, "cutthroat=1", {"cutthroat": "yes"}),
+    ],
+)
+def test_some_choices_bring_others(rules: Rules, text: str, changed: dict[str, str]) -> None:
+    assert chosen(rules, text) == changed
+
+
+def test_all_faults_are_named_at_once() -> None:
+    said = (
+        "taget=150 target=0 hand=x players=4-2 set=5 must_play=perhaps spinner=second skip_on=blank scoring=pegs "
+        "unit=3 tally=house"
+    )
+    assert faults_of(BONES, said) == (
+        "taget: unknown option, did you mean target?",
+        'scoring: expected points or cribbage, got "pegs"',
+        'target: expected 1 or more, or none, got "0"',
+        'hand: expected 1 or more, or by the number of players, such as "2:7,3:5,4:5", got "x"',
+        'players: expected 1 to 16, a range such as "2-4", or "2+" for as many as there are tiles for, got "4-2"',
+        'set: expected 6 to 18, or a name such as double-nine, got "5"',
+        'must_play: expected yes or no, got "perhaps"',
+        'spinner: expected none, first, all or starter6, got "second"',
+        "skip_on: bones has no effects",
+        "tally: house marks only fives, but these rules pay other points; use numbers",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "faults"),
+    [
+        (BONES, "zzz=1", ["zzz: unknown option"]),
+        (
+            BONES,
+            "hand=2:7,2:6",
+            ['hand: expected 1 or more, or by the number of players, such as "2:7,3:5,4:5", got "2:7,2:6"'],
+        ),
+        (BONES, "tie=none tie_break=none", ["tie_break: given twice, also as tie"]),
+        (BONES, "spell_lapses=1", ["spell_lapses: bones has no effects"]),
+        (
+            BONES,
+            "tie=fewest_pips",
+            ["tie: fewest_pips decides between hands of as many tiles, so mode must be simple or advanced"],
+        ),
+        (
+            BONES,
+            "cutthroat=1 unit=none",
+            [
+                "cutthroat: there is nothing to steal without a unit",
+                "cutthroat: a tile is stacked on its copy, so copies must be 2",
+            ],
+        ),
+        (
+            BONES,
+            "variation=all_threes",
+            ["variation: all_threes is for allfives, not for bones; choose unit, round_to, bonus_divisor there"],
+        ),
+        (
+            BONES,
+            "lead_first=winner_any",
+            [
+                "lead_first: expected highest_double, race_highest_double, double_six, lot_any or chosen_any_double, "
+                'got "winner_any"'
+            ],
+        ),
+        (SUPER, "draw_on=19", ['draw_on: expected 0 to 18, got "19"']),
+        (SUPER, "draw_on=14", ["effects: expected four different numbers, got (14, 14, 13, 3)"]),
+        (BONES, "target=٣", ['target: expected 1 or more, or none, got "٣"']),
+        (BONES, f"target={'9' * 50}", [f'target: expected 1 or more, or none, got "{"9" * 40}..."']),
+    ],
+)
+def test_a_fault_says_what_was_expected_and_what_came(rules: Rules, text: str, faults: list[str]) -> None:
+    assert list(faults_of(rules, text)) == faults
+
+
+def test_seven_tiles_for_five_do_not_come_from_28() -> None:
+    five = with_options(BONES, {"players": "5"})
+    assert deal_problems(five, 5) == ("7 tiles x 5 players need 35 tiles, a double-six set has 28",)
+    assert seats_that_can_play(five) == ()
+    assert seats_that_can_play(with_options(five, {"set": "9"})) == (5,)
+
+
+def test_how_many_can_play_follows_from_the_tiles() -> None:
+    players = option_named("players")
+    assert value_text(BONES, players) == "2-4"
+    assert value_text(with_options(BONES, {"set": "9"}), players) == "2-7"
+    assert value_text(with_options(BLOCK, {"partners": "yes"}), players) == "4"
+    assert value_text(with_options(ALLFIVES, {"players": "2"}), option_named("hand")) == "7"
+
+
+def test_what_makes_no_difference_is_known() -> None:
+    def needless(rules: Rules) -> set[str]:
+        return {option.key for option in OPTIONS if not matters(rules, option)}
+
+    effects = {option.key for option in OPTIONS if option.field.startswith("effects.")}
+    assert needless(BONES) == effects | {"cutthroat", "steal_gain", "signed", "partners_mode"}
+    assert {"branch_order", "spinner_count", "play_divisor", "no_double"} <= needless(DRAW)
+    assert not effects & needless(SUPER)
+    assert value_text(BONES, option_named("skip_on")) == "-"
+    assert "steal_gain" in needless(TWOSET)
+    assert "steal_gain" not in needless(CUTTHROAT)
+    assert needless(FREE) == {option.key for option in OPTIONS} - {"set", "copies"}
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: f"{preset.key}={preset.value}")
+def test_presets_can_be_chosen(preset: engine.options.Preset) -> None:
+    rules = SUPER if preset.key == "spell_lapses" else ALLFIVES
+    made = with_options(rules, {preset.key: preset.value})
+    assert made == with_options(rules, dict(preset.options))
+
+
+def test_the_table_names_only_what_is_there() -> None:
+    keys = {option.key for option in OPTIONS}
+    for option in OPTIONS:
+        assert {key for need in option.needs for key in need.split("|")} <= keys
+        assert allowed_text(option)
+    for follows in CONSEQUENCES:
+        assert {follows.key, *dict(follows.options)} <= keys
+    for preset in PRESETS:
+        assert set(dict(preset.options)) <= keys
+    with pytest.raises(EngineError, match="did you mean spinner"):
+        option_named("spiner")

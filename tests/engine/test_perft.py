@@ -1,0 +1,250 @@
+"""Perft: how many sequences of actions there are from a fixed deal, by the engine, the naive game, and as written here.
+
+The numbers stand in a table so that both implementations cannot drift together. A sequence counts every choice that a
+player has: plays, stacks, draws, knocks and extra turns that are declined; points are called at once. To print the
+table again: `python -m tests.engine.test_perft 700`, with about how many positions a line may cost.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from engine import (
+    ALLFIVES,
+    BLOCK,
+    BONES,
+    CUTTHROAT,
+    DRAW,
+    SUPER,
+    TWOSET,
+    BranchOrder,
+    Effects,
+    PartnersMode,
+    Rules,
+    SkipOn,
+    SpellLap,
+    Spinner,
+)
+from tests.engine.naive import Action, Pair, whole_set
+from tests.engine.naive_game import Position, actions, after, start
+from tests.engine.naive_super import SuperGame
+from tests.engine.open_hands import OpenHand, naive_rules, open_hand
+
+
+@dataclass(frozen=True)
+class Deal:
+    """A fixed deal: *held* is dealt to seat 0, all else is shuffled with *seed*."""
+
+    rules: Rules
+    seats: int
+    hand: int
+    seed: int = 1
+    held: str = ""
+    yard: int | None = None
+    reaches: str = ""
+
+    def hands(self) -> tuple[list[list[Pair]], list[Pair]]:
+        pile = whole_set(naive_rules(self.rules))
+        first = [pair(word) for word in self.held.split()]
+        for one in first:
+            pile.remove(one)
+        random.Random(self.seed).shuffle(pile)
+        hands = [[*(first if seat == 0 else ())] for seat in range(self.seats)]
+        for hand in hands:
+            hand += [pile.pop() for _ in range(self.hand - len(hand))]
+        return hands, pile if self.yard is None else pile[: self.yard]
+
+    def engine(self) -> OpenHand:
+        return open_hand(self.rules, *self.hands())
+
+    def naive(self) -> Position:
+        return start(naive_rules(self.rules), *self.hands())
+
+
+def pair(text: str) -> Pair:
+    one, other = sorted(int(number) for number in text.split("-"))
+    return one, other
+
+
+def effects(**changes: object) -> Rules:
+    assert SUPER.effects is not None
+    return replace(SUPER, effects=replace(SUPER.effects, **changes))  # type: ignore[arg-type]  # fields of Effects
+
+
+FIVE_UP = replace(ALLFIVES, spinner=Spinner.ALL, branch_order=BranchOrder.SIDES_FIRST)
+PAIRS = replace(BLOCK, partners=True, partners_mode=PartnersMode.TEAM_TOTAL)
+# A double-six set in which the effects of 15, 14, 13 and 3 are those of 6, 5, 4 and 1: they come in every hand.
+SIX = replace(SUPER, max_pips=6, effects=Effects(draw_on=6, again_on=5, spell_on=4, reverse_on=1))
+SIX_ONCE = replace(SIX, effects=replace(SIX.effects or Effects(), spell_lap=SpellLap.CASTER_ONCE))
+
+DEALS: dict[str, Deal] = {
+    "bones, 2": Deal(BONES, 2, 7),
+    "bones, 3": Deal(BONES, 3, 7, seed=2),
+    "bones, 4": Deal(BONES, 4, 7, seed=3),
+    "bones, double-nine": Deal(replace(BONES, max_pips=9), 3, 7, seed=4),
+    "bones, no spinner": Deal(replace(BONES, spinner=Spinner.NONE), 2, 7),
+    "bones, every double branches": Deal(replace(BONES, spinner=Spinner.ALL), 2, 7),
+    "bones, sides and tips at once": Deal(replace(BONES, branch_order=BranchOrder.ANY), 2, 7),
+    "draw, 2": Deal(DRAW, 2, 7),
+    "draw, 4": Deal(DRAW, 4, 7, seed=2),
+    "draw, double-twelve": Deal(replace(DRAW, max_pips=12), 4, 7, seed=3),
+    "allfives, 2": Deal(ALLFIVES, 2, 7),
+    "allfives, 3": Deal(ALLFIVES, 3, 5, seed=2),
+    "allfives, 5-5 leads": Deal(ALLFIVES, 2, 7, held="5-5 5-4 5-3 5-2 5-1 5-0"),
+    "five-up": Deal(FIVE_UP, 2, 7),
+    "block, 2": Deal(BLOCK, 2, 7, reaches="blocked, out"),
+    "block, 3": Deal(BLOCK, 3, 5, seed=2, reaches="blocked"),
+    "block, 4": Deal(BLOCK, 4, 5, seed=3),
+    "block, partners": Deal(PAIRS, 4, 7, seed=4),
+    "twoset, 4": Deal(TWOSET, 4, 7),
+    "twoset, 6": Deal(TWOSET, 6, 7, seed=2),
+    "cutthroat, 4": Deal(CUTTHROAT, 4, 7, reaches="stack"),
+    "cutthroat, stacks": Deal(replace(CUTTHROAT, seats_min=2), 2, 7, seed=5, held="5-5 5-0 5-0 4-1", reaches="stack"),
+    "super, 2": Deal(SUPER, 2, 9, reaches="again, spell"),
+    "super, 3": Deal(SUPER, 3, 9, seed=2, reaches="again, spell, turned"),
+    "super, 4": Deal(SUPER, 4, 9, seed=3, reaches="again, turned"),
+    "super, three tiles": Deal(SUPER, 3, 3, seed=4, yard=12, reaches="again, blocked, out, turned"),
+    "super, 13-13 starts": Deal(
+        SUPER, 3, 5, seed=5, held="13-13 13-2 13-14 13-5", reaches="again, six arms, spell, starter spell, turned"
+    ),
+    "super, 14-14 starts": Deal(SUPER, 3, 5, seed=6, held="14-14 14-13 14-3 14-0", reaches="again, out, spell, turned"),
+    "super, 15-15 starts": Deal(SUPER, 3, 5, seed=7, held="15-15 15-13 15-14 15-3", reaches="again, spell, turned"),
+    "super, 3-3 starts": Deal(SUPER, 4, 5, seed=8, held="3-3 13-3 14-3 15-3", reaches="again, spell, turned"),
+    "super, nobody has a double": Deal(SUPER, 2, 2, seed=9, held="1-2 13-4", reaches="again, out, spell"),
+    "super, a blank skips": Deal(
+        effects(skip_on=SkipOn.BLANK),
+        3,
+        4,
+        seed=10,
+        held="0-0 0-13 0-14",
+        reaches="again, out, six arms, spell, turned",
+    ),
+    "super, caster once": Deal(
+        effects(spell_lap=SpellLap.CASTER_ONCE), 2, 4, seed=11, held="7-7 7-13 1-1", reaches="again, spell"
+    ),
+    "super, a few tiles to draw": Deal(
+        SUPER, 3, 6, seed=12, held="7-7 7-13 7-14 7-15 7-3", yard=3, reaches="again, blocked, spell, turned"
+    ),
+    "super of six, 2": Deal(SIX, 2, 5, reaches="again, out, spell"),
+    "super of six, 3": Deal(SIX, 3, 4, seed=2, reaches="again, out, spell, turned"),
+    "super of six, 4": Deal(SIX, 4, 4, seed=3, reaches="again, spell, turned"),
+    "super of six, 4-4 starts": Deal(
+        SIX, 2, 6, seed=4, held="4-4 4-5 4-6 4-1 4-0 0-0", yard=2, reaches="again, six arms, spell, starter spell"
+    ),
+    "super of six, nothing to draw": Deal(SIX, 2, 6, seed=5, held="2-2 2-4 2-5 2-6", yard=0, reaches="again, spell"),
+    "super of six, caster once": Deal(SIX_ONCE, 2, 5, seed=6, held="2-2 2-4 2-5", reaches="again, out, spell"),
+}
+
+# By depth, from 1.
+PERFT: dict[str, str] = {
+    "bones, 2": "1 2 4 6 8 10 14 18 18 22 26 50 96 140 242 290",
+    "bones, 3": "1 4 8 34 164 664",
+    "bones, 4": "1 6 18 94 338 1762",
+    "bones, double-nine": "1 2 2 8 26 44 116 452 1180",
+    "bones, no spinner": "1 2 4 6 8 10 14 18 18 22 26 50 96 140 242 290",
+    "bones, every double branches": "1 2 4 6 16 50 172 552",
+    "bones, sides and tips at once": "1 4 8 12 16 20 28 36 44 60 124 276 576",
+    "draw, 2": "7 25 64 174 387 845",
+    "draw, 4": "7 22 62 224 610",
+    "draw, double-twelve": "7 14 28 66 130 212 340",
+    "allfives, 2": "7 33 106 492 1739",
+    "allfives, 3": "5 22 56 166 681",
+    "allfives, 5-5 leads": "7 15 77 208 650",
+    "five-up": "7 25 64 198 551",
+    "block, 2": "1 2 4 6 8 10 14 18 18 20 24 22 26 24 14 0",
+    "block, 3": "1 4 6 14 34 42 74 132 150 194 242",
+    "block, 4": "1 2 6 14 32 54 130 276 490",
+    "block, partners": "1 2 6 20 52 160 460",
+    "twoset, 4": "1 2 4 12 76 180 656",
+    "twoset, 6": "1 1 1 2 6 36 260 1170",
+    "cutthroat, 4": "1 2 4 12 76 180 682",
+    "cutthroat, stacks": "1 2 6 14 70 218 938",
+    "super, 2": "3 5 8 9 13 19 31 50 90 159 311 552",
+    "super, 3": "1 1 1 1 2 4 7 17 32 60 157 407 979",
+    "super, 4": "2 2 5 18 52 86 212 702",
+    "super, three tiles": "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 3 3 3 4 4 5 5 5 4 3 3 3 2 2 2 1 1 0",
+    "super, 13-13 starts": "1 1 3 5 5 5 5 5 7 12 15 23 48 64 118 182 348",
+    "super, 14-14 starts": "1 4 7 11 21 31 41 65 93 104 134 144 142",
+    "super, 15-15 starts": "1 1 1 2 6 14 35 79 133 262 583",
+    "super, 3-3 starts": "1 2 3 7 24 57 148 383 1014",
+    "super, nobody has a double": "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 3 4 11 17 33 62 71 96 169 232",
+    "super, a blank skips": "1 1 1 3 8 16 30 48 52 57 34 6 6 9 15 19 32 53 91 84 84 134",
+    "super, caster once": "2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 3 4 7 13 18 29 42 56 76 100 129 166 216",
+    "super, a few tiles to draw": "2 2 2 5 12 31 88 208 488",
+    "super of six, 2": "2 4 7 16 32 48 75 107 162 311",
+    "super of six, 3": "2 2 4 7 15 33 71 141 260 534",
+    "super of six, 4": "2 3 5 6 9 20 56 139 393 1126",
+    "super of six, 4-4 starts": "2 4 10 26 48 74 119 184 503",
+    "super of six, nothing to draw": "1 1 4 12 29 75 216 526",
+    "super of six, caster once": "1 1 3 10 23 51 109 175 266 495",
+}
+
+
+def perft(now: OpenHand, depth: int) -> tuple[int, ...]:
+    """How many sequences of 1, 2, ... *depth* actions there are."""
+    moves = now.moves()
+    if depth == 1:
+        return (len(moves),)
+    longer = [perft(now.after(move), depth - 1) for move in moves] or [(0,) * (depth - 1)]
+    return (len(moves), *map(sum, zip(*longer, strict=True)))
+
+
+def naive_perft(now: Position, depth: int, seen: Counter[str]) -> tuple[int, ...]:
+    """The same by the naive game; *seen* is told what the tree has in it."""
+    found = actions(now)
+    seen.update(facts(now, found))
+    if depth == 1:
+        return (len(found),)
+    longer = [naive_perft(after(now, action), depth - 1, seen) for action in found] or [(0,) * (depth - 1)]
+    return (len(found), *map(sum, zip(*longer, strict=True)))
+
+
+def facts(now: Position, found: list[Action]) -> Iterator[str]:
+    """What a table of numbers would not show."""
+    if now.over:
+        yield "out" if now.out is not None else "blocked"
+    for action in found:
+        if action.kind == "stack":
+            yield "stack"
+    if isinstance(now, SuperGame):
+        if now.spell:
+            yield "starter spell" if now.spell == "new" else "spell"
+        if now.extra:
+            yield "again"
+        if now.direction < 0:
+            yield "turned"
+        if len(now.arms) == 6:
+            yield "six arms"
+
+
+@pytest.mark.parametrize("name", DEALS)
+def test_both_implementations_count_the_numbers_of_the_table(name: str) -> None:
+    deal, expected = DEALS[name], tuple(int(number) for number in PERFT[name].split())
+    seen: Counter[str] = Counter()
+    assert perft(deal.engine(), len(expected)) == expected
+    assert naive_perft(deal.naive(), len(expected), seen) == expected
+    assert set(seen) >= set(deal.reaches.split(", ")) - {""}, seen
+
+
+def test_the_trees_have_in_them_what_is_rare() -> None:
+    wanted = {"stack", "out", "blocked", "spell", "starter spell", "again", "turned", "six arms"}
+    assert {fact for deal in DEALS.values() for fact in deal.reaches.split(", ")} >= wanted
+
+
+if __name__ == "__main__":
+    for name, deal in DEALS.items():
+        depth, nodes = 0, 0
+        counted: tuple[int, ...] = (1,)
+        while nodes < int(sys.argv[1]) and depth < 40 and counted[-1]:
+            depth += 1
+            counted = perft(deal.engine(), depth)
+            nodes = sum(counted)
+        seen: Counter[str] = Counter()
+        assert naive_perft(deal.naive(), depth, seen) == counted, name
+        sys.stdout.write(f'    "{name}": "{" ".join(map(str, counted))}",  # {", ".join(sorted(seen))}\n')

@@ -1,0 +1,327 @@
+"""RULES.md 3.5, the six-arm game, but for its spells, its endings and its leads, which have a file each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine import (
+    SUPER,
+    Boneyard,
+    Declined,
+    Draw,
+    ForcedDraw,
+    HandEnd,
+    Must,
+    NewHand,
+    Policy,
+    Port,
+    ProblemKind,
+    Rules,
+    Seat,
+    Skipped,
+    Spot,
+    Turn,
+    Turned,
+    deal_problems,
+)
+from engine.options import with_options
+from tests.engine.table import Table, kinds, out_of, words
+
+A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
+TWO, THREE, FOUR = ("Ann", "Bob"), ("Ann", "Bob", "Cay"), ("Ann", "Bob", "Cay", "Dot")
+STRICT = replace(SUPER, policy=Policy.STRICT)
+BLANK = with_options(STRICT, {"skip_on": "blank"})
+
+
+def led(starter: str = "7-7", rules: Rules = STRICT, players: tuple[str, ...] = FOUR) -> Table:
+    """Ann has led."""
+    return Table(rules, players).lead(0).play(starter)
+
+
+# ---- the deal ----
+
+
+def test_each_of_two_to_fifteen_draws_nine() -> None:
+    # 3.5 Setup: 2 or more players, double 15, 136 tiles, 9 each
+    assert (SUPER.tiles, Table(SUPER, FOUR).hand.boneyard) == (136, 100)
+    assert Table(SUPER, FOUR).hand.sizes == (9,) * 4
+    assert [deal_problems(SUPER, seats) == () for seats in (1, 2, 15, 16)] == [False, True, True, False]
+
+
+# ---- where tiles go ----
+
+
+def test_the_starter_has_six_arms_and_no_seventh() -> None:
+    # 3.5 Branches: six directions off the starter double
+    table = led(players=TWO).play("7-1@1", "7-2@2", "7-4@3", "7-5@4", "7-6@5")
+    assert table.can_play("7-8") == ["8-7@6"]
+    assert table.play("7-8@6").can_play("7-9") == []
+    assert words(table.play("7-9@7-7:7")) == ["the starter has 6 arms, and no more"]
+
+
+def test_the_seventh_arm_stands_where_illegal_plays_do() -> None:
+    # 3.5 Branches: noticed, never silently mended
+    table = led(rules=SUPER, players=TWO).play("7-1@1", "7-2@2", "7-4@3", "7-5@4", "7-6@5", "7-8@6", "7-9@7-7:7")
+    assert kinds(table) == [ProblemKind.SEVENTH_ARM]
+    assert Spot(table.node("7-7"), Port.ARM_7) in [node.joins for node in table.game.layout.nodes]
+
+
+def test_a_play_starts_an_arm_or_matches_the_end_of_one() -> None:
+    # 3.5 Branches: starting a new branch off the starter, or matching the end of an existing branch
+    table = led().play("7-1@1")
+    assert table.can_play("1-2 7-4 2-4") == ["2-1@1", "7-4@2"]
+    assert kinds(table.play("1-2@1", "7-4@2")) == []
+    assert table.can_play("7-1 2-1") == []
+    assert table.can_play("4-2") == ["4-2@1", "4-2@2"]
+
+
+def test_only_the_starter_branches() -> None:
+    # 3.5 Branches: six directions off the original domino, off no other
+    table = led().play("7-1@1", "1-1@1").play("1-2@1")
+    assert kinds(table.play("1-5@1-1:N")) == [ProblemKind.NO_BRANCH]
+
+
+def test_any_double_can_be_played_on_a_13() -> None:
+    # 3.5 Branches: doubles can play on their matching number, or on a 13
+    table = led().play("7-13@1", "5-5@1")
+    assert kinds(table) == []
+    assert table.end("1").number == 5
+    assert table.can_play("4-4 5-4") == ["5-4@1"]
+
+
+def test_a_single_needs_a_13_there() -> None:
+    # 3.5 Branches: only doubles go on a 13 without matching
+    table = led().play("7-13@1")
+    assert kinds(table.play("5-4@1")) == [ProblemKind.CANNOT_LIE_THERE]
+    assert table.can_play("5-4 13-4") == ["13-4@1"]
+
+
+def test_on_a_13_a_double_may_be_played_without_a_spell_too() -> None:
+    # 3.5 Branches: on a 13, whoever left it and whenever
+    rules = with_options(replace(STRICT, hand=68), {"spell_lapses": "yes"})
+    table = led(rules=rules, players=TWO).play("7-13@1").knock(2)
+    assert table.hand.course.spell is None
+    assert table.can_play("4-4 7-4") == ["4-4@1", "7-4@2"]
+
+
+# ---- drawing ----
+
+
+def test_who_cannot_play_draws_two_and_then_plays_or_passes() -> None:
+    # 3.5 Cannot play: draw two tiles and then play if able, else the turn passes
+    table = led()
+    assert table.due == Turn(B, Must.PLAY_OR_DRAW)
+    assert kinds(table.knock()) == [ProblemKind.KNOCK_TOO_EARLY]
+    assert kinds(table.draw().knock()) == [ProblemKind.KNOCK_TOO_EARLY]
+    assert kinds(table.draw()) == []
+    assert table.due == Turn(B, Must.PLAY_OR_KNOCK, extra=True)
+    assert kinds(table.draw()) == [ProblemKind.DRAWN_ENOUGH]
+    assert kinds(table.knock()) == []
+    assert (table.whose, table.hand.sizes[B]) == (C, 11)
+    assert kinds(table.draw(3)) == [ProblemKind.DRAWN_ENOUGH]
+
+
+def test_who_has_drawn_two_may_play() -> None:
+    # 3.5 Cannot play: draw two tiles and then play if able
+    table = led().draw(2).play("7-1@1")
+    assert (kinds(table), table.whose, table.hand.sizes[B]) == ([], C, 10)
+
+
+def test_the_next_player_goes_on_when_who_has_drawn_does_nothing() -> None:
+    # 3.5 Cannot play: if unable, your turn passes to the next player
+    table = led().draw(2).play("7-1@1", seat=2)
+    assert (kinds(table), table.whose) == ([], D)
+
+
+def test_fewer_than_two_tiles_are_drawn_when_there_are_no_more() -> None:
+    # A2-3: fewer than two tiles left: draw what is there; none: pass
+    table = led(rules=replace(STRICT, hand=45), players=THREE)
+    assert table.hand.boneyard == 1
+    assert kinds(table.draw().knock()) == []
+    assert (table.hand.boneyard, table.due) == (0, Turn(C, Must.PLAY_OR_KNOCK))
+    assert kinds(table.knock()) == []
+
+
+def test_after_drawing_any_tile_of_the_hand_must_be_played_if_able() -> None:
+    # A2-4: must play if able: yes, any tile; who passed after drawing cannot have had one
+    table = led(players=TWO, rules=SUPER).draw(2).knock().play("7-1@1", "7-2@2")
+    assert words(table) == ["Bob knocked on 7, but held 7-2"]
+
+
+def test_after_drawing_a_tile_may_be_kept() -> None:
+    # A2-4: option must_play=no: pagat's "may then play one of them"
+    rules = with_options(SUPER, {"must_play": "no"})
+    assert words(led(players=TWO, rules=rules).draw(2).knock().play("7-1@1", "7-2@2")) == []
+
+
+# ---- what a play leaves ----
+
+
+def test_a_15_makes_every_other_player_take_one() -> None:
+    # 3.5 Leaves 15: every other player takes one tile at once
+    table = led().play("7-15@1")
+    assert out_of(table, ForcedDraw) == [ForcedDraw(C, 1, 99), ForcedDraw(D, 1, 98), ForcedDraw(A, 1, 97)]
+    assert (table.hand.sizes, table.hand.boneyard, table.whose) == ((9, 8, 10, 10), 97, C)
+
+
+def test_a_15_that_is_covered_leaves_nothing() -> None:
+    # 3.5 Leaves 15: what counts is the outward number
+    table = led("15-15").play("15-2@1")
+    assert out_of(table, ForcedDraw) == []
+
+
+def test_the_camera_that_sees_the_forced_draws_counts_none_twice() -> None:
+    # 3.5 Leaves 15: at once, so the boneyard is counted after it
+    table = led().play("7-15@1").feed(Boneyard(97), Draw(A, 1, forced=True), Draw(D, 1, forced=True))
+    assert (kinds(table), table.hand.sizes, table.hand.boneyard) == ([], (9, 8, 10, 10), 97)
+    assert kinds(table.feed(Draw(A, 1, forced=True))) == [ProblemKind.NOTHING_OWED, ProblemKind.WRONG_SEAT]
+
+
+def test_a_short_boneyard_is_taken_in_turn_order() -> None:
+    # A2-9: 15-draw with a short boneyard: in turn order until empty
+    table = led(rules=replace(STRICT, hand=45), players=THREE).play("7-15@1")
+    assert out_of(table, ForcedDraw) == [ForcedDraw(C, 1, 0)]
+    back = led("3-3", rules=replace(STRICT, hand=45), players=THREE).play("3-15@1")
+    assert out_of(back, ForcedDraw) == [ForcedDraw(B, 1, 0)]
+
+
+def test_a_14_lets_the_same_player_play_again_on_any_arm() -> None:
+    # 3.5 Leaves 14: you may play again, on any arm, if able
+    table = led().play("7-14@1")
+    assert table.due == Turn(B, Must.PLAY_AGAIN, extra=True)
+    assert table.can_play("7-1 14-1") == ["7-1@2", "14-1@1"]
+    assert kinds(table.play("7-1@2")) == []
+    assert table.whose == C
+
+
+def test_a_14_may_be_declined_but_not_drawn_for() -> None:
+    # 3.5 Leaves 14: if able, no draw if unable
+    table = led().play("7-14@1")
+    assert kinds(table.draw(2)) == [ProblemKind.DRAWN_ENOUGH]
+    assert table.decline().outcomes == (Declined(B), Turn(C, Must.PLAY_OR_DRAW))
+    assert kinds(table.decline()) == [ProblemKind.NO_EXTRA_TURN]
+
+
+def test_a_14_may_be_declined_without_a_word() -> None:
+    # 3.5 Leaves 14: the next player goes on
+    assert kinds(led().play("7-14@1").play("7-1@2", seat=2)) == []
+    assert kinds(led().play("7-14@1").play("7-1@2", seat=3)) == [ProblemKind.WRONG_SEAT]
+
+
+def test_a_3_turns_the_direction_round_at_once_and_back() -> None:
+    # 3.5 Leaves 3: direction reverses at once, and vice versa
+    table = led().play("7-3@1")
+    assert out_of(table, Turned) == [Turned(clockwise=False)]
+    assert table.whose == A
+    assert table.play("7-1@2").whose == D
+    assert out_of(table.play("1-3@2"), Turned) == [Turned(clockwise=True)]
+    assert table.whose == A
+
+
+def test_two_players_have_no_direction() -> None:
+    # 3.5 Leaves 3: inapplicable when only two play
+    table = led(players=TWO).play("7-3@1")
+    assert out_of(table, Turned) == []
+    assert (table.whose, table.hand.course.direction) == (A, 1)
+
+
+def test_a_double_costs_the_next_player_his_turn() -> None:
+    # 3.5 Leaves a double: next player loses a turn
+    table = led().play("7-9@1", "9-9@1")
+    assert out_of(table, Skipped) == [Skipped(D)]
+    assert table.whose == A
+    assert led(players=TWO).play("7-9@1", "9-9@1").whose == A
+
+
+def test_a_lost_turn_follows_the_direction() -> None:
+    # 3.5 Leaves a double: the next player is the one to the right after a reversal
+    table = led().play("7-3@1", "7-9@2", "9-9@2")
+    assert (out_of(table, Skipped), table.whose) == ([Skipped(C)], B)
+
+
+def test_only_one_turn_is_lost() -> None:
+    # 3.5 Leaves a double: a turn, not the turn of everybody from then on
+    table = led().play("7-9@1", "9-9@1").play("7-1@2")
+    assert (out_of(table, Skipped), table.whose) == ([], B)
+
+
+def test_the_starter_and_13_13_cost_nobody_his_turn() -> None:
+    # 3.5 Leaves a double: not for the starter, not for 13-13
+    assert led("9-9").whose == B
+    assert led().play("7-13@1", "13-13@1").whose == D
+
+
+def test_where_a_blank_costs_the_turn_a_double_does_not() -> None:
+    # 3.5 Leaves a double: house rule: leaving a blank skips, also a 0-0 starter; doubles then do not
+    # A2-15: a non-blank double has no effect; 0-0 skips
+    assert led(rules=BLANK).play("7-0@1").whose == D
+    assert led("0-0", rules=BLANK).whose == C
+    assert led(rules=BLANK).play("7-9@1", "9-9@1").whose == D
+    assert led(rules=BLANK).play("7-0@1", "0-0@1").whose == B
+    assert led(rules=BLANK, players=THREE).play("7-13@1", "0-0@1").whose == B
+
+
+def test_by_default_a_blank_costs_nothing() -> None:
+    # 3.5 Leaves a double: only some games replace the rule
+    assert led().play("7-0@1").whose == C
+    assert led("0-0").whose == B
+
+
+# ---- what the starter does ----
+
+
+def test_a_starter_15_15_makes_the_others_draw_one() -> None:
+    # 3.5 Starter: 15-15 others draw one
+    table = led("15-15")
+    assert (table.hand.sizes, table.whose) == ((8, 10, 10, 10), B)
+
+
+def test_a_starter_14_14_may_play_again() -> None:
+    # 3.5 Starter: 14-14 play again if you can
+    table = led("14-14")
+    assert table.due == Turn(A, Must.PLAY_AGAIN, extra=True)
+    assert table.play("14-1@1").whose == B
+    assert led("14-14").decline().whose == B
+
+
+def test_a_starter_3_3_sends_play_to_the_right() -> None:
+    # 3.5 Starter: 3-3 play goes right first
+    assert led("3-3").whose == D
+    assert led("3-3", players=TWO).whose == B
+
+
+def test_the_direction_of_the_last_hand_is_forgotten() -> None:
+    # 3.5 Starter: only 3-3 makes a hand commence to the right
+    table = led("3-3", rules=SUPER, players=THREE).feed(HandEnd())
+    table.reveal(0, "1-0").reveal(1, "2-0 1-1").reveal(2, "4-0 5-1").feed(NewHand())
+    assert (table.whose, table.play("7-7").whose) == (B, C)
+
+
+# ---- two effects of one tile ----
+
+
+def test_14_14_plays_again_before_its_lost_turn() -> None:
+    # A2-8: both apply; the skip waits until a 14's extra play is done; one lost turn at most
+    table = led().play("7-14@1", "7-1@2", "14-14@1")
+    assert table.due == Turn(C, Must.PLAY_AGAIN, extra=True)
+    assert led().play("7-14@1", "7-1@2", "14-14@1", "7-2@3").whose == A
+    assert table.decline().whose == A
+    twice = led().play("7-14@1", "7-1@2", "14-14@1", "1-1@2")
+    assert out_of(twice, Skipped) == [Skipped(D)]
+    assert twice.whose == A
+
+
+def test_3_3_turns_round_before_the_lost_turn() -> None:
+    # A2-8: reversal before the skip
+    table = led().play("7-3@1", "7-1@2", "7-2@3")
+    assert table.whose == C
+    table.play("3-3@1")
+    assert out_of(table, Skipped) == [Skipped(D)]
+    assert table.whose == A
+
+
+def test_15_15_makes_the_others_draw_and_the_next_lose_his_turn() -> None:
+    # A2-8: 15-15: both apply
+    table = led().play("7-15@1", "15-15@1")
+    assert [draw.seat for draw in out_of(table, ForcedDraw) if isinstance(draw, ForcedDraw)] == [D, A, B]
+    assert (out_of(table, Skipped), table.whose) == ([Skipped(D)], A)

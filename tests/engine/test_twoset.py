@@ -1,0 +1,283 @@
+"""Each rule of RULES.md 3.6 but for stacking (test_cutthroat) and the race for the lead (test_leads)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    TWOSET,
+    Call,
+    Claimable,
+    Domino,
+    Ending,
+    Forfeited,
+    HandOver,
+    Irregular,
+    ItStands,
+    LeadRule,
+    MatchOver,
+    Must,
+    NewHand,
+    Policy,
+    ProblemKind,
+    Reason,
+    RowsTally,
+    Rules,
+    Scored,
+    Seat,
+    ShowHands,
+    Turn,
+    Weight,
+    deal_problems,
+    ends,
+)
+from engine.options import with_options
+from tests.engine.table import Table, kinds, out_of, words
+
+A, B, C, D = Seat(0), Seat(1), Seat(2), Seat(3)
+FOUR = ("Ann", "Bob", "Cay", "Dot")
+ANY_LEAD = replace(TWOSET, lead_first=LeadRule.LOT_ANY)
+STRICT = replace(ANY_LEAD, policy=Policy.STRICT)
+
+
+def table_of(*plays: str, rules: Rules = STRICT) -> Table:
+    return Table(rules, FOUR).play(*plays)
+
+
+def blocked(*hands: str | int, rules: Rules = STRICT) -> Table:
+    """All have knocked with nothing left to draw, and lay their hands open."""
+    table = Table(replace(rules, hand=14), FOUR).play("6-5").knock(4)
+    for seat, hand in enumerate(hands):
+        table.reveal(seat, hand)
+    return table
+
+
+def won(table: Table) -> Seat | None:
+    (over,) = out_of(table, HandOver)
+    assert isinstance(over, HandOver)
+    return over.result.winner
+
+
+# ---- the deal ----
+
+
+def test_four_to_six_draw_seven_of_56() -> None:
+    # 3.6 Setup: 4 players (5 or 6 possible), two double-six sets = 56, 7 each, boneyard to the side
+    assert [(seats, deal_problems(TWOSET, seats) == ()) for seats in (3, 4, 5, 6, 7)] == [
+        (3, False),
+        (4, True),
+        (5, True),
+        (6, True),
+        (7, False),
+    ]
+    assert (TWOSET.tiles, Table(TWOSET, FOUR).hand.sizes, Table(TWOSET, FOUR).hand.boneyard) == (56, (7,) * 4, 28)
+
+
+def test_two_or_three_players_are_not_offered_by_default() -> None:
+    # A3-15: 2-3 players: not offered by default
+    assert deal_problems(TWOSET, 2) == ("twoset is for 4 to 6 players, got 2",)
+    assert deal_problems(with_options(TWOSET, {"players": "2-6"}), 2) == ()
+
+
+def test_each_tile_is_there_twice_and_not_three_times() -> None:
+    # 3.6 Setup: two sets
+    table = table_of("5-5", "5-1@W", "5-1@E")
+    assert (kinds(table), table.can_play("5-1 5-2")) == ([], ["5-2@N", "5-2@S"])
+    assert words(table.play("5-1@N")) == ["the 5-1 is already on the table, all 2 of them"]
+
+
+# ---- the plays ----
+
+
+def test_both_long_sides_are_played_before_either_tip() -> None:
+    # 3.6 Setup: the 2 long sides of the spinner must be played upon before either of the tips
+    table = table_of("6-6", "6-1@W")
+    assert kinds(table.play("6-2@6-6:N")) == [ProblemKind.TIP_CLOSED]
+    assert kinds(table.play("6-2@E", "6-3@N")) == []
+
+
+def test_nobody_has_to_fill_all_four_sides() -> None:
+    # 3.6 Setup: no duty to branch all four sides in the first 4 plays
+    assert table_of("6-6", "6-1@W").can_play("1-2 6-3") == ["2-1@W", "6-3@E"]
+    assert kinds(table_of("6-6", "6-1@W", "1-2@W", "2-3@W")) == []
+
+
+def test_the_initial_double_is_the_spinner_and_the_turn_goes_left() -> None:
+    # 3.6 Setup: the initial double is the spinner, the turn then rotates to his left
+    table = Table(TWOSET, FOUR).play("5-5", seat=3)
+    assert (table.whose, table.play("5-1@W").whose) == (A, B)
+    table.play("5-2@E", "1-1@W")
+    assert [end.arm for end in ends(table.state) if end.number == 1] == ["W"]
+
+
+def test_who_cannot_play_draws_and_then_passes() -> None:
+    # 3.6 Draw: until playable, then pass; A3-3: the drawing rule is only implied
+    table = table_of("6-6")
+    assert kinds(table.knock()) == [ProblemKind.KNOCK_TOO_EARLY]
+    assert table.draw(28).due == Turn(B, Must.PLAY_OR_KNOCK)
+    assert (kinds(table.knock()), table.whose) == ([], C)
+
+
+# ---- the count ----
+
+
+def test_free_ends_are_counted_and_the_tips_once_they_are_played_on() -> None:
+    # 3.6 Count: once both long sides are played the tips are not counted, a played tip counts its far end
+    table = Table(replace(STRICT, target=500), FOUR)
+    counts = [table.play(play).count.total for play in ("5-5", "5-1@W", "5-2@E", "5-4@N", "5-3@S", "4-4@N")]
+    assert counts == [10, 11, 3, 7, 10, 14]
+
+
+def test_a_spinner_with_a_free_side_counts_both_halves() -> None:
+    # A3-4: spinner with 0 or 1 side covered: 2d
+    assert [str(table_of(*plays).count) for plays in (("4-4",), ("4-4", "4-2@E"), ("4-2", "4-4@W"))] == [
+        "4 + 4 = 8",
+        "4 + 4 + 2 = 10",
+        "4 + 4 + 2 = 10",
+    ]
+
+
+# ---- the call ----
+
+
+def test_points_wait_to_be_called_by_who_made_them() -> None:
+    # 3.6 Count: must be called by the player; A3-5: the seat that played, by button, the engine's value is credited
+    table = table_of("5-5")
+    assert out_of(table, Claimable) == [Claimable(A, 10, "5 + 5 = 10")]
+    assert table.totals == (0, 0, 0, 0)
+    assert out_of(table.call(), Scored) == [Scored(A, 10, Reason.PLAY, "5 + 5 = 10")]
+    assert kinds(table.call()) == [ProblemKind.NOTHING_TO_CALL]
+    assert table.totals == (10, 0, 0, 0)
+
+
+def test_points_can_be_called_by_number() -> None:
+    # A3-5: which value: a wrong number is refused but may be corrected inside the window
+    table = table_of("5-5")
+    assert words(table.call(15)) == ["Ann calls 15, but it is 10 (5 + 5 = 10)"]
+    assert table.totals == (0, 0, 0, 0)
+    assert table.call(10).totals == (10, 0, 0, 0)
+
+
+def test_nobody_calls_for_another() -> None:
+    # A3-5: call: by whom: the seat that played
+    table = table_of("5-5")
+    assert words(table.call(seat=1)) == ["the points are Ann's to call, not Bob's"]
+    assert table.call(seat=0).totals == (10, 0, 0, 0)
+
+
+def test_a_play_without_points_has_nothing_to_call() -> None:
+    # 3.6 Count: points are given for multiples of 5
+    table = table_of("5-5", "5-1@E")
+    assert out_of(table, Claimable) == []
+    assert words(table.call(seat=1)) == ["Bob has no points to call"]
+
+
+def test_points_not_called_before_the_next_tile_lies_are_forfeited() -> None:
+    # 3.6 Count: before the next player lets go of his bone; later = forfeited
+    table = table_of("5-5", "5-0@E")
+    assert out_of(table, Forfeited) == [Forfeited(A, 10)]
+    assert words(table.call(seat=0)) == ["the points are Bob's to call, not Ann's"]
+    assert table.call(seat=1).totals == (0, 10, 0, 0)
+
+
+def test_a_late_call_counts_only_when_the_table_lets_it() -> None:
+    # A3-5: window closes at the release of the next tile; late is refused, the table may say it stands
+    table = table_of("5-5", "5-1@E").call(seat=0)
+    (late,) = out_of(table, Irregular)
+    assert isinstance(late, Irregular)
+    assert (late.problem.kind, late.problem.weight, late.stands) == (ProblemKind.LATE_CALL, Weight.DOUBTFUL, False)
+    assert table.totals == (0, 0, 0, 0)
+    assert table.feed(ItStands(late.seq)).totals == (10, 0, 0, 0)
+
+
+def test_a_draw_or_a_knock_does_not_close_the_window() -> None:
+    # A3-5: window closes at the release of the next tile
+    assert table_of("5-5").draw().call(seat=0).totals == (10, 0, 0, 0)
+    assert table_of("5-5", rules=replace(STRICT, hand=14)).knock().call(seat=0).totals == (10, 0, 0, 0)
+
+
+def test_points_of_the_last_play_can_be_called_until_a_hand_is_shown() -> None:
+    # A3-5: last play of the hand: window closes at hand reveal
+    rules = replace(STRICT, hand=1)
+    table = table_of("5-5", rules=rules).call(seat=0)
+    assert table.totals == (10, 0, 0, 0)
+    late = table_of("5-5", rules=rules).reveal(1, 1)
+    assert out_of(late, Forfeited) == [Forfeited(A, 10)]
+    assert late.call(seat=0).totals == (0, 0, 0, 0)
+
+
+# ---- the end of a hand ----
+
+
+def test_who_is_out_scores_all_spots_of_the_others_exactly() -> None:
+    # 3.6 Hand end: out: all others' pips; A3-1: literal, no rounding
+    table = table_of("6-5", rules=replace(STRICT, hand=1))
+    assert out_of(table, ShowHands) == [ShowHands(Ending.DOMINO, A, (B, C, D))]
+    table.reveal(1, 6).reveal(2, 7).reveal(3, 9)
+    assert out_of(table, Scored) == [Scored(A, 22, Reason.BONUS, "6 + 7 + 9 = 22")]
+    assert table.game.tally(A) == RowsTally.of([22])
+    assert RowsTally.of([22]).rest == 2
+
+
+def test_the_bonus_may_be_rounded() -> None:
+    # A3-1: option round_to=5
+    rules = with_options(replace(STRICT, hand=1), {"round_to": "5"})
+    assert table_of("6-5", rules=rules).reveal(1, 6).reveal(2, 7).reveal(3, 9).totals == (20, 0, 0, 0)
+
+
+def test_a_block_pays_the_others_less_the_own_hand() -> None:
+    # 3.6 Hand end: nobody can play: lowest total wins; A3-2: others' pips less own
+    table = blocked(20, 10, 9, 30)
+    assert out_of(table, Scored) == [Scored(C, 51, Reason.BONUS, "20 + 10 + 30 - 9 = 51")]
+
+
+def test_a_tie_goes_to_the_lowest_single_bone() -> None:
+    # 3.6 Hand end: tie: lowest single bone, double-blank, then ace-blank
+    assert won(blocked("5-5 1-0", "6-5 0-0", 40, 40)) == B
+
+
+def test_bones_of_equal_pips_are_told_apart_by_their_high_end() -> None:
+    # A3-14: pips, then lower high end: 1-1 before 2-0
+    assert won(blocked("5-5 2-0", "6-4 1-1", 40, 40)) == B
+    assert won(blocked("1-1 6-4", "2-0 5-5", 40, 40)) == A
+
+
+def test_two_identical_hands_have_no_winner() -> None:
+    # A3-14: two identical hands: nobody
+    table = blocked("1-1 5-5", "1-1 5-5", 40, 40)
+    assert (won(table), table.totals) == (None, (0, 0, 0, 0))
+
+
+def test_domino_is_said_by_who_plays_his_last_bone() -> None:
+    # 3.6 Hand end: each hand ends when one player goes domino
+    assert kinds(table_of("5-5", rules=ANY_LEAD).feed(Domino(A))) == [ProblemKind.NOT_OUT]
+
+
+# ---- the match and the tally ----
+
+
+@pytest.mark.parametrize("target", [100, 150, 200])
+def test_the_match_is_won_at_150_or_as_agreed(target: int) -> None:
+    # 3.6 Match: the first to score 150 or more, 100 or 200 by agreement
+    rules = with_options(replace(STRICT, hand=1), {"target": str(target)})
+    table = table_of("6-5", rules=rules).reveal(1, target - 10).reveal(2, 0).reveal(3, 0)
+    assert (table.totals[0], table.game.winner) == (target - 10, None)
+    table.feed(NewHand()).play("5-5", seat=0)
+    assert table.game.winner is None
+    assert table.call(seat=0).outcomes[-1] == MatchOver(A, (target, 0, 0, 0))
+    assert TWOSET.target == 150
+
+
+def test_scores_are_marked_in_rows_of_fifty() -> None:
+    # 3.6 Tally: / for 5, \ completes X, O for tens, rows of 50; A3-16: the scoring example itself is a lost picture
+    assert RowsTally.of([5]).lines() == ("/",)
+    assert RowsTally.of([5, 5, 10, 25]).lines() == ("X O O O /",)
+    assert RowsTally.of([50, 5]).lines() == ("O O O O O", "/")
+    assert table_of("5-5").call().game.tally(A) == RowsTally.of([10])
+
+
+def test_a_call_for_a_seat_where_nobody_sits_is_refused() -> None:
+    # A3-5: call: by whom
+    assert kinds(table_of("5-5").feed(Call(Seat(4)))) == [ProblemKind.NO_SUCH_SEAT]
