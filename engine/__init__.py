@@ -16,6 +16,7 @@ A match is a fold over its events: ``apply(state, event)`` gives the next state 
 5 + 5 + 0 = 10 (10, 10)
 """
 
+from engine.chances import NumberChance, Outlook, SeatChance, chances
 from engine.counting import Count, Term, count, points_for
 from engine.errors import EngineError
 from engine.events import (
@@ -98,6 +99,8 @@ from engine.profiles import (
 )
 from engine.questions import copies_left, ends, highest_leader, legal_plays, legal_stacks, unseen
 from engine.record import Record, RecordError
+from engine.record_log import record_of
+from engine.record_play import Line, PlayedRecord, RecordResult, play_record
 from engine.record_text import format_record, parse_record
 from engine.rules import (
     BranchOrder,
@@ -126,6 +129,7 @@ from engine.rules import (
 )
 from engine.settle import HandResult, Holding, round_nearest, settle
 from engine.state import Game, Phase, State
+from engine.suggest import Suggestion, best_plays
 from engine.tally import House, HouseTally, Mark, RowMark, RowsTally, Stroke
 from engine.tiles import Tile, full_set, set_name
 from engine.turns import turn
@@ -189,6 +193,7 @@ __all__ = [
     "Lead",
     "LeadRule",
     "LeadTile",
+    "Line",
     "Mark",
     "MatchClose",
     "MatchEnd",
@@ -200,14 +205,17 @@ __all__ = [
     "NoDouble",
     "Node",
     "NodeId",
+    "NumberChance",
     "OpenEnd",
     "OptionsError",
     "Outcome",
+    "Outlook",
     "PartnersMode",
     "Passed",
     "Phase",
     "Placed",
     "Play",
+    "PlayedRecord",
     "Policy",
     "Port",
     "Problem",
@@ -216,6 +224,7 @@ __all__ = [
     "Reason",
     "Record",
     "RecordError",
+    "RecordResult",
     "Redeal",
     "RedealReason",
     "Redealt",
@@ -229,6 +238,7 @@ __all__ = [
     "Rules",
     "Scored",
     "Seat",
+    "SeatChance",
     "Seq",
     "ShowHands",
     "SkipOn",
@@ -245,6 +255,7 @@ __all__ = [
     "State",
     "StealGain",
     "Stroke",
+    "Suggestion",
     "TallyStyle",
     "TargetTest",
     "Term",
@@ -258,6 +269,8 @@ __all__ = [
     "Weight",
     "apply",
     "attach",
+    "best_plays",
+    "chances",
     "changed_options",
     "copies_left",
     "count",
@@ -274,9 +287,11 @@ __all__ = [
     "obstacle",
     "parse_options",
     "parse_record",
+    "play_record",
     "points_for",
     "problem_with",
     "profile",
+    "record_of",
     "replay",
     "round_nearest",
     "set_name",

@@ -1,0 +1,397 @@
+"""Game records played by the rules: a line for every move, with what it scored and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import Phase, replay
+from engine.record import RecordError
+from engine.record_play import MAX_MOVES, Line, PlayedRecord, play_record
+from engine.record_text import parse_record
+from tests.engine import test_record_text as written
+
+EXAMPLES_PATH = Path(__file__).resolve().parents[3] / "shared" / "rules" / "worked_examples.json"
+
+
+def play(text: str, *, strict: bool = False) -> PlayedRecord:
+    return play_record(parse_record(text), strict=strict)
+
+
+def record(moves: str, *, rules: str = "bones", options: str = "lead_first=lot_any", head: str = "lead=A") -> str:
+    return f'[DGR "1"] [Rules "{rules}"] [Options "{options}"] [Seats "A B"] #1 {head} {moves}'
+
+
+def lines(text: str, *, strict: bool = False) -> list[tuple[str, str, int | None, int, tuple[int, ...], str | None]]:
+    return [
+        (line.seat, line.action, line.count, line.points, line.totals, line.problem)
+        for line in play(text, strict=strict).lines
+    ]
+
+
+def problems(text: str, *, strict: bool = False) -> list[str | None]:
+    return [line.problem for line in play(text, strict=strict).lines]
+
+
+def last(text: str, *, strict: bool = False) -> Line:
+    return play(text, strict=strict).lines[-1]
+
+
+# The examples of RULES.md 6.2
+
+
+def test_all_fives_counts_ten_ten_thirteen_and_so_on_to_twenty() -> None:
+    assert lines(written.ALLFIVES) == [
+        ("A", "5-5", 10, 10, (10, 0), None),
+        ("A", "=10", 10, 0, (10, 0), None),
+        ("B", "5-0@E", 10, 10, (10, 10), None),
+        ("B", "=10", 10, 0, (10, 10), None),
+        ("A", "5-3@W", 13, 0, (10, 10), None),
+        ("B", "0-2@E", 15, 15, (10, 25), None),
+        ("B", "=15", 15, 0, (10, 25), None),
+        ("A", "5-4@N", 14, 0, (10, 25), None),
+        ("B", "d2", 14, 0, (10, 25), None),
+        ("B", "2-2@E", 16, 0, (10, 25), None),
+        ("A", "2-5@E", 17, 0, (10, 25), None),
+        ("B", "3-3@W", 20, 20, (10, 45), None),
+        ("B", "=20", 20, 0, (10, 45), None),
+    ]
+
+
+def test_a_shortened_game_of_bones_pays_the_hand_where_its_points_are_written() -> None:
+    played = lines(written.BONES)
+    assert [line[:5] for line in played] == [
+        ("A", "1-1", 2, 0, (0, 0)),
+        ("B", "1-6@W", 8, 0, (0, 0)),
+        ("A", "6-3@W", 5, 5, (5, 0)),
+        ("A", "=5", 5, 0, (5, 0)),
+        ("B", "1-5@E", 8, 0, (5, 0)),
+        ("A", "5-5@E", 13, 0, (5, 0)),
+        ("B", "1-2@N", 15, 15, (5, 15)),
+        ("B", "=15", 15, 0, (5, 15)),
+        ("A", "d<2-0>", 15, 0, (5, 15)),
+        ("A", "2-0@N", 13, 0, (5, 15)),
+        ("B", "3-2@W", 12, 0, (5, 15)),
+        ("A", "H<4-4 6-6>", 12, 0, (5, 15)),
+        ("B", "+20", 12, 20, (5, 35)),
+    ]
+    assert [(line[1], line[5]) for line in played if line[5]] == [
+        ("5-5@E", "Brian let the 1-1 lead, but held 5-5"),
+        (
+            "H<4-4 6-6>",
+            "by the count Tom still has 3 tiles; Brian shows 2 tiles, but should have 4; "
+            "Brian let the 1-1 lead, but held 4-4 and 6-6",
+        ),
+    ]
+
+
+def test_cutthroat_points_are_paid_when_they_are_called_and_taken_from_the_player_before() -> None:
+    assert lines(written.CUTTHROAT) == [
+        ("D", "2-2", 4, 0, (0, 0, 0, 0), None),
+        ("A", "2-4@E", 8, 0, (0, 0, 0, 0), None),
+        ("B", "2-0@W", 4, 0, (0, 0, 0, 0), None),
+        ("C", "0-6@W", 10, 0, (0, 0, 0, 0), None),
+        ("C", "=10", 10, 10, (0, 0, 10, 0), None),
+        ("D", "2-4'^E", 10, 0, (0, 0, 10, 0), None),
+        ("D", "=10", 10, 10, (0, 0, 0, 10), None),
+        ("D", "xC10", 10, 0, (0, 0, 0, 10), None),
+    ]
+
+
+def test_super_plays_without_a_problem() -> None:
+    played = play(written.SUPER, strict=True)
+    assert [line.action for line in played.lines] == ["7-7", "7-15@*", "d!", "d!", "15-3@1", "7-13@*", "d2", "9-9@2"]
+    assert played.result.problems == 0
+    assert played.lines[-1].game.hand is not None
+    assert played.lines[-1].game.hand.sizes == (11, 7, 8)
+    assert played.lines[-1].game.hand.turn == 0  # the double of C costs B his turn
+
+
+@pytest.mark.parametrize("text", [written.ALLFIVES, written.BONES, written.CUTTHROAT, written.SUPER])
+def test_the_events_of_a_record_replay_to_the_same_match(text: str) -> None:
+    played = play(text)
+    assert replay(played.log).game == played.lines[-1].game
+
+
+# Checksums
+
+
+@pytest.mark.parametrize(
+    ("moves", "problem"),
+    [
+        ("A: 5-5 =5", "=5 is written, but the play scores 10"),
+        ("A: 5-5 B: =10", "=10 is written, but the play scores 0"),
+        ("A: 5-5 ~10", "~10 is written, but points count by themselves in this game"),
+        ("A: 5-5 xB10", "xB10 is written, but nothing was taken from B"),
+        ("A: 5-5 +10", "+10 is taken as written: the hand cannot be counted from what is shown"),
+        ("A: +10", "+10 is written, but no tile of this hand has been played"),
+        ("A: 5-5 B: h7 A: +5", None),
+        ("A: 5-5 B: h7 A: +10", "+10 is written, but the hand pays 5"),
+        ("A: 5-5 B: h7 +5", "+5 is written, but A wins the hand"),
+    ],
+)
+def test_what_is_written_twice_is_held_against_what_was_played(moves: str, problem: str | None) -> None:
+    assert last(record(moves)).problem == problem
+
+
+def test_points_that_were_not_called_are_forfeited() -> None:
+    text = '[DGR "1"] [Rules "twoset"] #1 lead=A A: 5-5 {} B: 5-0@E {} C: 5-1@W {}'
+    assert play(text.format("~10", "=10", "")).result.totals == (0, 10, 0, 0)
+    assert problems(text.format("~10", "=10", "")) == [None] * 5
+    assert problems(text.format("~5", "", ""))[1] == "~5 is written, but 10 are forfeited"
+    assert problems(text.format("", "", "~5"))[-1] == "~5 is written, but C forfeits nothing"
+    assert problems(text.format("", "=15", ""))[2] == "B calls 15, but it is 10 (5 + 5 + 0 = 10)"
+    late = play(text.format("", "A: =10", ""))
+    assert late.lines[2].problem == "the points are B's to call, not A's"
+    assert late.result.totals == (0, 0, 0, 0)
+
+
+# Hands
+
+
+def test_a_hand_that_is_not_finished_keeps_its_points_and_the_next_begins() -> None:
+    played = play(record("A: 5-5 #end #2 B: 6-6 A: 6-3@E"))
+    assert played.lines[1].problem == "hand 1 was not finished"
+    assert played.result.totals == (25, 0)
+    assert played.result.reason == "hand 2 is being played"
+
+
+def test_hands_out_of_order_are_a_problem() -> None:
+    assert problems(record("A: 5-5 B: h7 #end #4 A: 6-6"))[-1] == "hand 2 is expected here, this is called hand 4"
+
+
+def test_a_tie_of_sums_that_nothing_breaks_pays_nobody() -> None:
+    played = play(record("A: 5-5 A: h7 B: h7 #end #2 B: 6-6", options="lead_first=lot_any policy=warn"))
+    assert played.result.totals == (10, 0)
+    assert "not finished" not in str(played.lines[-1].problem)
+
+
+def test_an_undo_takes_back_the_last_moves_and_their_points() -> None:
+    assert lines(record("A: 5-5 B: 5-0@E =10 u2 5-1@E"))[2:] == [
+        ("B", "=10", 10, 0, (10, 10), None),
+        ("B", "u2", 10, -10, (10, 0), None),
+        ("B", "5-1@E", 11, 0, (10, 0), None),
+    ]
+    assert last(record("A: 5-5 u3")).problem == "3 moves to undo, but this hand has only 1"
+    assert last(record("A: 5-5 u3")).count is None
+
+
+def test_a_note_lets_a_move_stand_and_gives_points() -> None:
+    text = record("A: 6-3 B: 5-5@E (stands) A: (t=3) B: (points=-5 he looked)")
+    assert lines(text, strict=True)[1:] == [
+        ("B", "5-5@E", 16, 0, (0, 0), None),
+        ("B", "(points=-5 he looked)", 16, -5, (0, -5), None),
+    ]
+
+
+# Ports
+
+
+@pytest.mark.parametrize(
+    ("moves", "problem"),
+    [
+        ("A: 5-5@W", "nothing lies at W yet, this is the first tile"),
+        ("A: 5-5 B: 5-1@N", "the spinner needs a tile on both sides first"),
+        ("A: 5-5 B: 6-1@E", "6-1 does not fit there, that end needs a 5"),
+        ("A: 5-5 B: 1-5@E", "turn the 5-1 round, the 5 goes inside"),
+        ("A: 5-4 B: 5-1@N", "5-1: 5-4 is no double and has no tips"),
+        ("A: 5-4 B: 4-4@E A: 4-1@N", "the spinner needs a tile on both sides first"),
+        ("A: 5-5 B: 5-1@3", "5-1: 5-5 has no such side"),
+        ("A: 5-5 B: 5-1@*", "5-1: 5-5 has no such side"),
+        ("A: 5-5 B: 5-1@6-6:W", "5-1: the tile it should touch is not on the table"),
+        ("A: 5-4 B: 5-1", "it is not written where the 5-1 lies, only W fits"),
+        ("A: 5-5 B: 5-1", "5-1: it must touch the layout"),
+        ("A: 5-5 B: 5-1'@W", "5-1' is written, but there is only one set"),
+        ("A: 5-5 B: 5-4@W A: 4-4@W B: 4-3@4-4:N", "only the first double branches, and that was 5-5, not 4-4"),
+        ("A: 5-5 B: 5-5^W", "nobody stacks in bones; the 5-5 is already on the table; the play before scored nothing"),
+    ],
+)
+def test_a_place_where_no_tile_can_go_is_reported_in_words(moves: str, problem: str) -> None:
+    assert str(last(record(moves)).problem).startswith(problem)
+
+
+def test_of_a_tile_the_free_side_is_meant_whatever_it_is_called() -> None:
+    assert problems(record("A: 5-5 B: 5-4@W A: 4-3@5-4:W B: 3-1@4-3:E")) == [None] * 4
+
+
+def test_the_seventh_arm_is_reported() -> None:
+    text = '[DGR "1"] [Rules "super"] [Seats "A B"] #1 A: 7-7 ' + " ".join(
+        f"{'BA'[at % 2]}: 7-{end}@*" for at, end in enumerate((1, 2, 4, 5, 6, 8, 9))
+    )
+    assert problems(text) == [None] * 7 + ["the starter has 6 arms, and no more"]
+    assert len(last(text).game.layout.nodes) == 8
+    assert len(last(text, strict=True).game.layout.nodes) == 7
+
+
+# What is no record
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[DGR "1"]', 'line 1, column 2: expected a tag such as [Rules "bones"]; the games are bones, draw, '),
+        ('[DGR "1"]\n[Rules "chess"]', "line 2, column 2: expected one of the games bones, draw, "),
+        ('[DGR "1"] [Rules "bones"]\n[Options "target=x"]', "line 2, column 2: target: expected 1 or more"),
+        ('[DGR "1"] [Rules "bones"] [Seats "Tom"]', 'line 1, column 28: expected seats such as "A:Brian B:Tom"'),
+        ('[DGR "1"] [Rules "bones"] [Seats "A:Tom A:Bo"]', "line 1, column 28: expected each seat once"),
+        ('[DGR "1"] [Rules "twoset"] [Seats "A B"]', "line 1, column 29: twoset is for 4 to 6 players, got 2"),
+        ('[DGR "1"] [Rules "bones"] [Set "7-up"]', "line 1, column 28: set: expected 6 to 18"),
+        (
+            '[DGR "1"] [Rules "bones"] [Options "set=9"] [Set "double-six"]',
+            "line 1, column 46: expected the set of the options, which is 9",
+        ),
+        (record("C: 5-5"), 'line 1, column 82: expected one of the seats A, B, found "C"'),
+        (record("A: 5-5 xC5"), 'line 1, column 89: expected one of the seats A, B, found "C"'),
+        (record("A: 5-5", head="lead=C"), 'line 1, column 72: expected one of the seats A, B, found "C"'),
+        (record("A: 5-5", head="roll=5"), 'line 1, column 72: expected the keys deal, yard and lead, found "roll"'),
+        (record("A: 5-5", head="deal=7,7,7"), "line 1, column 72: deal: expected 1 or 2 numbers for 2 players"),
+        (record("A: 5-5", head="deal=x"), "line 1, column 72: deal: expected a number from 0 to 28"),
+        (record("A: 5-5", head="deal=20"), "line 1, column 72: deal: expected at most the 28 tiles of the game"),
+        (record("A: 5-5", head="yard=99"), "line 1, column 72: yard: expected a number from 0 to 28"),
+        (record("A: " + "k " * (MAX_MOVES + 1)), f"line 1, column 72: expected at most {MAX_MOVES} moves in a record"),
+    ],
+)
+def test_a_record_that_makes_no_sense_is_refused_and_it_says_where(text: str, message: str) -> None:
+    with pytest.raises(RecordError) as caught:
+        play(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_seats_and_sets_are_found_where_they_are_not_written() -> None:
+    assert play('[DGR "1"] [Rules "bones"] #1 C: 6-6').opening.letters == "ABC"
+    assert play('[DGR "1"] [Rules "cutthroat"]').opening.letters == "ABCD"
+    assert play('[DGR "1"] [Rules "bones"] [Set "double nine"]').opening.rules.max_pips == 9
+    assert play('[DGR "1"] [Rules "bones"] [Seats "A:Anna B Smith B:Tom"]').opening.players == ("Anna B Smith", "Tom")
+
+
+# The worked examples of the rules
+
+
+def _examples(*types: str) -> list[Any]:
+    if EXAMPLES_PATH.is_file():
+        found = json.loads(EXAMPLES_PATH.read_text(encoding="utf-8"))["examples"]
+        return [pytest.param(example, id=example["id"]) for example in found if example["type"] in types]
+    missing = pytest.mark.skip(reason=f"{EXAMPLES_PATH} is kept beside the project and is not here")
+    return [pytest.param({}, id="absent", marks=missing)]
+
+
+def _moves(example: str, plays: list[dict[str, Any]]) -> str:
+    """The plays of an example, by A and B in turn; what is illegal does not end a turn."""
+    words, seat = [], 0
+    for step in plays:
+        at = "" if step["at"] == "start" else f"@{step['at']}"
+        # In an example either number comes first; in a record the one that lies inside.
+        tile = {("htfbw", "2-4"): "4-2"}.get((example, step["tile"]), step["tile"])
+        words.append(f"{'AB'[seat]}: {tile}{at}")
+        seat = seat if step.get("legal") is False else 1 - seat
+    return " ".join(words)
+
+
+@pytest.mark.parametrize("example", _examples("layout"))
+def test_a_worked_layout_counts_and_scores_as_it_says(example: dict[str, Any]) -> None:
+    options = " ".join(f"{key}={value}" for key, value in example["rules"].items())
+    text = record(
+        _moves(example["id"], example["plays"]), options=f"{options} lead_first=lot_any match_end=end_of_hand"
+    )
+    before = 0
+    for step, line in zip(example["plays"], play(text, strict=True).lines, strict=True):
+        if step.get("legal") is False:
+            assert line.problem is not None
+            assert len(line.game.layout.nodes) == before
+        else:
+            assert line.problem is None
+            assert line.count == step.get("count", line.count)
+            assert line.points == step.get("score", line.points)
+        before = len(line.game.layout.nodes)
+
+
+@pytest.mark.parametrize("example", _examples("event"))
+def test_a_worked_stack_steals_as_it_says(example: dict[str, Any]) -> None:
+    tile, expect = example["stack"]["tile"], example["expect"]
+    moves = f"D: 2-2 A: 2-4@E B: 2-0@W C: 0-6@W =10 D: {tile}'^{tile}:E ={expect['stacker_gain']}"
+    played = play(f'[DGR "1"] [Rules "cutthroat"] [Seats "A B C D"] #1 lead=D {moves} xC{expect["previous_loss"]}')
+    assert [line.problem for line in played.lines] == [None] * 8
+    assert played.lines[-1].count == expect["count"]
+    assert played.result.totals == (0, 0, 10 - expect["previous_loss"], expect["stacker_gain"])
+
+
+@pytest.mark.parametrize("example", _examples("super"))
+def test_a_worked_play_of_super_does_as_it_says(example: dict[str, Any]) -> None:
+    seats, expect = example["players"], example["expect"]
+    options = " ".join(f"{key}={value}" for key, value in example.get("options", {}).items())
+    words = []
+    # Who made the plays before is not told: of one tile the player before the mover, of more each in turn.
+    for at, laid in enumerate(example["layout_before"]):
+        tile, where = laid.split()
+        port = "" if where == "start" else f"@{where.removeprefix('arm')}"
+        words.append(f"{seats[(at - len(example['layout_before'])) % len(seats)]}: {tile}{port}")
+    tile, where = example["play"]["tile"], example["play"]["at"]
+    port = {"start": "", "new": "@*"}.get(where, f"@{where.removeprefix('arm')}")
+    words.append(f"{example['mover']}: {tile}{port}")
+    text = f'[DGR "1"] [Rules "super"] [Options "{options}"] [Seats "{" ".join(seats)}"] #1 {" ".join(words)}'
+    line = last(text, strict=expect.get("legal") is False)
+    hand = line.game.hand
+    assert hand is not None
+    if expect.get("legal") is False:
+        assert line.problem is not None
+        assert len(hand.layout.nodes) == len(example["layout_before"])
+        return
+    assert line.problem is None
+    assert hand.turn is not None
+    assert seats[hand.turn] == expect["next"]
+    assert hand.course.direction == expect.get("direction", hand.course.direction)
+    assert {seats[at]: owed for at, owed in enumerate(hand.course.owed) if owed} == expect.get("draws", {})
+    assert (hand.course.spell is not None) == ("spell" in expect)
+
+
+# Whatever comes
+
+
+TOKENS = re.compile(r"\S+")
+PIECES = (
+    *("5-5", "5-3@W", "0-2@E", "6-6@*", "2-4^E", "d", "d2!", "k", "n", "=5", "~5", "+20", "xB10", "H<1-1>", "h12"),
+    *("redeal", "u", "u3", "(stands)", "(end)", "A:", "B:", "C:", "#end", "#2"),
+)
+CHANGES = st.tuples(st.integers(0, 60), st.sampled_from(["drop", "twice", "put"]), st.sampled_from(PIECES))
+
+
+@given(
+    st.sampled_from([written.ALLFIVES, written.BONES, written.CUTTHROAT, written.SUPER]),
+    st.lists(
+        st.tuples(st.integers(0, 60), st.sampled_from(["drop", "twice", "put"]), st.sampled_from(PIECES)), max_size=8
+    ),
+    st.booleans(),
+)
+@settings(max_examples=200, deadline=None)
+def test_a_changed_record_is_played_or_refused_cleanly(
+    text: str, changes: list[tuple[int, str, str]], strict: bool
+) -> None:
+    words = TOKENS.findall(re.sub(";.*", "", text))
+    for place, what, piece in changes:
+        at = place % len(words)
+        words[at : at + 1] = {"drop": [], "twice": [words[at]] * 2, "put": [words[at], piece]}[what]
+    started = time.perf_counter()
+    try:
+        played = play(" ".join(words), strict=strict)
+    except RecordError:
+        return
+    finally:
+        assert time.perf_counter() - started < 1
+    if played.lines:
+        assert replay(played.log).game is not None
+        assert played.result.totals == played.lines[-1].totals or played.lines[-1].game.phase is not Phase.PLAY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", ["k ", "d ", "5-5@E ", "5-5 u ", "h1 ", "+5 ", "redeal ", "=5 "])
+def test_the_longest_record_of_one_move_takes_seconds(moves: str) -> None:
+    started = time.perf_counter()
+    play(record("A: 5-5 B: " + moves * (MAX_MOVES // 2 - 2)))
+    assert time.perf_counter() - started < 60

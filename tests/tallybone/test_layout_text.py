@@ -1,0 +1,97 @@
+"""A layout as lines of text: the line, its branches, six arms, open ends, what is stacked."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine import BONES, CUTTHROAT, FREE, SUPER, Layout, Rules
+from engine.options import with_options
+from engine.record_play import play_record
+from engine.record_text import parse_record
+from tallybone.layout_text import draw_text, layout_lines
+from tests.engine.wild_match import wild_match
+
+
+def drawn(moves: str, *, rules: str = "bones", options: str = "lead_first=lot_any", width: int = 80) -> list[str]:
+    text = f'[DGR "1"] [Rules "{rules}"] [Options "{options}"] #1 A: {moves}'
+    return list(layout_lines(play_record(parse_record(text)).lines[-1].game.layout, width))
+
+
+def test_nothing_is_drawn_before_the_first_tile() -> None:
+    assert layout_lines(Layout()) == ()
+
+
+def test_a_single_tile_shows_both_its_ends() -> None:
+    assert drawn("5-3") == ["line  5< 5-3 >3"]
+
+
+def test_tips_in_parentheses_are_not_open_yet() -> None:
+    assert drawn("5-5") == ["line       5< {5-5} >5", "  5-5 N S  (5)"]
+    assert drawn("5-5 5-1@W 5-2@E") == ["line       1< 1-5 {5-5} 5-2 >2", "  5-5 N S  >5"]
+
+
+def test_the_line_runs_from_west_to_east_and_tips_follow() -> None:
+    assert drawn("1-1 1-6@W 6-3@W 1-5@E 5-5@E 1-2@N") == [
+        "line     3< 3-6 6-1 {1-1} 1-5 5-5 >5",
+        "  1-1 N  1-2 >2",
+        "  1-1 S  >1",
+    ]
+
+
+def test_every_spinner_branches_into_lines_of_its_own() -> None:
+    moves = "5-5 5-1@W 5-2@E 2-2@E 2-3@E 5-6@5-5:N 6-6@5-6:E 6-1@6-6:W 2-0@2-2:S 6-0@6-6:N"
+    assert drawn(moves, options="lead_first=lot_any spinner=all hand=14") == [
+        "line       1< 1-5 {5-5} 5-2 {2-2} 2-3 >3",
+        "  5-5 N    5-6 {6-6} 6-1 >1",
+        "    6-6 N  6-0 >0",
+        "    6-6 S  >6",
+        "  5-5 S    >5",
+        "  2-2 S    2-0 >0",
+        "  2-2 N    >2",
+    ]
+
+
+def test_a_starter_has_six_numbered_arms() -> None:
+    assert drawn("7-7 7-15@* 15-3@1 7-13@4 13-9@4", rules="super") == [
+        "starter  {7-7}",
+        "  1      7-15 15-3 >3",
+        "  2      >7",
+        "  3      >7",
+        "  4      7-13 13-9 >9",
+        "  5      >7",
+        "  6      >7",
+    ]
+
+
+def test_a_stacked_tile_is_marked() -> None:
+    moves = "2-2 B: 2-4@E C: 2-0@W D: 0-6@W =10 A: 2-4'^E"
+    assert drawn(moves, rules="cutthroat")[0] == "line       6< 6-0 0-2 {2-2} 2-4x2 >4"
+
+
+def test_a_long_line_is_broken_between_tiles() -> None:
+    moves = "0-1 1-2@E 2-3@E 3-4@E 4-5@E 5-6@E 6-0@E"
+    assert drawn(moves, options="spinner=none lead_first=lot_any", width=24) == [
+        "line  0< 0-1 1-2 2-3 3-4",
+        "       4-5 5-6 6-0 >0",
+    ]
+
+
+GAMES = [BONES, SUPER, CUTTHROAT, FREE, with_options(BONES, {"spinner": "all"})]
+
+
+@pytest.mark.parametrize("rules", GAMES, ids=[f"{rules.name}-{rules.spinner}" for rules in GAMES])
+@pytest.mark.parametrize("wildness", [0.0, 0.5])
+def test_every_tile_is_drawn_once_and_nothing_is_too_wide(rules: Rules, wildness: float) -> None:
+    for seed in range(4):
+        state = wild_match(rules, max(2, rules.seats_min), random.Random(seed), events=50, wildness=wildness)
+        assert state.game is not None
+        layout = state.game.layout
+        for width in (40, 80):
+            found = layout_lines(layout, width)
+            assert all(len(line) <= width for line in found)
+            labels_off = [word for line in found for word in line.replace("{", "").replace("}", "").split()[1:]]
+            words = [word for word in labels_off if word[0].isdigit() and "-" in word]
+            assert len(words) >= len(layout.nodes) - len(found)
+            assert draw_text(layout, width).plain == "\n".join(found)

@@ -1,0 +1,152 @@
+"""`tallybone score`: a record in, JSON or a score sheet out, errors with their place."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallybone.score_command import score_record
+from tests.engine.test_record_text import ALLFIVES, BONES, CUTTHROAT, SUPER
+
+TALLYBONE = Path(sys.executable).with_name("tallybone")
+
+
+@pytest.fixture(autouse=True)
+def eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def score(path: Path, text: str | bytes, **options: bool) -> tuple[int, str, str]:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    out, err = io.StringIO(), io.StringIO()
+    code = score_record(path, out=out, err=err, **options)
+    return code, out.getvalue(), err.getvalue()
+
+
+def of_json(path: Path, text: str, *, strict: bool = False) -> list[dict[str, Any]]:
+    code, out, err = score(path, text, as_json=True, strict=strict)
+    assert (code, err) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> Path:
+    return tmp_path / "GAME.dgr"
+
+
+def test_json_is_one_line_per_move_and_one_with_the_result(game: Path) -> None:
+    code, out, _ = score(game, CUTTHROAT, as_json=True)
+    assert code == 0
+    assert out.splitlines()[-4:] == [
+        '{"hand": 1, "seat": "D", "action": "2-4\'^E", "count": 10, "points": 0, '
+        '"totals": {"A": 0, "B": 0, "C": 10, "D": 0}, "problem": null}',
+        '{"hand": 1, "seat": "D", "action": "=10", "count": 10, "points": 10, '
+        '"totals": {"A": 0, "B": 0, "C": 0, "D": 10}, "problem": null}',
+        '{"hand": 1, "seat": "D", "action": "xC10", "count": 10, "points": 0, '
+        '"totals": {"A": 0, "B": 0, "C": 0, "D": 10}, "problem": null}',
+        '{"result": {"hands": 1, "totals": {"A": 0, "B": 0, "C": 0, "D": 10}, "winner": null, "over": false, '
+        '"problems": 0, "reason": "hand 1 is being played"}}',
+    ]
+
+
+def test_a_match_that_is_won_names_the_winner_by_his_letter(game: Path) -> None:
+    text = ALLFIVES.replace('"allfives"]', '"allfives"] [Options "target=45"]')
+    assert of_json(game, text)[-1]["result"] == {
+        "hands": 1,
+        "totals": {"A": 10, "B": 45},
+        "winner": "B",
+        "over": True,
+        "problems": 1,
+        "reason": "Bob wins the match with 45",
+    }
+
+
+def test_what_is_illegal_stands_or_is_refused(game: Path) -> None:
+    text = '[DGR "1"] [Rules "bones"] [Options "lead_first=lot_any"] #1 A: 5-5 B: 6-4@E'
+    lax, strict = of_json(game, text)[1], of_json(game, text, strict=True)[1]
+    assert lax["problem"] == strict["problem"] == "6-4 does not fit there, that end needs a 5"
+    assert (lax["count"], strict["count"]) == (14, 10)
+
+
+def test_the_sheet_shows_moves_sums_points_and_totals(game: Path) -> None:
+    code, out, err = score(game, BONES)
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert lines[0] == "bones"
+    assert "Hand 1 Brian Tom" in lines
+    assert "Tom 1-2@N =15 3 + 2 + 5 + 5 = 15 +15 5 15" in lines
+    assert "! Brian let the 1-1 lead, but held 5-5" in lines
+    assert "Tom wins the hand: 20" in lines
+    assert "Tom +20 +20 5 35" in lines
+    assert lines[-3:] == ["Brian 5, Tom 35", "hand 1 is counted, the match goes on", "2 moves have a problem"]
+
+
+@pytest.mark.parametrize("text", [ALLFIVES, BONES, CUTTHROAT, SUPER], ids=["allfives", "bones", "twoset", "super"])
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("show", [False, True])
+def test_nothing_is_wider_than_the_terminal(
+    text: str, columns: int, show: bool, game: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, out, _ = score(game, text, show=show)
+    assert max(map(len, out.splitlines())) <= columns
+
+
+def test_the_layout_is_drawn_after_every_play(game: Path) -> None:
+    _, out, _ = score(game, ALLFIVES, show=True)
+    assert out.count("{5-5}") == 8
+    assert "3< 3-3 3-5 {5-5} 5-0 0-2 2-2 2-5 >5" in out
+
+
+def test_sixteen_players_see_their_own_totals(game: Path) -> None:
+    text = '[DGR "1"] [Rules "super"] [Options "players=16 hand=8"] #1 P: 7-7 (points=5) A: 7-1@*'
+    code, out, _ = score(game, text)
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert "total" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[DGR "1"]\n#1\nA: 5-5 =10  Z9', 'line 3, column 13: expected a move such as "5-3@W" or a seat'),
+        ('[DGR "1"]\n[Rules "chess"]', "line 2, column 2: expected one of the games bones"),
+        (b"\xff\xfe", "expected a text in UTF-8, but byte 0 is none"),
+        (b"\x00" * 2_000_000, "line 1, column 1: expected at most 300000 characters"),
+    ],
+)
+def test_a_malformed_record_is_an_error_with_its_place(text: str | bytes, message: str, game: Path) -> None:
+    code, out, err = score(game, text)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"{game}: {message}")
+    assert err.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    err = io.StringIO()
+    assert score_record(tmp_path / "none.dgr", err=err) == 1
+    assert err.getvalue() == f"{tmp_path / 'none.dgr'}: No such file or directory\n"
+
+
+def test_names_cannot_harm_a_terminal(game: Path) -> None:
+    code, out, _ = score(game, '[DGR "1"] [Rules "bones"] [Seats "A:[red]x[/] B:\u202eTom"] #1 A: 6-6')
+    assert code == 0
+    assert "[red]x[/]" in out
+    assert "\u202e" not in out
+
+
+def test_the_command_reads_stdin_and_knows_its_usage() -> None:
+    done = subprocess.run([TALLYBONE, "score", "-", "--json"], input=SUPER, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 9
+    wrong = subprocess.run([TALLYBONE, "score"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert wrong.returncode == 2
+    bad = subprocess.run([TALLYBONE, "score", "-"], input="x", capture_output=True, text=True)
+    assert (bad.returncode, bad.stdout) == (1, "")
+    assert bad.stderr == 'stdin: line 1, column 1: expected the tag [DGR "1"], found "x"\n'
