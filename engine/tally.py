@@ -182,7 +182,7 @@ class RowsTally:
         r"""Return the tally with *points* written on it, or, when they are below zero, lined out from the last mark.
 
         >>> print("\n".join(RowsTally.of([10, 5, -10, 20]).lines()))
-        O- /- / O O
+        O- /- X O /
         """
         rows, rest = [list(row) for row in self.rows], self.rest + points
         while rest < 0 and any(mark.points for row in rows for mark in row):

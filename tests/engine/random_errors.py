@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from engine import (
     BONES,
+    Abandon,
     Action,
     Adjust,
     Amend,
@@ -91,6 +92,7 @@ def _of_the_match(game: Game, rng: random.Random) -> Action:
             MatchStart(game.rules, game.players),
             MatchStart(BONES, ("A",) * rng.choice((1, 5, 17))),
             MatchClose(),
+            Abandon(),
         )
     )
 

@@ -15,6 +15,7 @@ from engine import (
     Phase,
     Play,
     Port,
+    Reason,
     Redealt,
     Scored,
     Seat,
@@ -104,20 +105,25 @@ def check_match(players: Players) -> None:
 
 
 def scores_paid(told: list[Outcome]) -> list[tuple[int, ...]]:
-    """What each seat was paid, without what a redeal took back."""
+    """What each seat was paid, without what a redeal took back; what the table gave by hand stays."""
     paid: list[tuple[int, ...]] = []
     dealt = paid
     redealt = False
     for outcome in told:
         if isinstance(outcome, MatchStarted):
-            paid = [()] * len(outcome.players)
+            paid = dealt = [()] * len(outcome.players)
         elif isinstance(outcome, Scored):
-            paid = [(*old, outcome.points) if at == outcome.seat else old for at, old in enumerate(paid)]
+            paid = _with(paid, outcome)
+            dealt = _with(dealt, outcome) if outcome.reason is Reason.ADJUST else dealt
         elif isinstance(outcome, Redealt):
             paid, redealt = list(dealt), True
         elif isinstance(outcome, HandStarted):
             dealt, redealt = dealt if redealt else list(paid), False
     return paid
+
+
+def _with(paid: list[tuple[int, ...]], scored: Scored) -> list[tuple[int, ...]]:
+    return [(*old, scored.points) if at == scored.seat else old for at, old in enumerate(paid)]
 
 
 def check_mirrored(state: State) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from engine import (
     BONES,
+    Abandon,
+    Abandoned,
     Blocked,
     Domino,
     Draw,
@@ -16,6 +18,7 @@ from engine import (
     HandOver,
     HouseTally,
     Knock,
+    MatchClose,
     MatchEnd,
     MatchOver,
     MatchStart,
@@ -257,3 +260,12 @@ def test_a_half_x_is_finished_before_a_circle() -> None:
     # A0-9: O versus X when 10 is scored over a half X: finish the X first
     (house,) = HouseTally.of([10, 5, 10]).houses
     assert house.lines() == ("X|\\", "-+-", " | ")
+
+
+def test_a_hand_that_is_given_up_keeps_its_plays_and_has_no_winner() -> None:
+    table = Table(STRICT).play("5-5", "5-0@E").feed(Abandon())
+    assert table.totals == (10, 10)
+    assert out_of(table, Abandoned) == [Abandoned(1)]
+    table.feed(NewHand())
+    assert (table.hand.number, table.hand.turn, table.game.hand_winner) == (2, None, None)
+    assert kinds(table.feed(MatchClose(), Abandon())) == [ProblemKind.NOT_NOW]

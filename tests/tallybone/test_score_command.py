@@ -62,7 +62,7 @@ def test_a_match_that_is_won_names_the_winner_by_his_letter(game: Path) -> None:
         "totals": {"A": 10, "B": 45},
         "winner": "B",
         "over": True,
-        "problems": 1,
+        "problems": 0,
         "reason": "Bob wins the match with 45",
     }
 
