@@ -117,15 +117,6 @@ def double_bits() -> int:
     return sum(tile.bit for tile in full_set(HIGHEST_PIPS) if tile.is_double)
 
 
-def tiles_in(bits: int) -> tuple[Tile, ...]:
-    """Return the tiles that are in *bits*, from 0-0 upwards.
-
-    >>> [str(tile) for tile in tiles_in(0b10110)]
-    ['1-0', '1-1', '2-1']
-    """
-    return tuple(tile for tile in full_set(HIGHEST_PIPS) if tile.bit & bits)
-
-
 def set_name(max_pips: int) -> str:
     """Return what players call the set.
 
