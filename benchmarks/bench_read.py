@@ -2,7 +2,7 @@
 
     python benchmarks/bench_read.py [PHOTO ...] [--runs 9]
 
-Without photographs it renders tables with 12, 20 and 28 tiles at 1600 px.
+Without photographs it renders tables with 1, 12, 28 and 55 tiles at 1920 x 1080.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.finder import load_finder
 from vision.heads import load_heads
 from vision.picture import load_picture
 from vision.reader import Reader
@@ -37,7 +38,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=9, help="reads of each picture that count")
     options = parser.parse_args()
     pictures = [(str(path), load_picture(path)) for path in options.photos] or rendered_pictures()
-    reader, aruco = Reader(load_heads()), aruco_detector()
+    reader, aruco = Reader(load_heads(), load_finder()), aruco_detector()
     totals: dict[str, list[float]] = {"read": [], "aruco": []}
     print(f"OpenCV {cv2.__version__}, {cv2.getNumThreads()} threads")
     for name, image in pictures:
@@ -53,12 +54,12 @@ def main() -> None:
 
 
 def rendered_pictures() -> list[tuple[str, Image]]:
-    """Return tables with 12, 20 and 28 tiles, 1600 x 1200, plain and patterned."""
-    camera = replace(OVERHEAD, width_px=1600, height_px=1200, px_per_mm=3.2)
+    """Return tables with 1 to 55 tiles, 1920 x 1080, plain and patterned."""
+    camera = replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=2.6)
     pictures = []
-    for count, table in ((12, FELT), (20, WALNUT), (28, FELT)):
+    for count, table in ((1, FELT), (12, FELT), (28, FELT), (28, WALNUT), (55, WALNUT)):
         rng = np.random.default_rng(count)
-        hand = draw_hand(rng, count, 6)
+        hand = draw_hand(rng, count, 6 if count <= 28 else 9)
         layout = scatter(rng, hand, visible_area(camera), CLASSIC)
         scene = Scene(layout.tiles, CLASSIC, table, LAMP, camera)
         pictures.append((f"{len(layout.tiles)} tiles on {table.kind.value}", render(scene, rng).image))

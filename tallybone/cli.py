@@ -42,7 +42,7 @@ def _common(
     ] = False,
 ) -> None:
     """Take the options that stand before a command."""
-    if context.invoked_subcommand != "train":
+    if context.invoked_subcommand not in ("train", "train-finder"):
         # The heads are small: a second thread of numpy gains nothing, and on a busy machine it waits for a core that it
         # does not get (reads took ten times as long). numpy looks once, when it is imported.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -156,6 +156,22 @@ def _train(
     from tallybone.train_command import train
 
     raise typer.Exit(train(out, seed=seed, scenes=scenes, epochs=epochs))
+
+
+@app.command("train-finder")
+def _train_finder(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")] = Path(
+        "vision/models/finder.onnx"
+    ),
+    *,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same network.")] = 1,
+    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=1)] = 4000,
+    steps: Annotated[int, typer.Option(help="Batches of eight crops to learn from.", min=1)] = 4000,
+) -> None:
+    """Train what finds tiles, before `train`. Needs torch: pip install 'tallybone[finder]'."""
+    from tallybone.train_command import train_finder
+
+    raise typer.Exit(train_finder(out, seed=seed, scenes=scenes, steps=steps))
 
 
 def main() -> None:

@@ -93,11 +93,12 @@ def shipped_eye() -> Eye:
     Raises:
         ModelError: If their file is absent or of another version.
     """
+    from vision.finder import load_finder
     from vision.heads import load_heads
     from vision.perception import Perception
     from vision.reader import Reader
 
-    return Perception(Reader(load_heads(), max_pips=BONES.max_pips)).feed
+    return Perception(Reader(load_heads(), load_finder(), max_pips=BONES.max_pips)).feed
 
 
 class _Demo:

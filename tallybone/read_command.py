@@ -84,10 +84,11 @@ def shipped_reader(tile_set: TileSet) -> ReadPicture:
     Raises:
         ModelError: If their file is absent or of another version.
     """
+    from vision.finder import load_finder
     from vision.heads import load_heads
     from vision.reader import Reader
 
-    return Reader(load_heads(), max_pips=tile_set.max_pips).read
+    return Reader(load_heads(), load_finder(), max_pips=tile_set.max_pips).read
 
 
 @dataclass(slots=True)

@@ -163,7 +163,8 @@ def _events(
 
 
 def _shipped_perception(tile_set: TileSet) -> Perception:
+    from vision.finder import load_finder
     from vision.heads import load_heads
     from vision.reader import Reader
 
-    return Perception(Reader(load_heads(), max_pips=tile_set.max_pips))
+    return Perception(Reader(load_heads(), load_finder(), max_pips=tile_set.max_pips))

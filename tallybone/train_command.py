@@ -1,4 +1,4 @@
-"""`tallybone train`: the reader's heads from a seed, on tables that the renderer draws."""
+"""`tallybone train` and `train-finder`: the reader's heads and finder from a seed, on rendered tables."""
 
 from __future__ import annotations
 
@@ -14,54 +14,111 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from vision.heads import ReaderHeads, save_heads
 
 Training: TypeAlias = Callable[..., ReaderHeads]
+# Writes a network to a file.
+FinderTraining: TypeAlias = Callable[..., Callable[[Path], None]]
+Said: TypeAlias = Callable[[str, float], None]
 
 
 def train(
     out: Path, *, seed: int, scenes: int, epochs: int, jobs: int | None = None, trained: Training | None = None
 ) -> int:
-    """Train, say how good the heads are on tables kept back, and write them.
+    """Train the heads, say how good they are on tables kept back, and write them.
 
     Args:
         out: File to write, replaced when all is done.
         seed: Everything follows from it.
         scenes: How many tables to render.
         epochs: Passes over them.
-        jobs: Processes that render; by default one per core.
+        jobs: Processes that render, by default one per core.
         trained: What trains, by default `vision.training.fit.train_heads`.
 
     Returns:
         The exit code: 0, or 1 if scikit-learn is missing.
     """
-    console, said = Console(file=sys.stderr, stderr=True), Console(file=sys.stdout, highlight=False)
+    said = Console(file=sys.stdout, highlight=False)
     try:
         trained = trained or _scikit_learn_training()
     except ModuleNotFoundError as error:
-        hint = f"tallybone train: {error.name} is missing; it comes with: pip install 'tallybone[train]'"
-        console.print(hint, markup=False, soft_wrap=True)
-        return 1
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as bars:
-        tasks: dict[str, object] = {}
-
-        def progress(what: str, share: float) -> None:
-            if what not in tasks:
-                tasks[what] = bars.add_task(what, total=1.0)
-            bars.update(tasks[what], completed=share)  # type: ignore[arg-type]  # rich's TaskID is an int of its own
-
-        heads = trained(seed=seed, scenes=scenes, epochs=epochs, jobs=jobs or _core_count(), progress=progress)
+        return _say_missing("train", error, "train")
+    with _bars() as bars:
+        heads = trained(
+            seed=seed, scenes=scenes, epochs=epochs, jobs=jobs or _core_count(), progress=_progress_on(bars)
+        )
     for name, value in heads.notes.items():
         said.print(f"{name}: {value}")
-    partial = out.with_name(out.name + ".part")
-    save_heads(partial, heads)
-    partial.replace(out)
+    _write(out, lambda path: save_heads(path, heads))
     said.print(f"written: {out}")
     return 0
+
+
+def train_finder(
+    out: Path, *, seed: int, scenes: int, steps: int, jobs: int | None = None, trained: FinderTraining | None = None
+) -> int:
+    """Train the network that finds tiles, and write it.
+
+    Args:
+        out: File to write, replaced when all is done.
+        seed: Everything follows from it.
+        scenes: How many tables to render.
+        steps: How many batches of crops to learn from.
+        jobs: Processes that render, by default one per core.
+        trained: What trains, by default `vision.training.finder_fit.train_finder`.
+
+    Returns:
+        The exit code: 0, or 1 if torch is missing.
+    """
+    try:
+        trained = trained or _torch_training()
+    except ModuleNotFoundError as error:
+        return _say_missing("train-finder", error, "finder")
+    with _bars() as bars:
+        save = trained(seed=seed, scenes=scenes, steps=steps, jobs=jobs or _core_count(), progress=_progress_on(bars))
+    _write(out, save)
+    Console(file=sys.stdout, highlight=False).print(f"written: {out}")
+    return 0
+
+
+def _bars() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(file=sys.stderr, stderr=True))
+
+
+def _progress_on(bars: Progress) -> Said:
+    """Return what shows the share of each thing that is done."""
+    tasks: dict[str, object] = {}
+
+    def progress(what: str, share: float) -> None:
+        if what not in tasks:
+            tasks[what] = bars.add_task(what, total=1.0)
+        bars.update(tasks[what], completed=share)  # type: ignore[arg-type]  # rich's TaskID is an int of its own
+
+    return progress
+
+
+def _say_missing(command: str, error: ModuleNotFoundError, extra: str) -> int:
+    hint = f"tallybone {command}: {error.name} is missing; it comes with: pip install 'tallybone[{extra}]'"
+    Console(file=sys.stderr, stderr=True).print(hint, markup=False, soft_wrap=True)
+    return 1
+
+
+def _write(out: Path, save: Callable[[Path], None]) -> None:
+    """Replace a file when its successor is complete."""
+    partial = out.with_name(out.name + ".part")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    save(partial)
+    partial.replace(out)
 
 
 def _scikit_learn_training() -> Training:
     from vision.training.fit import train_heads
 
     return train_heads
+
+
+def _torch_training() -> FinderTraining:
+    from vision.training.finder_fit import train_finder
+
+    return train_finder
 
 
 def _core_count() -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vision.errors import ModelError
 
 FORMAT = "tallybone-heads"
-VERSION = 1
+VERSION = 2
 _SHIPPED = "models/reader.npz"
 # The classes of the face head.
 NOTHING, UP, DOWN = 0, 1, 2
@@ -61,14 +61,12 @@ class ReaderHeads:
     """The heads of the reader.
 
     Attributes:
-        glance: Classes nothing, tile, on a coarse view of whole tiles, still badly placed.
         face: Classes nothing, face up, face down, on whole tiles.
         pose: What `vision.poses.move` needs to put a tile's outline right, on whole tiles.
         pips: Classes 0 to 18, on halves.
         notes: How they were trained: seed, number of pictures, held-out figures.
     """
 
-    glance: Head
     face: Head
     pose: Head
     pips: Head
@@ -80,7 +78,7 @@ def save_heads(path: Path, heads: ReaderHeads) -> None:
     header: dict[str, object] = {"format": FORMAT, "version": VERSION, "notes": heads.notes, "heads": {}}
     arrays: dict[str, NDArray[np.generic]] = {}
     layers: dict[str, object] = {}
-    for name, head in (("glance", heads.glance), ("face", heads.face), ("pose", heads.pose), ("pips", heads.pips)):
+    for name, head in (("face", heads.face), ("pose", heads.pose), ("pips", heads.pips)):
         layers[name] = {"layers": len(head.weights), "sharpness": head.sharpness}
         arrays |= {f"{name}.mean": head.mean.astype(np.float16), f"{name}.scale": head.scale.astype(np.float16)}
         for index, (weight, bias) in enumerate(zip(head.weights, head.biases, strict=True)):
@@ -109,7 +107,7 @@ def load_heads(path: Path | None = None) -> ReaderHeads:
                 came = f"{header.get('format')} version {header.get('version')}"
                 raise ModelError(f"{source}: expected {FORMAT} version {VERSION}, got {came}")
             heads = {name: _head(stored, name, said) for name, said in header["heads"].items()}
-            return ReaderHeads(heads["glance"], heads["face"], heads["pose"], heads["pips"], header["notes"])
+            return ReaderHeads(heads["face"], heads["pose"], heads["pips"], header["notes"])
     except ModelError:
         raise
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, zlib.error) as error:

@@ -54,13 +54,6 @@ def tile_grid() -> PatchGrid:
     return PatchGrid(uv, rows, columns, _within(uv, 0.94, 0.88), 1 / 14)
 
 
-def glance_grid() -> PatchGrid:
-    """Return the same view as `tile_grid` with 7 samples to a side, for a first look at very many."""
-    rows, columns = 11, 18
-    uv = _grid((-36 / 28, -22 / 14), (36 / 28, 22 / 14), rows, columns)
-    return PatchGrid(uv, rows, columns, _within(uv, 0.94, 0.88), 1 / 7)
-
-
 def half_grid(half: int) -> PatchGrid:
     """Return the grid of half 0 or 1 with 0.1 sides around it, 24 samples to its 1.2 sides.
 

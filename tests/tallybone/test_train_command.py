@@ -16,7 +16,7 @@ from vision.heads import Head, ReaderHeads, load_heads
 def heads(**notes: object) -> ReaderHeads:
     none, unit = np.zeros(2, np.float32), np.ones(2, np.float32)
     head = Head(none, unit, (np.eye(2, dtype=np.float32),), (none,))
-    return ReaderHeads(head, head, head, head, dict(notes))
+    return ReaderHeads(head, head, head, dict(notes))
 
 
 def quick(*, progress: Callable[[str, float], None], **options: object) -> ReaderHeads:

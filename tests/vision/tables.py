@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 
+from vision.finder import load_finder
 from vision.heads import load_heads
 from vision.pyramid import Image
 from vision.reader import Reader
@@ -27,7 +28,7 @@ SAME_PLACE = 0.3
 @cache
 def reader() -> Reader:
     """The eye as it is shipped."""
-    return Reader(load_heads())
+    return Reader(load_heads(), load_finder())
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.shapes import Bgr, blank, fill, fill_circle, tile_at, tiles_at
-from vision.patches import PatchGrid, features, glance_grid, half_grid, sample, tile_grid
+from vision.patches import PatchGrid, features, half_grid, sample, tile_grid
 from vision.poses import Poses, corners, empty_poses, to_image
 from vision.pyramid import Image, build_pyramid
 
-GRIDS = {"tile": tile_grid(), "glance": glance_grid(), "half 0": half_grid(0), "half 1": half_grid(1)}
+GRIDS = {"tile": tile_grid(), "half 0": half_grid(0), "half 1": half_grid(1)}
 WHITE: Bgr = (235, 235, 235)
 BLACK: Bgr = (20, 20, 20)
 UPSIDE_DOWN = np.array([1, 1, -1, -1, -1, -1.0])
@@ -104,10 +104,9 @@ def test_half_1_is_half_0_of_the_tile_turned_round(degrees: float) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["tile", "glance"])
-def test_a_tile_turned_round_shows_the_patch_turned_round(name: str) -> None:
+def test_a_tile_turned_round_shows_the_patch_turned_round() -> None:
     pose = tile_at(150, 120, side_px=40, degrees=50)
-    image, grid = drawn(pose, WHITE, BLACK, (60, 90, 40)), GRIDS[name]
+    image, grid = drawn(pose, WHITE, BLACK, (60, 90, 40)), tile_grid()
     np.testing.assert_allclose(
         seen(image, pose, grid)[0, :, ::-1, ::-1], seen(image, pose * UPSIDE_DOWN, grid)[0], atol=1e-3
     )
@@ -131,7 +130,7 @@ def test_what_is_fine_is_averaged_not_picked() -> None:
     image = blank(1280, 960)
     image[:, ::4] = image[:, 1::4] = 255
     image[:, 2::4] = image[:, 3::4] = 0
-    patch = sample(build_pyramid(image), tile_at(640, 480, side_px=200, degrees=3), glance_grid())
+    patch = sample(build_pyramid(image), tile_at(640, 480, side_px=200, degrees=3), tile_grid())
     assert patch.std() < 40  # picked pixels: 120
 
 
@@ -172,6 +171,6 @@ def test_more_tiles_than_opencv_takes_at_once_are_sampled() -> None:
     image[:, 32:] = 10
     poses = np.repeat(tile_at(16, 32, side_px=4), 33_000, axis=0)
     poses[1::2, 0] = 48
-    patches = sample(build_pyramid(image), poses, glance_grid())
+    patches = sample(build_pyramid(image), poses, tile_grid())
     assert (patches[::2, 99] == 240).all()
     assert (patches[1::2, 99] == 10).all()

@@ -15,6 +15,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
+from vision.finder import load_finder
 from vision.heads import DOWN, NOTHING, UP, Head, ReaderHeads
 from vision.patches import features, half_grid, sample
 from vision.poses import Poses, deltas_between, empty_poses, half_centers, sides_px
@@ -54,7 +55,9 @@ def _threads() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def drawn() -> Samples:
     """Two tables."""
-    return join_samples([draw_samples(np.random.default_rng(seed), max_pips=6, heads=None) for seed in (1, 2)])
+    return join_samples(
+        [draw_samples(np.random.default_rng(seed), max_pips=6, finder=load_finder(), heads=None) for seed in (1, 2)]
+    )
 
 
 def test_a_true_pose_lies_on_the_tile_with_half_0_first() -> None:
@@ -106,25 +109,25 @@ def test_samples_have_what_the_heads_take(drawn: Samples) -> None:
         values = getattr(drawn, name)
         assert len(values) > 0
         assert np.isfinite(values).all()
-    assert len(drawn.glance_features) == len(drawn.glance_class)
     assert len(drawn.tile_features) == len(drawn.tile_class)
     assert len(drawn.pose_features) == len(drawn.pose_deltas)
     assert len(drawn.half_features) == len(drawn.half_pips)
-    assert set(drawn.glance_class.tolist()) == {0, 1}
     assert {NOTHING, UP} <= set(drawn.tile_class.tolist()) <= {NOTHING, UP, DOWN}
     assert 0 <= drawn.half_pips.min() <= drawn.half_pips.max() <= 6
     assert np.abs(drawn.pose_deltas).max() < 2
 
 
 def test_the_same_seed_draws_the_same_samples(drawn: Samples) -> None:
-    again = draw_samples(np.random.default_rng(1), max_pips=6, heads=None)
+    again = draw_samples(np.random.default_rng(1), max_pips=6, finder=load_finder(), heads=None)
     for name in FIELDS:
         values = getattr(again, name)
         assert (getattr(drawn, name)[: len(values)] == values).all()
 
 
 def test_another_seed_draws_others() -> None:
-    first, second = (draw_samples(np.random.default_rng(seed), max_pips=6, heads=None) for seed in (3, 4))
+    first, second = (
+        draw_samples(np.random.default_rng(seed), max_pips=6, finder=load_finder(), heads=None) for seed in (3, 4)
+    )
     assert first.half_pips.tolist() != second.half_pips.tolist()
 
 
@@ -133,7 +136,7 @@ def test_a_half_is_labelled_with_its_own_pips(monkeypatch: pytest.MonkeyPatch) -
     rendered = table_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)], Looks(seed=3))
     monkeypatch.setattr(samples, "draw_scene", lambda *_, **__: None)
     monkeypatch.setattr(samples, "render", lambda *_: rendered)
-    got = draw_samples(np.random.default_rng(0), max_pips=6, heads=None)
+    got = draw_samples(np.random.default_rng(0), max_pips=6, finder=load_finder(), heads=None)
     assert sorted(got.half_pips.tolist()) == sorted([0, 6, 5, 1] * 2)
     exact, pips = exact_halves(rendered.image, rendered.truth)
     for seen, label in zip(got.half_features.astype(np.float32), got.half_pips, strict=True):
@@ -165,7 +168,7 @@ def test_pose_deltas_lead_onto_the_tile(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(samples, "draw_scene", lambda *_, **__: None)
     monkeypatch.setattr(samples, "render", lambda *_: rendered)
     monkeypatch.setattr(samples, "deltas_between", recorded)
-    got = draw_samples(np.random.default_rng(0), max_pips=6, heads=None)
+    got = draw_samples(np.random.default_rng(0), max_pips=6, finder=load_finder(), heads=None)
     (errors,) = asked
     assert len(errors) == len(got.pose_deltas) > 4
     assert errors.max() < 1e-9
@@ -179,11 +182,11 @@ def made_up(rng: np.random.Generator, count: int = 400) -> Samples:
         values[np.arange(count), classes] += 1.5
         return values.astype(np.float16)
 
-    glance, tile = rng.integers(0, 2, count), rng.integers(0, 3, count)
+    tile = rng.integers(0, 3, count)
     pips = rng.choice([0, 2, 3, 6], count)  # nothing shows 1, 4 and 5
     deltas = rng.normal(0, 0.1, (count, 6)).astype(np.float32)
     poses = np.concatenate([deltas * 5, rng.normal(0, 0.1, (count, 2))], axis=1).astype(np.float16)
-    return Samples(of_classes(glance, 4), glance, of_classes(tile, 5), tile, poses, deltas, of_classes(pips, 8), pips)
+    return Samples(of_classes(tile, 5), tile, poses, deltas, of_classes(pips, 8), pips)
 
 
 @pytest.fixture
@@ -210,9 +213,8 @@ def standardised(head: Head, rows: NDArray[np.float16]) -> NDArray[np.float32]:
 def test_a_head_says_what_scikit_learn_says(networks: list[Any]) -> None:
     learn = made_up(np.random.default_rng(1))
     heads = fit_heads(learn, learn, seed=2, epochs=3, progress=lambda _: None)
-    glance, face, pips, pose = networks
+    face, pips, pose = networks
     for head, network, rows in (
-        (heads.glance, glance, learn.glance_features),
         (heads.face, face, learn.tile_features),
         (heads.pips, pips, learn.half_features),
     ):
@@ -238,7 +240,7 @@ def network_outputs(network: Any, rows: NDArray[np.float32]) -> NDArray[np.float
 def test_fitting_learns_and_says_how_well() -> None:
     learn, check = made_up(np.random.default_rng(1)), made_up(np.random.default_rng(2))
     heads = fit_heads(learn, check, seed=2, epochs=50, progress=lambda _: None)
-    assert set(heads.notes) == {"glance_error", "face_error", "pips_error", "pips_error_to_6", "pose_error_left"}
+    assert set(heads.notes) == {"face_error", "pips_error", "pips_error_to_6", "pose_error_left"}
     assert (
         heads.face.probabilities(check.tile_features.astype(np.float32)).argmax(axis=1) == check.tile_class
     ).mean() > 0.9
@@ -276,7 +278,7 @@ def test_calibration_corrects_a_head_that_is_too_sure() -> None:
 
 def assert_equal_heads(first: ReaderHeads, second: ReaderHeads) -> None:
     assert first.notes == second.notes
-    for name in ("glance", "face", "pose", "pips"):
+    for name in ("face", "pose", "pips"):
         one, two = getattr(first, name), getattr(second, name)
         assert one.sharpness == two.sharpness
         for a, b in zip(

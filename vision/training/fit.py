@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from threadpoolctl import threadpool_limits
 
+from vision.finder import load_finder
 from vision.heads import Array, Head, ReaderHeads
 from vision.render.patterns import MAX_PIPS
 from vision.training.samples import Samples, draw_samples, join_samples
@@ -61,15 +62,13 @@ def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: 
     """Return heads fitted to *learn* and calibrated on *check*, with their figures on *check* as notes."""
 
     def part(index: int) -> Callable[[float], None]:
-        return lambda share: progress((index + share) / 4)
+        return lambda share: progress((index + share) / 3)
 
-    glance = _fit_classifier(learn.glance_features, learn.glance_class, 2, (64,), seed, epochs, part(0))
-    face = _fit_classifier(learn.tile_features, learn.tile_class, 3, (160,), seed, epochs, part(1))
-    pips = _fit_classifier(learn.half_features, learn.half_pips, MAX_PIPS + 1, (256,), seed, epochs, part(2))
+    face = _fit_classifier(learn.tile_features, learn.tile_class, 3, (160,), seed, epochs, part(0))
+    pips = _fit_classifier(learn.half_features, learn.half_pips, MAX_PIPS + 1, (256,), seed, epochs, part(1))
     heads = ReaderHeads(
-        calibrated(glance, check.glance_features, check.glance_class),
         calibrated(face, check.tile_features, check.tile_class),
-        _fit_pose(learn, seed, epochs, part(3)),
+        _fit_pose(learn, seed, epochs, part(2)),
         calibrated(pips, check.half_features, check.half_pips),
         {},
     )
@@ -78,12 +77,10 @@ def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: 
 
 def held_out_figures(heads: ReaderHeads, check: Samples) -> dict[str, object]:
     """Return the error shares on rendered tables that were kept back."""
-    glance_error = _error(heads.glance, check.glance_features, check.glance_class)
     face_error = _error(heads.face, check.tile_features, check.tile_class)
     pips_error = _error(heads.pips, check.half_features, check.half_pips)
     left = check.pose_deltas - heads.pose.outputs(check.pose_features.astype(np.float32))
     return {
-        "glance_error": round(float(glance_error.mean()), 5),
         "face_error": round(float(face_error.mean()), 5),
         "pips_error": round(float(pips_error.mean()), 5),
         "pips_error_to_6": round(float(pips_error[check.half_pips <= 6].mean()), 5),
@@ -122,7 +119,9 @@ def _samples_of_chunk(seed: np.random.SeedSequence, scenes: int, heads: ReaderHe
     cv2.setNumThreads(1)  # the processes share the cores already
     try:
         with threadpool_limits(1):
-            return join_samples([draw_samples(rng, max_pips=int(pips), heads=heads) for pips in max_pips])
+            finder = load_finder()  # here, because no network goes from process to process
+            drawn = [draw_samples(rng, max_pips=int(pips), finder=finder, heads=heads) for pips in max_pips]
+            return join_samples(drawn)
     finally:
         cv2.setNumThreads(threads)
 

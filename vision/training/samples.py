@@ -1,4 +1,4 @@
-"""Labelled patches from rendered tables: what the reader's own evidence proposes there, and truth moved a little."""
+"""Labelled patches from rendered tables: what the finder proposes there, chance, and truth moved a little."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.finder import Finder
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
-from vision.patches import PatchGrid, features, glance_grid, half_grid, sample, tile_grid
-from vision.poses import Poses, corners, deltas_between, move, sides_px
-from vision.proposals import find_evidence
+from vision.patches import PatchGrid, features, half_grid, sample, tile_grid
+from vision.poses import Poses, corners, deltas_between, move, sides_px, upright_poses
 from vision.pyramid import Level, build_pyramid
 from vision.reader import Reader
 from vision.reading import Face, PointPx, Reading
@@ -20,14 +20,14 @@ from vision.render.paint import render
 
 # Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
 _IS_TILE = (0.2, 0.35)
-# The same for a first glance at proposals, which are still to be mended.
-_LIKE_TILE = (0.4, 0.6)
 # The pose head is taught to mend errors up to this.
 _MENDABLE = 0.6
 _MAX_NOTHING_PER_SCENE = 50
 _MAX_VIEWS_PER_TILE = 3
 _MAX_MENDABLE_PER_SCENE = 70
 _PIP_VIEWS = 2
+_ANYWHERE_PER_SCENE = 25
+_READER_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,14 +35,11 @@ class Samples:
     """What the heads learn from.
 
     Attributes:
-        glance_features, glance_class: Shape (L, E) float16 and (L,), classes 0 nothing and 1 tile.
         tile_features, tile_class: Shape (N, F) float16 and (N,), classes NOTHING, UP, DOWN.
         pose_features, pose_deltas: Shape (M, F) float16 and (M, 6), what `move` needs.
         half_features, half_pips: Shape (K, G) float16 and (K,).
     """
 
-    glance_features: NDArray[np.float16]
-    glance_class: NDArray[np.int64]
     tile_features: NDArray[np.float16]
     tile_class: NDArray[np.int64]
     pose_features: NDArray[np.float16]
@@ -56,12 +53,13 @@ def join_samples(parts: list[Samples]) -> Samples:
     return Samples(*(np.concatenate([getattr(part, name) for part in parts]) for name in Samples.__slots__))
 
 
-def draw_samples(rng: np.random.Generator, *, max_pips: int, heads: ReaderHeads | None) -> Samples:
+def draw_samples(rng: np.random.Generator, *, max_pips: int, finder: Finder, heads: ReaderHeads | None) -> Samples:
     """Render one random table and return its samples.
 
     Args:
         rng: Where all chance comes from.
         max_pips: The highest number of the set.
+        finder: What proposes tiles.
         heads: Heads of an earlier round: what they still take for tiles is taught; None in the first round.
     """
     width = int(rng.integers(640, 1400))
@@ -69,21 +67,18 @@ def draw_samples(rng: np.random.Generator, *, max_pips: int, heads: ReaderHeads 
     rendered = render(scene, rng)
     levels = build_pyramid(rendered.image)
     poses, faces = truth_poses(rendered.truth)
-    proposed = find_evidence(levels).poses
-    proposed = proposed[~_near_any(proposed, rendered.unread_px)]
-    glance_poses, glance_class = _drawn(
-        rng, np.concatenate([proposed, _moved(rng, poses, 0.12)]), poses, faces, _LIKE_TILE
-    )
-    near = proposed if heads is None else Reader(heads).candidates(levels, proposed)[0]
+    found = finder.find(levels)
+    near = found.poses
+    if heads is not None:
+        near = np.concatenate([near, Reader(heads, finder).mended(levels, near, rounds=_READER_ROUNDS)[0]])
+    near = np.concatenate([near, _anywhere(rng, poses, levels[0].full_size_px)])
     near = near[~_near_any(near, rendered.unread_px)]
     slight = np.concatenate([_moved(rng, poses, 0.05), _moved(rng, poses, 0.03), _wrong_on_purpose(rng, poses)])
-    tile_poses, tile_class = _drawn(rng, np.concatenate([near, slight]), poses, faces, _IS_TILE)
+    tile_poses, tile_class = _drawn(rng, np.concatenate([near, slight]), poses, faces)
     wide = np.concatenate([_moved(rng, poses, 0.14), _moved(rng, poses, 0.14), _moved(rng, poses, 0.05)])
-    mendable, deltas = _mendable(rng, np.concatenate([wide, glance_poses, tile_poses]), poses)
+    mendable, deltas = _mendable(rng, np.concatenate([wide, tile_poses]), poses)
     half_features, half_pips = _half_samples(rng, levels, rendered.truth, poses)
     return Samples(
-        _features(levels, glance_poses, glance_grid()),
-        np.minimum(glance_class, 1),
         _features(levels, tile_poses, tile_grid()),
         tile_class,
         _features(levels, mendable, tile_grid()),
@@ -139,20 +134,27 @@ def _moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
 
 
 def _drawn(
-    rng: np.random.Generator, poses: Poses, truth: Poses, faces: NDArray[np.int64], limits: tuple[float, float]
+    rng: np.random.Generator, poses: Poses, truth: Poses, faces: NDArray[np.int64]
 ) -> tuple[Poses, NDArray[np.int64]]:
     """Return some of the poses with their classes, not too many of any tile nor of nothing.
 
-    Args:
-        limits: Corner errors: below the first it is the tile, above the second nothing, between it is left out.
+    Below the first of `_IS_TILE` a pose is the tile, above the second it is nothing, between it is left out.
     """
     error, nearest, _ = corner_errors(poses, truth)
-    classes = np.where(error < limits[0], faces[nearest] if len(faces) else NOTHING, NOTHING)
-    mixed = rng.permutation(np.nonzero((error < limits[0]) | (error > limits[1]))[0])
+    classes = np.where(error < _IS_TILE[0], faces[nearest] if len(faces) else NOTHING, NOTHING)
+    mixed = rng.permutation(np.nonzero((error < _IS_TILE[0]) | (error > _IS_TILE[1]))[0])
     nothing = mixed[classes[mixed] == NOTHING][:_MAX_NOTHING_PER_SCENE]
     tiles = mixed[classes[mixed] != NOTHING]
     kept = np.concatenate([nothing, *(tiles[nearest[tiles] == k][:_MAX_VIEWS_PER_TILE] for k in range(len(truth)))])
     return poses[kept], classes[kept]
+
+
+def _anywhere(rng: np.random.Generator, truth: Poses, size_px: tuple[int, int]) -> Poses:
+    """Return poses that lie anywhere, as large as the tiles or less than twice so."""
+    center = rng.uniform(0, 1, (_ANYWHERE_PER_SCENE, 2)) * size_px
+    usual_px = float(np.median(sides_px(truth))) if len(truth) else 0.03 * max(size_px)
+    short_px = usual_px * np.exp(rng.uniform(-0.6, 0.6, len(center)))
+    return upright_poses(center, rng.uniform(0, np.pi, len(center)), 2 * short_px, short_px)
 
 
 def _wrong_on_purpose(rng: np.random.Generator, truth: Poses) -> Poses:

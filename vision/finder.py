@@ -1,0 +1,112 @@
+"""Finds tiles with a small convolutional network: where their centres are, how they lie, and which face is seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.errors import ModelError
+from vision.finder_code import DOWN_CHANNEL, FIRST_SHAPE, UP_CHANNEL, read
+from vision.poses import Poses, empty_poses, sides_px
+from vision.pyramid import Image, Level
+from vision.selection import drop_repeats
+
+_SHIPPED = "models/finder.onnx"
+# The picture that is looked at first; the network halves it five times.
+_LONG_SIDE_PX, _MULTIPLE_PX = 640, 32
+# What is less likely than this is not even a candidate.
+_LEAST = 0.2
+_MOST = 300
+# Tiles of this size in the picture are what it was taught; for others it looks at another size of the picture.
+_SMALL_SIDE_PX = 9.0
+# A closeup is found in one of so many coarser levels, which take little time.
+_COARSER = 2
+_LIKELY = 0.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What may be tiles.
+
+    Attributes:
+        poses: Shape (N, 6), pixels of the full picture.
+        likely: Shape (N,), how likely each is a tile, 0 to 1.
+    """
+
+    poses: Poses
+    likely: NDArray[np.float64]
+
+
+class Finder:
+    """The trained network; one picture at a time, from one thread."""
+
+    def __init__(self, network: cv2.dnn.Net) -> None:
+        """Take a network that was trained by `vision.training.finder_fit`."""
+        self._network = network
+
+    def find(self, levels: tuple[Level, ...]) -> Found:
+        """Return what may be tiles in a picture, each once, the likeliest first.
+
+        Args:
+            levels: Pyramid of the picture. 640 px are looked at, and where tiles are small or large there, the
+                next finer or coarser ones as well.
+        """
+        first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= _LONG_SIDE_PX), 0)
+        found, side_px = self._look(levels[first])
+        others = list(levels[first + 1 : first + 1 + _COARSER])
+        if len(side_px) and np.quantile(side_px, 0.2) < _SMALL_SIDE_PX and first > 0:
+            others.append(levels[first - 1])
+        parts = [found, *(self._look(level)[0] for level in others)]
+        poses, likely = np.concatenate([p.poses for p in parts]), np.concatenate([p.likely for p in parts])
+        once = drop_repeats(poses, likely, at_most=_MOST)
+        return Found(poses[once], likely[once])
+
+    def _look(self, level: Level) -> tuple[Found, NDArray[np.float64]]:
+        """Return what one size of the picture shows, and the sides of the likely ones in its pixels."""
+        cells = self._cells(level.image)
+        heat = 1 / (1 + np.exp(-cells[[UP_CHANNEL, DOWN_CHANNEL]].max(axis=0)))
+        rows, columns = _peaks(heat)
+        likely = heat[rows, columns].astype(np.float64)
+        place = np.column_stack([columns, rows])
+        poses = read(cells[FIRST_SHAPE:, rows, columns].T.astype(np.float64), place) if len(rows) else empty_poses()
+        side_px = sides_px(poses)[likely > _LIKELY]
+        center = level.to_full(poses[:, :2])
+        axes = poses[:, 2:] * np.tile(level.scale_xy, 2)
+        return Found(np.column_stack([center, axes]), likely), side_px
+
+    def _cells(self, image: Image) -> NDArray[np.float32]:
+        """Return the network's output, shape (CHANNELS, h, w), with the part of cells that the picture covers."""
+        height, width = image.shape[:2]
+        below, right = -height % _MULTIPLE_PX, -width % _MULTIPLE_PX
+        padded = cv2.copyMakeBorder(image, 0, below, 0, right, cv2.BORDER_CONSTANT, value=(0, 0, 0))
+        self._network.setInput(cv2.dnn.blobFromImage(padded, 1 / 128, mean=(128, 128, 128)))
+        return np.asarray(self._network.forward()[0], np.float32)
+
+
+def load_finder(path: Path | None = None) -> Finder:
+    """Return the network in a file, by default the one that the package ships.
+
+    Raises:
+        ModelError: If the file is not such a network.
+    """
+    source = path if path is not None else resources.files("vision").joinpath(_SHIPPED)
+    # OpenCV 5 has a second engine, which takes a third longer for this network.
+    engine = {"engine": cv2.dnn.ENGINE_CLASSIC} if hasattr(cv2.dnn, "ENGINE_CLASSIC") else {}
+    try:
+        stored = np.frombuffer(source.read_bytes(), np.uint8)
+        return Finder(cv2.dnn.readNetFromONNX(stored, **engine))
+    except (OSError, cv2.error) as error:
+        raise ModelError(f"{source}: not a readable network ({error})") from error
+
+
+def _peaks(heat: NDArray[np.float32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of cells that are likely and not lower than those around them, the likeliest first."""
+    around = cv2.dilate(heat, np.ones((3, 3), np.uint8))
+    rows, columns = np.nonzero((heat >= around) & (heat > _LEAST))
+    best = np.argsort(-heat[rows, columns], kind="stable")[:_MOST]
+    return rows[best], columns[best]

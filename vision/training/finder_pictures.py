@@ -1,0 +1,72 @@
+"""Rendered tables for the finder: many small ones, often seen from a seat, kept as JPEG so that thousands fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.poses import Points, Poses
+from vision.render.layouts import draw_scene
+from vision.render.paint import render
+from vision.training.finder_crops import LabelledPicture
+from vision.training.samples import truth_poses
+
+# How often a set goes up to each number, as for the heads.
+_SETS = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
+_WIDTH_PX = (720, 960)
+# Short sides of tiles over the width of the picture.
+_SIDES = (0.016, 0.085)
+# This share is seen from a seat: tilted by more than 25 degrees. Scenes are drawn until one is.
+_FROM_A_SEAT, _SEAT_TILT_RAD, _MOST_DRAWN = 0.3, 0.44, 40
+_JPEG_QUALITY, _CHUNK = 95, 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredPicture:
+    """A `LabelledPicture` whose image is encoded, shape (B,)."""
+
+    encoded: NDArray[np.uint8]
+    poses: Poses
+    faces: NDArray[np.int64]
+    unread_px: tuple[Points, ...]
+
+    def opened(self) -> LabelledPicture:
+        """Return it with its pixels; takes 5 ms."""
+        image = np.asarray(cv2.imdecode(self.encoded, cv2.IMREAD_COLOR), np.uint8)
+        return LabelledPicture(image, self.poses, self.faces, self.unread_px)
+
+
+def draw_pictures(seed: int, count: int, jobs: int, progress: Callable[[float], None]) -> Iterator[StoredPicture]:
+    """Yield rendered tables, the same for the same seed whatever the number of processes."""
+    # Spawned, not forked: OpenCV's threads, once used, do not survive a fork, and the child waits for them for ever.
+    with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:
+        for done, picture in enumerate(pool.map(partial(draw_picture, seed), range(count), chunksize=_CHUNK)):
+            yield picture
+            progress((done + 1) / count)
+
+
+def draw_picture(seed: int, index: int) -> StoredPicture:
+    """Return one rendered table."""
+    cv2.setNumThreads(1)  # the processes share the cores already
+    rng = np.random.default_rng([seed, index])
+    max_pips = int(rng.choice(list(_SETS), p=list(_SETS.values())))
+    width = int(rng.integers(*_WIDTH_PX))
+    from_a_seat = rng.random() < _FROM_A_SEAT
+    for _ in range(_MOST_DRAWN):
+        sides_px = (width * _SIDES[0], width * _SIDES[1])
+        scene = draw_scene(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
+        if not from_a_seat or scene.camera.tilt_rad > _SEAT_TILT_RAD:
+            break
+    rendered = render(scene, rng)
+    poses, faces = truth_poses(rendered.truth)
+    _, encoded = cv2.imencode(".jpg", rendered.image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
+    return StoredPicture(
+        np.asarray(encoded, np.uint8), poses, faces, tuple(np.array(outline) for outline in rendered.unread_px)
+    )
