@@ -21,32 +21,34 @@ _CROSSWISE = 0.3
 
 @dataclass(frozen=True, slots=True)
 class _Contact:
-    """An end of tile a that meets an edge of tile b."""
+    """An end of tile a that meets an edge of tile b: an end of it, or a side."""
 
     gap: float
     join: Join
+    by_end: bool
 
 
 def find_joins(poses: Poses, pips: NDArray[np.int64]) -> tuple[Join, ...]:
     """Return the joins between face-up tiles.
 
-    A half has one end, and an end has one neighbour: the nearest with its number.
+    A half has one end, and an end has one neighbour: the nearest with its number. The sides of a half have another.
 
     Args:
         poses: Shape (N, 6).
         pips: Shape (N, 2), of half 0 and 1; -1 for tiles that are face down.
     """
     contacts = sorted(_contacts(poses, pips), key=lambda contact: contact.gap)
-    ends: set[tuple[int, int | None]] = set()
+    taken: set[tuple[int, int, bool]] = set()  # tile, half, whether its end
     pairs: set[tuple[int, int]] = set()
     joins = []
     for contact in contacts:
         join = contact.join
         pair = (min(join.a, join.b), max(join.a, join.b))
-        used = {(join.a, join.a_half)} | ({(join.b, join.b_half)} if join.b_half is not None else set())
-        if pair in pairs or ends & used:
+        used = {(join.a, join.a_half, True)} if join.a_half is not None else set()
+        used |= {(join.b, join.b_half, contact.by_end)} if join.b_half is not None else set()
+        if pair in pairs or taken & used:
             continue
-        ends |= used
+        taken |= used
         pairs.add(pair)
         joins.append(join)
     return tuple(sorted(joins, key=lambda join: (join.a, join.b)))
@@ -80,5 +82,6 @@ def _contacts(poses: Poses, pips: NDArray[np.int64]) -> list[_Contact]:
         crosswise = ~by_end & is_double & (np.abs(u) < _CROSSWISE)
         for i in np.nonzero(level & same & (square > np.cos(_MOST_SKEW_RAD)) & (np.abs(gap) < _MOST_GAP))[0]:
             b_half = None if crosswise[i] else int(other_half[i])
-            found.append(_Contact(abs(float(gap[i])), Join(int(first[i]), half, int(second[i]), b_half)))
+            join = Join(int(first[i]), half, int(second[i]), b_half)
+            found.append(_Contact(abs(float(gap[i])), join, bool(by_end[i])))
     return found

@@ -104,11 +104,16 @@ def test_a_quarter_of_a_side_apart_joins_and_half_a_side_does_not(
 
 
 def test_an_end_has_one_neighbour_the_nearest() -> None:
-    # Both touch A's half 1: one at its end with a gap, one at its side without.
-    poses = tiles_at(A, tile_at(44, 0), DOWN)
+    # Both at A's half 1, where only one can lie.
+    poses = tiles_at(A, tile_at(44, 2), tile_at(41, 0))
     assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 2, 0)}
-    poses = tiles_at(A, AHEAD, tile_at(10, 34, degrees=90))
+    poses = tiles_at(A, tile_at(41, 0), tile_at(44, 2))
     assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0)}
+
+
+def test_the_side_of_a_half_may_have_a_neighbour_beside_that_of_its_end() -> None:
+    poses = tiles_at(A, AHEAD, DOWN)
+    assert joined(poses, (3, 5), (5, 2), (5, 1)) == {touch(0, 1, 1, 0), touch(0, 1, 2, 0)}
 
 
 def test_two_tiles_are_joined_once() -> None:
