@@ -186,10 +186,12 @@ def _joins_among(reading: Reading, tiles: tuple[Tile, ...]) -> tuple[Join, ...]:
 def _poses_of(tiles: tuple[Tile, ...]) -> Poses:
     """Return poses that cover the faces of tiles, shape (N, 6); which half comes first is not kept."""
     outlines = np.array([tile.corners_px for tile in tiles], np.float64).reshape(-1, 4, 2)
-    middle = outlines.mean(axis=1)
+    centers = np.array([tile.half_centers_px for tile in tiles], np.float64).reshape(-1, 2, 2)
     u = (outlines[:, 1] + outlines[:, 2] - outlines[:, 0] - outlines[:, 3]) / 4
     v = (outlines[:, 2] + outlines[:, 3] - outlines[:, 0] - outlines[:, 1]) / 4
-    return np.concatenate([middle, u, v], axis=1)
+    along = centers[:, 1] - centers[:, 0]
+    upright = (np.abs((along * v).sum(axis=1)) > np.abs((along * u).sum(axis=1)))[:, None]
+    return np.concatenate([outlines.mean(axis=1), np.where(upright, v, u), np.where(upright, -u, v)], axis=1)
 
 
 def _same_pips(a: Tile, b: Tile) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, missing, reader, table_with
+from vision import perception
 from vision.perception import ChangeKind, Perception, TableView
 from vision.pyramid import Image
 from vision.reading import Tile
@@ -198,3 +199,14 @@ def test_the_looks_of_the_table_do_not_change_between_pictures() -> None:
     first, second = (table_with([THREE_FIVE], Looks(CLASSIC, FELT), frame=frame).image for frame in (1, 2))
     difference = np.abs(first.astype(int) - second.astype(int))
     assert 0 < difference.mean() < 4
+
+
+@pytest.mark.parametrize("degrees", [0, 30, 90, 135, 270])
+def test_both_halves_are_looked_at_however_a_tile_lies(degrees: float) -> None:
+    # Tiles that stood upright were once cut along, so that a counter on one half changed both.
+    (tile,) = table_with([lay(3, 5, 0, 0, degrees)]).truth.tiles
+    (pose,) = perception._poses_of((tile,))
+    away = np.array(tile.half_centers_px[1]) - np.array(tile.half_centers_px[0])
+    assert abs(float(pose[2:4] @ away)) == pytest.approx(float(away @ away), rel=0.05)
+    assert abs(float(pose[4:] @ away)) < 0.05 * float(away @ away)
+    assert pose[2] * pose[5] - pose[3] * pose[4] > 0
