@@ -166,7 +166,7 @@ def _train_finder(
     *,
     seed: Annotated[int, typer.Option(help="The same seed gives the same network.")] = 1,
     scenes: Annotated[int, typer.Option(help="How many tables to render.", min=1)] = 4000,
-    steps: Annotated[int, typer.Option(help="Batches of eight crops to learn from.", min=1)] = 4000,
+    steps: Annotated[int, typer.Option(help="Batches of eight crops to learn from.", min=1)] = 5000,
 ) -> None:
     """Train what finds tiles, before `train`. Needs torch: pip install 'tallybone[finder]'."""
     from tallybone.train_command import train_finder

@@ -24,9 +24,9 @@ _LEAST = 0.2
 _MOST = 300
 # Tiles of this size in the picture are what it was taught; for others it looks at another size of the picture.
 _SMALL_SIDE_PX = 9.0
-# A closeup is found in one of so many coarser levels, which take little time.
-_COARSER = 2
-_LIKELY = 0.3
+# The tiles of a closeup are found in one of so many coarser levels. Where so many are likely, it is none.
+_COARSER, _NO_CLOSEUP = 2, 12
+_LIKELY = 0.4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,7 @@ class Finder:
         """
         first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= _LONG_SIDE_PX), 0)
         found, side_px = self._look(levels[first])
-        others = list(levels[first + 1 : first + 1 + _COARSER])
+        others = list(levels[first + 1 : first + 1 + _COARSER]) if len(side_px) < _NO_CLOSEUP else []
         if len(side_px) and np.quantile(side_px, 0.2) < _SMALL_SIDE_PX and first > 0:
             others.append(levels[first - 1])
         parts = [found, *(self._look(level)[0] for level in others)]

@@ -27,14 +27,15 @@ def cells_of(points_px: Points) -> NDArray[np.intp]:
 def written(poses: Poses, cells: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return the eight shape channels for poses of the network's picture, shape (N, 6), as seen from cells, (N, 2)."""
     place = (poses[:, :2] + 0.5) / STRIDE_PX - cells - 0.5
-    return np.column_stack(
-        [place, _axis_written(poses[:, 2:4], _USUAL_U_PX), _axis_written(poses[:, 4:], _USUAL_V_PX)]
-    )[:, [0, 1, 2, 5, 3, 4, 6, 7]]
+    u, v = poses[:, 2:4], poses[:, 4:]
+    lengths = np.column_stack([np.hypot(u[:, 0], u[:, 1]) / _USUAL_U_PX, np.hypot(v[:, 0], v[:, 1]) / _USUAL_V_PX])
+    return np.column_stack([place, np.log(lengths), _twice_its_angle(u), _twice_its_angle(v)])
 
 
-def _axis_written(axis: Points, usual_px: float) -> NDArray[np.float64]:
-    length, angle = np.hypot(axis[:, 0], axis[:, 1]), np.arctan2(axis[:, 1], axis[:, 0])
-    return np.column_stack([np.log(length / usual_px), np.cos(2 * angle), np.sin(2 * angle)])
+def _twice_its_angle(axis: Points) -> Points:
+    """Return cosine and sine of twice the angle of vectors, shape (N, 2): the same for a vector and its opposite."""
+    angle = 2 * np.arctan2(axis[:, 1], axis[:, 0])
+    return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
 def read(shapes: NDArray[np.float64], cells: NDArray[np.intp]) -> Poses:

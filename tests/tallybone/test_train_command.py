@@ -1,4 +1,4 @@
-"""`tallybone train`: what it writes and says; the training itself is in tests/vision/test_training.py."""
+"""`tallybone train` and `train-finder`: what they write and say; the training itself is in tests/vision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.train_command import train
+from tallybone.train_command import train, train_finder
 from vision.heads import Head, ReaderHeads, load_heads
 
 
@@ -57,4 +57,36 @@ def test_without_scikit_learn_it_says_what_to_install(
     out = tmp_path / "reader.npz"
     assert train(out, seed=1, scenes=3, epochs=1) == 1
     assert "pip install 'tallybone[train]'" in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_the_finder_is_written_when_it_is_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked: dict[str, object] = {}
+
+    def quick_finder(*, progress: Callable[[str, float], None], **options: object) -> Callable[[Path], None]:
+        asked.update(options)
+        progress("training", 1.0)
+
+        def save(path: Path) -> None:
+            path.write_bytes(b"a network")
+
+        return save
+
+    out = tmp_path / "new" / "finder.onnx"
+    assert train_finder(out, seed=3, scenes=4, steps=5, jobs=2, trained=quick_finder) == 0
+    assert asked == {"seed": 3, "scenes": 4, "steps": 5, "jobs": 2}
+    assert out.read_bytes() == b"a network"
+    assert list(out.parent.iterdir()) == [out]
+    assert "finder.onnx" in capsys.readouterr().out.replace("\n", "")
+
+
+def test_without_torch_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("vision.training.finder")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    out = tmp_path / "finder.onnx"
+    assert train_finder(out, seed=1, scenes=1, steps=1) == 1
+    assert "pip install 'tallybone[finder]'" in capsys.readouterr().err
     assert not out.exists()

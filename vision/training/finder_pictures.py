@@ -16,10 +16,8 @@ from vision.poses import Points, Poses
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.training.finder_crops import LabelledPicture
-from vision.training.samples import truth_poses
+from vision.training.samples import SETS_DRAWN, truth_poses
 
-# How often a set goes up to each number, as for the heads.
-_SETS = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
 _WIDTH_PX = (720, 960)
 # Short sides of tiles over the width of the picture.
 _SIDES = (0.016, 0.085)
@@ -46,7 +44,8 @@ class StoredPicture:
 def draw_pictures(seed: int, count: int, jobs: int, progress: Callable[[float], None]) -> Iterator[StoredPicture]:
     """Yield rendered tables, the same for the same seed whatever the number of processes."""
     # Spawned, not forked: OpenCV's threads, once used, do not survive a fork, and the child waits for them for ever.
-    with ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn")) as pool:
+    # One thread each, because the processes share the cores already.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
         for done, picture in enumerate(pool.map(partial(draw_picture, seed), range(count), chunksize=_CHUNK)):
             yield picture
             progress((done + 1) / count)
@@ -54,9 +53,8 @@ def draw_pictures(seed: int, count: int, jobs: int, progress: Callable[[float], 
 
 def draw_picture(seed: int, index: int) -> StoredPicture:
     """Return one rendered table."""
-    cv2.setNumThreads(1)  # the processes share the cores already
     rng = np.random.default_rng([seed, index])
-    max_pips = int(rng.choice(list(_SETS), p=list(_SETS.values())))
+    max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
     width = int(rng.integers(*_WIDTH_PX))
     from_a_seat = rng.random() < _FROM_A_SEAT
     for _ in range(_MOST_DRAWN):

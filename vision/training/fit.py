@@ -18,13 +18,11 @@ from threadpoolctl import threadpool_limits
 from vision.finder import load_finder
 from vision.heads import Array, Head, ReaderHeads
 from vision.render.patterns import MAX_PIPS
-from vision.training.samples import Samples, draw_samples, join_samples
+from vision.training.samples import SETS_DRAWN, Samples, draw_samples, join_samples
 
 _CHUNK, _BATCH = 8, 256
 _HELD_OUT = 0.08
 _SHARPNESS = np.geomspace(0.3, 3, 47)
-# How often a scene's set goes up to each number: small sets are what most people have.
-_SETS = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
 
 Progress = Callable[[str, float], None]
 
@@ -114,7 +112,7 @@ def _samples_of_chunk(seed: np.random.SeedSequence, scenes: int, heads: ReaderHe
     import cv2
 
     rng = np.random.default_rng(seed)
-    max_pips = rng.choice(list(_SETS), size=scenes, p=list(_SETS.values()))
+    max_pips = rng.choice(list(SETS_DRAWN), size=scenes, p=list(SETS_DRAWN.values()))
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)  # the processes share the cores already
     try:

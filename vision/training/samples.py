@@ -18,6 +18,8 @@ from vision.reading import Tile as TileReading
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 
+# How often a scene's set goes up to each number: small sets are what most people have.
+SETS_DRAWN = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
 # Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
 _IS_TILE = (0.2, 0.35)
 # The pose head is taught to mend errors up to this.
