@@ -14,7 +14,7 @@ from tallybone.demo_scene import DemoTable, pick_table
 from tallybone.game_script import Step, play_out
 from vision.perception import Change, ChangeKind, TableView
 from vision.reading import PointPx, Tile
-from vision.render.paint import truth_of
+from vision.render.truth import truth_of
 from vision.render.view import view_of
 
 PLAYERS = ("Ann", "Ben")
@@ -38,9 +38,9 @@ def newest_tile(table: DemoTable, step: Step) -> Tile:
     """The tile that was laid last, as a perfect eye sees it."""
     assert step.state.game is not None
     scene = table.scene(step.state.game.layout, step.laid)
-    reading, indices, _ = truth_of(scene, view_of(scene.camera))
-    assert len(indices) == len(scene.tiles), "the camera does not see every tile whole"
-    return reading.tiles[indices.index(len(scene.tiles) - 1)]
+    truth = truth_of(scene, view_of(scene.camera))
+    assert len(truth.tile_index) == len(scene.tiles), "the camera does not see every tile whole"
+    return truth.reading.tiles[truth.tile_index.index(len(scene.tiles) - 1)]
 
 
 def shaken(tile: Tile, noise: np.random.Generator, noise_px: float) -> Tile:

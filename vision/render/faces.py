@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -17,6 +18,21 @@ from vision.render.patterns import Points
 
 Plane = NDArray[np.floating[Any]]
 Texture = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Glint:
+    """Where light comes from and where it is seen from, as unit vectors in the frame of a tile, z up.
+
+    Attributes:
+        lamp, camera: Shape (3,).
+    """
+
+    lamp: Points
+    camera: Points
+
+
+OVERHEAD_GLINT = Glint(np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]))
 
 
 def _paint_pips(face: Plane, grid: FaceGrid, look: TileLook, pips: int, half: int, light: Points) -> None:
@@ -155,19 +171,20 @@ def paint_face(
     grid: FaceGrid,
     look: TileLook,
     pips: tuple[int, int] | None,
-    light: Points,
+    glint: Glint,
     ambient: float,
     rng: np.random.Generator,
 ) -> Texture:
     """Return the texture of one tile, or of the back if *pips* is None.
 
     Args:
-        light: Shape (3,), unit vector to the lamp in the tile frame, z up.
+        glint: Where lamp and camera are.
         ambient: Share of light from everywhere.
 
     Returns:
         Shape (H, W, 4), BGR multiplied by the alpha of the last channel.
     """
+    light = glint.lamp
     height, width = grid.alpha.shape
     face = np.empty((3, height, width), np.float32)
     face[:] = np.array(look.face_bgr if pips is not None else look.back_bgr, np.float32)[:, None, None]
@@ -185,6 +202,7 @@ def paint_face(
     if look.wear > 0:
         _wear(face, grid, look, rng)
     face *= _shading(grid, look, light.astype(np.float32), np.float32(ambient))
+    face += _edge_shine(grid, look, glint, np.float32(1 - ambient))
     if look.wrap > 0:
         _wrap(face, grid, look, rng)
     face *= grid.alpha
@@ -202,3 +220,15 @@ def _shading(grid: FaceGrid, look: TileLook, light: Plane, ambient: np.float32) 
     diffuse += ambient
     shading: Plane = diffuse * (1 - np.float32(look.crease) * grid.edge)
     return shading
+
+
+def _edge_shine(grid: FaceGrid, look: TileLook, glint: Glint, direct: np.float32) -> Plane:
+    """Return the reflection of the lamp on face and rounded edge, in grey levels."""
+    half = glint.lamp + glint.camera
+    half = (half / np.linalg.norm(half)).astype(np.float32)
+    facing = grid.normal_x * half[0] + grid.normal_y * half[1] + grid.normal_z * half[2]
+    np.maximum(facing, 0, out=facing)
+    for _ in range(6):  # to the power of 64: the highlight of polished plastic is some 10 degrees wide
+        facing *= facing
+    shine: Plane = facing * (np.float32(150 * look.gloss) * direct)
+    return shine

@@ -7,12 +7,14 @@ import math
 import cv2
 import numpy as np
 
-from vision.render import colors
-from vision.render.chains import chain
+from vision.render.chains import Arms, chain, starter
+from vision.render.heaps import pile, same_size, strewn_over, two_sets, with_stacks
 from vision.render.look_types import CameraLook, TileLook
-from vision.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
-from vision.render.placements import Area, Layout, Pips, blocks, draw_hand, is_free, rows, scatter, within
-from vision.render.scene import Clutter, ClutterKind, PlacedTile, Scene
+from vision.render.looks import draw_camera_look, draw_light_look, draw_seat_camera, draw_table_look, draw_tile_look
+from vision.render.placements import Area, Layout, Pips, blocks, draw_hand, rows, scatter, within
+from vision.render.scene import Clutter, Scene
+from vision.render.seats import draw_reach, standing_hands
+from vision.render.things import draw_clutter
 from vision.render.view import view_of
 
 __all__ = ["Area", "Layout", "blocks", "chain", "draw_hand", "draw_scene", "mixed", "rows", "scatter", "visible_area"]
@@ -34,6 +36,16 @@ def visible_area(camera: CameraLook, margin: float = 0.03) -> Area:
         inside = all(cv2.pointPolygonTest(outline, (float(x), float(y)), measureDist=False) >= 0 for x, y in corners)
         low, high = (width, high) if inside else (low, width)
     return Area(low * (1 - margin), low * ratio * (1 - margin))
+
+
+def _area_from_seat(camera: CameraLook) -> Area:
+    """Return what a player looks at: the width of the picture at its middle, and as far beyond it as before it.
+
+    Its near corners are cut off by the picture, as hands and tiles near the camera are.
+    """
+    near_px = np.array([[[(camera.width_px - 1) / 2, camera.height_px - 1.0]]])
+    near_mm = cv2.perspectiveTransform(near_px, np.linalg.inv(view_of(camera).plane(10.0)))[0, 0, 1]
+    return Area(0.95 * camera.width_px / camera.px_per_mm, 2 * float(near_mm))
 
 
 def _some_down(rng: np.random.Generator, hand: tuple[Pips, ...], share: float) -> list[Pips | None]:
@@ -65,78 +77,43 @@ def _packed(rng: np.random.Generator, hand: list[Pips | None], area: Area, look:
 def draw_layout(rng: np.random.Generator, max_pips: int, area: Area, look: TileLook, count: int) -> Layout:
     """Return about *count* tiles in a layout of any kind."""
     kind = rng.random()
-    if kind < 0.3:
+    if kind < 0.24:
         down = float(rng.choice([0.0, 0.15, 0.6], p=[0.6, 0.3, 0.1]))
         hand = _some_down(rng, draw_hand(rng, count, max_pips), down)
         return scatter(rng, hand, area, look, gap_mm=rng.uniform(0.1, 6))
-    if kind < 0.6:
+    if kind < 0.52:
         return chain(
             rng, count, max_pips, area, look, largest_gap_mm=rng.uniform(0, 2), theta_rad=rng.uniform(-0.5, 0.5)
         )
-    if kind < 0.8:
+    if kind < 0.68:
         down = float(rng.choice([0.0, 0.1]))
         packed = _packed(rng, _some_down(rng, draw_hand(rng, count, max_pips), down), area, look)
         extra = draw_hand(rng, int(rng.integers(0, 5)), max_pips)
         return packed.with_layout(scatter(rng, extra, area, look, around=packed.tiles, gap_mm=1.0))
-    return mixed(rng, count, max_pips, area, look)
+    if kind < 0.84:
+        return mixed(rng, count, max_pips, area, look)
+    if kind < 0.93:
+        arms = Arms.CORNERS if rng.random() < 0.6 else Arms.SIDES
+        gap_mm, theta = rng.uniform(0, 2.5), rng.uniform(-math.pi, math.pi)
+        return starter(rng, count, max_pips, area, look, arms=arms, largest_gap_mm=gap_mm, theta_rad=theta)
+    down = float(rng.choice([0.1, 0.5, 0.9]))
+    heap = pile(rng, _some_down(rng, draw_hand(rng, count, max_pips), down), area, look)
+    extra = draw_hand(rng, int(rng.integers(0, 6)), max_pips)
+    return heap.with_layout(scatter(rng, extra, area, look, around=heap.tiles, gap_mm=1.0))
 
 
-def _stacked(rng: np.random.Generator, layout: Layout, max_pips: int, look: TileLook) -> Layout:
-    """Return *layout* with a few tiles lying on others."""
-    on_top: list[PlacedTile] = []
-    for index in rng.permutation(len(layout.tiles))[: int(rng.integers(1, 4))]:
-        below = layout.tiles[index]
-        center = np.asarray(below.center_mm) + rng.normal(0, look.width_mm / 3, 2)
-        (pips,) = draw_hand(rng, 1, max_pips)
-        top = PlacedTile(pips, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi), look.thickness_mm)
-        if is_free(top, on_top, look):
-            on_top.append(top)
-    return layout.with_layout(Layout(tuple(on_top)))
-
-
-def draw_clutter(
-    rng: np.random.Generator, area: Area, look: TileLook, tiles: tuple[PlacedTile, ...], count: int
-) -> tuple[Clutter, ...]:
-    """Return up to *count* things that touch no tile."""
-    sizes = {
-        ClutterKind.COIN: (rng.uniform(16, 30), 0.0, 1.8),
-        ClutterKind.PEN: (rng.uniform(110, 150), rng.uniform(7, 12), 8.0),
-        ClutterKind.PHONE: (rng.uniform(130, 160), rng.uniform(65, 78), 8.0),
-        ClutterKind.PAPER: (rng.uniform(60, 200), rng.uniform(40, 140), 0.0),
-        ClutterKind.CARD: (88.0, 63.0, 0.3),
-        ClutterKind.DIE: (16.0, 16.0, 16.0),
-        ClutterKind.GLASS: (rng.uniform(50, 75), 0.0, rng.uniform(5, 60)),
-        ClutterKind.PRINTED_TILE: (look.length_mm * rng.uniform(0.4, 0.85), look.width_mm, 0.0),
-        ClutterKind.STANDING_TILE: (look.length_mm, look.thickness_mm, look.width_mm),
-    }
-    kinds = list(sizes)
-    things = []
-    for _ in range(count):
-        kind = kinds[int(rng.integers(len(kinds)))]
-        length, width, height = sizes[kind]
-        bgr = look.face_bgr if kind is ClutterKind.STANDING_TILE else colors.any_color(rng, (0.0, 0.7), (0.1, 0.95))
-        center = rng.uniform(-0.55, 0.55, 2) * (area.width_mm, area.height_mm)
-        thing = Clutter(
-            kind, (float(center[0]), float(center[1])), rng.uniform(-math.pi, math.pi), length, width, height, bgr
-        )
-        if _is_clear(thing, tiles, look):
-            things.append(thing)
-    return tuple(things)
-
-
-def _is_clear(thing: Clutter, tiles: tuple[PlacedTile, ...], look: TileLook) -> bool:
-    """Return whether a thing, tested as a row of tile-sized pieces, stays away from the tiles."""
-    steps = max(1, math.ceil(thing.length_mm / look.length_mm))
-    margin_mm = (
-        max(0.0, (max(thing.width_mm, thing.length_mm if thing.width_mm == 0 else 0) - look.width_mm)) + thing.height_mm
-    )
-    for step in range(steps):
-        along = (step - (steps - 1) / 2) * look.length_mm
-        place = PlacedTile(None, thing.center_mm, thing.theta_rad).to_table(np.array([[along, 0.0]]))[0]
-        piece = PlacedTile(None, (float(place[0]), float(place[1])), thing.theta_rad)
-        if not is_free(piece, tiles, look, margin_mm):
-            return False
-    return True
+def _with_tiles_on_tiles(
+    rng: np.random.Generator, layout: Layout, max_pips: int, look: TileLook
+) -> tuple[Layout, tuple[TileLook, ...]]:
+    """Return *layout* now and then with tiles on tiles or of two sets, and the further looks that takes."""
+    kind = rng.random()
+    if kind < 0.04:
+        return strewn_over(rng, layout, max_pips, look), ()
+    if kind < 0.10:
+        other = (same_size(draw_tile_look(rng), look),) if rng.random() < 0.6 else ()
+        mixed_sets = two_sets(rng, layout) if other and rng.random() < 0.5 else layout
+        return with_stacks(rng, mixed_sets, look, len(other)), other
+    return layout, ()
 
 
 def draw_scene(
@@ -145,7 +122,7 @@ def draw_scene(
     max_pips: int = 6,
     size_px: tuple[int, int] = (1280, 960),
     tile_side_px: tuple[float, float] = (22.0, 80.0),
-    largest_tilt_rad: float = 0.8,
+    largest_tilt_rad: float = 1.0,
 ) -> Scene:
     """Return a scene with everything at random.
 
@@ -153,24 +130,25 @@ def draw_scene(
         max_pips: 6, 9, 12, 15 or 18: the set that is played with.
         size_px: Width and height of the picture.
         tile_side_px: Range of the short side of a tile at the middle of the picture.
-        largest_tilt_rad: Bound of the camera's tilt; 0.8 is a view from a seat.
+        largest_tilt_rad: Bound of the camera's tilt; from 0.5 on some pictures are taken from a seat.
     """
-    look = draw_tile_look(rng)
-    short_px = float(np.exp(rng.uniform(*np.log(tile_side_px))))
-    camera = draw_camera_look(
+    look = draw_tile_look(rng, max_pips=max_pips)
+    from_seat = bool(rng.random() < 0.16) and largest_tilt_rad >= 0.5
+    shares = (0.03, 0.06) if from_seat else (tile_side_px[0] / size_px[0], tile_side_px[1] / size_px[0])
+    short_px = size_px[0] * float(np.exp(rng.uniform(*np.log(shares))))
+    draw_camera = draw_seat_camera if from_seat else draw_camera_look
+    camera = draw_camera(
         rng,
         width_px=size_px[0],
         height_px=size_px[1],
         px_per_mm=short_px / look.width_mm,
         largest_tilt_rad=largest_tilt_rad,
     )
-    area = visible_area(camera)
+    area = _area_from_seat(camera) if from_seat else visible_area(camera)
     room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
     count = int(np.clip(rng.integers(3, 29), 1, max(1, room * 0.45)))
     layout = draw_layout(rng, max_pips, area, look, count)
-    if rng.random() < 0.04:
-        layout = _stacked(rng, layout, max_pips, look)
-    clutter_count = int(rng.integers(1, 7)) if rng.random() < 0.35 else 0
+    layout, more_looks = _with_tiles_on_tiles(rng, layout, max_pips, look)
     return Scene(
         tiles=layout.tiles,
         tile=look,
@@ -178,5 +156,18 @@ def draw_scene(
         light=draw_light_look(rng),
         camera=camera,
         joins=layout.joins,
-        clutter=draw_clutter(rng, area, look, layout.tiles, clutter_count),
+        clutter=_draw_things(rng, area, look, layout, max_pips, from_seat=from_seat),
+        reaches=(draw_reach(rng, area, look),) if rng.random() < 0.09 else (),
+        more_looks=more_looks,
     )
+
+
+def _draw_things(
+    rng: np.random.Generator, area: Area, look: TileLook, layout: Layout, max_pips: int, *, from_seat: bool
+) -> tuple[Clutter, ...]:
+    """Return what lies beside the tiles, and the hands that stand around the table."""
+    count = int(rng.integers(1, 7)) if rng.random() < 0.35 else 0
+    things = draw_clutter(rng, area, look, layout.tiles, count, max_pips)
+    if rng.random() < (0.75 if from_seat else 0.06):
+        things += standing_hands(rng, area, look, layout.tiles, max_pips)
+    return things

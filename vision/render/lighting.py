@@ -64,18 +64,36 @@ def shade_table(
     return cv2.multiply(picture, cv2.merge([field, field, field]), scale=1 / 255).astype(np.uint8, copy=False)
 
 
+def shade_plane(solids: Sequence[Solid], scene: Scene, view: View, height_mm: float) -> Picture:
+    """Return the brightness, shape (H, W), 255 for no shadow, of a plane over the table below *solids*."""
+    light, px_per_mm = scene.light, scene.camera.px_per_mm
+    height, width = scene.camera.height_px, scene.camera.width_px
+    small = (math.ceil(height / 4), math.ceil(width / 4))
+    shade = _shadows(solids, light, view, px_per_mm, small, 0.25, plane_mm=height_mm)
+    return cv2.resize(cv2.convertScaleAbs(shade, alpha=255), (width, height), interpolation=cv2.INTER_LINEAR).astype(
+        np.uint8, copy=False
+    )
+
+
 def _shadows(
-    solids: Sequence[Solid], light: LightLook, view: View, px_per_mm: float, shape: tuple[int, int], scale: float
+    solids: Sequence[Solid],
+    light: LightLook,
+    view: View,
+    px_per_mm: float,
+    shape: tuple[int, int],
+    scale: float,
+    *,
+    plane_mm: float = 0.0,
 ) -> Plane:
-    """Return the brightness of the table between *solids*, 0 to 1, in a picture made smaller by *scale*."""
+    """Return the brightness of a plane between *solids*, 0 to 1, in a picture made smaller by *scale*."""
     cast, contact = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
     lamp = to_lamp(light)
     slide = -lamp[:2] / max(float(lamp[2]), 0.25)
     for solid in solids:
-        low = view.project(solid.outline_mm + slide * solid.bottom_mm, 0.0)
-        high = view.project(solid.outline_mm + slide * solid.top_mm, 0.0)
+        low = view.project(solid.outline_mm + slide * max(solid.bottom_mm - plane_mm, 0.0), plane_mm)
+        high = view.project(solid.outline_mm + slide * (solid.top_mm - plane_mm), plane_mm)
         _fill(cast, np.concatenate([low, high]), scale)
-        if solid.bottom_mm < 1.0:
+        if plane_mm == 0.0 and solid.bottom_mm < 1.0:
             middle = solid.outline_mm.mean(axis=0)
             grown = middle + (solid.outline_mm - middle) * 1.02
             _fill(contact, view.project(grown, 0.0), scale)

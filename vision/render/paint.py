@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.reading import Face, Half, Join, Reading, Tile
+from vision.reading import Reading
 from vision.render import lens
-from vision.render.clutter import clutter_solids, paint_flat_clutter, paint_solid_clutter
+from vision.render.clutter import clutter_solids, is_flat, paint_flat_clutter, paint_thing
+from vision.render.cover import tile_solids
 from vision.render.face_grid import FaceGrid, grid_of
-from vision.render.faces import paint_face
-from vision.render.lighting import Solid, glare_field, light_field, shade_table, to_lamp
+from vision.render.faces import Glint, paint_face
+from vision.render.lighting import Solid, glare_field, light_field, shade_plane, shade_table, to_lamp
+from vision.render.look_types import TileLook
 from vision.render.patterns import MAX_PIPS, Points
+from vision.render.reaching import paint_reach, reach_solids
 from vision.render.scene import PlacedTile, Scene
-from vision.render.solids import corners_of, paint_texture, paint_walls, rounded_outline, top_warp
+from vision.render.solids import paint_texture, paint_walls, rounded_outline, top_warp
 from vision.render.tabletop import paint_table
+from vision.render.truth import Corners, TileShown, truth_of
 from vision.render.view import View, view_of
 
 Picture = NDArray[np.uint8]
-Corners = tuple[tuple[float, float], ...]
+# Paints one body over what is farther away.
+_Painting = Callable[[], None]
 
 # Texture pixels per picture pixel: finer only costs time, the warp interpolates linearly.
 _TEXTURE_SCALE = 1.3
@@ -37,12 +44,27 @@ class Rendered:
         truth: Every tile whose four corners are in the picture and whose halves nothing covers.
         tile_index: For each tile of *truth*, its index in the scene.
         unread_px: Corners of tiles that the picture shows only in part: cut off or covered.
+        shown: Every tile of the scene, with how much of each half is in sight and what hides the rest.
     """
 
     image: Picture
     truth: Reading
     tile_index: tuple[int, ...]
     unread_px: tuple[Corners, ...]
+    shown: tuple[TileShown, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Light:
+    """What falls on the tops of tiles.
+
+    Attributes:
+        glare: Reflections, shape (H, W), or None.
+        shadow: Brightness at the height of tiles that lie on the table, shape (H, W), or None where nothing is higher.
+    """
+
+    glare: Picture | None
+    shadow: Picture | None
 
 
 def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Generator | None = None) -> Rendered:
@@ -62,36 +84,51 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
     view = view_of(camera)
     picture = paint_table(scene.table, view, camera.width_px, camera.height_px, table_rng)
     paint_flat_clutter(picture, scene, view, clutter_rng)
-    solids = [*_tile_solids(scene), *clutter_solids(scene)]
+    solids = [*tile_solids(scene), *clutter_solids(scene), *(s for reach in scene.reaches for s in reach_solids(reach))]
     picture = shade_table(picture, solids, scene, view, table_rng)
     glare = glare_field(scene.light, shape, light_rng)
     if glare is not None and scene.table.gloss > 0:
         shine = cv2.convertScaleAbs(glare, alpha=scene.table.gloss)
         picture = cv2.add(picture, cv2.merge([shine] * 3)).astype(np.uint8, copy=False)
-    paint_solid_clutter(picture, scene, view, clutter_rng)
-    _paint_tiles(picture, scene, view, glare, tile_seed)
+    _paint_bodies(picture, scene, view, _Light(glare, _shadow_on_tiles(solids, scene, view)), tile_seed, clutter_rng)
+    for reach in scene.reaches:
+        paint_reach(picture, reach, scene.light, view, clutter_rng)
     field = light_field(scene.light, camera.vignette, shape, light_rng)
     picture = lens.take(lens.expose(picture, field, scene.light, camera), camera, view, frame_rng or camera_rng)
-    truth, tile_index, unread_px = truth_of(scene, view)
-    return Rendered(picture, truth, tile_index, unread_px)
+    truth = truth_of(scene, view)
+    return Rendered(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
 
 
-def _tile_solids(scene: Scene) -> list[Solid]:
-    look = scene.tile
-    outline = rounded_outline(look.length_mm, look.width_mm, look.corner_radius_mm)
-    return [
-        Solid(placed.to_table(outline), placed.height_mm, placed.height_mm + look.thickness_mm)
-        for placed in scene.tiles
-    ]
+def _shadow_on_tiles(solids: list[Solid], scene: Scene, view: View) -> Picture | None:
+    """Return the brightness of the tops of tiles on the table, shape (H, W), or None where nothing is higher."""
+    top_mm = scene.tile.thickness_mm
+    higher = [solid for solid in solids if solid.top_mm > top_mm + 1.0]
+    return shade_plane(higher, scene, view, top_mm) if higher and scene.tiles else None
 
 
-def _paint_tiles(picture: Picture, scene: Scene, view: View, glare: Picture | None, tile_seed: int) -> None:
-    """Paint all tiles in place, lower and farther ones first."""
-    grid = grid_of(scene.tile, scene.camera.px_per_mm * _TEXTURE_SCALE)
+def _paint_bodies(
+    picture: Picture, scene: Scene, view: View, light: _Light, tile_seed: int, clutter_rng: np.random.Generator
+) -> None:
+    """Paint tiles and things in place: lower ones first, and those farther from the camera."""
+    nadir = view.nadir_mm()
     outline = rounded_outline(scene.tile.length_mm, scene.tile.width_mm, scene.tile.corner_radius_mm)
-    for placed in sorted(scene.tiles, key=lambda tile: (tile.height_mm, tile.center_mm[1])):
-        marks = placed.pips if placed.pips is not None else (MAX_PIPS + 1, scene.tiles.index(placed))
-        _paint_tile(picture, placed, scene, grid, outline, view, glare, np.random.default_rng([tile_seed, *marks]))
+    grids: dict[int, FaceGrid] = {}
+    jobs: list[tuple[float, float, _Painting]] = []
+    for index, placed in enumerate(scene.tiles):
+        if placed.look not in grids:
+            grids[placed.look] = grid_of(scene.look_of(placed), scene.camera.px_per_mm * _TEXTURE_SCALE)
+        marks = placed.pips if placed.pips is not None else (MAX_PIPS + 1, index)
+        rng = np.random.default_rng([tile_seed, *marks, placed.look])
+        paint = partial(_paint_tile, picture, placed, scene, grids[placed.look], outline, view, light, rng)
+        jobs.append((placed.height_mm, -math.dist(placed.center_mm, nadir), paint))
+    # The generator of each thing is drawn before any is painted, so that tiles among them change nothing.
+    for thing in scene.clutter:
+        rng = np.random.default_rng(clutter_rng.integers(0, 2**62))
+        if not is_flat(thing):
+            paint_one = partial(paint_thing, picture, thing, scene, view, rng)
+            jobs.append((0.0, -math.dist(thing.center_mm, nadir), paint_one))
+    for _, _, job in sorted(jobs, key=lambda job: job[:2]):
+        job()
 
 
 def _paint_tile(
@@ -101,84 +138,49 @@ def _paint_tile(
     grid: FaceGrid,
     outline: Points,
     view: View,
-    glare: Picture | None,
+    light: _Light,
     rng: np.random.Generator,
 ) -> None:
-    look, light = scene.tile, scene.light
+    look = scene.look_of(placed)
     on_table = placed.to_table(outline)
-    bottom, top = placed.height_mm, placed.height_mm + look.thickness_mm
-    middle = bottom + 0.5 * look.thickness_mm
+    _paint_sides(picture, on_table, placed.height_mm, scene, look, view)
+    glint = _glint_of(placed, scene, view)
+    texture = paint_face(grid, look, placed.pips, glint, scene.light.ambient, rng)
+    shadow = light.shadow if placed.height_mm < 1.0 else None
+    # No table is flat and no tile straight: each reflects the lamp from a slightly different place.
+    lean_px = rng.normal(0, 0.05, 2) * scene.camera.width_px
+    paint_texture(
+        picture,
+        texture,
+        top_warp(placed, look, grid, view),
+        glare=light.glare,
+        gloss=look.gloss,
+        lean_px=(float(lean_px[0]), float(lean_px[1])),
+        shadow=shadow,
+    )
+
+
+def _paint_sides(
+    picture: Picture, on_table: Points, bottom_mm: float, scene: Scene, look: TileLook, view: View
+) -> None:
+    """Paint the sides in place: a darker rounded foot, the body, and the lower half of two-coloured tiles."""
+    middle_mm, top_mm = bottom_mm + 0.5 * look.thickness_mm, bottom_mm + look.thickness_mm
+    foot_mm = bottom_mm + min(0.8 * look.bevel_mm, 0.3 * look.thickness_mm)
+    foot = (look.base_bgr[0] * 0.62, look.base_bgr[1] * 0.62, look.base_bgr[2] * 0.62)
+    if look.bevel_mm > 0.8 and view.slant(on_table) > 0.12:
+        center = on_table.mean(axis=0)
+        tucked = center + (on_table - center) * (1 - 0.9 * look.bevel_mm / look.width_mm)
+        paint_walls(picture, tucked, (bottom_mm, foot_mm), foot, scene.light, view)
+        bottom_mm = foot_mm
     if look.base_bgr != look.side_bgr:
-        paint_walls(picture, on_table, (bottom, middle), look.base_bgr, light, view)
-    paint_walls(
-        picture, on_table, (middle if look.base_bgr != look.side_bgr else bottom, top), look.side_bgr, light, view
-    )
+        paint_walls(picture, on_table, (bottom_mm, middle_mm), look.base_bgr, scene.light, view)
+        bottom_mm = middle_mm
+    paint_walls(picture, on_table, (bottom_mm, top_mm), look.side_bgr, scene.light, view)
+
+
+def _glint_of(placed: PlacedTile, scene: Scene, view: View) -> Glint:
+    """Return where lamp and camera are, as the tile sees them."""
     cos, sin = math.cos(placed.theta_rad), math.sin(placed.theta_rad)
-    lamp = to_lamp(light)
-    in_tile = np.array([cos * lamp[0] + sin * lamp[1], cos * lamp[1] - sin * lamp[0], lamp[2]])
-    texture = paint_face(grid, look, placed.pips, in_tile, light.ambient, rng)
-    paint_texture(picture, texture, top_warp(placed, look, grid, view), glare, look.gloss)
-
-
-def truth_of(scene: Scene, view: View) -> tuple[Reading, tuple[int, ...], tuple[Corners, ...]]:
-    """Return what a perfect reader says about *scene*, the scene's index of each tile, and what is unread."""
-    width_px, height_px = scene.camera.width_px, scene.camera.height_px
-    whole: list[tuple[Tile, int]] = []
-    unread: list[Corners] = []
-    for index, (placed, points_px) in enumerate(zip(scene.tiles, _seen(scene, view), strict=True)):
-        corners_px = points_px[:4]
-        inside = bool((corners_px >= 0).all() and (corners_px <= (width_px - 1, height_px - 1)).all())
-        if inside and not _is_covered(index, scene):
-            whole.append((_tile_truth(placed, points_px), index))
-        elif _touches_picture(corners_px, width_px, height_px):
-            unread.append(_plain(corners_px))
-    whole.sort(key=lambda pair: (pair[0].center_px[1], pair[0].center_px[0]))
-    place = {index: position for position, (_, index) in enumerate(whole)}
-    joins = tuple(
-        Join(place[join.a], join.a_half, place[join.b], join.b_half)
-        for join in scene.joins
-        if join.a in place and join.b in place
-    )
-    reading = Reading(width_px, height_px, tuple(tile for tile, _ in whole), joins)
-    return reading, tuple(index for _, index in whole), tuple(unread)
-
-
-def _seen(scene: Scene, view: View) -> Points:
-    """Return where corners and half centres of each tile appear, shape (tiles, 6, 2)."""
-    quarter_mm = scene.tile.length_mm / 4
-    frame = np.concatenate([corners_of(scene.tile), [[-quarter_mm, 0.0], [quarter_mm, 0.0]]])
-    tops_mm = [placed.height_mm + scene.tile.thickness_mm for placed in scene.tiles]
-    points_px = [
-        view.project(placed.to_table(frame), top_mm) for placed, top_mm in zip(scene.tiles, tops_mm, strict=True)
-    ]
-    return view.distort(np.array(points_px).reshape(-1, 2)).reshape(-1, 6, 2)
-
-
-def _plain(points_px: Points) -> Corners:
-    return tuple((float(x), float(y)) for x, y in points_px)
-
-
-def _touches_picture(corners_px: Points, width_px: int, height_px: int) -> bool:
-    low, high = corners_px.min(axis=0), corners_px.max(axis=0)
-    return bool((high > 0).all() and low[0] < width_px and low[1] < height_px)
-
-
-def _is_covered(index: int, scene: Scene) -> bool:
-    """Return whether a higher tile lies over one of the halves."""
-    placed = scene.tiles[index]
-    reach_mm = (scene.tile.length_mm + scene.tile.width_mm) / 2.2
-    for other in scene.tiles:
-        if other.height_mm > placed.height_mm and math.dist(other.center_mm, placed.center_mm) < reach_mm:
-            return True
-    return False
-
-
-def _tile_truth(placed: PlacedTile, points_px: Points) -> Tile:
-    """Return the truth of a tile from its corners and half centres, shape (6, 2)."""
-    first = int(np.argmin(points_px[:4].sum(axis=1)))
-    corners = _plain(np.roll(points_px[:4], -first, axis=0))
-    assert len(corners) == 4
-    if placed.pips is None:
-        return Tile(Face.DOWN, corners, ())
-    near, far = _plain(points_px[4:])
-    return Tile(Face.UP, corners, (Half(placed.pips[0], 1.0, near), Half(placed.pips[1], 1.0, far)))
+    turn = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    to_camera = view.camera_mm() - np.array([*placed.center_mm, placed.height_mm])
+    return Glint(turn @ to_lamp(scene.light), turn @ (to_camera / np.linalg.norm(to_camera)))

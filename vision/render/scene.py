@@ -22,12 +22,14 @@ class PlacedTile:
         center_mm: Middle of the tile from the middle of the picture, x right and y down.
         theta_rad: Turns the x axis (the long one) of the tile, clockwise in the picture.
         height_mm: Height of its underside over the table.
+        look: Which look it has: 0 for that of the scene, else that many into its further looks.
     """
 
     pips: tuple[int, int] | None
     center_mm: tuple[float, float]
     theta_rad: float
     height_mm: float = 0.0
+    look: int = 0
 
     def __post_init__(self) -> None:
         if self.pips is not None and not all(0 <= pips <= MAX_PIPS for pips in self.pips):
@@ -52,6 +54,8 @@ class ClutterKind(StrEnum):
     GLASS = "glass"
     PRINTED_TILE = "printed_tile"
     STANDING_TILE = "standing_tile"
+    PICTURE = "picture"
+    MUG = "mug"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,7 @@ class Clutter:
         center_mm, theta_rad: As of a tile.
         length_mm, width_mm: Its extent; a coin uses its length as diameter.
         height_mm: How far it rises above the table.
+        pips: Of a standing tile: what its face, towards its own +y, shows; half 0 is towards -x.
     """
 
     kind: ClutterKind
@@ -71,6 +76,36 @@ class Clutter:
     width_mm: float
     height_mm: float
     bgr: Bgr
+    pips: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The hand of a player, with its forearm, over the table.
+
+    Attributes:
+        tip_mm: Where its middle fingertip is.
+        heading_rad: Direction from the elbow to the fingertips, clockwise from x in the picture.
+        height_mm: Height of the fingertips over the table.
+        skin_bgr: Colour of the skin.
+        sleeve_bgr: Colour of the sleeve, or None for a bare arm.
+        sleeve: Where the sleeve ends: 0 at the wrist, 1 at the elbow.
+        is_left: Whether it is a left hand, seen from above.
+        spread: How far the fingers are apart, 0 to 1.
+        curl: How far they are bent, 0 (flat) to 1.
+        scale: Size; 1 is a hand of 190 mm.
+    """
+
+    tip_mm: tuple[float, float]
+    heading_rad: float
+    height_mm: float
+    skin_bgr: Bgr
+    sleeve_bgr: Bgr | None = None
+    sleeve: float = 0.3
+    is_left: bool = False
+    spread: float = 0.5
+    curl: float = 0.4
+    scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +113,11 @@ class Scene:
     """A table as one picture shows it.
 
     Attributes:
+        tile: The look of the tiles.
         joins: Indices into *tiles*.
         clutter: Things that the truth does not list.
+        reaches: Hands of players, above everything else.
+        more_looks: Of tiles of a second set; as thick, long and wide as *tile*.
     """
 
     tiles: tuple[PlacedTile, ...]
@@ -89,8 +127,24 @@ class Scene:
     camera: CameraLook
     joins: tuple[Join, ...] = ()
     clutter: tuple[Clutter, ...] = ()
+    reaches: tuple[Reach, ...] = ()
+    more_looks: tuple[TileLook, ...] = ()
 
     def __post_init__(self) -> None:
+        for placed in self.tiles:
+            if not 0 <= placed.look <= len(self.more_looks):
+                raise ValueError(f"{placed}: expected a look up to {len(self.more_looks)}")
+        for look in self.more_looks:
+            if _size(look) != _size(self.tile):
+                raise ValueError(f"more_looks: expected tiles of {_size(self.tile)} mm, got {_size(look)}")
         for join in self.joins:
             if not (0 <= join.a < len(self.tiles) and 0 <= join.b < len(self.tiles)):
                 raise ValueError(f"{join}: expected indices below {len(self.tiles)}")
+
+    def look_of(self, placed: PlacedTile) -> TileLook:
+        """Return how one of the tiles looks."""
+        return self.tile if placed.look == 0 else self.more_looks[placed.look - 1]
+
+
+def _size(look: TileLook) -> tuple[float, float, float]:
+    return (look.length_mm, look.width_mm, look.thickness_mm)

@@ -71,13 +71,26 @@ def paint_walls(
 
 
 def paint_texture(
-    picture: Picture, texture: Texture, warp: NDArray[np.float64], glare: Picture | None, gloss: float
+    picture: Picture,
+    texture: Texture,
+    warp: NDArray[np.float64],
+    *,
+    glare: Picture | None = None,
+    gloss: float = 0.0,
+    lean_px: tuple[float, float] = (0.0, 0.0),
+    shadow: Picture | None = None,
 ) -> None:
-    """Lay *texture* over the picture through the homography *warp*, in place."""
+    """Lay *texture* over the picture through the homography *warp*, in place.
+
+    Args:
+        glare: Reflections over the picture, shape (H, W), of which *gloss* is seen.
+        lean_px: How far off the surface reflects them, because it is not quite level.
+        shadow: Brightness of the surface, shape (H, W), 255 for none.
+    """
     rows, columns = texture.shape[:2]
     frame = np.array([[[0, 0], [columns, 0], [columns, rows], [0, rows]]], dtype=np.float64)
     seen = cv2.perspectiveTransform(frame, warp)[0]
-    left, top = np.maximum(np.floor(seen.min(axis=0)).astype(int) - 1, 0)
+    left, top = (int(value) for value in np.maximum(np.floor(seen.min(axis=0)).astype(int) - 1, 0))
     right = min(picture.shape[1], int(np.ceil(seen[:, 0].max())) + 2)
     bottom = min(picture.shape[0], int(np.ceil(seen[:, 1].max())) + 2)
     if right <= left or bottom <= top:
@@ -86,12 +99,22 @@ def paint_texture(
     patch = cv2.warpPerspective(texture, shift @ warp, (right - left, bottom - top), flags=cv2.INTER_LINEAR)
     blue, green, red, alpha = cv2.split(patch)
     color = cv2.merge([blue, green, red])
+    if shadow is not None:
+        color = cv2.multiply(color, cv2.merge([shadow[top:bottom, left:right]] * 3), scale=1 / 255)
     if glare is not None and gloss > 0:
-        shine = cv2.multiply(glare[top:bottom, left:right], alpha, scale=gloss / 255)
+        shine = cv2.multiply(_moved(glare, lean_px, (top, bottom, left, right)), alpha, scale=gloss / 255)
         color = cv2.add(color, cv2.merge([shine] * 3))
     region = picture[top:bottom, left:right]
     uncovered = cv2.bitwise_not(alpha)
     region[:] = cv2.add(color, cv2.multiply(region, cv2.merge([uncovered] * 3), scale=1 / 255))
+
+
+def _moved(field: Picture, lean_px: tuple[float, float], box: tuple[int, int, int, int]) -> Picture:
+    """Return the part of *field* at (top, bottom, left, right), moved by *lean_px* and kept inside."""
+    top, bottom, left, right = box
+    down = int(np.clip(round(lean_px[1]), -top, field.shape[0] - bottom))
+    aside = int(np.clip(round(lean_px[0]), -left, field.shape[1] - right))
+    return field[top + down : bottom + down, left + aside : right + aside]
 
 
 def top_warp(placed: PlacedTile, look: TileLook, grid: FaceGrid, view: View) -> NDArray[np.float64]:

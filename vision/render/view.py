@@ -39,6 +39,21 @@ class View:
             [self.matrix[:, 0], self.matrix[:, 1], height_mm * self.matrix[:, 2] + self.matrix[:, 3]]
         )
 
+    def camera_mm(self) -> Points:
+        """Return where the camera is, shape (3,): x, y and height over the table."""
+        place: Points = -np.linalg.inv(self.matrix[:, :3]) @ self.matrix[:, 3]
+        return place
+
+    def nadir_mm(self) -> tuple[float, float]:
+        """Return the point of the table right below the camera."""
+        place = self.camera_mm()
+        return (float(place[0]), float(place[1]))
+
+    def slant(self, points_mm: Points) -> float:
+        """Return the tangent of the angle from above at which the camera sees points on the table, shape (N, 2)."""
+        place = self.camera_mm()
+        return float(np.linalg.norm(points_mm.mean(axis=0) - place[:2]) / place[2])
+
     def distort(self, points_px: Points) -> Points:
         """Return where the lens moves points of the pinhole picture, shape (N, 2)."""
         if self.lens == 0.0:
