@@ -31,6 +31,35 @@ _SOLD_PIPS: tuple[tuple[float, float, float], ...] = (
     (0.66, 0.6, 0.6),
     (0.0, 0.0, 0.35),
 )
+# Another usual order: red, green, purple, light blue, pink, orange, grey, yellow, turquoise, blue and so on.
+_SOLD_PIPS_TOO: tuple[tuple[float, float, float], ...] = (
+    (0.0, 0.0, 0.2),
+    (0.0, 0.9, 0.8),
+    (0.3, 0.5, 0.5),
+    (0.76, 0.55, 0.7),
+    (0.5, 0.5, 0.8),
+    (0.92, 0.6, 0.95),
+    (0.09, 0.95, 0.82),
+    (0.0, 0.0, 0.44),
+    (0.13, 0.85, 0.9),
+    (0.5, 0.95, 0.6),
+    (0.67, 0.75, 0.9),
+    (0.08, 0.7, 0.42),
+    (0.55, 0.25, 0.6),
+    (0.95, 0.8, 0.6),
+    (0.37, 0.7, 0.4),
+    (0.62, 0.6, 0.5),
+    (0.03, 0.8, 0.75),
+    (0.8, 0.6, 0.45),
+    (0.0, 0.0, 0.15),
+)
+# Sets of few colours, that black and two or three others share.
+_FEW_PIPS: tuple[tuple[float, float, float], ...] = (
+    (0.0, 0.0, 0.12),
+    (0.6, 0.9, 0.65),
+    (0.99, 0.85, 0.7),
+    (0.38, 0.8, 0.45),
+)
 
 
 def from_hsv(hue: float, saturation: float, value: float) -> Bgr:
@@ -79,15 +108,19 @@ def ivory(rng: np.random.Generator) -> Bgr:
 
 
 def sold_pips(rng: np.random.Generator) -> tuple[Bgr, ...]:
-    """Return a colour per number as coloured sets have them, sometimes in another order."""
+    """Return a colour per number as coloured sets have them, sometimes in another order, sometimes only a few."""
+    table = _SOLD_PIPS if rng.random() < 0.6 else _SOLD_PIPS_TOO
     order = np.arange(1, MAX_PIPS + 1)
-    if rng.random() < 0.5:
+    kind = rng.random()
+    if kind < 0.35:
         order = rng.permutation(order)
+    elif kind < 0.5:
+        table, order = _FEW_PIPS, rng.integers(0, len(_FEW_PIPS), MAX_PIPS)
     spread = float(rng.choice([0.03, 0.12]))
     muted = float(rng.choice([1.0, rng.uniform(0.3, 1.0)]))
-    colors = [from_hsv(*_SOLD_PIPS[0])]
+    colors = [from_hsv(*table[0])]
     for number in order:
-        hue, saturation, value = _SOLD_PIPS[int(number)]
+        hue, saturation, value = table[int(number)]
         colors.append(
             from_hsv(
                 hue + rng.normal(0, spread * 0.4),

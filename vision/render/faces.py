@@ -14,6 +14,7 @@ from vision.render import noise
 from vision.render.colors import mixed
 from vision.render.face_grid import FaceGrid, Spots, blend, disc, pip_places_mm, spots_of
 from vision.render.look_types import BarKind, Bgr, PipKind, TileLook
+from vision.render.numerals import paint_numeral
 from vision.render.patterns import Points
 
 Plane = NDArray[np.floating[Any]]
@@ -92,13 +93,16 @@ def _middle(grid: FaceGrid, half_width_mm: float) -> slice:
 
 def _paint_bar(face: Plane, grid: FaceGrid, look: TileLook, light: Points) -> None:
     """Paint the bar in place, with a lit and a dark wall if it is a groove."""
-    if look.bar_kind not in (BarKind.LINE, BarKind.GROOVE, BarKind.LINE_PIN):
+    if look.bar_kind in (BarKind.NONE, BarKind.PIN):
         return
     half_mm = look.bar_thickness_mm / 2
     columns = _middle(grid, half_mm)
     part, x_mm = face[:, :, columns], grid.x_mm[:, columns]
     ends = disc(np.abs(grid.y_mm), look.bar_length * look.width_mm / 2, grid.scale)
-    blend(part, disc(np.abs(x_mm), half_mm, grid.scale) * ends, look.bar_bgr)
+    away_mm = np.abs(x_mm)
+    if look.bar_kind is BarKind.DOUBLE:
+        away_mm, half_mm = np.abs(away_mm - np.float32(0.75 * half_mm)), 0.3 * half_mm
+    blend(part, disc(away_mm, half_mm, grid.scale) * ends, look.bar_bgr)
     if look.bar_kind is BarKind.GROOVE:
         wall_mm = math.copysign(0.8 * half_mm, light[0])
         strength = np.float32(0.5 * abs(light[0]))
@@ -198,7 +202,10 @@ def paint_face(
         _paint_bar(face, grid, look, light)
         _paint_pin(face, grid, look, light)
         for half in range(2):
-            _paint_pips(face, grid, look, pips[half], half, light)
+            if look.numerals is None:
+                _paint_pips(face, grid, look, pips[half], half, light)
+            else:
+                paint_numeral(face, grid, look, pips[half], half)
     if look.wear > 0:
         _wear(face, grid, look, rng)
     face *= _shading(grid, look, light.astype(np.float32), np.float32(ambient))

@@ -60,8 +60,27 @@ def shade_table(
         rows, columns = shade.shape
         stains = np.clip(noise.cloud(rng, rows, columns, columns / 5) + 1, 0, 3)
         shade *= 1 - np.float32(0.09 * scene.table.unevenness) * stains
+    if scene.table.folds > 0:
+        shade *= _folds(scene.table.folds, shade.shape, light, rng)
     field = cv2.resize(cv2.convertScaleAbs(shade, alpha=255), (width, height), interpolation=cv2.INTER_LINEAR)
     return cv2.multiply(picture, cv2.merge([field, field, field]), scale=1 / 255).astype(np.uint8, copy=False)
+
+
+def _folds(strength: float, shape: tuple[int, ...], light: LightLook, rng: np.random.Generator) -> Plane:
+    """Return the brightness of a cloth that does not lie flat: creases of ironing and soft waves, lit from one side."""
+    rows, columns = shape[0], shape[1]
+    waves = noise.cloud(rng, rows, columns, columns / rng.uniform(3, 8))
+    creases = np.zeros((rows, columns), np.float32)
+    x, y = _unit_grid(rows, columns)
+    for _ in range(int(rng.integers(1, 5))):
+        angle = rng.uniform(0, math.pi)
+        away = x * math.cos(angle) + y * math.sin(angle) - rng.uniform(-0.8, 0.8) + np.float32(0.05) * waves
+        creases += np.exp(-np.abs(away) * np.float32(rng.uniform(20, 60)))
+    height = waves + np.float32(0.6) * creases
+    step = math.cos(light.azimuth_rad), math.sin(light.azimuth_rad)
+    slope = step[0] * np.gradient(height, axis=1) + step[1] * np.gradient(height, axis=0)
+    shade: Plane = np.clip(1 - np.float32(0.05 * strength * columns / 8) * slope, 0.4, 1.0).astype(np.float32)
+    return shade
 
 
 def shade_plane(solids: Sequence[Solid], scene: Scene, view: View, height_mm: float) -> Picture:

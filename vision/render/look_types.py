@@ -28,6 +28,7 @@ class BarKind(StrEnum):
     GROOVE = "groove"
     PIN = "pin"
     LINE_PIN = "line_pin"
+    DOUBLE = "double"
 
 
 class TableKind(StrEnum):
@@ -43,6 +44,9 @@ class TableKind(StrEnum):
     FLOWERS = "flowers"
     BOARD = "board"
     PRINT = "print"
+    WEAVE = "weave"
+    DAMASK = "damask"
+    GLASS = "glass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class TileLook:
         wear: Scratches, dirt and worn pips, 0 to 1.
         wrap: Strength of the reflections of a plastic film, 0 for none.
         has_emblem: Whether the back shows one.
+        numerals: None for pips; else halves show numerals, turned so many quarter turns.
     """
 
     face_bgr: Bgr
@@ -99,6 +104,7 @@ class TileLook:
     wear: float = 0.0
     wrap: float = 0.0
     has_emblem: bool = False
+    numerals: int | None = None
 
     def __post_init__(self) -> None:
         if len(self.pip_bgr) != MAX_PIPS + 1 or len(self.pip_style) != MAX_PIPS + 1:
@@ -119,6 +125,8 @@ class TableLook:
         unevenness: Strength of large soft variations, 0 to 1.
         theta_rad: Direction of grain or pattern, clockwise in the picture.
         gloss: How much glare the table shows, 0 to 1.
+        folds: Strength of the folds of a cloth, 0 to 1.
+        mirror: How much of what lies on it a polished top mirrors, 0 to 1.
     """
 
     kind: TableKind
@@ -130,6 +138,8 @@ class TableLook:
     unevenness: float = 0.2
     theta_rad: float = 0.0
     gloss: float = 0.1
+    folds: float = 0.0
+    mirror: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,23 +73,39 @@ LAMP = LightLook()
 OVERHEAD = CameraLook(noise=1.5, blur_px=0.5, jpeg_quality=92)
 
 
+_TABLE_SHARES = {
+    TableKind.PLAIN: 0.13,
+    TableKind.FELT: 0.10,
+    TableKind.WOOD: 0.20,
+    TableKind.LEATHER: 0.06,
+    TableKind.STONE: 0.05,
+    TableKind.STRIPES: 0.06,
+    TableKind.CHECKS: 0.06,
+    TableKind.FLOWERS: 0.07,
+    TableKind.BOARD: 0.06,
+    TableKind.PRINT: 0.05,
+    TableKind.WEAVE: 0.06,
+    TableKind.DAMASK: 0.07,
+    TableKind.GLASS: 0.03,
+}
+_CLOTHS = (TableKind.STRIPES, TableKind.CHECKS, TableKind.FLOWERS, TableKind.WEAVE, TableKind.DAMASK, TableKind.PLAIN)
+_POLISHED = (TableKind.GLASS, TableKind.WOOD, TableKind.STONE, TableKind.PLAIN)
+
+
 def draw_table_look(rng: np.random.Generator, tile_bgr: Bgr | None = None) -> TableLook:
     """Return a table: dark, light, plain or patterned; now and then close to *tile_bgr*."""
-    kind = TableKind(
-        rng.choice(
-            ["plain", "felt", "wood", "leather", "stone", "stripes", "checks", "flowers", "board", "print"],
-            p=[0.17, 0.13, 0.2, 0.06, 0.06, 0.08, 0.07, 0.09, 0.07, 0.07],
-        )
-    )
+    kind = list(_TABLE_SHARES)[int(rng.choice(len(_TABLE_SHARES), p=list(_TABLE_SHARES.values())))]
     if kind is TableKind.WOOD:
         base = colors.from_hsv(rng.uniform(0.04, 0.11), rng.uniform(0.25, 0.75), rng.uniform(0.15, 0.85))
     elif kind is TableKind.LEATHER or (kind in (TableKind.PLAIN, TableKind.FELT) and rng.random() < 0.35):
         base = colors.any_color(rng, (0.0, 0.4), (0.02, 0.25))
     else:
-        base = colors.from_hsv(rng.uniform(0, 1), 0.8 * rng.uniform(0, 1) ** 1.5, rng.uniform(0.15, 1.0))
+        # Nine of ten tables and cloths are muted; the tenth is as loud as felt and party cloths are.
+        loud = 0.85 if rng.random() < 0.1 else 0.6
+        base = colors.from_hsv(rng.uniform(0, 1), loud * rng.uniform(0, 1) ** 1.5, rng.uniform(0.15, 1.0))
     if tile_bgr is not None and rng.random() < 0.1:
         base = colors.near(rng, colors.scaled(tile_bgr, rng.uniform(0.7, 0.95)), 12)
-    calm = kind in (TableKind.WOOD, TableKind.LEATHER, TableKind.PLAIN, TableKind.FELT)
+    calm = kind in (TableKind.WOOD, TableKind.LEATHER, TableKind.PLAIN, TableKind.FELT, TableKind.WEAVE)
     second = colors.scaled(base, rng.uniform(0.4, 1.5)) if calm or rng.random() < 0.3 else colors.any_color(rng)
     return TableLook(
         kind=kind,
@@ -103,6 +119,8 @@ def draw_table_look(rng: np.random.Generator, tile_bgr: Bgr | None = None) -> Ta
         unevenness=rng.uniform(0, 1.0),
         theta_rad=rng.uniform(-math.pi, math.pi),
         gloss=float(rng.choice([0.0, rng.uniform(0.2, 1.0)])),
+        folds=rng.uniform(0.1, 1.0) if kind in _CLOTHS and rng.random() < 0.5 else 0.0,
+        mirror=rng.uniform(0.1, 0.6) if kind is TableKind.GLASS or (kind in _POLISHED and rng.random() < 0.15) else 0.0,
     )
 
 

@@ -90,6 +90,8 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
     if glare is not None and scene.table.gloss > 0:
         shine = cv2.convertScaleAbs(glare, alpha=scene.table.gloss)
         picture = cv2.add(picture, cv2.merge([shine] * 3)).astype(np.uint8, copy=False)
+    if scene.table.mirror > 0:
+        picture = _mirrored(picture, scene, view)
     _paint_bodies(picture, scene, view, _Light(glare, _shadow_on_tiles(solids, scene, view)), tile_seed, clutter_rng)
     for reach in scene.reaches:
         paint_reach(picture, reach, scene.light, view, clutter_rng)
@@ -97,6 +99,19 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
     picture = lens.take(lens.expose(picture, field, scene.light, camera), camera, view, frame_rng or camera_rng)
     truth = truth_of(scene, view)
     return Rendered(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
+
+
+def _mirrored(picture: Picture, scene: Scene, view: View) -> Picture:
+    """Return the bare table with what its polish mirrors: the sides of tiles, upside down, soft and dim."""
+    mirrored = picture.copy()
+    for solid, placed in zip(tile_solids(scene), scene.tiles, strict=True):
+        outline = np.concatenate(
+            [view.project(solid.outline_mm, -solid.bottom_mm), view.project(solid.outline_mm, -solid.top_mm)]
+        )
+        hull = cv2.convexHull(np.round(outline * 16).astype(np.int32))
+        cv2.fillConvexPoly(mirrored, hull, scene.look_of(placed).side_bgr, cv2.LINE_AA, 4)
+    soft = cv2.GaussianBlur(mirrored, (0, 0), 1.5)
+    return cv2.addWeighted(soft, scene.table.mirror, picture, 1 - scene.table.mirror, 0).astype(np.uint8, copy=False)
 
 
 def _shadow_on_tiles(solids: list[Solid], scene: Scene, view: View) -> Picture | None:

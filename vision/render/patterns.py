@@ -9,21 +9,22 @@ Points = NDArray[np.float64]
 
 MAX_PIPS = 18
 
-# Columns of pips that run away from the bar; a style is a tuple of column heights and is also used lying across.
-_COLUMNS: dict[int, tuple[tuple[int, ...], ...]] = {
-    6: ((3, 3),),
-    7: ((3, 1, 3),),
-    8: ((3, 2, 3), (4, 4)),
-    9: ((3, 3, 3), (4, 1, 4)),
-    10: ((4, 2, 4), (3, 4, 3), (5, 5)),
-    11: ((4, 3, 4), (5, 1, 5)),
-    12: ((4, 4, 4), (5, 2, 5)),
-    13: ((5, 3, 5), (4, 5, 4), (4, 1, 3, 1, 4)),
-    14: ((5, 4, 5), (4, 3, 3, 4)),
-    15: ((5, 5, 5),),
-    16: ((4, 4, 4, 4), (5, 6, 5)),
-    17: ((6, 5, 6), (4, 3, 3, 3, 4)),
-    18: ((6, 6, 6), (4, 5, 5, 4)),
+# Columns of pips that run away from the bar, a height per column; a style is also used lying across. The number behind
+# is how far the inner columns reach, as a share of the outer ones: 1 puts their ends in one row, less staggers them.
+_COLUMNS: dict[int, tuple[tuple[tuple[int, ...], float], ...]] = {
+    6: (((3, 3), 1.0),),
+    7: (((3, 1, 3), 1.0), ((2, 1, 1, 1, 2), 1.0)),
+    8: (((3, 2, 3), 1.0), ((4, 4), 1.0), ((3, 2, 3), 0.5)),
+    9: (((3, 3, 3), 1.0), ((4, 1, 4), 1.0)),
+    10: (((4, 2, 4), 1.0), ((3, 4, 3), 1.0), ((5, 5), 1.0), ((4, 2, 4), 1 / 3)),
+    11: (((4, 3, 4), 1.0), ((5, 1, 5), 1.0), ((4, 3, 4), 2 / 3), ((3, 5, 3), 1.0)),
+    12: (((4, 4, 4), 1.0), ((5, 2, 5), 1.0), ((6, 6), 1.0)),
+    13: (((5, 3, 5), 1.0), ((4, 5, 4), 1.0), ((4, 1, 3, 1, 4), 1.0), ((5, 3, 5), 0.5)),
+    14: (((5, 4, 5), 1.0), ((4, 3, 3, 4), 1.0), ((5, 4, 5), 0.75)),
+    15: (((5, 5, 5), 1.0), ((6, 3, 6), 1.0)),
+    16: (((4, 4, 4, 4), 1.0), ((5, 6, 5), 1.0), ((6, 4, 6), 1.0), ((6, 4, 6), 0.6)),
+    17: (((6, 5, 6), 1.0), ((4, 3, 3, 3, 4), 1.0), ((6, 5, 6), 0.8)),
+    18: (((6, 6, 6), 1.0), ((4, 5, 5, 4), 1.0)),
 }
 # Outermost pip centre in half units for so many pips in a line, as measured by eye on sold sets.
 _REACH = {1: 0.0, 2: 0.58, 3: 0.6, 4: 0.66, 5: 0.7, 6: 0.74}
@@ -46,13 +47,14 @@ def _line(count: int, reach: float) -> Points:
     return np.zeros(1) if count == 1 else np.linspace(-reach, reach, count)
 
 
-def _in_columns(heights: tuple[int, ...]) -> Points:
-    """Return centres in columns of these heights, which all share one reach away from the bar."""
+def _in_columns(heights: tuple[int, ...], inner_reach: float) -> Points:
+    """Return centres in columns of these heights, the inner ones with *inner_reach* of the reach from the bar."""
     columns_x = _line(len(heights), _REACH[len(heights)])
     reach_y = _REACH[max(heights)]
+    reaches = [reach_y * (1.0 if index in (0, len(heights) - 1) else inner_reach) for index in range(len(heights))]
     columns = [
-        np.column_stack([np.full(height, column_x), _line(height, reach_y)])
-        for column_x, height in zip(columns_x, heights, strict=True)
+        np.column_stack([np.full(height, column_x), _line(height, reach)])
+        for column_x, height, reach in zip(columns_x, heights, reaches, strict=True)
     ]
     return np.concatenate(columns)
 
@@ -81,7 +83,7 @@ def pip_centers(pips: int, style: int) -> Points:
         raise ValueError(f"style of {pips} pips: expected 0 to {style_count(pips) - 1}, got {style}")
     if pips not in _COLUMNS:
         return _few(pips, style)
-    centers = _in_columns(_COLUMNS[pips][style // 2])
+    centers = _in_columns(*_COLUMNS[pips][style // 2])
     return centers[:, ::-1].copy() if style % 2 == 1 else centers
 
 

@@ -9,6 +9,8 @@ from vision.render.look_types import BarKind, Bgr, PipKind, TileLook
 from vision.render.patterns import MAX_PIPS, style_count
 
 _NUMBERS = MAX_PIPS + 1
+# Sets with numerals instead of pips are sold from double-twelve on.
+_NUMERALS_FROM = 12
 
 
 def _pick_styles(rng: np.random.Generator) -> tuple[int, ...]:
@@ -77,7 +79,7 @@ def draw_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
         pip_radius=rng.uniform(0.13, 0.25),
         pip_spread=rng.uniform(0.85, 1.08),
         pip_depth=rng.uniform(0.1, 0.9),
-        bar_kind=BarKind(rng.choice(["none", "line", "groove", "pin", "line_pin"], p=[0.05, 0.35, 0.3, 0.06, 0.24])),
+        bar_kind=BarKind(rng.choice(list(BarKind), p=[0.05, 0.34, 0.29, 0.06, 0.22, 0.04])),
         bar_bgr=_bar_color(rng, face, ink),
         bar_length=float(rng.choice([rng.uniform(0.6, 0.9), 1.0], p=[0.85, 0.15])),
         bar_thickness_mm=float(rng.choice([rng.uniform(0.4, 1.2), rng.uniform(1.2, 2.6)])),
@@ -96,6 +98,7 @@ def draw_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
         wear=float(rng.choice([0.0, rng.uniform(0.1, 1.0)], p=[0.6, 0.4])),
         wrap=float(rng.choice([0.0, rng.uniform(0.3, 1.0)], p=[0.93, 0.07])),
         has_emblem=bool(rng.random() < 0.2),
+        numerals=int(rng.integers(0, 4)) if max_pips >= _NUMERALS_FROM and rng.random() < 0.12 else None,
     )
 
 
