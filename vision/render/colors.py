@@ -107,6 +107,11 @@ def ivory(rng: np.random.Generator) -> Bgr:
     )
 
 
+def usual_pips() -> tuple[Bgr, ...]:
+    """Return the colour of the pips of each number as most coloured sets have them."""
+    return tuple(from_hsv(*color) for color in _SOLD_PIPS)
+
+
 def sold_pips(rng: np.random.Generator) -> tuple[Bgr, ...]:
     """Return a colour per number as coloured sets have them, sometimes in another order, sometimes only a few."""
     table = _SOLD_PIPS if rng.random() < 0.6 else _SOLD_PIPS_TOO

@@ -9,12 +9,12 @@ import numpy as np
 
 from vision.render.chains import Arms, chain, starter
 from vision.render.heaps import pile, same_size, strewn_over, two_sets, with_stacks
-from vision.render.look_types import CameraLook, TileLook
+from vision.render.look_types import CameraLook, TableKind, TileLook
 from vision.render.looks import draw_camera_look, draw_light_look, draw_seat_camera, draw_table_look, draw_tile_look
 from vision.render.placements import Area, Layout, Pips, blocks, draw_hand, rows, scatter, within
 from vision.render.scene import Clutter, Scene
 from vision.render.seats import draw_reach, standing_hands
-from vision.render.things import draw_clutter
+from vision.render.things import draw_clutter, printed_border
 from vision.render.view import view_of
 
 __all__ = ["Area", "Layout", "blocks", "chain", "draw_hand", "draw_scene", "mixed", "rows", "scatter", "visible_area"]
@@ -74,9 +74,13 @@ def _packed(rng: np.random.Generator, hand: list[Pips | None], area: Area, look:
     return within(layout, area, look)
 
 
-def draw_layout(rng: np.random.Generator, max_pips: int, area: Area, look: TileLook, count: int) -> Layout:
-    """Return about *count* tiles in a layout of any kind."""
-    kind = rng.random()
+def draw_layout(
+    rng: np.random.Generator, max_pips: int, area: Area, look: TileLook, count: int, *, from_seat: bool = False
+) -> Layout:
+    """Return about *count* tiles in a layout of any kind; *from_seat*, more often a game."""
+    kind = rng.choice([rng.uniform(0.24, 0.52), rng.uniform(0.68, 0.84)]) if from_seat else rng.random()
+    if from_seat and rng.random() < 0.3:
+        kind = rng.random()
     if kind < 0.24:
         down = float(rng.choice([0.0, 0.15, 0.6], p=[0.6, 0.3, 0.1]))
         hand = _some_down(rng, draw_hand(rng, count, max_pips), down)
@@ -134,7 +138,7 @@ def draw_scene(
     """
     look = draw_tile_look(rng, max_pips=max_pips)
     from_seat = bool(rng.random() < 0.16) and largest_tilt_rad >= 0.5
-    shares = (0.03, 0.06) if from_seat else (tile_side_px[0] / size_px[0], tile_side_px[1] / size_px[0])
+    shares = (0.03, 0.055) if from_seat else (tile_side_px[0] / size_px[0], tile_side_px[1] / size_px[0])
     short_px = size_px[0] * float(np.exp(rng.uniform(*np.log(shares))))
     draw_camera = draw_seat_camera if from_seat else draw_camera_look
     camera = draw_camera(
@@ -147,19 +151,32 @@ def draw_scene(
     area = _area_from_seat(camera) if from_seat else visible_area(camera)
     room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
     count = int(np.clip(rng.integers(3, 29), 1, max(1, room * 0.45)))
-    layout = draw_layout(rng, max_pips, area, look, count)
+    table = draw_table_look(rng, look.face_bgr)
+    is_bordered = table.kind is TableKind.BOARD and rng.random() < 0.4
+    if is_bordered:
+        area = Area(area.width_mm * 0.78, area.height_mm * 0.78)
+    layout = draw_layout(rng, max_pips, area, look, count, from_seat=from_seat)
     layout, more_looks = _with_tiles_on_tiles(rng, layout, max_pips, look)
     return Scene(
         tiles=layout.tiles,
         tile=look,
-        table=draw_table_look(rng, look.face_bgr),
+        table=table,
         light=draw_light_look(rng),
         camera=camera,
         joins=layout.joins,
-        clutter=_draw_things(rng, area, look, layout, max_pips, from_seat=from_seat),
+        clutter=_below(
+            0.45 * float(view_of(camera).camera_mm()[2]),
+            *(printed_border(rng, area.grown(look.width_mm), look, max_pips) if is_bordered else ()),
+            *_draw_things(rng, area, look, layout, max_pips, from_seat=from_seat),
+        ),
         reaches=(draw_reach(rng, area, look),) if rng.random() < 0.09 else (),
         more_looks=more_looks,
     )
+
+
+def _below(height_mm: float, *things: Clutter) -> tuple[Clutter, ...]:
+    """Return the things that do not rise into the camera's face."""
+    return tuple(thing for thing in things if thing.height_mm < height_mm)
 
 
 def _draw_things(

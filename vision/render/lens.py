@@ -56,6 +56,16 @@ def _add_noise(picture: Picture, camera: CameraLook, rng: np.random.Generator) -
     noise.add_repeated(picture, patch * np.float32(camera.noise))
 
 
+def _with_bloom(picture: Picture, strength: float) -> Picture:
+    """Return *picture* with a soft glow around what is bright."""
+    height, width = picture.shape[:2]
+    small = cv2.resize(picture, (max(2, width // 8), max(2, height // 8)), interpolation=cv2.INTER_AREA)
+    bright = cv2.convertScaleAbs(cv2.subtract(small, np.full_like(small, 90)), alpha=0.7 * strength)
+    near, far = cv2.GaussianBlur(bright, (0, 0), 1.2), cv2.GaussianBlur(bright, (0, 0), max(2.0, width / 160))
+    glow = cv2.resize(cv2.addWeighted(near, 0.5, far, 0.5, 0), (width, height), interpolation=cv2.INTER_LINEAR)
+    return cv2.add(picture, glow).astype(np.uint8, copy=False)
+
+
 def take(picture: Picture, camera: CameraLook, view: View, rng: np.random.Generator) -> Picture:
     """Return the picture that *camera* delivers of the pinhole picture."""
     height, width = picture.shape[:2]
@@ -64,6 +74,8 @@ def take(picture: Picture, camera: CameraLook, view: View, rng: np.random.Genera
         picture = cv2.remap(picture, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).astype(
             np.uint8, copy=False
         )
+    if camera.bloom > 0:
+        picture = _with_bloom(picture, camera.bloom)
     if camera.motion_px > 1:
         picture = cv2.filter2D(picture, -1, _motion_kernel(camera.motion_px, camera.motion_rad)).astype(
             np.uint8, copy=False

@@ -150,6 +150,17 @@ def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: 
     return merged
 
 
+def _window(along: Plane, across: Plane, rng: np.random.Generator) -> Plane:
+    """Return the reflection of a window, 0 to 1, that spans -1 to 1 both ways: panes between bars."""
+    sharp = rng.uniform(4, 25)
+    inside = np.clip(0.5 + sharp * (1 - np.maximum(np.abs(along), np.abs(across))), 0, 1)
+    panes = int(rng.integers(1, 4))
+    bars = np.abs((along + 1) * panes / 2 - np.round((along + 1) * panes / 2)) * 2 / panes
+    sill = np.minimum(np.abs(across) if panes > 1 else 1.0, np.where(np.abs(along) < 1 - 0.5 / panes, bars, 1.0))
+    shine: Plane = (inside * np.clip(sharp * (sill - 0.05), 0.15, 1)).astype(np.float32)
+    return shine
+
+
 def glare_field(light: LightLook, shape: tuple[int, int], rng: np.random.Generator) -> Picture | None:
     """Return the light that gloss reflects into the camera, shape (H, W), or None without glare."""
     if light.glare <= 0:
@@ -162,8 +173,11 @@ def glare_field(light: LightLook, shape: tuple[int, int], rng: np.random.Generat
         angle, size = rng.uniform(0, math.pi), rng.uniform(0.06, 0.4)
         along = (x - center_x) * math.cos(angle) + (y - center_y) * math.sin(angle)
         across = -(x - center_x) * math.sin(angle) + (y - center_y) * math.cos(angle)
-        distance = (along / (size * light.glare_stretch)) ** 2 + (across / size) ** 2
-        total += np.exp(-(distance ** rng.uniform(0.7, 2.5))).astype(np.float32)
+        if rng.random() < 0.4:
+            total += _window(along / size, across / (size * rng.uniform(0.4, 1.0)), rng)
+        else:
+            distance = (along / (size * light.glare_stretch)) ** 2 + (across / size) ** 2
+            total += np.exp(-(distance ** rng.uniform(0.7, 2.5))).astype(np.float32)
     total *= 1 + 0.25 * noise.cloud(rng, rows, columns, rows / 12)
     bright = np.clip(total * (255 * light.glare), 0, 255).astype(np.uint8)
     large: Picture = cv2.resize(bright, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR).astype(

@@ -59,7 +59,7 @@ COLORED = TileLook(
     back_bgr=(228.0, 230.0, 230.0),
     side_bgr=(200.0, 203.0, 204.0),
     base_bgr=(200.0, 203.0, 204.0),
-    pip_bgr=colors.sold_pips(np.random.default_rng(4)),
+    pip_bgr=colors.usual_pips(),
     pip_style=(0,) * _NUMBERS,
     pip_kind=PipKind.GLOSSY,
     pip_radius=0.2,
@@ -115,7 +115,7 @@ def draw_table_look(rng: np.random.Generator, tile_bgr: Bgr | None = None) -> Ta
         pattern_mm=rng.uniform(60, 160)
         if kind is TableKind.WOOD
         else float(np.exp(rng.uniform(np.log(8), np.log(80)))),
-        roughness=rng.uniform(0.05, 1.0),
+        roughness=rng.uniform(0.05, 1.0) ** (2 if kind is TableKind.PLAIN else 1),
         unevenness=rng.uniform(0, 1.0),
         theta_rad=rng.uniform(-math.pi, math.pi),
         gloss=float(rng.choice([0.0, rng.uniform(0.2, 1.0)])),
@@ -154,7 +154,7 @@ def draw_seat_camera(
     """Return a camera at a seat: oblique and near, so that near tiles are twice as large as far ones."""
     camera = draw_camera_look(rng, width_px=width_px, height_px=height_px, px_per_mm=px_per_mm)
     tilt = min(rng.uniform(0.5, 1.0), largest_tilt_rad)
-    return replace(camera, tilt_rad=float(tilt), fov_rad=rng.uniform(0.75, 1.25))
+    return replace(camera, tilt_rad=float(tilt), fov_rad=rng.uniform(0.6, 1.1))
 
 
 def draw_camera_look(
@@ -168,7 +168,7 @@ def draw_camera_look(
     """Return a camera: straight down most often, sometimes from a seat at the table."""
     tilt = rng.choice([rng.uniform(0, 0.1), rng.uniform(0.1, 0.44), rng.uniform(0.44, 0.8)], p=[0.55, 0.33, 0.12])
     soft = px_per_mm / 2  # a lens that is soft on large tiles leaves nothing of small ones
-    noisy = float(rng.choice([rng.uniform(0.3, 3), rng.uniform(3, 12)], p=[0.75, 0.25]))
+    noisy = float(rng.choice([rng.uniform(0.3, 2.5), rng.uniform(2.5, 9)], p=[0.82, 0.18]))
     return CameraLook(
         width_px=width_px,
         height_px=height_px,
@@ -182,8 +182,10 @@ def draw_camera_look(
         motion_rad=rng.uniform(0, math.pi),
         sharpen=float(rng.choice([0.0, rng.uniform(0.2, 1.2)], p=[0.6, 0.4])),
         noise=noisy,
-        noise_grain_px=float(rng.choice([0.0, rng.uniform(0.5, 1.2)], p=[0.5, 0.5])),
+        # Cameras smooth their noise away: what is strong is mostly left as blotches.
+        noise_grain_px=rng.uniform(0.5, 1.3) if rng.random() < (0.4 if noisy < 2.5 else 0.8) else 0.0,
         vignette=rng.uniform(0, 0.3),
+        bloom=float(rng.choice([0.0, rng.uniform(0.05, 0.5)], p=[0.75, 0.25])),
         metering=float(rng.choice([rng.uniform(0, 0.4), rng.uniform(0.4, 1.0)])),
         jpeg_quality=int(rng.choice([rng.integers(25, 60), rng.integers(60, 97)], p=[0.25, 0.75])),
     )

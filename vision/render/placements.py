@@ -27,6 +27,10 @@ class Area:
     width_mm: float
     height_mm: float
 
+    def grown(self, margin_mm: float) -> Area:
+        """Return the area with a margin on each side."""
+        return Area(self.width_mm + 2 * margin_mm, self.height_mm + 2 * margin_mm)
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

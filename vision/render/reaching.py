@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -26,6 +26,8 @@ _WRIST = (-92.0, 0.0)
 _FAN_RAD = (0.20, 0.05, -0.09, -0.26)
 _FOREARM_MM = 330.0
 _REDUCED = 0.5
+# Nothing is painted nearer to the camera than this share of its distance to the table.
+_NEAREST = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,14 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
     """Return the bones of a hand with its forearm, the forearm first."""
     skin, size = reach.skin_bgr, reach.scale
     flat = 1 - 0.42 * reach.curl
-    tip_x = _FINGERS[1][0][0] + _FINGERS[1][1] * flat
+    fans = [fan * (0.35 + 1.3 * reach.spread) for fan in _FAN_RAD]
+    (middle_x, middle_y), middle_length, _ = _FINGERS[1]
+    tip_x = middle_x + middle_length * flat * math.cos(fans[1])
+    tip_y = middle_y + middle_length * flat * math.sin(fans[1])
     knuckle_z = reach.height_mm + (24 + 22 * reach.curl) * size
 
     def place(x: float, y: float, height_mm: float) -> tuple[float, float, float]:
-        ahead, aside = (x - tip_x) * size, (-y if reach.is_left else y) * -size
+        ahead, aside = (x - tip_x) * size, (y - tip_y) * (size if reach.is_left else -size)
         cos, sin = math.cos(reach.heading_rad), math.sin(reach.heading_rad)
         return (
             reach.tip_mm[0] + ahead * cos - aside * sin,
@@ -65,13 +70,12 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
     wrist = place(*_WRIST, wrist_z)
     elbow = place(_WRIST[0] - _FOREARM_MM, 0.0, wrist_z + 30)
     bones = [Bone(elbow, wrist, 44 * size, 27 * size, skin)]
-    for ((x, y), length, radius), fan in zip(_FINGERS, _FAN_RAD, strict=True):
-        angle = fan * (0.35 + 1.3 * reach.spread)
+    for ((x, y), length, radius), angle in zip(_FINGERS, fans, strict=True):
         knuckle = place(x, y, knuckle_z)
         bones.append(Bone(wrist, knuckle, 17 * size, 12.5 * size, skin))
         reached = length * flat
-        middle_x, middle_y = x + 0.52 * reached * math.cos(angle), y + 0.52 * reached * math.sin(angle)
-        joint = place(middle_x, middle_y, knuckle_z + 5 * reach.curl)
+        joint_x, joint_y = x + 0.52 * reached * math.cos(angle), y + 0.52 * reached * math.sin(angle)
+        joint = place(joint_x, joint_y, knuckle_z + 5 * reach.curl)
         end = place(x + reached * math.cos(angle), y + reached * math.sin(angle), reach.height_mm + radius * size)
         bones.append(Bone(knuckle, joint, 11 * size, (radius + 1.4) * size, skin))
         bones.append(Bone(joint, end, (radius + 1.2) * size, radius * size, skin))
@@ -85,6 +89,27 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
         cuff = place(_WRIST[0] - reach.sleeve * _FOREARM_MM, 0.0, wrist_z + 30 * reach.sleeve)
         bones.append(Bone(elbow, cuff, 56 * size, 38 * size, reach.sleeve_bgr))
     return tuple(bones)
+
+
+def _in_front(reach: Reach, view: View) -> tuple[Bone, ...]:
+    """Return the bones of a hand, cut off where they come too near to the camera or behind it."""
+    nearest = _NEAREST * float(view.matrix[2, 3])
+    kept = []
+    for bone in bones_of(reach):
+        ends = np.array([[*bone.start_mm, 1.0], [*bone.end_mm, 1.0]])
+        start, end = (ends @ view.matrix[2] - nearest).tolist()
+        if start > 0 and end > 0:
+            kept.append(bone)
+        elif start > 0 or end > 0:
+            share = start / (start - end)
+            cut = ends[0, :3] + share * (ends[1, :3] - ends[0, :3])
+            place = (float(cut[0]), float(cut[1]), float(cut[2]))
+            radius = bone.start_radius_mm + share * (bone.end_radius_mm - bone.start_radius_mm)
+            if start > 0:
+                kept.append(replace(bone, end_mm=place, end_radius_mm=radius))
+            else:
+                kept.append(replace(bone, start_mm=place, start_radius_mm=radius))
+    return tuple(kept)
 
 
 def _circles_px(bone: Bone, view: View) -> tuple[Points, NDArray[np.float64]]:
@@ -102,7 +127,7 @@ def outlines_px(reach: Reach, view: View) -> list[Points]:
     angles = np.linspace(0, 2 * math.pi, 16, endpoint=False)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     outlines = []
-    for bone in bones_of(reach):
+    for bone in _in_front(reach, view):
         centers, radii = _circles_px(bone, view)
         points = np.concatenate([center + circle * radius for center, radius in zip(centers, radii, strict=True)])
         outlines.append(cv2.convexHull(points.astype(np.float32))[:, 0].astype(np.float64))
@@ -126,7 +151,9 @@ def reach_solids(reach: Reach) -> list[Solid]:
 
 def paint_reach(picture: Picture, reach: Reach, light: LightLook, view: View, rng: np.random.Generator) -> None:
     """Paint a hand with its forearm over everything else, in place."""
-    bones = bones_of(reach)
+    bones = _in_front(reach, view)
+    if not bones:
+        return
     circles = [_circles_px(bone, view) for bone in bones]
     points = np.concatenate([np.concatenate([c - r[:, None], c + r[:, None]]) for c, r in circles])
     left, top = np.maximum(np.floor(points.min(axis=0)).astype(int) - 2, 0)

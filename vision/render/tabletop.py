@@ -33,8 +33,8 @@ def _wood(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
     tone = rng.normal(0, 1, plank.max() + 1).astype(np.float32)[plank][:, None]
     place = (np.arange(height, dtype=np.float32) / (max(2.0, 5 * scale)))[:, None]
     rings = np.sin(place * np.float32(rng.uniform(0.5, 1.5)) + np.float32(rng.uniform(1, 5)) * bend + 2 * tone)
-    pores = noise.cloud(rng, height, width, (1.0, max(6.0, 25 * scale)))
-    share = np.float32(0.35) + np.float32(0.14 * look.roughness) * pores + np.float32(0.16) * rings
+    pores = noise.cloud(rng, height, width, (max(1.0, 1.2 * scale), 60 * scale))
+    share = np.float32(0.35) + np.float32(0.25 * look.roughness) * pores + np.float32(0.16) * rings
     share += np.float32(0.22 * look.unevenness) * tone + np.float32(0.1) * bend
     picture = mix(look.base_bgr, look.second_bgr, share)
     if look.unevenness > 0.3:

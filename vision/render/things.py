@@ -73,6 +73,26 @@ def _color(kind: ClutterKind, rng: np.random.Generator, look: TileLook) -> Bgr:
             return colors.any_color(rng, (0.0, 0.7), (0.1, 0.95))
 
 
+def printed_border(rng: np.random.Generator, area: Area, look: TileLook, max_pips: int) -> tuple[Clutter, ...]:
+    """Return dominoes that are printed end to end around a game board: what looks like tiles and is none."""
+    length_mm = look.length_mm * rng.uniform(0.5, 0.95)
+    half_x, half_y = area.width_mm * 0.5, area.height_mm * 0.5
+    things = []
+    for side, (reach_mm, span_mm) in enumerate(((half_y, half_x), (half_x, half_y)) * 2):
+        outward = side * math.pi / 2 + math.pi / 2
+        count = int(2 * span_mm / length_mm)
+        for place, pips in zip(np.arange(count) - (count - 1) / 2, draw_hand(rng, count, max_pips), strict=True):
+            along = place * length_mm
+            center = (
+                reach_mm * math.cos(outward) - along * math.sin(outward),
+                reach_mm * math.sin(outward) + along * math.cos(outward),
+            )
+            theta_rad = outward + math.pi / 2 * (1 if rng.random() < 0.8 else 2)
+            size = (length_mm, look.width_mm, 0.0, look.face_bgr)
+            things.append(Clutter(ClutterKind.PRINTED_TILE, center, theta_rad, *size, pips))
+    return tuple(things)
+
+
 def is_clear(thing: Clutter, tiles: tuple[PlacedTile, ...], look: TileLook) -> bool:
     """Return whether a thing, tested as a row of tile-sized pieces, stays away from the tiles."""
     steps = max(1, math.ceil(thing.length_mm / look.length_mm))

@@ -91,7 +91,7 @@ def draw_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
         corner_radius_mm=float(rng.choice([rng.uniform(0.5, 2), rng.uniform(2, 5)], p=[0.3, 0.7])),
         bevel_mm=rng.uniform(0.3, 3.0),
         bevel_depth=rng.uniform(0.15, 1.0),
-        crease=float(rng.choice([0.0, rng.uniform(0.05, 0.75)], p=[0.12, 0.88])),
+        crease=float(rng.choice([0.0, rng.uniform(0.03, 0.35), rng.uniform(0.35, 0.75)], p=[0.25, 0.5, 0.25])),
         border_mm=float(rng.choice([0.0, rng.uniform(0.8, 2.0)], p=[0.92, 0.08])),
         mottle=float(rng.choice([0.004, rng.uniform(0.01, 0.05)], p=[0.6, 0.4])),
         gloss=rng.uniform(0, 1),

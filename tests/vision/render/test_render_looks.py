@@ -76,6 +76,41 @@ def test_clutter_is_seen_but_is_no_tile(kind: ClutterKind) -> None:
     assert not changed[:, :40].any()
 
 
+def test_numerals_differ_from_each_other_and_a_blank_stays_blank() -> None:
+    for turns in range(4):
+        look = replace(CLASSIC, numerals=turns)
+        images = [
+            _image(replace(EMPTY, tile=look, tiles=(PlacedTile((number, 0), (0.0, 0.0), 0.0),))) for number in range(19)
+        ]
+        for number in range(1, 19):
+            changed = np.abs(images[number] - images[0]).sum(axis=-1) > 60
+            assert changed[:, :157].sum() > 40
+            assert not changed[:, 163:].any()
+        others = [(np.abs(images[a] - images[b]).sum(axis=-1) > 60).sum() for a in range(19) for b in range(a)]
+        assert min(others) > 20
+
+
+def test_only_large_sets_have_numerals() -> None:
+    rng = np.random.default_rng(0)
+    assert all(draw_tile_look(rng, max_pips=9).numerals is None for _ in range(100))
+    shares = [draw_tile_look(rng, max_pips=18).numerals is not None for _ in range(200)]
+    assert 0.05 < np.mean(shares) < 0.25
+
+
+def test_glare_and_bloom_brighten_and_folds_and_mirrors_change_the_table() -> None:
+    plain = _image(EMPTY)
+    tile = (PlacedTile((1, 2), (0.0, 0.0), 0.0),)
+    bright = _image(replace(EMPTY, light=replace(LAMP, glare=0.6), table=replace(FELT, gloss=1.0)))
+    assert bright.mean() > plain.mean() + 3
+    folded = _image(replace(EMPTY, table=replace(FELT, folds=1.0)))
+    assert np.abs(folded - plain).max() > 10
+    lit = _image(replace(EMPTY, tiles=tile, camera=replace(SMALL, bloom=0.5)))
+    assert lit.mean() > _image(replace(EMPTY, tiles=tile)).mean() + 0.3
+    polished = _image(replace(EMPTY, tiles=tile, table=replace(FELT, mirror=0.6)))
+    below = np.abs(polished - _image(replace(EMPTY, tiles=tile))).sum(axis=-1)[145:165, 120:200]
+    assert (below > 60).sum() > 100
+
+
 def test_tile_looks_have_the_announced_shares() -> None:
     rng = np.random.default_rng(0)
     looks = [draw_tile_look(rng) for _ in range(600)]

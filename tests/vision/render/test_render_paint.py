@@ -10,32 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.vision.render.flat import EVEN, GREEN, RED
 from vision.reading import Face, Join
 from vision.render.layouts import draw_scene
-from vision.render.look_types import BarKind, CameraLook, LightLook, PipKind, TableKind, TableLook
+from vision.render.look_types import CameraLook, LightLook
 from vision.render.looks import CLASSIC
 from vision.render.paint import Rendered, render
 from vision.render.patterns import MAX_PIPS
 from vision.render.scene import PlacedTile, Scene
-
-# Flat colours, so that every pixel tells what it shows: red faces with blue sides on a green table, white pips.
-RED = replace(
-    CLASSIC,
-    face_bgr=(0.0, 0.0, 200.0),
-    back_bgr=(0.0, 0.0, 200.0),
-    side_bgr=(200.0, 0.0, 0.0),
-    base_bgr=(200.0, 0.0, 0.0),
-    pip_bgr=((200.0, 200.0, 200.0),) * (MAX_PIPS + 1),
-    pip_kind=PipKind.FLAT,
-    bar_kind=BarKind.LINE,
-    bar_bgr=(200.0, 200.0, 0.0),
-    corner_radius_mm=0.5,
-    bevel_depth=0.0,
-    crease=0.0,
-    mottle=0.0,
-)
-GREEN = TableLook(TableKind.PLAIN, (0.0, 200.0, 0.0), (0.0, 200.0, 0.0), (0.0, 0.0, 0.0), roughness=0.0, unevenness=0.0)
-EVEN = LightLook(ambient=1.0, shadow=0.0, contact=0.0, gradient=0.0, spot=0.0)
 
 
 def _flat_scene(*tiles: PlacedTile, camera: CameraLook, joins: tuple[Join, ...] = ()) -> Scene:

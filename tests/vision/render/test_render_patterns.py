@@ -39,6 +39,13 @@ def test_the_common_six_has_its_threes_away_from_the_bar() -> None:
     assert len(np.unique(pip_centers(6, 1)[:, 0])) == 3
 
 
+def test_staggered_columns_reach_less_far_than_the_outer_ones() -> None:
+    """The eight as a ring has rows of three; staggered, its inner two lie between them."""
+    ring, staggered = pip_centers(8, 0), pip_centers(8, 4)
+    assert len(np.unique(np.round(ring[:, 1], 6))) == 3
+    assert len(np.unique(np.round(staggered[:, 1], 6))) == 5
+
+
 def test_two_and_three_come_on_either_diagonal() -> None:
     for pips in (2, 3):
         slopes = {float(np.sign((pip_centers(pips, style)[:2].prod(axis=1)).sum())) for style in (0, 1)}
