@@ -164,8 +164,8 @@ def draw_scene(
         light=draw_light_look(rng),
         camera=camera,
         joins=layout.joins,
-        clutter=_below(
-            0.45 * float(view_of(camera).camera_mm()[2]),
+        clutter=_before(
+            camera,
             *(printed_border(rng, area.grown(look.width_mm), look, max_pips) if is_bordered else ()),
             *_draw_things(rng, area, look, layout, max_pips, from_seat=from_seat),
         ),
@@ -174,9 +174,16 @@ def draw_scene(
     )
 
 
-def _below(height_mm: float, *things: Clutter) -> tuple[Clutter, ...]:
-    """Return the things that do not rise into the camera's face."""
-    return tuple(thing for thing in things if thing.height_mm < height_mm)
+def _before(camera: CameraLook, *things: Clutter) -> tuple[Clutter, ...]:
+    """Return the things that stand well before the camera and do not rise into its face."""
+    view = view_of(camera)
+    highest_mm = 0.45 * float(view.camera_mm()[2])
+    return tuple(
+        thing
+        for thing in things
+        if thing.height_mm < highest_mm
+        and len(view.cut_near(np.array([thing.center_mm]), thing.height_mm + thing.length_mm / 2)) > 0
+    )
 
 
 def _draw_things(

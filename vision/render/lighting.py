@@ -109,9 +109,12 @@ def _shadows(
     lamp = to_lamp(light)
     slide = -lamp[:2] / max(float(lamp[2]), 0.25)
     for solid in solids:
-        low = view.project(solid.outline_mm + slide * max(solid.bottom_mm - plane_mm, 0.0), plane_mm)
-        high = view.project(solid.outline_mm + slide * (solid.top_mm - plane_mm), plane_mm)
-        _fill(cast, np.concatenate([low, high]), scale)
+        low = solid.outline_mm + slide * max(solid.bottom_mm - plane_mm, 0.0)
+        high = solid.outline_mm + slide * (solid.top_mm - plane_mm)
+        hull = cv2.convexHull(np.concatenate([low, high]).astype(np.float32))[:, 0].astype(np.float64)
+        seen = view.cut_near(hull, plane_mm)
+        if len(seen) > 2:
+            _fill(cast, view.project(seen, plane_mm), scale)
         if plane_mm == 0.0 and solid.bottom_mm < 1.0:
             middle = solid.outline_mm.mean(axis=0)
             grown = middle + (solid.outline_mm - middle) * 1.02

@@ -14,7 +14,7 @@ from vision.render.lighting import Solid, to_lamp
 from vision.render.look_types import Bgr, LightLook
 from vision.render.patterns import Points
 from vision.render.scene import Reach
-from vision.render.view import View
+from vision.render.view import NEAREST, View
 
 Picture = NDArray[np.uint8]
 Plane = NDArray[np.float32]
@@ -25,9 +25,9 @@ _FINGERS = (((0.0, 30.0), 72.0, 7.6), ((4.0, 9.0), 80.0, 7.8), ((0.0, -12.0), 74
 _WRIST = (-92.0, 0.0)
 _FAN_RAD = (0.20, 0.05, -0.09, -0.26)
 _FOREARM_MM = 330.0
+# From the elbow on the arm goes straight on, so that it always leaves the picture.
+_UPPER_ARM_MM = 900.0
 _REDUCED = 0.5
-# Nothing is painted nearer to the camera than this share of its distance to the table.
-_NEAREST = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Bone:
 
 
 def bones_of(reach: Reach) -> tuple[Bone, ...]:
-    """Return the bones of a hand with its forearm, the forearm first."""
+    """Return the bones of a hand with its arm: upper arm, forearm, fingers, thumb, sleeve."""
     skin, size = reach.skin_bgr, reach.scale
     flat = 1 - 0.42 * reach.curl
     fans = [fan * (0.35 + 1.3 * reach.spread) for fan in _FAN_RAD]
@@ -69,7 +69,8 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
     wrist_z = knuckle_z + 6
     wrist = place(*_WRIST, wrist_z)
     elbow = place(_WRIST[0] - _FOREARM_MM, 0.0, wrist_z + 30)
-    bones = [Bone(elbow, wrist, 44 * size, 27 * size, skin)]
+    shoulder = place(_WRIST[0] - _FOREARM_MM - _UPPER_ARM_MM, 0.0, wrist_z + 60)
+    bones = [Bone(shoulder, elbow, 52 * size, 44 * size, skin), Bone(elbow, wrist, 44 * size, 27 * size, skin)]
     for ((x, y), length, radius), angle in zip(_FINGERS, fans, strict=True):
         knuckle = place(x, y, knuckle_z)
         bones.append(Bone(wrist, knuckle, 17 * size, 12.5 * size, skin))
@@ -87,13 +88,14 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
     bones.append(Bone(joint, end, 11 * size, 9 * size, skin))
     if reach.sleeve_bgr is not None:
         cuff = place(_WRIST[0] - reach.sleeve * _FOREARM_MM, 0.0, wrist_z + 30 * reach.sleeve)
-        bones.append(Bone(elbow, cuff, 56 * size, 38 * size, reach.sleeve_bgr))
+        bones.append(Bone(shoulder, elbow, 60 * size, 54 * size, reach.sleeve_bgr))
+        bones.append(Bone(elbow, cuff, 54 * size, 38 * size, reach.sleeve_bgr))
     return tuple(bones)
 
 
 def _in_front(reach: Reach, view: View) -> tuple[Bone, ...]:
     """Return the bones of a hand, cut off where they come too near to the camera or behind it."""
-    nearest = _NEAREST * float(view.matrix[2, 3])
+    nearest = NEAREST * float(view.matrix[2, 3])
     kept = []
     for bone in bones_of(reach):
         ends = np.array([[*bone.start_mm, 1.0], [*bone.end_mm, 1.0]])
@@ -164,7 +166,7 @@ def paint_reach(picture: Picture, reach: Reach, light: LightLook, view: View, rn
     width, height = math.ceil((right - left) * _REDUCED), math.ceil((bottom - top) * _REDUCED)
     scale = np.array([width / (right - left), height / (bottom - top)])
     shrunk = [((centers - (left, top)) * scale, radii * scale[0]) for centers, radii in circles]
-    px_per_mm = float(circles[0][1][1] / bones[0].end_radius_mm * scale[0])
+    px_per_mm = float(circles[-1][1][1] / bones[-1].end_radius_mm * scale[0])
     color, cover = _shaded(bones, shrunk, (height, width), px_per_mm, light, rng)
     size = (right - left, bottom - top)
     large = cv2.resize(color, size, interpolation=cv2.INTER_LINEAR)

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from vision.render.look_types import CameraLook
 from vision.render.patterns import Points
 
+# Nothing is painted nearer to the camera than this share of its distance to the table.
+NEAREST = 0.2
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
@@ -32,6 +35,21 @@ class View:
         points = points_mm @ self.matrix[:, :2].T + (self.matrix[:, 2] * height_mm + self.matrix[:, 3])
         flat: Points = points[:, :2] / points[:, 2:]
         return flat
+
+    def cut_near(self, outline_mm: Points, height_mm: float) -> Points:
+        """Return the part of an outline at one height, shape (N, 2), that is not too near to the camera or behind it.
+
+        What is behind the camera has no place in the picture. May be empty.
+        """
+        depth = outline_mm @ self.matrix[2, :2] + (self.matrix[2, 2] * height_mm + self.matrix[2, 3])
+        depth = depth - NEAREST * self.matrix[2, 3]
+        if (depth > 0).all():
+            return outline_mm
+        following, depth_there = np.roll(outline_mm, -1, axis=0), np.roll(depth, -1)
+        crosses = (depth > 0) != (depth_there > 0)
+        share = (depth / np.where(crosses, depth - depth_there, 1.0))[:, None]
+        met = (outline_mm + share * (following - outline_mm))[crosses]
+        return np.concatenate([outline_mm[depth > 0], met])
 
     def plane(self, height_mm: float) -> NDArray[np.float64]:
         """Return the homography, shape (3, 3), from the plane at *height_mm* to pixels, without lens."""
