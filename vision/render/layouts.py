@@ -169,7 +169,7 @@ def draw_scene(
             *(printed_border(rng, area.grown(look.width_mm), look, max_pips) if is_bordered else ()),
             *_draw_things(rng, area, look, layout, max_pips, from_seat=from_seat),
         ),
-        reaches=(draw_reach(rng, area, look),) if rng.random() < 0.09 else (),
+        reaches=(draw_reach(rng, area, look, layout.tiles),) if rng.random() < 0.09 else (),
         more_looks=more_looks,
     )
 

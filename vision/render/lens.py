@@ -56,6 +56,19 @@ def _add_noise(picture: Picture, camera: CameraLook, rng: np.random.Generator) -
     noise.add_repeated(picture, patch * np.float32(camera.noise))
 
 
+def _with_fringes(picture: Picture, fringe_px: float) -> Picture:
+    """Return *picture* with red drawn a little larger and blue a little smaller than green."""
+    height, width = picture.shape[:2]
+    grow = fringe_px / math.hypot(width / 2, height / 2)
+    channels = list(cv2.split(picture))
+    for channel, factor in ((0, 1 - grow), (2, 1 + grow)):
+        about = np.array(
+            [[factor, 0, (1 - factor) * (width - 1) / 2], [0, factor, (1 - factor) * (height - 1) / 2]], np.float64
+        )
+        channels[channel] = cv2.warpAffine(channels[channel], about, (width, height), borderMode=cv2.BORDER_REPLICATE)
+    return cv2.merge(channels).astype(np.uint8, copy=False)
+
+
 def _with_bloom(picture: Picture, strength: float) -> Picture:
     """Return *picture* with a soft glow around what is bright."""
     height, width = picture.shape[:2]
@@ -74,6 +87,8 @@ def take(picture: Picture, camera: CameraLook, view: View, rng: np.random.Genera
         picture = cv2.remap(picture, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE).astype(
             np.uint8, copy=False
         )
+    if camera.fringe_px > 0:
+        picture = _with_fringes(picture, camera.fringe_px)
     if camera.bloom > 0:
         picture = _with_bloom(picture, camera.bloom)
     if camera.motion_px > 1:

@@ -195,6 +195,7 @@ class CameraLook:
         noise_grain_px: Sigma of the grain; 0 for independent pixels.
         vignette: Relative darkening of the corners.
         bloom: Strength of the soft glow around what is bright, of a dirty or cheap lens, 0 to 1.
+        fringe_px: How far red and blue are apart in the corners, of a cheap lens.
         metering: How far automatic exposure makes up for a dark or bright scene, 0 to 1.
         jpeg_quality: 1 to 100, or None for no compression.
     """
@@ -214,5 +215,6 @@ class CameraLook:
     noise_grain_px: float = 0.0
     vignette: float = 0.0
     bloom: float = 0.0
+    fringe_px: float = 0.0
     metering: float = 0.0
     jpeg_quality: int | None = None

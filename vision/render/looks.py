@@ -186,6 +186,7 @@ def draw_camera_look(
         noise_grain_px=rng.uniform(0.5, 1.3) if rng.random() < (0.4 if noisy < 2.5 else 0.8) else 0.0,
         vignette=rng.uniform(0, 0.3),
         bloom=float(rng.choice([0.0, rng.uniform(0.05, 0.5)], p=[0.75, 0.25])),
+        fringe_px=float(rng.choice([0.0, rng.uniform(0.3, 1.5)], p=[0.85, 0.15])),
         metering=float(rng.choice([rng.uniform(0, 0.4), rng.uniform(0.4, 1.0)])),
         jpeg_quality=int(rng.choice([rng.integers(25, 60), rng.integers(60, 97)], p=[0.25, 0.75])),
     )

@@ -80,6 +80,7 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
         end = place(x + reached * math.cos(angle), y + reached * math.sin(angle), reach.height_mm + radius * size)
         bones.append(Bone(knuckle, joint, 11 * size, (radius + 1.4) * size, skin))
         bones.append(Bone(joint, end, (radius + 1.2) * size, radius * size, skin))
+        bones.append(_nail(bones[-1]))
     root = place(-62.0, 26.0, knuckle_z - 6)
     joint = place(-30.0, 44.0 + 10 * reach.spread, knuckle_z - 12)
     end = place(2.0 - 8 * reach.curl, 46.0 + 24 * reach.spread * (1 - reach.curl), reach.height_mm + 10 * size)
@@ -91,6 +92,21 @@ def bones_of(reach: Reach) -> tuple[Bone, ...]:
         bones.append(Bone(shoulder, elbow, 60 * size, 54 * size, reach.sleeve_bgr))
         bones.append(Bone(elbow, cuff, 54 * size, 38 * size, reach.sleeve_bgr))
     return tuple(bones)
+
+
+def _nail(tip: Bone) -> Bone:
+    """Return the nail on the last bone of a finger: a paler, flat piece that hardly stands out."""
+    start, end = np.array(tip.start_mm), np.array(tip.end_mm)
+    back, front = start + 0.8 * (end - start), start + 1.08 * (end - start)
+    lift_mm = 0.62 * tip.end_radius_mm
+    blue, green, red = tip.bgr
+    return Bone(
+        (float(back[0]), float(back[1]), float(back[2]) + lift_mm),
+        (float(front[0]), float(front[1]), float(front[2]) + lift_mm),
+        0.58 * tip.end_radius_mm,
+        0.62 * tip.end_radius_mm,
+        (min(255.0, blue * 1.12 + 8), min(255.0, green * 1.06 + 4), min(255.0, red * 1.1 + 6)),
+    )
 
 
 def _in_front(reach: Reach, view: View) -> tuple[Bone, ...]:
@@ -225,5 +241,5 @@ def _raise(
     wins = (own > 0) & (height > part)
     part[wins] = height[wins]
     # Fingertips and knuckles are redder than the back of the hand.
-    tint = 1 - np.array([0.10, 0.08, -0.02], np.float32) * (share[..., None] ** 3)
+    tint = 1 - np.array([0.07, 0.05, -0.02], np.float32) * (share[..., None] ** 3)
     albedo[box][wins] = (np.asarray(bone.bgr, np.float32) * tint)[wins]

@@ -22,9 +22,11 @@ _SKINS: tuple[Bgr, ...] = (
 )
 
 
-def draw_reach(rng: np.random.Generator, area: Area, look: TileLook) -> Reach:
-    """Return a hand that comes in from some side and ends anywhere in *area*."""
+def draw_reach(rng: np.random.Generator, area: Area, look: TileLook, tiles: tuple[PlacedTile, ...] = ()) -> Reach:
+    """Return a hand that comes in from some side and ends anywhere in *area*, as often as not at one of *tiles*."""
     tip = rng.uniform(-0.5, 0.5, 2) * (area.width_mm, area.height_mm)
+    if tiles and rng.random() < 0.5:
+        tip = np.array(tiles[int(rng.integers(len(tiles)))].center_mm) + rng.normal(0, 0.4 * look.width_mm, 2)
     from_side = math.pi / 2 * int(rng.integers(0, 4))
     skin = colors.near(rng, _SKINS[int(rng.integers(len(_SKINS)))], 8)
     return Reach(

@@ -106,6 +106,12 @@ def test_glare_and_bloom_brighten_and_folds_and_mirrors_change_the_table() -> No
     assert np.abs(folded - plain).max() > 10
     lit = _image(replace(EMPTY, tiles=tile, camera=replace(SMALL, bloom=0.5)))
     assert lit.mean() > _image(replace(EMPTY, tiles=tile)).mean() + 0.3
+    fringed = _image(
+        replace(EMPTY, tiles=(PlacedTile((1, 2), (-60.0, -40.0), 0.0),), camera=replace(SMALL, fringe_px=3))
+    )
+    sharp = _image(replace(EMPTY, tiles=(PlacedTile((1, 2), (-60.0, -40.0), 0.0),)))
+    assert np.array_equal(fringed[..., 1], sharp[..., 1])
+    assert np.abs(fringed[..., 2] - sharp[..., 2]).max() > 40
     polished = _image(replace(EMPTY, tiles=tile, table=replace(FELT, mirror=0.6)))
     below = np.abs(polished - _image(replace(EMPTY, tiles=tile))).sum(axis=-1)[145:165, 120:200]
     assert (below > 60).sum() > 100
