@@ -56,7 +56,11 @@ def mixed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look:
     """Return a game in the middle with open and face-down tiles around it."""
     inner = Area(area.width_mm * 0.75, area.height_mm * 0.75)
     layout = chain(rng, max(2, count * 2 // 3), max_pips, inner, look, theta_rad=rng.uniform(-0.3, 0.3))
-    rest = _some_down(rng, draw_hand(rng, count - len(layout.tiles), max_pips), float(rng.choice([0.0, 0.5, 1.0])))
+    rest = _some_down(
+        rng,
+        draw_hand(rng, count - len(layout.tiles), max_pips),
+        float(rng.choice([0.0, 0.5, 1.0], p=[0.25, 0.35, 0.4])),
+    )
     return layout.with_layout(scatter(rng, rest, area, look, around=layout.tiles, gap_mm=rng.uniform(0.2, 8)))
 
 
@@ -78,11 +82,11 @@ def draw_layout(
     rng: np.random.Generator, max_pips: int, area: Area, look: TileLook, count: int, *, from_seat: bool = False
 ) -> Layout:
     """Return about *count* tiles in a layout of any kind; *from_seat*, more often a game."""
-    kind = rng.choice([rng.uniform(0.24, 0.52), rng.uniform(0.68, 0.84)]) if from_seat else rng.random()
-    if from_seat and rng.random() < 0.3:
-        kind = rng.random()
+    kind = rng.random()
+    if from_seat and rng.random() < 0.75:  # a line of play, most often with the boneyard around it
+        kind = rng.choice([rng.uniform(0.24, 0.52), rng.uniform(0.68, 0.84)], p=[0.35, 0.65])
     if kind < 0.24:
-        down = float(rng.choice([0.0, 0.15, 0.6], p=[0.6, 0.3, 0.1]))
+        down = float(rng.choice([0.0, 0.15, 0.6], p=[0.5, 0.3, 0.2]))
         hand = _some_down(rng, draw_hand(rng, count, max_pips), down)
         return scatter(rng, hand, area, look, gap_mm=rng.uniform(0.1, 6))
     if kind < 0.52:
