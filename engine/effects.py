@@ -2,7 +2,7 @@
 
 from engine.claims import drew
 from engine.events import Seat
-from engine.hand import Course, Hand, Spell
+from engine.hand import Hand, Spell
 from engine.layout import Node
 from engine.outcomes import ForcedDraw, Outcome, Spelled, Turned
 from engine.rules import Effects, Rules, SkipOn
@@ -54,9 +54,12 @@ def force_draws(hand: Hand, seat: Seat, rules: Rules) -> Told:
     return changed(hand, sizes=tuple(sizes), boneyard=boneyard, claims=claims, course=course), tuple(told)
 
 
-def lapse(hand: Hand) -> Told:
-    """Return the hand with the spell gone because nobody can break it and nothing is left to draw. RULES.md A2-6."""
-    return _without_spell(hand, hand.course)
+def end_spell(hand: Hand) -> Told:
+    """Return the hand without the spell that is on: it was broken, or nobody can break it any more. RULES.md A2-6."""
+    spell = hand.course.spell
+    assert spell is not None  # the callers have looked
+    told = (Spelled(spell.caster, spell.arm, is_on=False),)
+    return changed(hand, course=changed(hand.course, spell=None)), told
 
 
 def _lift(hand: Hand, laid: Node) -> Told:
@@ -67,15 +70,8 @@ def _lift(hand: Hand, laid: Node) -> Told:
     if spell.arm is None:
         starter = hand.layout.nodes[0].id
         has_room = any(end.spot.host == starter for end in hand.layout.ends)
-        return (hand, ()) if has_room else _without_spell(hand, hand.course)
-    return (hand, ()) if laid.arm is not spell.arm else _without_spell(hand, hand.course)
-
-
-def _without_spell(hand: Hand, course: Course) -> Told:
-    """Return the hand with the spell lifted."""
-    assert course.spell is not None  # the callers have looked
-    told = (Spelled(course.spell.caster, course.spell.arm, is_on=False),)
-    return changed(hand, course=changed(course, spell=None)), told
+        return (hand, ()) if has_room else end_spell(hand)
+    return (hand, ()) if laid.arm is not spell.arm else end_spell(hand)
 
 
 def _costs_a_turn(laid: Node, effects: Effects) -> bool:

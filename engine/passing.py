@@ -2,7 +2,7 @@
 
 from engine.claims import cannot_play, denies, drew, said
 from engine.closing import Step, close_hand, following
-from engine.effects import lapse
+from engine.effects import end_spell
 from engine.events import Draw, Seat
 from engine.hand import NO_COURSE, Claim, Hand
 from engine.judge_turn import owes
@@ -70,7 +70,7 @@ def knock(game: Game, hand: Hand, seat: Seat) -> Step:
         return game, told
     effects = game.rules.effects
     if hand.course.spell is not None and effects is not None and effects.spell_deadlock is SpellDeadlock.LAPSES:
-        hand, lifted = lapse(changed(hand, passes=0))
+        hand, lifted = end_spell(changed(hand, passes=0))
         return changed(game, hand=hand), (*told, *lifted)
     return following(told, close_hand(game, hand, Ending.BLOCKED_BY_KNOCKS, None))
 

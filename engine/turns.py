@@ -29,7 +29,7 @@ def drawable(rules: Rules, hand: Hand) -> int:
 
 def can_draw(rules: Rules, hand: Hand) -> bool:
     """Return whether the player whose turn it is has to draw when he cannot play."""
-    if rules.draw is Drawing.NONE or hand.boneyard <= rules.boneyard_reserve:
+    if drawable(rules, hand) == 0:
         return False
     if rules.draw is Drawing.UNTIL_PLAYABLE:
         return True

@@ -113,7 +113,7 @@ def _lead(rules: Rules, hands: list[list[Pair]], leader: int, lead: str) -> tupl
     elif lead == "highest_double_else_highest_single":
         forced = [max(tiles, key=lambda tile: (sum(tile), tile[1]))]
     else:
-        raise NotImplementedError(lead)
+        raise ValueError(f"no rule is called {lead}")
     if not forced:
         raise ValueError("nobody holds the tile that has to be led")
     return next(seat for seat, hand in enumerate(hands) if forced[0] in hand), forced
