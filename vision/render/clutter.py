@@ -36,7 +36,12 @@ def _outline(thing: Clutter) -> Points:
 
 def clutter_solids(scene: Scene) -> list[Solid]:
     """Return the bodies that throw shadows."""
-    return [Solid(_outline(thing), 0.0, thing.height_mm) for thing in scene.clutter if thing.kind not in _FLAT]
+    return [solid_of(thing) for thing in scene.clutter if thing.kind not in _FLAT]
+
+
+def solid_of(thing: Clutter) -> Solid:
+    """Return a thing as a body that stands on the table."""
+    return Solid(_outline(thing), 0.0, thing.height_mm)
 
 
 def _fill(picture: Picture, points_px: Points, bgr: tuple[float, float, float]) -> None:

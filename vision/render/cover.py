@@ -102,10 +102,15 @@ def _under_solid(points_px: Points, solid: Solid, height_mm: float, view: View) 
 
     Only the part of a body that is above a point can be between it and the camera.
     """
-    low = view.project(solid.outline_mm, max(solid.bottom_mm, height_mm))
+    return _inside(points_px, hull_px(solid, view, height_mm))
+
+
+def hull_px(solid: Solid, view: View, from_mm: float = 0.0) -> Points:
+    """Return the outline of the part of a body above *from_mm*, shape (N, 2), before the lens distorts it."""
+    low = view.project(solid.outline_mm, max(solid.bottom_mm, from_mm))
     high = view.project(solid.outline_mm, solid.top_mm)
     hull = cv2.convexHull(np.concatenate([low, high]).astype(np.float32))
-    return _inside(points_px, hull[:, 0].astype(np.float64))
+    return np.asarray(hull.reshape(-1, 2), np.float64)
 
 
 def _inside(points_px: Points, outline_px: Points) -> NDArray[np.bool_]:

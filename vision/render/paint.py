@@ -43,7 +43,7 @@ class Rendered:
         image: Shape (H, W, 3), BGR.
         truth: Every tile whose four corners are in the picture and whose halves nothing covers.
         tile_index: For each tile of *truth*, its index in the scene.
-        unread_px: Corners of tiles that the picture shows only in part: cut off or covered.
+        unread_px: Outlines of tiles that the picture shows only in part, cut off or covered, and of those on edge.
         shown: Every tile of the scene, with how much of each half is in sight and what hides the rest.
     """
 

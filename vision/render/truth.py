@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.reading import Face, Half, Join, Reading, Tile
-from vision.render.cover import Hidden, find_hidden
+from vision.render.clutter import solid_of
+from vision.render.cover import Hidden, find_hidden, hull_px
 from vision.render.patterns import Points
-from vision.render.scene import PlacedTile, Scene
+from vision.render.scene import ClutterKind, PlacedTile, Scene
 from vision.render.solids import corners_of
 from vision.render.view import View
 
@@ -59,7 +60,7 @@ class Truth:
     Attributes:
         reading: What a perfect reader says: every tile whose four corners are in the picture and that nothing hides.
         tile_index: For each tile of *reading*, its index in the scene.
-        unread_px: Corners of tiles that the picture shows only in part.
+        unread_px: Outlines of tiles that the picture shows only in part, and of those that stand on edge.
         shown: Every tile of the scene, in its order.
     """
 
@@ -74,7 +75,7 @@ def truth_of(scene: Scene, view: View) -> Truth:
     width_px, height_px = scene.camera.width_px, scene.camera.height_px
     hidden = find_hidden(scene, view)
     whole: list[tuple[Tile, int]] = []
-    unread: list[Corners] = []
+    unread = _standing(scene, view)
     shown: list[TileShown] = []
     for index, (placed, points_px) in enumerate(zip(scene.tiles, _seen(scene, view), strict=True)):
         corners_px = points_px[:4]
@@ -99,6 +100,12 @@ def _joins_between(scene: Scene, tile_index: tuple[int, ...]) -> tuple[Join, ...
         for join in scene.joins
         if join.a in place and join.b in place
     )
+
+
+def _standing(scene: Scene, view: View) -> list[Corners]:
+    """Return the outlines of tiles that stand on edge: seen from behind they look like tiles that lie face down."""
+    solids = [solid_of(thing) for thing in scene.clutter if thing.kind is ClutterKind.STANDING_TILE]
+    return [_plain(view.distort(hull_px(solid, view))) for solid in solids]
 
 
 def _shown(index: int, tile: Tile, hidden: Hidden) -> TileShown:

@@ -25,7 +25,7 @@ class LabelledPicture:
         image: Shape (H, W, 3), BGR.
         poses: Shape (N, 6), the tiles that can be read.
         faces: Shape (N,), `vision.heads.UP` or `DOWN`.
-        unread_px: Outlines of tiles that are cut off or covered: neither a tile nor nothing.
+        unread_px: Outlines of tiles that are cut off, covered or on edge: neither a tile nor nothing.
     """
 
     image: Image

@@ -16,6 +16,7 @@ from vision.render.paint import Rendered, render
 from vision.render.placements import Area, draw_hand
 from vision.render.scene import Clutter, ClutterKind, PlacedTile, Reach, Scene
 from vision.render.truth import TileShown
+from vision.render.view import view_of
 
 CAMERAS = [
     CameraLook(640, 480, px_per_mm=2.0),
@@ -152,3 +153,14 @@ def test_a_pile_lies_flat_on_what_is_below() -> None:
     layout = pile(rng, draw_hand(rng, 20, 6), Area(200, 160), RED)
     levels = {round(tile.height_mm / RED.thickness_mm, 6) for tile in layout.tiles}
     assert {0.0, 1.0} <= levels <= {0.0, 1.0, 2.0}
+
+
+@pytest.mark.parametrize("camera", CAMERAS)
+def test_a_tile_on_edge_is_unread(camera: CameraLook) -> None:
+    standing = Clutter(ClutterKind.STANDING_TILE, (40.0, 30.0), 0.0, 48.0, 12.0, 24.0, (230.0, 235.0, 235.0), (2, 5))
+    tiles = (PlacedTile((1, 2), (-60.0, -40.0), 0.0),)
+    rendered = _render(Scene(tiles, RED, GREEN, EVEN, camera, clutter=(standing,)))
+    assert rendered.tile_index == (0,)
+    (outline,) = rendered.unread_px
+    foot_px = view_of(camera).distort(view_of(camera).project(np.array([standing.center_mm]), 0.0))[0]
+    assert cv2.pointPolygonTest(np.array(outline, np.float32), foot_px.tolist(), measureDist=False) > 0
