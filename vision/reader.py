@@ -16,7 +16,7 @@ from vision.patches import features, half_grid, sample, tile_grid
 from vision.plane import find_plane
 from vision.poses import Points, Poses, corners, half_centers, move
 from vision.pyramid import Image, Level, build_pyramid
-from vision.reading import Face, Half, PointPx, Reading, Tile
+from vision.reading import Face, Guess, Half, PointPx, Reading, Tile
 from vision.selection import choose
 from vision.sets import likely_max_pips
 
@@ -66,10 +66,10 @@ class Reader:
         poses, probabilities, chosen = self.judge(levels, plausible)
         order = chosen[np.lexsort((poses[chosen, 0], poses[chosen, 1]))]
         poses, faces = poses[order], UP + probabilities[order, UP:].argmax(axis=1)
-        pips, confidence = self._read_pips(levels, poses)
+        chances = self._read_pips(levels, poses)
         outlines, centers = corners(poses), half_centers(poses)
-        tiles = tuple(_tile(outlines[i], centers[i], faces[i], pips[i], confidence[i]) for i in range(len(poses)))
-        seen = np.where((faces == UP)[:, None], pips, -1)
+        tiles = tuple(_tile(outlines[i], centers[i], faces[i], chances[i]) for i in range(len(poses)))
+        seen = np.where((faces == UP)[:, None], chances.argmax(axis=-1), -1)
         return Reading(image.shape[1], image.shape[0], tiles, find_joins(poses, seen))
 
     def judge(
@@ -130,16 +130,15 @@ class Reader:
         seen = features(sample(levels, poses, grid), grid)
         return self.heads.face.probabilities(seen).astype(np.float64), self.heads.pose.outputs(seen).astype(np.float64)
 
-    def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the pips of both halves and their probabilities, shape (N, 2) each, all halves in one batch."""
+    def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
+        """Return the probability of each number for both halves, shape (N, 2, K), all halves in one batch."""
         grids = (half_grid(0), half_grid(1))
         batch = np.concatenate([features(sample(levels, poses, grid), grid) for grid in grids])
         probabilities = self.heads.pips.probabilities(batch).astype(np.float64)
         max_pips = likely_max_pips(probabilities) if self.max_pips is None else self.max_pips
         probabilities = probabilities[:, : max_pips + 1] + 1e-9
         probabilities /= probabilities.sum(axis=1, keepdims=True)
-        pips = probabilities.argmax(axis=1) if len(poses) else np.empty(0, np.int64)
-        return pips.reshape(2, -1).T, probabilities.max(axis=1, initial=0).reshape(2, -1).T
+        return probabilities.reshape(2, len(poses), max_pips + 1).swapaxes(0, 1)
 
 
 def _closer(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -160,16 +159,21 @@ def _tile(
     outline: Points,
     centers: Points,
     face: np.int64,
-    pips: NDArray[np.int64],
-    confidence: NDArray[np.float64],
+    chances: NDArray[np.float64],
 ) -> Tile:
-    """Return one tile as plain values."""
+    """Return one tile as plain values; *chances* has shape (2, K)."""
     start = int(np.argmin(outline.sum(axis=1)))
     a, b, c, d = (_point(p) for p in np.roll(outline, -start, axis=0).tolist())
     if face == DOWN:
         return Tile(Face.DOWN, (a, b, c, d), ())
-    first, second = (Half(int(pips[h]), float(confidence[h]), _point(centers[h].tolist())) for h in (0, 1))
+    first, second = (_half(chances[h], _point(centers[h].tolist())) for h in (0, 1))
     return Tile(Face.UP, (a, b, c, d), (first, second))
+
+
+def _half(chances: NDArray[np.float64], center_px: PointPx) -> Half:
+    """Return one half with its best two numbers."""
+    best, other = (Guess(int(pips), float(chances[pips])) for pips in np.argsort(-chances, kind="stable")[:2])
+    return Half(best.pips, best.confidence, center_px, other, tuple(chances.tolist()))
 
 
 def _point(xy: list[float]) -> PointPx:

@@ -17,6 +17,14 @@ class Face(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Guess:
+    """A number of pips, 0 to 18, and the probability that it is right, 0 to 1."""
+
+    pips: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Half:
     """One half of a face-up tile.
 
@@ -24,11 +32,24 @@ class Half:
         pips: Number of pips, 0 to 18.
         confidence: Probability that *pips* is right, 0 to 1.
         center_px: Centre of the half in the upright picture, x right and y down.
+        second: What it is if it is not *pips*; None where nothing else is known.
+        chances: Probability of each number from 0 on as the half looks by itself, whatever its neighbours are; empty
+            where that is not known.
     """
 
     pips: int
     confidence: float
     center_px: PointPx
+    second: Guess | None = None
+    chances: tuple[float, ...] = ()
+
+    @property
+    def alone(self) -> Guess:
+        """What is read from the half by itself."""
+        if not self.chances:
+            return Guess(self.pips, self.confidence)
+        best = max(range(len(self.chances)), key=self.chances.__getitem__)
+        return Guess(best, self.chances[best])
 
 
 @dataclass(frozen=True, slots=True)
