@@ -1,0 +1,181 @@
+"""Judging a reading by its label: each rule by itself, and all of them against an independent tool."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tallybone.photo_figures import by_half_px, claims_of, count_photo, total
+from tallybone.photo_judging import judge_photo
+from tallybone.photo_label_file import parse_labels
+from tallybone.photo_labels import Box, HalfLabel, Lies, PhotoLabel, TileLabel
+from tallybone.photo_mistakes import Wrong, mistakes_in
+from tallybone.reading_json import format_reading
+from vision.reading import Face, Half, Join, PointPx, Reading, Tile
+
+SIDE_PX = 40.0
+
+
+def true(first: int, second: int, x: float, y: float) -> TileLabel:
+    left, right = (x - SIDE_PX / 2, y), (x + SIDE_PX / 2, y)
+    return TileLabel(Lies.UP, (x, y), (HalfLabel(first, left), HalfLabel(second, right)))
+
+
+def box(x: float, y: float) -> tuple[PointPx, PointPx, PointPx, PointPx]:
+    long, short = SIDE_PX, SIDE_PX / 2
+    return ((x - long, y - short), (x + long, y - short), (x + long, y + short), (x - long, y + short))
+
+
+def seen(first: int, second: int, x: float, y: float, *, chances: tuple[float, ...] = ()) -> Tile:
+    a = Half(first, 0.9, (x - SIDE_PX / 2, y), chances=chances)
+    return Tile(Face.UP, box(x, y), (a, Half(second, 0.8, (x + SIDE_PX / 2, y))))
+
+
+def back(x: float, y: float) -> Tile:
+    return Tile(Face.DOWN, box(x, y), ())
+
+
+def reading(*tiles: Tile, joins: tuple[Join, ...] = ()) -> Reading:
+    return Reading(1000, 1000, tiles, joins)
+
+
+def words(label: PhotoLabel, said: Reading) -> list[str]:
+    return [mistake.words for mistake in mistakes_in(judge_photo(label, said))]
+
+
+def test_a_tile_read_from_its_other_end_is_right() -> None:
+    (x, y) = (100.0, 100.0)
+    turned = Tile(Face.UP, box(x, y), (Half(5, 1.0, (x + SIDE_PX / 2, y)), Half(2, 1.0, (x - SIDE_PX / 2, y))))
+    assert words(PhotoLabel("a.jpg", (true(2, 5, x, y),)), reading(turned)) == []
+
+
+def test_wrong_pips_are_said_with_their_confidence() -> None:
+    assert words(PhotoLabel("a.jpg", (true(2, 5, 100, 100),)), reading(seen(2, 6, 100, 100))) == [
+        "2-5 read as 2-6 (0.80)"
+    ]
+
+
+def test_a_tile_is_found_within_a_third_of_a_side() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100),))
+    assert words(label, reading(seen(2, 5, 100, 113))) == []
+    assert words(label, reading(seen(2, 5, 100, 115))) == ["missed 2-5", "spare 2-5 (0.80)"]
+
+
+def test_of_two_readings_of_one_tile_the_nearer_counts_and_the_other_is_spare() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100),))
+    assert words(label, reading(seen(1, 1, 100, 108), seen(2, 5, 100, 101))) == ["spare 1-1 (0.80)"]
+
+
+def test_what_is_ignored_or_on_edge_counts_neither_way() -> None:
+    label = PhotoLabel(
+        "a.jpg",
+        (true(2, 5, 100, 100), TileLabel(Lies.STANDING, (300, 300), ())),
+        ignored=(Box(500, 500, 600, 600),),
+    )
+    assert words(label, reading(seen(2, 5, 100, 100), back(310, 310), seen(1, 2, 550, 550), back(550, 520))) == []
+    assert words(label, reading(seen(2, 5, 100, 100), back(400, 310))) == ["spare face-down tile"]
+
+
+def test_backs_are_found_by_their_place() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), TileLabel(Lies.DOWN, (300, 300), ())))
+    assert words(label, reading(seen(2, 5, 100, 100), back(320, 310))) == []
+    assert words(label, reading(seen(2, 5, 100, 100), back(340, 300))) == [
+        "missed face-down tile",
+        "spare face-down tile",
+    ]
+
+
+def test_joins_are_compared_through_the_tiles_they_join() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), true(5, 1, 180, 100), true(1, 1, 260, 100)), (Join(0, 1, 1, 0),))
+    tiles = (seen(1, 1, 260, 100), seen(5, 1, 180, 100), seen(2, 5, 100, 100))
+    assert words(label, reading(*tiles, joins=(Join(1, 0, 2, 1),))) == []
+    spare, missed = "spare join 1-1 to 5-1", "missed join 2-5 to 5-1"
+    assert words(label, reading(*tiles, joins=(Join(0, 0, 1, 1),))) == [missed, spare]
+
+
+def test_joins_of_a_label_without_any_are_not_judged() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), true(5, 1, 180, 100)))
+    said = reading(seen(2, 5, 100, 100), seen(5, 1, 180, 100), joins=(Join(0, 1, 1, 0),))
+    assert words(label, said) == []
+    assert count_photo(judge_photo(label, said)).joins_said == 0
+
+
+def test_what_a_half_says_alone_is_counted_apart() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100),))
+    counts = count_photo(judge_photo(label, reading(seen(2, 5, 100, 100, chances=(0.1, 0.7, 0.2)))))
+    assert (counts.right, counts.half_errors) == (1, 0)
+    assert (counts.alone_right, counts.alone_half_errors) == (0, 1)
+
+
+def test_halves_of_a_spare_tile_are_claims_that_are_wrong() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100),))
+    photo = judge_photo(label, reading(seen(2, 6, 100, 100), seen(1, 1, 300, 300)))
+    assert [(claim.confidence, claim.is_right) for claim in claims_of([photo])] == [
+        (0.9, True),
+        (0.8, False),
+        (0.9, False),
+        (0.8, False),
+    ]
+
+
+def test_tiles_are_counted_by_the_size_of_their_halves() -> None:
+    small = TileLabel(Lies.UP, (20, 20), (HalfLabel(0, (15, 20)), HalfLabel(0, (25, 20))))
+    photo = judge_photo(PhotoLabel("a.jpg", (true(2, 5, 100, 100), small)), reading(seen(2, 5, 100, 100)))
+    assert {name: (one.tiles, one.right) for name, one in by_half_px([photo]).items()} == {
+        "below 20": (1, 0),
+        "40 to 60": (1, 1),
+    }
+
+
+def muddled(rng: np.random.Generator) -> tuple[dict[str, object], Reading]:
+    """A label and a reading of it with mistakes of every kind, with the one decimal that JSON keeps."""
+    labels: list[dict[str, object]] = []
+    tiles: list[Tile] = []
+    for index in range(12):
+        x, y = 120.0 + 110 * (index % 4), 120.0 + 100 * (index // 4)
+        pips = [int(value) for value in rng.integers(0, 4, 2)]
+        face = str(rng.choice(["up", "up", "up", "down", "standing"]))
+        centers = [[x - SIDE_PX / 2, y], [x + SIDE_PX / 2, y]]
+        halves = [{"c": center, "pips": value} for center, value in zip(centers, pips, strict=True)]
+        labels.append({"face": face, "halves": halves} if face == "up" else {"face": face, "c": [x, y]})
+        dx, dy = (round(float(value), 1) for value in rng.normal(0, 9, 2))
+        if rng.random() < 0.8:
+            same = rng.random() < 0.7
+            tiles.append(seen(pips[0], pips[1] if same else 4, x + dx, y + dy))
+        if rng.random() < 0.3:
+            tiles.append(back(x + dy, y + dx))
+    up = [index for index, label in enumerate(labels) if label["face"] == "up"]
+    ends = [sorted(rng.choice(up, 2, replace=False).tolist()) for _ in range(3)]
+    joins = [[[a, int(rng.integers(2))], [b, int(rng.integers(2))]] for a, b in ends]
+    said = [rng.choice(len(tiles), 2, replace=False).tolist() for _ in range(4)]
+    seen_joins = tuple(Join(a, a_half, b, 1 - a_half) for (a, b), a_half in zip(said, (0, 1, 0, 1), strict=True))
+    kept = seen_joins if all(tiles[j.a].halves and tiles[j.b].halves for j in seen_joins) else ()
+    ignored = [[0, 0, 160, 130]] if rng.random() < 0.5 else []
+    return {"tiles": labels, "joins": joins, "ignore": ignored}, reading(*tiles, joins=kept)
+
+
+def test_the_figures_are_those_of_an_independent_tool(shared_data: Path, tmp_path: Path) -> None:
+    tool = shared_data.parent / "tools" / "score_read.py"
+    if not tool.is_file():
+        pytest.skip("the independent tool (../shared/tools/score_read.py beside the project) is not here")
+    rng = np.random.default_rng(3)
+    made = {f"some/{number}.jpg": muddled(rng) for number in range(120)}
+    known = [{"image": image, **label} for image, (label, _) in made.items()]
+    (tmp_path / "labels.json").write_text(json.dumps(known))
+    lines = "\n".join(format_reading(f"/{image}", said, read_ms=1) for image, (_, said) in made.items())
+    command = [sys.executable, str(tool), str(tmp_path / "labels.json"), str(tmp_path), "--json"]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    theirs = json.loads(done.stdout)
+    labels = parse_labels(known)
+    assert labels.faults == ()
+    photos = [judge_photo(label, made[label.image][1]) for label in labels.photos]
+    counts = total(photos)
+    ours = {"pictures": counts.pictures, "tiles": counts.tiles, "down_false": counts.backs_spare, **counts.shares()}
+    assert {name: ours[name] for name in theirs} == theirs
+    # The comparison means something only where mistakes of every kind were made.
+    assert {mistake.wrong for photo in photos for mistake in mistakes_in(photo)} == set(Wrong)
