@@ -71,6 +71,23 @@ def _read(
     raise typer.Exit(read_photos(photos, tile_set=tile_set, as_json=as_json, annotate_into=annotate))
 
 
+@app.command("evaluate")
+def _evaluate(
+    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="What truly lies in the pictures (docs/labels.md).")],
+    root: Annotated[Path, typer.Argument(metavar="ROOT", help="The folder that their paths begin at.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table.")] = TileSet.AUTO,
+    sheet: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw every mistake into this .jpg or .png file.")
+    ] = None,
+) -> None:
+    """Read labelled photographs: how much is right, and every mistake."""
+    from tallybone.evaluate_command import evaluate_photos
+
+    raise typer.Exit(evaluate_photos(labels, root, tile_set=tile_set, as_json=as_json, sheet=sheet))
+
+
 @app.command("replay")
 def _replay(
     source: Annotated[

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO, TypeAlias
@@ -14,10 +13,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tallybone.choices import TileSet
 from tallybone.reading_json import format_reading
+from tallybone.reading_progress import reading_progress
 from tallybone.reading_table import print_reading
 from tallybone.terminal import printable, quiet_libraries
 from vision.annotate import annotate
@@ -65,7 +64,7 @@ def read_photos(
         return 1
     for index, photo in enumerate(photos):
         try:
-            with run.progress(index, len(photos), photo), quiet_libraries():
+            with reading_progress(run.err, index, len(photos), photo.name), quiet_libraries():
                 image = load_picture(photo)
                 start_ns = time.perf_counter_ns()
                 reading = read_picture(image)
@@ -112,24 +111,6 @@ class _Run:
         print_reading(self.out, printable(str(photo)), reading, read_ms=read_ms)
         if written is not None:
             self.out.print(f"Drawn over the picture: {printable(str(written))}\n", markup=False, soft_wrap=True)
-
-    @contextmanager
-    def progress(self, index: int, count: int, photo: Path) -> Iterator[None]:
-        """Show a bar while one of several pictures is read, and take it away again before anything is printed."""
-        if count < 2 or not self.err.is_terminal:
-            yield
-            return
-        columns = (
-            TextColumn("Reading"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}", markup=False),
-        )
-        # No refreshing thread: it would write while the libraries are kept quiet.
-        with Progress(*columns, console=self.err, transient=True, auto_refresh=False) as bar:
-            bar.add_task(printable(photo.name), total=count, completed=index)
-            bar.refresh()
-            yield
 
 
 @dataclass(slots=True)

@@ -1,0 +1,60 @@
+"""The contact sheet: what a crop shows, and how many cells and sheets there are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tallybone.mistake_sheet import MOST_CELLS, Cell, crop_mistake, draw_sheets
+from tallybone.photo_mistakes import Mistake, Wrong
+from vision.annotate import ORANGE
+
+OUTLINE = ((40.0, 40.0), (60.0, 40.0), (60.0, 50.0), (40.0, 50.0))
+MISSED = Mistake(Wrong.MISSED, "missed 1-1", (OUTLINE,))
+
+
+def test_a_crop_shows_the_tile_in_its_middle_and_leaves_its_face_free() -> None:
+    image = np.full((100, 100, 3), 60, np.uint8)
+    image[40:50, 40:60] = 255
+    crop = crop_mistake(image, MISSED)
+    assert crop.shape == (232, 232, 3)
+    assert (crop[100:132, 80:152] == 255).all()
+    assert (crop[:20] == 60).all()
+    assert (crop == ORANGE).all(axis=2).any()
+
+
+def test_a_crop_at_the_edge_of_a_picture_is_grey_beyond_it() -> None:
+    crop = crop_mistake(np.full((45, 100, 3), 60, np.uint8), MISSED)
+    assert (crop[-10:] == 200).all()
+    assert (crop[:10] == 60).all()
+
+
+def test_a_mistake_in_a_large_picture_is_made_smaller_without_losing_its_pips() -> None:
+    image = np.zeros((2000, 2000, 3), np.uint8)
+    image[::2] = 255
+    wide = Mistake(Wrong.MISSED, "", (((100.0, 100.0), (1900.0, 100.0), (1900.0, 1900.0), (100.0, 1900.0)),))
+    middle = crop_mistake(image, wide)[100:130, 100:130]
+    assert abs(int(middle.mean()) - 127) < 3
+    assert int(middle.max()) - int(middle.min()) < 30
+
+
+def cells(count: int, source: str = "a") -> list[Cell]:
+    return [Cell(source, "p.jpg", "missed 1-1", np.zeros((232, 232, 3), np.uint8)) for _ in range(count)]
+
+
+def black_cells(sheet: np.ndarray) -> int:
+    return round(int((sheet == 0).all(axis=2).sum()) / 232**2)
+
+
+def test_every_mistake_has_a_cell_and_a_sheet_holds_two_hundred() -> None:
+    sheets = list(draw_sheets(cells(MOST_CELLS + 3)))
+    assert [black_cells(sheet) for sheet in sheets] == [MOST_CELLS, 3]
+
+
+def test_each_source_begins_a_row_under_its_name() -> None:
+    (one,), (two,) = (list(draw_sheets(cells(2))), list(draw_sheets([*cells(1), *cells(1, "b")])))
+    assert two.shape[0] > one.shape[0] + 232
+    assert black_cells(one) == black_cells(two) == 2
+
+
+def test_without_mistakes_there_is_no_sheet() -> None:
+    assert list(draw_sheets([])) == []
