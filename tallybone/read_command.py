@@ -29,6 +29,7 @@ ReadPicture: TypeAlias = Callable[[Image], Reading]
 
 _JPEG_SUFFIXES = frozenset({".jpg", ".jpeg"})
 _JPEG_QUALITY = 92
+_LARGEST_JPEG_PX = 65_500  # of libjpeg; what is called JPEG may be another format and longer
 
 
 def read_photos(
@@ -133,7 +134,7 @@ class Album:
         Raises:
             OSError: If it cannot be written.
         """
-        suffix = ".jpg" if photo.suffix.lower() in _JPEG_SUFFIXES else ".png"
+        suffix = ".jpg" if photo.suffix.lower() in _JPEG_SUFFIXES and max(image.shape) <= _LARGEST_JPEG_PX else ".png"
         path = self.folder / f"{self._free_stem(photo.stem)}{suffix}"
         ok, data = cv2.imencode(suffix, image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
         if not ok:

@@ -7,3 +7,7 @@ class VisionError(Exception):
 
 class ModelError(VisionError, ValueError):
     """A file of trained heads cannot be used."""
+
+
+class HeaderError(VisionError, ValueError):
+    """A file is no picture of a format that is read, or it is not whole."""

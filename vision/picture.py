@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.errors import VisionError
-from vision.picture_header import HeaderError, parse_header, require_whole
+from vision.errors import HeaderError, VisionError
+from vision.picture_header import needed_to_decode, parse_header, require_whole
 
 # 80 megapixels: the largest still of a common phone is 50, and decoded it is 240 MB, which a Pi with 1 GB still holds.
 MAX_PIXELS = 80_000_000
@@ -48,7 +48,7 @@ def load_picture(path: Path) -> NDArray[np.uint8]:
         require_whole(data, header.kind)
     except HeaderError as error:
         raise PictureError(f"{path}: {error}") from None
-    return _decode(data, header.kind, path)
+    return _decode(needed_to_decode(data, header.kind), header.kind, path)
 
 
 def _read_file(path: Path) -> bytes:

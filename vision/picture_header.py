@@ -9,22 +9,26 @@ from __future__ import annotations
 import re
 import struct
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from vision.errors import HeaderError
+from vision.picture_tiff import require_whole_tiff, tiff_size_px
 
 FORMATS = "JPEG, PNG, WebP, BMP or TIFF"
 
 _JPEG_SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # C4 tables, C8 reserved, CC arithmetic conditioning
-_JPEG_BARE = frozenset({0x01, *range(0xD0, 0xD8)})  # TEM and restart markers carry no length
+# Any number of FF before it; TEM and restart markers carry no length and are passed over.
+_JPEG_MARKER = re.compile(rb"(?:\xff++[\x01\xd0-\xd7])*+\xff++([^\xff\x01\xd0-\xd7])", re.DOTALL)
 _JPEG_NEXT_MARKER = re.compile(rb"\xff+[^\x00\xd0-\xd7\xff]")  # ends a scan: not a stuffed FF, not a restart
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEIF_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
-_TIFF_TYPES = {1: "B", 3: "H", 4: "I"}  # BYTE, SHORT, LONG: the types that sizes and offsets come in
-_TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
-_TIFF_DATA = ((273, 279), (324, 325))  # offsets and byte counts, of strips and of tiles
-
-
-class HeaderError(ValueError):
-    """The file is no picture of a format that is read, or it is not whole."""
+# The pixels and how they are coloured, and which way is up.
+_PNG_NEEDED = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"eXIf"})
+# A picture has some hundreds of segments or chunks at most; 80 megapixels in PNG chunks of 8 kB are 30 000.
+_MOST_PARTS = 1 << 18
+# libjpeg writes 10. Each goes over the whole picture again, though its data may be a hundred bytes: 0.1 s and more.
+_MOST_SCANS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,21 @@ def require_whole(data: bytes, kind: str) -> None:
         raise HeaderError(f"the {kind} file is cut off") from None
 
 
+def needed_to_decode(data: bytes, kind: str) -> bytes:
+    """Return a whole picture file without what its decoder would unpack and nobody would look at.
+
+    A PNG file of 2 MB can hold texts of 2 GB, all of which libpng keeps.
+
+    Args:
+        data: The whole file, which `require_whole` took.
+        kind: Its format, as `parse_header` named it.
+    """
+    if kind != "PNG":
+        return data
+    chunks = (data[at : at + 12 + length] for at, length, name in _png_chunks(data) if name in _PNG_NEEDED)
+    return _PNG_SIGNATURE + b"".join(chunks)
+
+
 def _parse(data: bytes) -> Header:
     if data[:3] == b"\xff\xd8\xff":
         return _parse_jpeg(data)
@@ -87,69 +106,71 @@ def _parse(data: bytes) -> Header:
     if data[:2] == b"BM":
         return _parse_bmp(data)
     if data[:4] in (b"II*\0", b"MM\0*"):
-        tags = _tiff_tags(data)
-        width_px, height_px = tags.get(_TIFF_WIDTH, (0,)), tags.get(_TIFF_HEIGHT, (0,))
-        return Header("TIFF", width_px[0], height_px[0])
+        return Header("TIFF", *tiff_size_px(data))
     if data[4:8] == b"ftyp" and data[8:12] in _HEIF_BRANDS:
         raise HeaderError(f"it is HEIC; save it as {FORMATS} (on the phone: camera format 'most compatible')")
     raise HeaderError(f"it is not a picture that can be read: expected {FORMATS}")
 
 
 def _parse_jpeg(data: bytes) -> Header:
-    at = 2
-    while True:
-        marker, at = _jpeg_marker(data, at)
+    for marker, at in _jpeg_segments(data):
         if marker in _JPEG_SOF:
             height_px, width_px = struct.unpack_from(">HH", data, at + 3)
             return Header("JPEG", width_px, height_px)
         if marker in (0xD9, 0xDA):
-            raise HeaderError("its JPEG header is damaged: no frame before the first scan")
-        at = _past_jpeg_segment(data, at, marker)
-
-
-def _jpeg_marker(data: bytes, at: int) -> tuple[int, int]:
-    """Return the marker at a position and where its segment begins."""
-    if data[at] != 0xFF:
-        raise HeaderError(f"its JPEG data is damaged at byte {at}")
-    while data[at] == 0xFF:
-        at += 1
-    return data[at], at + 1
-
-
-def _past_jpeg_segment(data: bytes, at: int, marker: int) -> int:
-    if marker in _JPEG_BARE:
-        return at
-    (length,) = struct.unpack_from(">H", data, at)
-    if length < 2:
-        raise HeaderError(f"its JPEG data is damaged at byte {at}")
-    return at + int(length)
+            break
+    raise HeaderError("its JPEG header is damaged: no frame before the first scan")
 
 
 def _require_whole_jpeg(data: bytes) -> None:
+    scans = sum(marker == 0xDA for marker, _ in _jpeg_segments(data))
+    if scans > _MOST_SCANS:
+        raise HeaderError(f"expected at most {_MOST_SCANS} scans, but the JPEG file has {scans}")
+
+
+def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield each marker and where its segment begins, up to and with the end of the picture."""
     at = 2
-    while True:
-        marker, at = _jpeg_marker(data, at)
+    for _ in range(_MOST_PARTS):
+        found = _JPEG_MARKER.match(data, at)
+        if found is None:
+            if at >= len(data) or data[at] == 0xFF:
+                raise IndexError
+            raise HeaderError(f"its JPEG data is damaged at byte {at}")
+        marker, at = found[1][0], found.end()
+        yield marker, at
         if marker == 0xD9:
             return
-        at = _past_jpeg_segment(data, at, marker)
+        (length,) = struct.unpack_from(">H", data, at)
+        if length < 2:
+            raise HeaderError(f"its JPEG data is damaged at byte {at}")
+        at += length
         if marker == 0xDA:
-            found = _JPEG_NEXT_MARKER.search(data, at)
-            if found is None:
+            after = _JPEG_NEXT_MARKER.search(data, at)
+            if after is None:
                 raise IndexError
-            at = found.start()
+            at = after.start()
+    raise HeaderError(f"its JPEG data has more than {_MOST_PARTS} parts")
 
 
 def _require_whole_png(data: bytes) -> None:
-    at = len(_PNG_SIGNATURE)
-    while True:
-        length, name = struct.unpack_from(">I4s", data, at)
+    for at, length, name in _png_chunks(data):
         (checksum,) = struct.unpack_from(">I", data, at + 8 + length)
         # Only the critical chunks (upper case) are pixels; a broken comment does not spoil the picture.
         if name[:1].isupper() and zlib.crc32(memoryview(data)[at + 4 : at + 8 + length]) != checksum:
             raise HeaderError(f"its PNG data is damaged at byte {at}")
+
+
+def _png_chunks(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield where each chunk begins, the length of its content, and its name."""
+    at = len(_PNG_SIGNATURE)
+    for _ in range(_MOST_PARTS):
+        length, name = struct.unpack_from(">I4s", data, at)
+        yield at, length, name
         if name == b"IEND":
             return
         at += 12 + length
+    raise HeaderError(f"its PNG data has more than {_MOST_PARTS} parts")
 
 
 def _parse_webp(data: bytes) -> Header:
@@ -202,35 +223,10 @@ def _require_whole_bmp(data: bytes) -> None:
         raise IndexError
 
 
-def _require_whole_tiff(data: bytes) -> None:
-    tags = _tiff_tags(data)
-    for offsets, counts in _TIFF_DATA:
-        for offset, count in zip(tags.get(offsets, ()), tags.get(counts, ()), strict=False):
-            if offset + count > len(data):
-                raise IndexError
-
-
-def _tiff_tags(data: bytes) -> dict[int, tuple[int, ...]]:
-    """Return the whole-number tags of the first picture in a TIFF file."""
-    order = "<" if data[:2] == b"II" else ">"
-    (at,) = struct.unpack_from(order + "I", data, 4)
-    (entries,) = struct.unpack_from(order + "H", data, at)
-    tags: dict[int, tuple[int, ...]] = {}
-    for entry_at in range(at + 2, at + 2 + 12 * entries, 12):
-        tag, kind, count = struct.unpack_from(order + "HHI", data, entry_at)
-        if kind in _TIFF_TYPES:
-            length = count * struct.calcsize(order + _TIFF_TYPES[kind])
-            value_at = entry_at + 8 if length <= 4 else struct.unpack_from(order + "I", data, entry_at + 8)[0]
-            if value_at + length > len(data):
-                raise IndexError
-            tags[tag] = struct.unpack_from(f"{order}{count}{_TIFF_TYPES[kind]}", data, value_at)
-    return tags
-
-
 _WHOLE = {
     "JPEG": _require_whole_jpeg,
     "PNG": _require_whole_png,
     "WebP": _require_whole_webp,
     "BMP": _require_whole_bmp,
-    "TIFF": _require_whole_tiff,
+    "TIFF": require_whole_tiff,
 }

@@ -15,37 +15,22 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.vision.picture_files import (
+    SCENE_HEIGHT,
+    SCENE_WIDTH,
+    TOP_LEFT_BGR,
+    cmyk_jpeg,
+    encoded,
+    orientation,
+    png,
+    png_chunk,
+    scene,
+    text_bomb,
+    with_exif,
+)
+from vision.errors import HeaderError
 from vision.picture import MAX_PIXELS, PictureError, load_picture
-from vision.picture_header import HeaderError, parse_header, require_whole
-
-SCENE_WIDTH, SCENE_HEIGHT = 64, 48
-TOP_LEFT_BGR = (10, 20, 200)
-
-
-def scene() -> NDArray[np.uint8]:
-    """A smooth picture, wider than high, that is red at its top left only."""
-    rows, columns = np.mgrid[0:SCENE_HEIGHT, 0:SCENE_WIDTH]
-    image = np.dstack([columns * 3, rows * 4, np.zeros_like(rows)]).astype(np.uint8)
-    image[:16, :16] = TOP_LEFT_BGR
-    return image
-
-
-def encoded(extension: str, image: NDArray[np.generic] | None = None, *options: int) -> bytes:
-    ok, data = cv2.imencode(extension, scene() if image is None else image, list(options))  # type: ignore[arg-type]  # any depth
-    assert ok
-    return bytes(data)
-
-
-def png_chunk(name: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-
-
-def with_exif(jpeg: bytes, body: bytes) -> bytes:
-    return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 8) + b"Exif\0\0" + body + jpeg[2:]
-
-
-def orientation(value: int) -> bytes:
-    return b"II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIHH", 0x0112, 3, 1, value, 0) + b"\0\0\0\0"
+from vision.picture_header import needed_to_decode, parse_header, require_whole
 
 
 def write(folder: Path, name: str, data: bytes) -> Path:
@@ -120,19 +105,6 @@ def test_cmyk_becomes_bgr(tmp_path: Path) -> None:
     image = load_picture(path)
     assert image.shape == (8, 8, 3)
     assert abs(image.astype(int) - 64).max() <= 2  # half ink in half black
-
-
-def cmyk_jpeg() -> bytes:
-    """A one-block baseline JPEG with four components, every coefficient zero: each sample is 128."""
-    quantisation = b"\xff\xdb" + struct.pack(">HB", 67, 0) + bytes([1] * 64)
-    adobe = b"\xff\xee" + struct.pack(">H", 14) + b"Adobe" + struct.pack(">HHHB", 100, 0, 0, 0)
-    frame = b"\xff\xc0" + struct.pack(">HBHHB", 20, 8, 8, 8, 4) + b"".join(bytes((i, 0x11, 0)) for i in range(1, 5))
-    # One code of one bit (0) each: DC category 0, AC end of block.
-    tables = b"".join(
-        b"\xff\xc4" + struct.pack(">HB", 20, kind) + bytes([1] + [0] * 15) + b"\0" for kind in (0x00, 0x10)
-    )
-    scan = b"\xff\xda" + struct.pack(">HB", 14, 4) + b"".join(bytes((i, 0)) for i in range(1, 5)) + b"\0\x3f\0"
-    return b"\xff\xd8" + adobe + quantisation + frame + tables + scan + b"\x00" + b"\xff\xd9"
 
 
 # Where the red corner of the stored picture must come out, as (bottom, right), for each EXIF orientation.
@@ -344,3 +316,11 @@ def test_the_photographs_are_read(shared_data: Path) -> None:
     assert paths
     for path in paths:
         assert load_picture(path).ndim == 3
+
+
+def test_texts_in_a_png_never_reach_the_decoder() -> None:
+    data = text_bomb(3, 1000)
+    kept = needed_to_decode(data, "PNG")
+    assert b"zTXt" not in kept
+    assert kept == png(SCENE_WIDTH, SCENE_HEIGHT)
+    assert needed_to_decode(encoded(".jpg"), "JPEG") == encoded(".jpg")
