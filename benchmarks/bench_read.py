@@ -1,88 +1,93 @@
-"""How long the eye takes: a full read next to `cv2.aruco` detection on the same picture in the same run.
+"""How long the eye takes: a full read next to references on the same pictures in the same run.
 
     python benchmarks/bench_read.py [PHOTO ...] [--runs 9]
 
-Without photographs it renders tables with 1, 12, 28 and 55 tiles at 1920 x 1080.
+Without photographs it renders tables with 28 tiles, and with 1 to 136 to see how the time grows, at 1920 x 1080. The
+references are `cv2.aruco` and, with the extra `bench`, a network of YOLOv8n's size.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
-import time
-from collections.abc import Callable
+import multiprocessing
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.finder import load_finder
-from vision.heads import load_heads
-from vision.picture import load_picture
-from vision.reader import Reader
+from benchmarks.reading_process import Measured, measure
 from vision.render.layouts import draw_hand, scatter, visible_area
+from vision.render.look_types import TableLook
 from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD, WALNUT
 from vision.render.paint import render
 from vision.render.scene import Scene
 
-Image = NDArray[np.uint8]
+# How many tiles, of the smallest set that has as many.
+GROWTH = {1: 6, 7: 6, 14: 6, 28: 6, 55: 9, 91: 12, 136: 15}
+# 28 tiles at the size of a table for four, and what lets 136 tiles lie side by side: one size for all, to compare.
+USUAL_PX_PER_MM, GROWTH_PX_PER_MM = 2.6, 1.6
 
 
 def main() -> None:
-    """Print median and 95th percentile of both, per picture and over all."""
+    """Print median and 95th percentile per picture and over all, growth, shares and memory."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("photos", nargs="*", type=Path)
     parser.add_argument("--runs", type=int, default=9, help="reads of each picture that count")
     options = parser.parse_args()
-    pictures = [(str(path), load_picture(path)) for path in options.photos] or rendered_pictures()
-    reader, aruco = Reader(load_heads(), load_finder()), aruco_detector()
-    totals: dict[str, list[float]] = {"read": [], "aruco": []}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = options.photos or rendered_pictures(Path(folder))
+        # Fresh, so that the memory is the reader's and not that of rendering.
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+            measured = process.submit(measure, paths, options.runs).result()
     print(f"OpenCV {cv2.__version__}, {cv2.getNumThreads()} threads")
-    for name, image in pictures:
-        found = len(reader.read(image).tiles)
-        read_ms = durations_ms(partial(reader.read, image), options.runs)
-        aruco_ms = durations_ms(partial(aruco.detectMarkers, image), options.runs)
-        totals["read"] += read_ms
-        totals["aruco"] += aruco_ms
-        size = f"{image.shape[1]}x{image.shape[0]}"
-        print(f"{name}: {size}, {found} tiles, read {figures(read_ms)}, aruco {figures(aruco_ms)}")
-    print(f"all: read {figures(totals['read'])}, aruco {figures(totals['aruco'])}")
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    for path, found, read_ms, aruco_ms in zip(paths, measured.tiles, measured.read_ms, measured.aruco_ms, strict=True):
+        print(f"{path.stem}: {found} read, {figures(read_ms)}, aruco {figures(aruco_ms)}")
+    print_summary(measured)
+    if not options.photos:
+        print_growth(measured)
 
 
-def rendered_pictures() -> list[tuple[str, Image]]:
-    """Return tables with 1 to 55 tiles, 1920 x 1080, plain and patterned."""
-    camera = replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=2.6)
-    pictures = []
-    for count, table in ((1, FELT), (12, FELT), (28, FELT), (28, WALNUT), (55, WALNUT)):
-        rng = np.random.default_rng(count)
-        hand = draw_hand(rng, count, 6 if count <= 28 else 9)
-        layout = scatter(rng, hand, visible_area(camera), CLASSIC)
-        scene = Scene(layout.tiles, CLASSIC, table, LAMP, camera)
-        pictures.append((f"{len(layout.tiles)} tiles on {table.kind.value}", render(scene, rng).image))
-    return pictures
+def print_summary(measured: Measured) -> None:
+    """Print what holds for all pictures together."""
+    print(f"all: read {figures(np.concatenate(measured.read_ms))}, aruco {figures(np.concatenate(measured.aruco_ms))}")
+    if measured.network_ms:
+        print(f"reference network ({measured.network_size}, 2 threads): {figures(measured.network_ms)}")
+    else:
+        print("reference network: not measured, it needs the extra `bench` (onnx, onnxruntime)")
+    print("where the time goes: " + ", ".join(f"{step} {share:.0%}" for step, share in measured.shares))
+    print(f"peak memory of the reading process: {measured.peak_mb:.0f} MB")
 
 
-def aruco_detector() -> cv2.aruco.ArucoDetector:
-    """Return a detector of 4x4 markers with OpenCV's defaults."""
-    return cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50))
+def print_growth(measured: Measured) -> None:
+    """Print how the time grows with the tiles that lie there, over the last pictures."""
+    medians_ms = [float(np.median(read_ms)) for read_ms in measured.read_ms[-len(GROWTH) :]]
+    each_ms, first_ms = np.polyfit(list(GROWTH), medians_ms, 1)
+    print(f"growth from {min(GROWTH)} to {max(GROWTH)} tiles: {first_ms:.0f} ms and {each_ms:.2f} ms for each tile")
 
 
-def durations_ms(run: Callable[[], object], runs: int) -> list[float]:
-    """Return how long *run* took each time, after one run that does not count."""
-    run()
-    found = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        run()
-        found.append((time.perf_counter() - start) * 1e3)
-    return found
+def rendered_pictures(folder: Path) -> list[Path]:
+    """Write tables with 28 tiles, plain and patterned, and then those whose number of tiles grows."""
+    paths = [write_table(folder, 28, 6, table, USUAL_PX_PER_MM) for table in (FELT, WALNUT)]
+    return paths + [write_table(folder, count, max_pips, FELT, GROWTH_PX_PER_MM) for count, max_pips in GROWTH.items()]
 
 
-def figures(values_ms: list[float]) -> str:
+def write_table(folder: Path, count: int, max_pips: int, table: TableLook, px_per_mm: float) -> Path:
+    """Write a picture of a table whose name says what lies on it."""
+    camera = replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=px_per_mm)
+    rng = np.random.default_rng(count)
+    layout = scatter(rng, draw_hand(rng, count, max_pips), visible_area(camera), CLASSIC)
+    image = render(Scene(layout.tiles, CLASSIC, table, LAMP, camera), rng).image
+    path = folder / f"{len(layout.tiles)} tiles on {table.kind.value} at {px_per_mm} px per mm.png"
+    path.write_bytes(cv2.imencode(".png", image)[1].tobytes())
+    return path
+
+
+def figures(values_ms: Sequence[float] | NDArray[np.float64]) -> str:
     """Return median and 95th percentile as text.
 
     >>> figures([1.0, 2.0, 3.0])

@@ -1,0 +1,113 @@
+"""What a fresh process measures of the eye: times of reading and of references, where the time goes, peak memory."""
+
+from __future__ import annotations
+
+import cProfile
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import CodeType
+
+import cv2
+
+from benchmarks import reference_network
+from vision.finder import load_finder
+from vision.heads import load_heads
+from vision.picture import load_picture
+from vision.reader import Reader
+
+# Steps of a read that do not contain each other, and the functions that make them up.
+_STEPS = {
+    "build_pyramid": "pyramid",
+    "Finder.find": "finder",
+    "Reader.mended": "closer looks",
+    "find_plane": "plane",
+    "Plane.tiles_at": "plane",
+    "Plane.on_table": "plane",
+    "Plane.doubt": "plane",
+    "choose": "selection",
+    "Reader._read_pips": "pips",
+    "find_joins": "joins",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured of all pictures.
+
+    Attributes:
+        tiles: How many were read in each.
+        read_ms, aruco_ms: For each picture how long every run took.
+        network_ms: How long every run of the reference network took; empty without it.
+        network_size: How large that network is.
+        shares: Steps of a read and their parts of its time, the largest first.
+        peak_mb: Peak memory of the process when it had read everything, before the references ran.
+    """
+
+    tiles: tuple[int, ...]
+    read_ms: tuple[tuple[float, ...], ...]
+    aruco_ms: tuple[tuple[float, ...], ...]
+    network_ms: tuple[float, ...]
+    network_size: str
+    shares: tuple[tuple[str, float], ...]
+    peak_mb: float
+
+
+def measure(paths: list[Path], runs: int) -> Measured:
+    """Read pictures, each *runs* times, and then let the references do their work."""
+    reader = Reader(load_heads(), load_finder())
+    tiles, read_ms = [], []
+    profile = cProfile.Profile()
+    for path in paths:
+        image = load_picture(path)
+        tiles.append(len(reader.read(image).tiles))
+        read_ms.append(durations_ms(partial(reader.read, image), runs))
+        profile.runcall(reader.read, image)
+    peak_mb = peak_memory_mb()
+    aruco = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50))
+    aruco_ms = [durations_ms(partial(aruco.detectMarkers, load_picture(path)), runs) for path in paths]
+    network_ms, network_size = _network(runs)
+    return Measured(tuple(tiles), tuple(read_ms), tuple(aruco_ms), network_ms, network_size, _shares(profile), peak_mb)
+
+
+def _network(runs: int) -> tuple[tuple[float, ...], str]:
+    if not reference_network.is_installed():
+        return (), ""
+    run, size = reference_network.forward_pass(threads=2)
+    return durations_ms(run, runs), size
+
+
+def durations_ms(run: Callable[[], object], runs: int) -> tuple[float, ...]:
+    """Return how long *run* took each time, after one run that does not count."""
+    run()
+    found = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        run()
+        found.append((time.perf_counter() - start) * 1e3)
+    return tuple(found)
+
+
+def _shares(profile: cProfile.Profile) -> tuple[tuple[str, float], ...]:
+    spent: dict[str, float] = defaultdict(float)
+    for entry in profile.getstats():
+        name = entry.code.co_qualname if isinstance(entry.code, CodeType) else ""
+        if name in _STEPS:
+            spent[_STEPS[name]] += entry.totaltime
+        elif name == "Reader.read":
+            spent["all"] += entry.totaltime
+    whole = spent.pop("all")
+    spent["other"] = whole - sum(spent.values())
+    return tuple(sorted(((step, seconds / whole) for step, seconds in spent.items()), key=lambda part: -part[1]))
+
+
+def peak_memory_mb() -> float:
+    """Return the most memory this process held; unlike `getrusage`, without that of the process that started it."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    if found is None:
+        raise OSError("/proc/self/status: expected a line VmHWM, got none")
+    return int(found[1]) / 1024
