@@ -1,0 +1,56 @@
+"""The reader in long use and in several threads: the same result every time, in the same memory."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.vision.tables import lay, reader, table_with
+from vision.finder import load_finder
+from vision.heads import load_heads
+from vision.pyramid import Image
+from vision.reader import Reader
+from vision.reading import Reading
+
+
+def tables() -> list[Image]:
+    return [table_with([lay(3, 5, 0, 0, 30 * turn), lay(6, 6, 90, 40), lay(1, 0, -90, 0)]).image for turn in range(2)]
+
+
+def test_readers_in_two_threads_see_what_one_sees() -> None:
+    images = tables()
+    alone = [reader().read(image) for image in images]
+    assert all(len(reading.tiles) == 3 for reading in alone)
+
+    def read_all(own: Reader) -> list[Reading]:
+        return [own.read(image) for _ in range(3) for image in images]
+
+    # A finder is for one thread; the heads are arrays that nobody changes.
+    heads = load_heads()
+    own = [Reader(heads, load_finder()) for _ in range(2)]
+    with ThreadPoolExecutor(len(own)) as threads:
+        assert list(threads.map(read_all, own)) == [alone * 3] * 2
+
+
+def resident_mb() -> float:
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+@pytest.mark.slow
+def test_two_hundred_reads_need_no_more_memory_than_twenty() -> None:
+    images = tables()
+    first = reader().read(images[0])
+    for _ in range(10):
+        for image in images:
+            reader().read(image)
+    before_mb = resident_mb()
+    for _ in range(90):
+        for image in images:
+            reader().read(image)
+    assert reader().read(images[0]) == first
+    assert resident_mb() - before_mb < 10
