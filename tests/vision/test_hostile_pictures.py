@@ -143,8 +143,9 @@ def test_small_hostile_files_give_a_reading_or_one_clear_line(tmp_path: Path) ->
 
 
 def wide_noise() -> bytes:
+    whole_colors = (cv2.IMWRITE_JPEG_SAMPLING_FACTOR, 0x111111)
     return encoded(
-        ".jpg", noise(8900, 8900), cv2.IMWRITE_JPEG_PROGRESSIVE, 1, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, 0x111111
+        ".jpg", noise(8900, 8900), cv2.IMWRITE_JPEG_PROGRESSIVE, 1, cv2.IMWRITE_JPEG_QUALITY, 60, *whole_colors
     )
 
 
