@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from vision.reading import Join, PointPx, Reading, Tile
+from vision.reading import Contact, Guess, Half, PointPx, Reading, Tile
 
 
 def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
@@ -16,14 +16,15 @@ def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
         read_ms: How long that took.
 
     >>> format_reading("table.jpg", Reading(640, 480, (), ()), read_ms=12.345)
-    '{"path": "table.jpg", "width": 640, "height": 480, "tiles": [], "joins": [], "ms": 12.3}'
+    '{"path": "table.jpg", "width": 640, "height": 480, "tiles": [], "joins": [], "contacts": [], "ms": 12.3}'
     """
     line = {
         "path": path,
         "width": reading.width_px,
         "height": reading.height_px,
         "tiles": [_tile(tile) for tile in reading.tiles],
-        "joins": [_join(join) for join in reading.joins],
+        "joins": [_contact(join) for join in reading.joins],
+        "contacts": [_contact(contact) for contact in reading.contacts],
         "ms": round(read_ms, 1),
     }
     return json.dumps(line, allow_nan=False)
@@ -32,15 +33,25 @@ def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
 def _tile(tile: Tile) -> dict[str, object]:
     known: dict[str, object] = {"face": tile.face.value, "corners_px": [_point(corner) for corner in tile.corners_px]}
     if tile.halves:
-        known["halves"] = [
-            {"pips": half.pips, "confidence": round(half.confidence, 4), "center_px": _point(half.center_px)}
-            for half in tile.halves
-        ]
+        known["halves"] = [_half(half) for half in tile.halves]
     return known
 
 
-def _join(join: Join) -> dict[str, int | None]:
-    return {"a": join.a, "a_half": join.a_half, "b": join.b, "b_half": join.b_half}
+def _half(half: Half) -> dict[str, object]:
+    known: dict[str, object] = {**_guess(Guess(half.pips, half.confidence)), "center_px": _point(half.center_px)}
+    if half.second is not None:
+        known["second"] = _guess(half.second)
+    if half.alone.pips != half.pips:
+        known["alone"] = _guess(half.alone)
+    return known
+
+
+def _guess(guess: Guess) -> dict[str, float]:
+    return {"pips": guess.pips, "confidence": round(guess.confidence, 4)}
+
+
+def _contact(contact: Contact) -> dict[str, int | None]:
+    return {"a": contact.a, "a_half": contact.a_half, "b": contact.b, "b_half": contact.b_half}
 
 
 def _point(point_px: PointPx) -> list[float]:

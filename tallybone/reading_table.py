@@ -1,12 +1,11 @@
-"""A reading as a person at the terminal wants it: a table of tiles, and the joins in words."""
+"""A reading as a person at the terminal wants it: a table of tiles, then joins and contacts in words."""
 
 from __future__ import annotations
 
 from rich.console import Console
 from rich.table import Table
 
-from vision.annotate import SURE
-from vision.reading import Face, Join, Reading, Tile
+from vision.reading import Contact, Face, Join, Reading, Tile
 
 
 def print_reading(console: Console, title: str, reading: Reading, *, read_ms: float) -> None:
@@ -23,6 +22,10 @@ def print_reading(console: Console, title: str, reading: Reading, *, read_ms: fl
         console.print(_table(reading))
     for join in reading.joins:
         console.print(f"  {describe_join(reading, join)}", markup=False, soft_wrap=True)
+    for contact in reading.contacts:
+        console.print(f"  {describe_contact(reading, contact)}", markup=False, soft_wrap=True, style="dim")
+    for line in describe_changed(reading):
+        console.print(f"  {line}", markup=False, soft_wrap=True)
     console.print(f"{describe_count(reading)}, {read_ms:.0f} ms", markup=False, soft_wrap=True)
     console.print()
 
@@ -36,7 +39,7 @@ def _table(reading: Reading) -> Table:
     table.add_column("where (x, y)", justify="right")
     for number, tile in enumerate(reading.tiles, start=1):
         least = min((half.confidence for half in tile.halves), default=None)
-        style = "yellow" if least is not None and least < SURE else None
+        style = None if all(half.is_sure for half in tile.halves) else "yellow"
         x, y = tile.center_px
         percent = "" if least is None else f"{100 * least:.0f} %"
         table.add_row(str(number), tile.face.value, format_pips(tile), percent, f"{x:.0f}, {y:.0f}", style=style)
@@ -44,20 +47,36 @@ def _table(reading: Reading) -> Table:
 
 
 def format_pips(tile: Tile) -> str:
-    """Return the pips of a tile as players write them, a doubtful half with a question mark.
+    """Return the pips of a tile as players write them, both numbers of an uncertain half with a question mark.
 
-    >>> from vision.reading import Half
-    >>> halves = (Half(6, 0.99, (0, 0)), Half(4, 0.5, (1, 0)))
+    >>> from vision.reading import Guess, Half
+    >>> halves = (Half(6, 0.99, (0, 0)), Half(4, 0.5, (1, 0), Guess(5, 0.3)))
     >>> format_pips(Tile(Face.UP, ((0, 0), (1, 0), (1, 1), (0, 1)), halves))
-    '6|4?'
+    '6|4?5'
     """
-    return "|".join(f"{half.pips}{'' if half.confidence >= SURE else '?'}" for half in tile.halves)
+    return "|".join(half.written for half in tile.halves)
 
 
 def describe_join(reading: Reading, join: Join) -> str:
     """Return a join in words, for example `the 4 of tile 1 meets the side of tile 2`."""
     first, second = _end_in_words(reading, join.a, join.a_half), _end_in_words(reading, join.b, join.b_half)
     return f"{first} meets {second}"
+
+
+def describe_contact(reading: Reading, contact: Contact) -> str:
+    """Return a contact in words, for example `the 4 of tile 1 touches the 2 of tile 2, which is no join`."""
+    first, second = (_end_in_words(reading, *at) for at in ((contact.a, contact.a_half), (contact.b, contact.b_half)))
+    return f"{first} touches {second}, which is no join"
+
+
+def describe_changed(reading: Reading) -> list[str]:
+    """Return in words which halves by themselves would be read otherwise than together with their neighbours."""
+    return [
+        f"the {half.pips} of tile {number} ({format_pips(tile)}) would by itself be read as {half.alone.pips}"
+        for number, tile in enumerate(reading.tiles, start=1)
+        for half in tile.halves
+        if half.alone.pips != half.pips
+    ]
 
 
 def _end_in_words(reading: Reading, index: int, half: int | None) -> str:
@@ -79,6 +98,8 @@ def describe_count(reading: Reading) -> str:
     if down:
         parts.append(f"{down} face down")
     parts.append(_plural(len(reading.joins), "join"))
+    if reading.contacts:
+        parts.append(_plural(len(reading.contacts), "contact"))
     return ", ".join(parts)
 
 

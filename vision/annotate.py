@@ -2,7 +2,7 @@
 
 Outlines say what is a tile, a number lies on each half, a line joins halves that touch as in a play, backs are hatched.
 Each mark is a colour inside a dark casing, so that it is seen on white tiles, on black ones and on any cloth; what is
-doubtful has another colour and a question mark, for those who do not tell the colours apart.
+uncertain has another colour and both numbers with a question mark between, for those who do not tell the colours apart.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ ORANGE: Bgr = (0, 159, 230)
 PURPLE: Bgr = (167, 121, 204)
 CASING: Bgr = (24, 20, 16)
 
-# Below this, one reading in ten would be wrong: worth a look.
-SURE = 0.9
 # Smaller halves carry no legible number: the picture is enlarged, as far as that stays handy.
 LEGIBLE_HALF_PX = 56.0
 MAX_ENLARGEMENT = 3
@@ -111,17 +109,16 @@ class _Pen:
             self._dot(point, PURPLE, radius_px=side_px * 0.08)
 
     def pips(self, half: Half, *, side_px: float) -> None:
-        """Write the number of pips on a half, with a question mark where it is doubtful."""
-        sure = half.confidence >= SURE
-        text = str(half.pips) if sure else f"{half.pips}?"
-        glyphs = _glyphs(text, height_px=side_px * self._scale * 0.44, most_wide_px=side_px * self._scale * 0.66)
+        """Write the number of pips on a half, both numbers where it is uncertain."""
+        most_wide_px = side_px * self._scale * (0.66 if half.is_sure else 0.86)
+        glyphs = _glyphs(half.written, height_px=side_px * self._scale * 0.44, most_wide_px=most_wide_px)
         reach_px = max(round(side_px * self._scale * 0.05), 1)
         glyphs = np.pad(glyphs, reach_px + 1)
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach_px + 1, 2 * reach_px + 1))
         x, y = (value * self._scale for value in half.center_px)
         corner = (round(x - glyphs.shape[1] / 2), round(y - glyphs.shape[0] / 2))
         self._stamp(_as_mask(cv2.dilate(glyphs, disc)), corner, CASING)
-        self._stamp(glyphs, corner, YELLOW if sure else ORANGE)
+        self._stamp(glyphs, corner, YELLOW if half.is_sure else ORANGE)
 
     def _stamp(self, mask: Mask, corner: tuple[int, int], color: Bgr) -> None:
         """Blend a colour in through a mask of 0..255, as far as it lies in the picture."""

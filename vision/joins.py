@@ -1,87 +1,88 @@
-"""Which tiles touch as in a play: end to end, round a corner, or on the side of a crosswise double."""
+"""Which tiles touch as in a play: end to end, round a corner, on the side of a crosswise double, around a starter."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Poses, sides_px
-from vision.reading import Join
+from vision.plays import can_be_play, is_at_side
+from vision.reading import Contact, Join
+from vision.touches import Meeting, Touch
 
-# Real plays leave gaps of up to a quarter of a side, and tiles are read to within a tenth.
-_MOST_GAP = 0.34
-# How far past the edge of its neighbour the middle of an end may lie, and how far from square it may be turned.
-_MOST_OVERHANG = 0.1
-_MOST_SKEW_RAD = np.radians(25)
 # The end of a tile on the side of a double counts as crosswise up to this far from the double's middle, in sides.
 _CROSSWISE = 0.3
+# Below this a touch with the same numbers is an accident.
+_LIKELY = 0.5
+
+_Kind = TypeVar("_Kind", bound=Contact)
 
 
-@dataclass(frozen=True, slots=True)
-class _Contact:
-    """An end of tile a that meets an edge of tile b: an end of it, or a side."""
-
-    gap: float
-    join: Join
-    by_end: bool
-
-
-def find_joins(poses: Poses, pips: NDArray[np.int64]) -> tuple[Join, ...]:
-    """Return the joins between face-up tiles.
+def find_joins(
+    touches: Sequence[Touch], pips: NDArray[np.int64], plays: NDArray[np.float64]
+) -> tuple[tuple[Join, ...], tuple[Contact, ...]]:
+    """Return which touches are joins, and which tiles merely lie against each other.
 
     A half has one end, and an end has one neighbour: the nearest with its number. The sides of a half have another.
 
     Args:
-        poses: Shape (N, 6).
-        pips: Shape (N, 2), of half 0 and 1; -1 for tiles that are face down.
+        touches: Between tiles that are face up, the nearest first.
+        pips: Shape (N, 2), of half 0 and 1.
+        plays: Shape (T,), the probability that each touch is a play.
     """
-    contacts = sorted(_contacts(poses, pips), key=lambda contact: contact.gap)
-    taken: set[tuple[int, int, bool]] = set()  # tile, half, whether its end
-    pairs: set[tuple[int, int]] = set()
-    joins = []
-    for contact in contacts:
-        join = contact.join
-        pair = (min(join.a, join.b), max(join.a, join.b))
-        used = {(join.a, join.a_half, True)} if join.a_half is not None else set()
-        used |= {(join.b, join.b_half, contact.by_end)} if join.b_half is not None else set()
-        if pair in pairs or taken & used:
+    taken: set[tuple[int, int, bool]] = set()
+    pairs: set[frozenset[int]] = set()
+    chosen = []
+    for touch, likely in zip(touches, plays, strict=True):
+        pair, used = frozenset((touch.a, touch.b)), _used(touch, pips)
+        if likely < _LIKELY or not can_be_play(touch, pips) or pair in pairs or taken & used:
             continue
         taken |= used
         pairs.add(pair)
-        joins.append(join)
-    return tuple(sorted(joins, key=lambda join: (join.a, join.b)))
+        chosen.append(touch)
+    starters = _starters(chosen, pips)
+    joins = [
+        Join(
+            touch.a,
+            None if touch.a in starters else touch.a_half,
+            touch.b,
+            None if touch.b in starters or _is_crosswise(touch, pips) else touch.b_half,
+        )
+        for touch in chosen
+    ]
+    contacts = []
+    for touch in touches:
+        if (pair := frozenset((touch.a, touch.b))) not in pairs:
+            pairs.add(pair)
+            contacts.append(Contact(touch.a, touch.a_half, touch.b, None if is_at_side(touch) else touch.b_half))
+    return _in_order(joins), _in_order(contacts)
 
 
-def _contacts(poses: Poses, pips: NDArray[np.int64]) -> list[_Contact]:
-    """Return every end that meets another tile with its number, with the gap in sides."""
-    side = sides_px(poses)
-    distance = np.linalg.norm(poses[:, None, :2] - poses[None, :, :2], axis=-1)
-    face_up = (pips >= 0).all(axis=1)
-    near = np.asarray(distance < 2.6 * np.maximum(side[:, None], side[None]))
-    first, second = np.nonzero(near & np.outer(face_up, face_up) & ~np.eye(len(poses), dtype=bool))
-    if not len(first):
-        return []
-    found: list[_Contact] = []
-    for half, sign in ((0, -1.0), (1, 1.0)):
-        outward = sign * poses[first, 2:4]
-        offset = poses[first, :2] + outward - poses[second, :2]
-        # The end's place in the half-axes of the other tile: u spans one side there, v half a side.
-        axes = poses[second, 2:].reshape(-1, 2, 2)
-        u, v = np.linalg.solve(axes.transpose(0, 2, 1), offset[..., None])[..., 0].T
-        gap_u, gap_v = np.abs(u) - 1, (np.abs(v) - 1) / 2
-        by_end = gap_u > gap_v
-        gap = np.where(by_end, gap_u, gap_v)
-        facing = np.where(by_end[:, None], -np.sign(u)[:, None] * axes[:, 0], -np.sign(v)[:, None] * axes[:, 1])
-        square = (outward * facing).sum(axis=1) / np.linalg.norm(outward, axis=1) / np.linalg.norm(facing, axis=1)
-        level = np.where(by_end, np.abs(v) <= 1 + 2 * _MOST_OVERHANG, np.abs(u) <= 1 + _MOST_OVERHANG)
-        other_half = (u > 0).astype(np.int64)
-        same = pips[first, half] == pips[second, other_half]
-        is_double = pips[second, 0] == pips[second, 1]
-        crosswise = ~by_end & is_double & (np.abs(u) < _CROSSWISE)
-        for i in np.nonzero(level & same & (square > np.cos(_MOST_SKEW_RAD)) & (np.abs(gap) < _MOST_GAP))[0]:
-            b_half = None if crosswise[i] else int(other_half[i])
-            join = Join(int(first[i]), half, int(second[i]), b_half)
-            found.append(_Contact(abs(float(gap[i])), join, bool(by_end[i])))
-    return found
+def _used(touch: Touch, pips: NDArray[np.int64]) -> set[tuple[int, int, bool]]:
+    """Return what no other tile can be joined to: tile, half, and whether its end or its side."""
+    used = {(touch.a, touch.a_half, True)}
+    if not _is_crosswise(touch, pips):
+        used.add((touch.b, touch.b_half, touch.meeting is Meeting.END))
+    return used
+
+
+def _is_crosswise(touch: Touch, pips: NDArray[np.int64]) -> bool:
+    """Return whether a tile is laid at the side of a whole double, not of a half of it."""
+    b_double = bool(pips[touch.b, 0] == pips[touch.b, 1])
+    beside = touch.meeting is Meeting.SIDE and touch.off_middle < _CROSSWISE
+    return b_double and (is_at_side(touch) or beside)
+
+
+def _starters(joined: Sequence[Touch], pips: NDArray[np.int64]) -> set[int]:
+    """Return the doubles with arms: one at an angle, or more than one at a long side."""
+    doubles = {touch.b for touch in joined if pips[touch.b, 0] == pips[touch.b, 1]}
+    leaning = {touch.b for touch in joined if touch.meeting is Meeting.LEANING}
+    beside = Counter((touch.b, touch.edge) for touch in joined if touch.edge)
+    return doubles & (leaning | {tile for (tile, _), arms in beside.items() if arms > 1})
+
+
+def _in_order(found: Sequence[_Kind]) -> tuple[_Kind, ...]:
+    return tuple(sorted(found, key=lambda one: (one.a, one.b)))

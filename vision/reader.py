@@ -1,4 +1,4 @@
-"""From a picture of a table to the tiles on it: find, mend, score, choose the best set, read pips, find joins."""
+"""From a picture of a table to the tiles on it: find, mend, score, choose the best set, read pips that agree, join."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.agreement import Agreed, agree
 from vision.finder import Finder
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.joins import find_joins
@@ -19,6 +20,7 @@ from vision.pyramid import Image, Level, build_pyramid
 from vision.reading import Face, Guess, Half, PointPx, Reading, Tile
 from vision.selection import choose
 from vision.sets import likely_max_pips
+from vision.touches import find_touches
 
 # How often candidates are mended before and after the plane of the table is known.
 _MENDED, _MENDED_ON_PLANE = 2, 2
@@ -67,10 +69,13 @@ class Reader:
         order = chosen[np.lexsort((poses[chosen, 0], poses[chosen, 1]))]
         poses, faces = poses[order], UP + probabilities[order, UP:].argmax(axis=1)
         chances = self._read_pips(levels, poses)
+        touches = find_touches(poses, faces == UP)
+        agreed = agree(chances, faces == UP, touches, set_is_told=self.max_pips is not None)
         outlines, centers = corners(poses), half_centers(poses)
-        tiles = tuple(_tile(outlines[i], centers[i], faces[i], chances[i]) for i in range(len(poses)))
-        seen = np.where((faces == UP)[:, None], chances.argmax(axis=-1), -1)
-        return Reading(image.shape[1], image.shape[0], tiles, find_joins(poses, seen))
+        tiles = tuple(
+            _tile(outlines[i], faces[i], _halves(chances[i], agreed, i, centers[i])) for i in range(len(poses))
+        )
+        return Reading(image.shape[1], image.shape[0], tiles, *find_joins(touches, agreed.pips, agreed.plays))
 
     def judge(
         self, levels: tuple[Level, ...], plausible: Filter | None = None
@@ -155,25 +160,27 @@ def _probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(1 / (1 + np.exp(-odds)))
 
 
-def _tile(
-    outline: Points,
-    centers: Points,
-    face: np.int64,
-    chances: NDArray[np.float64],
-) -> Tile:
-    """Return one tile as plain values; *chances* has shape (2, K)."""
+def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> Tile:
+    """Return one tile as plain values."""
     start = int(np.argmin(outline.sum(axis=1)))
     a, b, c, d = (_point(p) for p in np.roll(outline, -start, axis=0).tolist())
-    if face == DOWN:
-        return Tile(Face.DOWN, (a, b, c, d), ())
-    first, second = (_half(chances[h], _point(centers[h].tolist())) for h in (0, 1))
-    return Tile(Face.UP, (a, b, c, d), (first, second))
+    return Tile(Face.DOWN, (a, b, c, d), ()) if face == DOWN else Tile(Face.UP, (a, b, c, d), halves)
 
 
-def _half(chances: NDArray[np.float64], center_px: PointPx) -> Half:
-    """Return one half with its best two numbers."""
-    best, other = (Guess(int(pips), float(chances[pips])) for pips in np.argsort(-chances, kind="stable")[:2])
-    return Half(best.pips, best.confidence, center_px, other, tuple(chances.tolist()))
+def _halves(chances: NDArray[np.float64], agreed: Agreed, index: int, centers: Points) -> tuple[Half, Half]:
+    """Return both halves of a tile; *chances*, shape (2, K), are theirs by themselves."""
+    first, second = (
+        _half(chances[h], int(agreed.pips[index, h]), agreed.chances[index, h], _point(centers[h].tolist()))
+        for h in (0, 1)
+    )
+    return first, second
+
+
+def _half(alone: NDArray[np.float64], pips: int, together: NDArray[np.float64], center_px: PointPx) -> Half:
+    """Return one half with its best two numbers; *alone* and *together* have shape (K,)."""
+    other = int(np.where(np.arange(len(together)) == pips, -1.0, together).argmax())
+    second = Guess(other, float(together[other]))
+    return Half(pips, float(together[pips]), center_px, second, tuple(alone.tolist()))
 
 
 def _point(xy: list[float]) -> PointPx:

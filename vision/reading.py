@@ -8,6 +8,9 @@ from enum import StrEnum
 
 PointPx = tuple[float, float]
 
+# Of halves read with less than this, a third or more are wrong: they are said to be uncertain, with both numbers.
+SURE = 0.8
+
 
 class Face(StrEnum):
     """Which side of a tile the camera sees."""
@@ -29,10 +32,10 @@ class Half:
     """One half of a face-up tile.
 
     Attributes:
-        pips: Number of pips, 0 to 18.
+        pips: Number of pips, 0 to 18, read together with all other halves.
         confidence: Probability that *pips* is right, 0 to 1.
         center_px: Centre of the half in the upright picture, x right and y down.
-        second: What it is if it is not *pips*; None where nothing else is known.
+        second: The likeliest other number; None where nothing else is known.
         chances: Probability of each number from 0 on as the half looks by itself, whatever its neighbours are; empty
             where that is not known.
     """
@@ -42,6 +45,22 @@ class Half:
     center_px: PointPx
     second: Guess | None = None
     chances: tuple[float, ...] = ()
+
+    @property
+    def written(self) -> str:
+        """The pips as they are shown to people; with both numbers where they are uncertain.
+
+        >>> Half(6, 0.99, (0, 0), Guess(5, 0.01)).written, Half(6, 0.6, (0, 0), Guess(5, 0.3)).written
+        ('6', '6?5')
+        """
+        if self.is_sure:
+            return str(self.pips)
+        return f"{self.pips}?" if self.second is None else f"{self.pips}?{self.second.pips}"
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it can be taken for read."""
+        return self.confidence >= SURE
 
     @property
     def alone(self) -> Guess:
@@ -92,18 +111,23 @@ def _middle(*points: PointPx) -> PointPx:
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
-    """Two tiles that touch as in a play.
+class Contact:
+    """Two tiles that touch, an end of one at the other.
 
     Attributes:
         a, b: Indices into the tiles of the reading.
-        a_half, b_half: Index of the half that touches, or None for the side of a crosswise double.
+        a_half, b_half: Index of the half that touches, or None for the side of a whole tile.
     """
 
     a: int
     a_half: int | None
     b: int
     b_half: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Contact):
+    """Two tiles that touch as in a play; None stands for the side of a crosswise double, or for a starter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +138,11 @@ class Reading:
         width_px, height_px: Size of the upright picture.
         tiles: From top to bottom, then from left to right.
         joins: Which of the tiles touch as in a play.
+        contacts: Which others touch by accident.
     """
 
     width_px: int
     height_px: int
     tiles: tuple[Tile, ...]
     joins: tuple[Join, ...]
+    contacts: tuple[Contact, ...] = ()

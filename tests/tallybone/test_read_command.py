@@ -19,7 +19,7 @@ from tallybone.read_command import Album, read_photos
 from tallybone.terminal import quiet_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture
-from vision.reading import Face, Half, Join, PointPx, Reading, Tile
+from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, Tile
 
 WIDTH, HEIGHT = 160, 120
 
@@ -35,12 +35,17 @@ READING = Reading(
         Tile(
             Face.UP,
             box(10, 10, 50.04, 30),
-            (Half(6, 0.987654, (20.06, 20.0)), Half(4, 0.5, (-0.04, 20.0))),
+            (
+                Half(6, 0.987654, (20.06, 20.0)),
+                Half(4, 0.5, (-0.04, 20.0), Guess(3, 0.30004), (0.0, 0.0, 0.05, 0.51239, 0.43761)),
+            ),
         ),
         Tile(Face.UP, box(51, 0, 71, 40), (Half(4, 1.0, (61, 10)), Half(4, 0.95, (61, 30)))),
         Tile(Face.DOWN, box(100, 80, 140, 100), ()),
+        Tile(Face.UP, box(71, 21, 111, 40), (Half(2, 0.9, (81, 30)), Half(0, 0.9, (101, 30)))),
     ),
     (Join(0, 1, 1, None),),
+    (Contact(3, 0, 1, 1),),
 )
 
 
@@ -97,7 +102,13 @@ def test_a_line_of_json_says_exactly_what_the_contract_says(run: Outcome, tmp_pa
                 "corners_px": [[10.0, 10.0], [50.0, 10.0], [50.0, 30.0], [10.0, 30.0]],
                 "halves": [
                     {"pips": 6, "confidence": 0.9877, "center_px": [20.1, 20.0]},
-                    {"pips": 4, "confidence": 0.5, "center_px": [0.0, 20.0]},
+                    {
+                        "pips": 4,
+                        "confidence": 0.5,
+                        "center_px": [0.0, 20.0],
+                        "second": {"pips": 3, "confidence": 0.3},
+                        "alone": {"pips": 3, "confidence": 0.5124},
+                    },
                 ],
             },
             {
@@ -109,8 +120,17 @@ def test_a_line_of_json_says_exactly_what_the_contract_says(run: Outcome, tmp_pa
                 ],
             },
             {"face": "down", "corners_px": [[100.0, 80.0], [140.0, 80.0], [140.0, 100.0], [100.0, 100.0]]},
+            {
+                "face": "up",
+                "corners_px": [[71.0, 21.0], [111.0, 21.0], [111.0, 40.0], [71.0, 40.0]],
+                "halves": [
+                    {"pips": 2, "confidence": 0.9, "center_px": [81.0, 30.0]},
+                    {"pips": 0, "confidence": 0.9, "center_px": [101.0, 30.0]},
+                ],
+            },
         ],
         "joins": [{"a": 0, "a_half": 1, "b": 1, "b_half": None}],
+        "contacts": [{"a": 3, "a_half": 0, "b": 1, "b_half": 1}],
     }
     assert "-0.0" not in run.out.getvalue()
     assert run.err.getvalue() == ""
@@ -141,11 +161,13 @@ def test_every_picture_is_read_though_some_cannot_be(run: Outcome, tmp_path: Pat
 def test_the_table_says_tiles_pips_doubt_and_joins_in_words(run: Outcome, tmp_path: Path) -> None:
     run.read(photo(tmp_path / "table.png"), as_json=False)
     text = run.out.getvalue()
-    assert "6|4?" in text
+    assert "6|4?3" in text
     assert "50 %" in text
     assert "down" in text
-    assert "the 4 of tile 1 (6|4?) meets the side of tile 2 (4|4)" in text
-    assert "2 tiles face up, 1 face down, 1 join" in text
+    assert "the 4 of tile 1 (6|4?3) meets the side of tile 2 (4|4)" in text
+    assert "the 2 of tile 4 (2|0) touches the 4 of tile 2 (4|4), which is no join" in text
+    assert "the 4 of tile 1 (6|4?3) would by itself be read as 3" in text
+    assert "3 tiles face up, 1 face down, 1 join, 1 contact" in text
     assert run.code == 0
 
 

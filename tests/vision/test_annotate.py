@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vision.annotate import LEGIBLE_HALF_PX, ORANGE, PURPLE, SKY, YELLOW, annotate
-from vision.reading import Face, Half, Join, PointPx, Reading, Tile
+from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, Tile
 
 SIDE = 80.0
 
@@ -18,7 +18,8 @@ def tile(left: float, top: float, *, confidence: float = 1.0, face: Face = Face.
     """A tile that lies from left to right."""
     right, bottom = left + 2 * side, top + side
     middle = top + side / 2
-    halves = (Half(6, confidence, (left + side / 2, middle)), Half(4, confidence, (left + side * 1.5, middle)))
+    second = Guess(5, (1 - confidence) / 2)
+    halves = (Half(6, confidence, (left + side / 2, middle), second), Half(4, confidence, (left + side * 1.5, middle)))
     corners: tuple[PointPx, ...] = ((left, top), (right, top), (right, bottom), (left, bottom))
     return Tile(face, (corners[0], corners[1], corners[2], corners[3]), halves if face is Face.UP else ())
 
@@ -62,7 +63,7 @@ def test_doubtful_pips_have_another_colour_and_a_wider_text(
     center = (first.min(axis=0) + first.max(axis=0)) / 2
     assert math.dist(center, (50 + SIDE / 2, 60 + SIDE / 2)) <= 3
     width, height = np.ptp(first, axis=0)
-    assert (width > height) == (confidence < 0.9)  # "6?" is wider than high, "6" is not
+    assert (width > height) == (confidence < 0.9)  # "6?5" is wider than high, "6" is not
     assert 0.2 * SIDE < height < 0.7 * SIDE
 
 
@@ -82,6 +83,12 @@ def test_a_join_is_a_line_between_its_halves() -> None:
     assert points[:, 0].min() > 50 + 1.5 * SIDE
     assert points[:, 0].max() < 60 + 2.5 * SIDE
     assert abs(points[:, 1].mean() - (60 + SIDE / 2)) < 2
+
+
+def test_a_contact_is_not_drawn_as_a_join() -> None:
+    image = np.full((300, 500, 3), 128, np.uint8)
+    reading = Reading(500, 300, (tile(50, 60), tile(60 + 2 * SIDE, 60)), (), (Contact(0, 1, 1, 0),))
+    assert len(where(annotate(image, reading), PURPLE)) == 0
 
 
 def test_a_join_to_a_side_ends_at_the_middle_of_the_tile() -> None:

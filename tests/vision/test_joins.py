@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from tests.vision.shapes import tile_at, tiles_at
 from vision.joins import find_joins
 from vision.poses import Poses, empty_poses
-from vision.reading import Join
+from vision.reading import Contact, Join
+from vision.touches import find_touches
 
 Pips = tuple[int, int]
 Touch = frozenset[tuple[int, int | None]]
@@ -24,9 +25,16 @@ DOWN = tile_at(10, 30, degrees=90)  # its half 0 on the side of A's half 1
 CROSSWISE = tile_at(30, 0, degrees=90)  # its middle on A's half 1
 
 
+def looked_at(poses: Poses, *pips: Pips, plays: float = 1.0) -> tuple[tuple[Join, ...], tuple[Contact, ...]]:
+    """Joins and contacts; -1 are the pips of a tile that is face down."""
+    numbers = np.array(pips, np.int64).reshape(-1, 2)
+    touches = find_touches(poses, np.asarray((numbers >= 0).all(axis=1)))
+    return find_joins(touches, numbers, np.full(len(touches), plays))
+
+
 def joined(poses: Poses, *pips: Pips) -> set[Touch]:
     """The joins, whichever tile they name first."""
-    joins = find_joins(poses, np.array(pips, np.int64).reshape(-1, 2))
+    joins, _ = looked_at(poses, *pips)
     touches = [frozenset([(join.a, join.a_half), (join.b, join.b_half)]) for join in joins]
     assert len(set(touches)) == len(touches)
     return set(touches)
@@ -42,7 +50,7 @@ def seen_through(matrix: NDArray[np.float64], poses: Poses) -> Poses:
 
 
 def test_end_to_end() -> None:
-    (join,) = find_joins(tiles_at(A, AHEAD), np.array([(3, 5), (5, 2)]))
+    ((join,), _) = looked_at(tiles_at(A, AHEAD), (3, 5), (5, 2))
     assert join in (Join(0, 1, 1, 0), Join(1, 0, 0, 1))
 
 
@@ -177,3 +185,55 @@ def test_oblique_views_show_the_same_joins(
 def test_no_tiles_and_single_tiles_have_no_joins() -> None:
     assert joined(empty_poses()) == set()
     assert joined(A, (5, 5)) == set()
+
+
+def arm(degrees: float, x_px: float, y_px: float, gap_px: float = 0.0) -> Poses:
+    """A tile whose half 0 begins at a point and that leads away at an angle."""
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    return tile_at(x_px + (20 + gap_px) * c, y_px + (20 + gap_px) * s, degrees=degrees)
+
+
+ARMS = (
+    arm(90, 0, 10),
+    arm(-90, 0, -10),
+    arm(40, 20, 10, 4),
+    arm(140, -20, 10, 8),
+    arm(-40, 20, -10),
+    arm(-140, -20, -10, 8),
+)
+
+
+def test_six_arms_of_a_starter_are_joined_at_it_as_a_whole() -> None:
+    pips = [(5, number) for number in (0, 1, 2, 3, 4, 6)]
+    assert joined(tiles_at(A, *ARMS), (5, 5), *pips) == {touch(0, None, n, 0) for n in range(1, 7)}
+
+
+def test_two_arms_at_one_long_side_make_a_starter() -> None:
+    poses = tiles_at(A, arm(75, 12, 10), arm(105, -12, 10))
+    assert joined(poses, (5, 5), (5, 1), (5, 2)) == {touch(0, None, 1, 0), touch(0, None, 2, 0)}
+
+
+def test_at_an_angle_nothing_joins_what_is_no_double() -> None:
+    assert joined(tiles_at(A, ARMS[2]), (3, 5), (5, 2)) == set()
+
+
+def test_any_double_joins_a_thirteen() -> None:
+    assert joined(tiles_at(A, CROSSWISE), (3, 13), (5, 5)) == {touch(0, 1, 1, None)}
+    assert joined(tiles_at(A, AHEAD), (5, 5), (13, 2)) == {touch(0, 1, 1, 0)}
+    assert joined(tiles_at(A, AHEAD), (3, 5), (13, 2)) == set()
+
+
+def test_other_numbers_that_touch_are_a_contact() -> None:
+    assert looked_at(tiles_at(A, AHEAD), (3, 5), (4, 2))[1] in ((Contact(0, 1, 1, 0),), (Contact(1, 0, 0, 1),))
+    assert looked_at(tiles_at(A, CROSSWISE), (3, 5), (4, 2))[1] == (Contact(0, 1, 1, None),)
+    assert looked_at(tiles_at(A, AHEAD), (3, 5), (5, 2))[1] == ()
+
+
+def test_equal_numbers_that_hardly_are_a_play_are_a_contact() -> None:
+    joins, contacts = looked_at(tiles_at(A, AHEAD), (3, 5), (5, 2), plays=0.1)
+    assert joins == ()
+    assert len(contacts) == 1
+
+
+def test_what_is_apart_is_no_contact() -> None:
+    assert looked_at(tiles_at(A, tile_at(60, 0)), (3, 5), (4, 2))[1] == ()
