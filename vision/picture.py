@@ -37,7 +37,22 @@ def load_picture(path: Path) -> NDArray[np.uint8]:
     Raises:
         PictureError: If there is no such file, or it is no whole picture of at most 80 megapixels.
     """
-    data = _read_file(path)
+    return decode_picture(read_picture_file(path), str(path))
+
+
+def decode_picture(data: bytes, name: str) -> NDArray[np.uint8]:
+    """Decode a picture file as `load_picture` does.
+
+    Args:
+        data: The whole file.
+        name: What to call it where it cannot be decoded.
+
+    Returns:
+        Shape (H, W, 3), BGR.
+
+    Raises:
+        PictureError: If it is no whole picture of at most 80 megapixels.
+    """
     try:
         header = parse_header(data)
         if header.width_px * header.height_px > MAX_PIXELS:
@@ -47,11 +62,16 @@ def load_picture(path: Path) -> NDArray[np.uint8]:
             )
         require_whole(data, header.kind)
     except HeaderError as error:
-        raise PictureError(f"{path}: {error}") from None
-    return _decode(needed_to_decode(data, header.kind), header.kind, path)
+        raise PictureError(f"{name}: {error}") from None
+    return _decode(needed_to_decode(data, header.kind), header.kind, name)
 
 
-def _read_file(path: Path) -> bytes:
+def read_picture_file(path: Path) -> bytes:
+    """Return a file as it is, if it could be a picture.
+
+    Raises:
+        PictureError: If there is no such file, it is empty, or larger than any picture.
+    """
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -70,11 +90,11 @@ def _read_file(path: Path) -> bytes:
         raise PictureError(f"{path}: it cannot be opened: {error.strerror}") from error
 
 
-def _decode(data: bytes, kind: str, path: Path) -> NDArray[np.uint8]:
+def _decode(data: bytes, kind: str, name: str) -> NDArray[np.uint8]:
     try:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     except cv2.error as error:
-        raise PictureError(f"{path}: its {kind} data cannot be decoded: {error.err}") from error
+        raise PictureError(f"{name}: its {kind} data cannot be decoded: {error.err}") from error
     if image is None:
-        raise PictureError(f"{path}: its {kind} data cannot be decoded: it is damaged or of a rare kind")
+        raise PictureError(f"{name}: its {kind} data cannot be decoded: it is damaged or of a rare kind")
     return np.ascontiguousarray(image, dtype=np.uint8)
