@@ -1,0 +1,110 @@
+"""The folder of recordings: what a new one is called, which there are, and which have to go when room is short."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.reader import read_session
+from tallybone.recording.start import SessionStart
+from tallybone.recording.survey import Survey, is_running, survey
+
+SUFFIX = ".mcap"
+_LONGEST_NAME = 60  # of the players together, in characters
+
+
+def default_folder(environment: Mapping[str, str], home: Path) -> Path:
+    """Return where recordings are when nobody says otherwise: `tallybone/sessions` in the user's state folder.
+
+    >>> default_folder({"XDG_STATE_HOME": "/var/lib/anna"}, Path("/anna")).as_posix()
+    '/var/lib/anna/tallybone/sessions'
+    """
+    state = environment.get("XDG_STATE_HOME", "")
+    return (Path(state) if Path(state).is_absolute() else home / ".local" / "state") / "tallybone" / "sessions"
+
+
+def new_path(folder: Path, start: SessionStart) -> Path:
+    """Return where the recording of a sitting goes: its date and its players, and a number where that is taken.
+
+    The name sorts by date and has only small letters, digits, hyphens and T, so that it can be typed anywhere.
+    """
+    players = "-".join(slug for player in start.players if (slug := _slug(player)))[:_LONGEST_NAME].strip("-")
+    name = f"{start.started_at:%Y-%m-%dT%H-%M-%S}-{players or 'table'}"
+    path, number = folder / (name + SUFFIX), 2
+    while path.exists():
+        path, number = folder / f"{name}-{number}{SUFFIX}", number + 1
+    return path
+
+
+def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
+    """Return what is in a folder, oldest first, and what is called a recording but is none.
+
+    Raises:
+        OSError: If there is no such folder.
+    """
+    found: list[Survey] = []
+    others: list[RecordingError] = []
+    for path in _candidates(folder):
+        try:
+            found.append(survey(path))
+        except RecordingError as error:
+            others.append(error)
+    return sorted(found, key=lambda one: _age_key(one.path, one.start)), others
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    path: Path
+    size_bytes: int
+    key: tuple[float, str]
+    may_go: bool
+
+
+def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
+    """Delete the oldest recordings until the rest take no more than *keep_bytes*, and return which.
+
+    A recording that is being written counts, but is never deleted; nor is anything that is no recording.
+
+    Raises:
+        OSError: If there is no such folder, or a recording cannot be deleted.
+    """
+    kept: list[_Old] = []
+    for path in _candidates(folder):
+        try:
+            session = read_session(path)
+        except RecordingError:
+            continue
+        with path.open("rb") as file:
+            kept.append(_Old(path, path.stat().st_size, _age_key(path, session.start), not is_running(file)))
+    total_bytes = sum(one.size_bytes for one in kept)
+    gone: list[Path] = []
+    for one in sorted(kept, key=lambda old: old.key):
+        if total_bytes <= keep_bytes:
+            break
+        if one.may_go:
+            one.path.unlink()
+            total_bytes -= one.size_bytes
+            gone.append(one.path)
+    return tuple(gone)
+
+
+def _candidates(folder: Path) -> list[Path]:
+    """Return files that are called recordings; a link leads elsewhere, and is left alone."""
+    return sorted(
+        path for path in folder.iterdir() if path.suffix == SUFFIX and path.is_file() and not path.is_symlink()
+    )
+
+
+def _age_key(path: Path, start: SessionStart | None) -> tuple[float, str]:
+    """Return what sorts recordings by age: when they say they began, or else when they were last written."""
+    began_s = path.stat().st_mtime if start is None else start.started_at.timestamp()
+    return began_s, path.name
+
+
+def _slug(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

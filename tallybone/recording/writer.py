@@ -1,0 +1,193 @@
+"""Writes a recording: each record is a chunk of its own, on its way to the disk before the call returns.
+
+A chunk stands alone: it holds the schema and the channel of its one message and a checksum over all three. So whatever
+happens to the file costs what it happens to, and nothing waits in memory for a power cut.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from mcap.data_stream import RecordBuilder
+from mcap.records import Chunk, ChunkIndex, DataEnd, Header, McapRecord, Message, MessageIndex, Metadata
+from mcap.writer import MCAP0_MAGIC
+
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.scan import MAX_RECORD_BYTES
+from tallybone.recording.start import METADATA_NAME, PROFILE, SessionStart
+from tallybone.recording.summary import Contents
+from tallybone.recording.topics import Topic
+
+_ROOM_BYTES = 4096  # for schema, channel and headers beside the payload
+_MOST_NS = 2**63 - 1
+
+
+class SessionWriter:
+    """A recording that is being written; a context manager, and closing it adds the index.
+
+    While it is open it is locked (flock), so that nobody takes it for an old one. After an error the file is still
+    whole up to the last record, and writing may go on once there is room again.
+    """
+
+    def __init__(self, path: Path, start: SessionStart) -> None:
+        """Make the file *path*, which must not exist, and say in it what is known at the *start*.
+
+        Raises:
+            RecordingError: If it cannot be made.
+        """
+        self._path = path
+        self._contents = Contents()
+        self._end_byte = self._crc = 0
+        try:
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise RecordingError(f"{path}: the recording cannot be made: {error.strerror}") from error
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX)
+            head = MCAP0_MAGIC + _bytes_of(Header(profile=PROFILE, library=start.software))
+            metadata = _bytes_of(Metadata(name=METADATA_NAME, metadata=start.format()))
+            self._append(head + metadata)
+            self._contents.add_metadata(METADATA_NAME, len(head), len(metadata))
+            os.fsync(self._fd)
+            _sync_folder(path.parent)
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def frame(self, t_ns: int, jpeg: bytes, *, name: str | None = None) -> None:
+        """Write a picture.
+
+        Args:
+            t_ns: When it was taken, monotonic, not negative.
+            jpeg: The file exactly as it is decoded for perception.
+            name: What it is called where it comes from, None for its number.
+
+        Raises:
+            RecordingError: If it cannot be written, or is larger than any picture.
+        """
+        self._write(Topic.CAMERA, t_ns, ImageMessage(jpeg, name).encode(t_ns))
+
+    def say(self, topic: Topic, t_ns: int, fact: Mapping[str, object]) -> None:
+        """Write anything but a picture; where the topic asks for it, it is on the disk when this returns.
+
+        Raises:
+            RecordingError: If it cannot be written.
+            ValueError: If it is a picture, or no JSON.
+        """
+        if topic is Topic.CAMERA:
+            raise ValueError("pictures are written with frame()")
+        self._write(topic, t_ns, json.dumps(fact, allow_nan=False).encode())
+        if topic.is_synced:
+            try:
+                os.fsync(self._fd)
+            except OSError as error:
+                raise self._failure(error) from error
+
+    def close(self) -> None:
+        """Add the index and close the file; without room for the index it stays readable.
+
+        Raises:
+            RecordingError: If the index cannot be written.
+        """
+        if self._fd < 0:
+            return
+        try:
+            end = _bytes_of(DataEnd(data_section_crc=self._crc))
+            self._append(end + self._contents.format(self._end_byte + len(end)))
+            os.fsync(self._fd)
+        except OSError as error:
+            if isinstance(error, RecordingError):
+                raise
+            raise self._failure(error) from error
+        finally:
+            os.close(self._fd)
+            self._fd = -1
+
+    def __enter__(self) -> SessionWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write(self, topic: Topic, t_ns: int, payload: bytes) -> None:
+        if not 0 <= t_ns <= _MOST_NS:
+            raise ValueError(f"t_ns must be 0 to {_MOST_NS}, got {t_ns}")
+        if len(payload) > MAX_RECORD_BYTES - _ROOM_BYTES:
+            most_mb = MAX_RECORD_BYTES >> 20
+            raise RecordingError(f"{self._path}: a record has at most {most_mb} MB, got {len(payload) >> 20} MB")
+        message = Message(topic.number, t_ns, payload, t_ns, self._contents.records)
+        head = _bytes_of(topic.schema) + _bytes_of(topic.channel)
+        records = head + _bytes_of(message)
+        chunk = _bytes_of(
+            Chunk(
+                compression="",  # a JPEG does not shrink (docs/recording.md)
+                data=records,
+                message_end_time=t_ns,
+                message_start_time=t_ns,
+                uncompressed_crc=zlib.crc32(records),
+                uncompressed_size=len(records),
+            )
+        )
+        index = _bytes_of(MessageIndex(channel_id=topic.number, records=[(t_ns, len(head))]))
+        start_byte = self._end_byte
+        self._append(chunk + index)
+        entry = ChunkIndex(
+            chunk_length=len(chunk),
+            chunk_start_offset=start_byte,
+            compression="",
+            compressed_size=len(records),
+            message_end_time=t_ns,
+            message_index_length=len(index),
+            message_index_offsets={topic.number: start_byte + len(chunk)},
+            message_start_time=t_ns,
+            uncompressed_size=len(records),
+        )
+        self._contents.add_record(topic, t_ns, _bytes_of(entry))
+
+    def _append(self, data: bytes) -> None:
+        """Write all of *data*, or leave the file as it was."""
+        if self._fd < 0:
+            raise ValueError(f"{self._path}: the recording is closed")
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(self._fd, left) :]
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._fd, self._end_byte)
+            self._end_byte = os.lseek(self._fd, 0, os.SEEK_END)
+            raise self._failure(error) from error
+        self._end_byte += len(data)
+        self._crc = zlib.crc32(data, self._crc)
+
+    def _failure(self, error: OSError) -> RecordingError:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        why = "there is no room left" if full else error.strerror
+        kept = f"what was recorded before is kept ({self._contents.records} records)"
+        return RecordingError(f"{self._path}: the recording cannot go on: {why}; {kept}")
+
+
+def _bytes_of(record: McapRecord) -> bytes:
+    builder = RecordBuilder()
+    record.write(builder)
+    return bytes(builder.end())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in *folder* survive a power cut."""
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

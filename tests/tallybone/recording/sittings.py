@@ -1,0 +1,52 @@
+"""Small recordings to test with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tallybone.recording.damage import Damage
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.start import SessionStart
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+
+START = SessionStart(
+    started_at=datetime(2026, 11, 21, 18, 30, 5, tzinfo=UTC),
+    players=("Ann", "Bob"),
+    rules="bones",
+    options=(("target", "200"),),
+    tile_set="double-6",
+    seed=7,
+    software="tallybone 0.1.0",
+)
+SECOND = 1_000_000_000
+
+
+def jpeg(number: int, size_bytes: int = 60) -> bytes:
+    """Bytes that begin like a JPEG; recordings do not look inside."""
+    return b"\xff\xd8\xff" + bytes((number * 7 + place) % 256 for place in range(size_bytes))
+
+
+def write(path: Path, *, frames: int = 3) -> Path:
+    """Write pictures, each followed by an event and by an outcome with the totals so far."""
+    with SessionWriter(path, START) as writer:
+        for number in range(frames):
+            t_ns = (number + 1) * SECOND
+            writer.frame(t_ns, jpeg(number), name=f"{number:02}.jpg" if number else None)
+            writer.say(Topic.EVENT, t_ns + 1, {"event": "play", "seat": number % 2})
+            writer.say(Topic.OUTCOME, t_ns + 2, {"totals": [5 * number, 10]})
+    return path
+
+
+def records_of(path: Path) -> list[Recorded]:
+    return [one for one in read_session(path) if isinstance(one, Recorded)]
+
+
+def damage_of(path: Path) -> list[Damage]:
+    return [one for one in read_session(path) if isinstance(one, Damage)]
+
+
+def numbers(records: Iterable[Recorded]) -> list[int]:
+    return [one.number for one in records]

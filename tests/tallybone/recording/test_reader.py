@@ -1,0 +1,254 @@
+"""A recording that is cut, damaged or none: what is whole is read, what is missing is said, and nothing is made up."""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mcap.opcode import Opcode
+from mcap.reader import make_reader
+from mcap.stream_reader import StreamReader
+from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
+
+from tallybone.recording.damage import Damage
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.scan import Piece, scan
+from tallybone.recording.start import METADATA_NAME, PROFILE
+from tallybone.recording.topics import Topic
+from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
+
+
+def chunks_of(path: Path) -> list[Piece]:
+    with path.open("rb") as file:
+        pieces = list(scan(file, path.stat().st_size))
+    return [one for one in pieces if isinstance(one, Piece) and one.opcode == Opcode.CHUNK]
+
+
+def changed(path: Path, place: int, data: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(place)
+        file.write(data)
+
+
+def test_a_file_cut_at_any_byte_gives_every_complete_record_and_says_that_it_is_cut(tmp_path: Path) -> None:
+    whole = write(tmp_path / "whole.mcap", frames=1)
+    data, everything = whole.read_bytes(), records_of(whole)
+    ends = [chunk.end_byte for chunk in chunks_of(whole)]
+    assert len(ends) == len(everything) == 3
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(data)
+    first = data.index(b"\x0c", len(MCAP0_MAGIC) + 9 + 20)  # metadata: before it, nothing says what the file is
+    opened = 0
+    for length in range(len(data) - 1, -1, -1):
+        os.truncate(cut, length)
+        try:
+            found = list(read_session(cut))
+        except RecordingError:
+            assert length < first
+            continue
+        opened += 1
+        complete = sum(end <= length for end in ends)
+        assert [one for one in found if isinstance(one, Recorded)] == everything[:complete], length
+        assert isinstance(found[-1], Damage), length
+        assert "ends" in found[-1].problem, length
+        assert found[-1].end_byte == length
+    assert opened > len(data) - 100
+
+
+@pytest.mark.parametrize("place", ["opcode", "length", "claims 4 GB", "checksum", "first byte", "payload", "last byte"])
+@pytest.mark.parametrize("which", [0, 4, 8])
+def test_a_damaged_chunk_costs_only_itself(tmp_path: Path, which: int, place: str) -> None:
+    path = write(tmp_path / "a.mcap")
+    everything, chunk = records_of(path), chunks_of(path)[which]
+    start = chunk.start_byte
+    where, what = {
+        "opcode": (start, b"\x86"),
+        "length": (start + 1, b"\xee\xee"),
+        "claims 4 GB": (start + 1, struct.pack("<Q", 2**32)),
+        "checksum": (start + 9 + 24, b"\xee\xee\xee\xee"),
+        "first byte": (start + 9 + 40, b"\xee"),
+        "payload": (chunk.end_byte - 12, b"\xee\xee"),
+        "last byte": (chunk.end_byte - 1, b"\xee"),
+    }[place]
+    changed(path, where, what)
+    assert records_of(path) == everything[:which] + everything[which + 1 :]
+    damage = damage_of(path)[0]
+    assert damage.start_byte == start
+    assert chunk.end_byte <= damage.end_byte <= chunk.end_byte + 60
+    if which == 4:
+        assert (damage.after_ns, damage.before_ns, damage.lost) == (2 * SECOND, 2 * SECOND + 2, 1)
+        assert str(damage).startswith(f"bytes {start} to ")
+        assert str(damage).endswith("; 1 record lost between 2.000 s and 2.000 s")
+
+
+def test_several_damaged_chunks_are_each_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    for which in (1, 2, 6):
+        changed(path, chunks_of(path)[which].end_byte - 1, b"\xee")
+    assert numbers(records_of(path)) == [0, 3, 4, 5, 7, 8]
+    assert [damage.lost for damage in damage_of(path)] == [2, 0, 1]
+
+
+def test_a_chunk_that_was_cut_out_is_missed(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    data, chunks = path.read_bytes(), chunks_of(path)
+    path.write_bytes(data[: chunks[3].start_byte] + data[chunks[5].start_byte :])
+    assert numbers(records_of(path)) == [0, 1, 2, 5, 6, 7, 8]
+    assert next((one.problem, one.lost) for one in damage_of(path)) == ("records are missing", 2)
+
+
+def test_a_changed_bit_anywhere_never_changes_a_record_and_never_goes_unnoticed(tmp_path: Path) -> None:
+    whole = write(tmp_path / "whole.mcap", frames=1)
+    data, everything = whole.read_bytes(), records_of(whole)
+    path, rng = tmp_path / "a.mcap", random.Random(4)
+    for place in [*range(300), *rng.sample(range(300, len(data)), 500)]:
+        bits = data[place] ^ (1 << rng.randrange(8))
+        path.write_bytes(data[:place] + bytes([bits]) + data[place + 1 :])
+        try:
+            session = read_session(path)
+        except RecordingError:
+            assert place < len(MCAP0_MAGIC)
+            continue
+        found = [one for one in session if isinstance(one, Recorded)]
+        assert session.start in (START, None)
+        assert len(found) >= len(everything) - 1, place
+        assert [one for one in everything if one in found] == found, place
+        assert damage_of(path), place
+
+
+def test_many_changed_bytes_never_make_up_a_record(tmp_path: Path) -> None:
+    whole = write(tmp_path / "whole.mcap", frames=4)
+    data, everything = whole.read_bytes(), records_of(whole)
+    path, rng = tmp_path / "a.mcap", random.Random(5)
+    for _ in range(300):
+        spoiled = bytearray(data)
+        for _ in range(rng.randint(2, 40)):
+            spoiled[rng.randrange(len(MCAP0_MAGIC), len(data))] = rng.randrange(256)
+        path.write_bytes(spoiled)
+        try:
+            found = records_of(path)
+        except RecordingError:
+            continue
+        assert [one for one in everything if one in found] == found
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "it is empty"),
+        (MCAP0_MAGIC[:5], "ends within"),
+        (b"no recording at all", "no MCAP file"),
+        (MCAP0_MAGIC, "something else, or cut to nothing"),
+        (MCAP0_MAGIC + bytes(5000), "something else, or cut to nothing"),
+        (MCAP0_MAGIC + random.Random(6).randbytes(300_000), "something else, or cut to nothing"),
+        (MCAP0_MAGIC + b"\x06\xff\xff\xff\xff\x03\0\0\0" + b"\x06" * 3000, "something else, or cut to nothing"),
+    ],
+)
+def test_what_is_no_recording_is_named(tmp_path: Path, data: bytes, problem: str) -> None:
+    path = tmp_path / "a.mcap"
+    path.write_bytes(data)
+    with pytest.raises(RecordingError, match=problem) as caught:
+        read_session(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_folder_and_an_absent_file_are_named(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere.mcap"):
+        with pytest.raises(RecordingError, match=str(path)):
+            read_session(path)
+
+
+def foreign(
+    path: Path, *, profile: str, compression: CompressionType = CompressionType.NONE, chunk_bytes: int = 1 << 20
+) -> Path:
+    """Write with the package's own writer what our writer would, many records in a chunk."""
+    with path.open("wb") as file:
+        writer = Writer(file, chunk_size=chunk_bytes, compression=compression)
+        writer.start(profile, "other")
+        writer.add_metadata(METADATA_NAME, START.format())
+        schema = writer.register_schema("tallybone.Event", "jsonschema", b"{}")
+        channel = writer.register_channel(Topic.EVENT.path, "json", schema)
+        for number in range(50):
+            writer.add_message(channel, number, b'{"number": %d}' % number, number, number)
+        writer.finish()
+    return path
+
+
+@pytest.mark.parametrize("compression", list(CompressionType))
+def test_a_recording_that_the_tools_of_mcap_have_compressed_is_read(
+    tmp_path: Path, compression: CompressionType
+) -> None:
+    path = foreign(tmp_path / "a.mcap", profile=PROFILE, compression=compression)
+    assert [one.payload for one in records_of(path)] == [{"number": number} for number in range(50)]
+    assert damage_of(path) == []
+    assert len(records_of(foreign(path, profile=PROFILE, compression=compression, chunk_bytes=300))) == 50
+    assert len(chunks_of(path)) > 3
+    data, rng = foreign(path, profile=PROFILE, compression=compression).read_bytes(), random.Random(7)
+    (chunk,) = chunks_of(path)
+    for _ in range(200):
+        spoiled = bytearray(data)
+        spoiled[rng.randrange(chunk.start_byte, chunk.end_byte)] ^= 1 << rng.randrange(8)
+        path.write_bytes(spoiled)
+        assert len(records_of(path)) in (0, 50)
+
+
+def test_somebody_elses_mcap_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start("ros2", "other")
+        writer.finish()
+    with pytest.raises(RecordingError, match="something else"):
+        read_session(path)
+
+
+def test_a_compressed_chunk_that_would_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    path = foreign(tmp_path / "a.mcap", profile=PROFILE, compression=CompressionType.ZSTD)
+    (chunk,) = chunks_of(path)
+    changed(path, chunk.start_byte + 9 + 16, struct.pack("<Q", 2**40))
+    (damage, *_) = damage_of(path)
+    assert "claims 1099511627776 bytes" in damage.problem
+
+
+def test_a_recording_of_a_later_version_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    later = tmp_path / "later.mcap"
+    from tallybone.recording import start
+
+    said = START.format() | {"format": "2"}
+    said["crc32"] = start._checksum({name: value for name, value in said.items() if name != "crc32"})
+    with later.open("wb") as file:
+        writer = Writer(file)
+        writer.start(PROFILE, "other")
+        writer.add_metadata(METADATA_NAME, said)
+        writer.finish()
+    assert path.exists()
+    with pytest.raises(RecordingError, match=r"later\.mcap: it has format 2"):
+        read_session(later)
+
+
+def test_a_recording_is_read_while_it_is_being_written(tmp_path: Path) -> None:
+    from tallybone.recording.writer import SessionWriter
+
+    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+        writer.frame(1, jpeg(1))
+        session: Iterator[Recorded | Damage] = iter(read_session(tmp_path / "a.mcap"))
+        assert isinstance(next(session), Recorded)
+        writer.frame(2, jpeg(2))
+        (end,) = session
+        assert isinstance(end, Damage)
+        assert "was not closed" in end.problem
+
+
+def test_both_readers_find_the_same_in_a_whole_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    with path.open("rb") as file:
+        theirs = [(message.sequence, channel.topic) for _, channel, message in make_reader(file).iter_messages()]
+    assert theirs == [(one.number, one.topic.path) for one in records_of(path)]
+    with path.open("rb") as file:
+        assert len(list(StreamReader(file, emit_chunks=True).records)) > 30

@@ -1,0 +1,115 @@
+"""The folder of recordings: names, the list, and which go when room is short."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tallybone.recording.shelf import new_path, prune, recordings_in
+from tallybone.recording.start import SessionStart
+from tallybone.recording.survey import survey
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tests.tallybone.recording.sittings import SECOND, START, jpeg, write
+
+
+def later(days: int) -> SessionStart:
+    return replace(START, started_at=START.started_at + timedelta(days=days))
+
+
+def filled(folder: Path, days: int) -> Path:
+    path = new_path(folder, later(days))
+    with SessionWriter(path, later(days)) as writer:
+        writer.frame(1, jpeg(days, 10_000))
+    return path
+
+
+def test_a_recording_is_called_by_its_date_and_its_players(tmp_path: Path) -> None:
+    assert new_path(tmp_path, START) == tmp_path / "2026-11-21T18-30-05-ann-bob.mcap"
+    write(new_path(tmp_path, START))
+    assert new_path(tmp_path, START).name == "2026-11-21T18-30-05-ann-bob-2.mcap"
+
+
+@pytest.mark.parametrize(
+    ("players", "name"),
+    [((), "table"), (("../Ö /x", "B\x1b[3m\n"), "o-x-b-3m"), (("漢",), "table"), (("a" * 99,), "a" * 60)],
+)
+def test_no_name_of_a_player_harms_a_folder(tmp_path: Path, players: tuple[str, ...], name: str) -> None:
+    path = new_path(tmp_path, replace(START, players=players))
+    assert path == tmp_path / f"2026-11-21T18-30-05-{name}.mcap"
+
+
+def test_the_list_says_what_is_in_each_oldest_first(tmp_path: Path) -> None:
+    second = write(tmp_path / "a.mcap")
+    with SessionWriter(tmp_path / "b.mcap", later(-1)) as writer:
+        writer.say(Topic.OUTCOME, 2 * SECOND, {"totals": [1, 2]})
+        writer.say(Topic.OUTCOME, 9 * SECOND, {"outcome": "turn"})
+        first, running = survey(tmp_path / "b.mcap"), recordings_in(tmp_path)[0][0].is_running
+    assert running
+    assert first.facts.totals == (1, 2)
+    found, others = recordings_in(tmp_path)
+    assert [one.path.name for one in found] == ["b.mcap", "a.mcap"]
+    assert not found[0].is_running
+    assert (found[0].facts.totals, found[0].facts.length_ns, found[0].facts.frames) == ((1, 2), 7 * SECOND, 0)
+    assert (found[1].facts.totals, found[1].facts.length_ns, found[1].facts.frames) == ((10, 10), 2 * SECOND + 2, 3)
+    assert (found[1].start, found[1].size_bytes, found[1].facts.damage) == (START, second.stat().st_size, ())
+    assert others == []
+
+
+def test_a_recording_without_its_index_is_listed_all_the_same(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    whole = survey(path).facts
+    path.write_bytes(path.read_bytes()[:-1500])
+    cut = survey(path).facts
+    assert (cut.frames, cut.totals, cut.length_ns) == (whole.frames, whole.totals, whole.length_ns)
+    assert len(cut.damage) == 1
+
+
+def test_what_is_called_a_recording_but_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.mcap").write_text("no recording")
+    found, (problem,) = recordings_in(tmp_path)
+    assert found == []
+    assert "a.mcap" in str(problem)
+
+
+def test_the_oldest_go_until_the_rest_fit(tmp_path: Path) -> None:
+    paths = [filled(tmp_path, days) for days in (3, 1, 2, 4)]
+    size_bytes = paths[0].stat().st_size
+    assert prune(tmp_path, keep_bytes=4 * size_bytes) == ()
+    assert prune(tmp_path, keep_bytes=2 * size_bytes) == (paths[1], paths[2])
+    assert sorted(tmp_path.iterdir()) == sorted([paths[0], paths[3]])
+    assert prune(tmp_path, keep_bytes=0) == (paths[0], paths[3])
+
+
+def test_the_running_recording_stays_whatever_its_age_and_size(tmp_path: Path) -> None:
+    new = filled(tmp_path, 5)
+    with SessionWriter(new_path(tmp_path, START), START) as writer:
+        writer.frame(1, jpeg(1, 50_000))
+        assert prune(tmp_path, keep_bytes=0) == (new,)
+    assert [path.name for path in tmp_path.iterdir()] == ["2026-11-21T18-30-05-ann-bob.mcap"]
+
+
+def test_nothing_but_recordings_is_deleted(tmp_path: Path) -> None:
+    shelf, elsewhere = tmp_path / "shelf", tmp_path / "elsewhere"
+    shelf.mkdir()
+    elsewhere.mkdir()
+    (shelf / "letter.txt").write_text("x" * 9999)
+    (shelf / "other.mcap").write_text("x" * 9999)
+    (shelf / "folder.mcap").mkdir()
+    (shelf / "link.mcap").symlink_to(filled(elsewhere, 1))
+    filled(shelf, 2).rename(shelf / "renamed.bak")
+    assert prune(shelf, keep_bytes=0) == ()
+    assert len(list(shelf.iterdir())) == 5
+    assert len(list(elsewhere.iterdir())) == 1
+
+
+def test_a_damaged_recording_goes_by_when_it_was_last_written(tmp_path: Path) -> None:
+    new, damaged = filled(tmp_path, 3), filled(tmp_path, 9)
+    data = damaged.read_bytes()
+    damaged.write_bytes(data.replace(b'["Ann", "Bob"]', b'["Ann", "Rob"]'))
+    os.utime(damaged, (0, 0))
+    assert prune(tmp_path, keep_bytes=new.stat().st_size) == (damaged,)

@@ -1,0 +1,242 @@
+"""What is written can be read by others, survives a kill and a full disk, and takes no memory."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import random
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import pytest
+from mcap.reader import make_reader
+from mcap.stream_reader import StreamReader
+from mcap_protobuf.decoder import DecoderFactory
+
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.start import SessionStart
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
+
+
+def test_what_was_written_is_read_again_in_the_order_of_writing(tmp_path: Path) -> None:
+    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+        writer.frame(5 * SECOND, jpeg(1), name="one.jpg")
+        writer.say(Topic.BUTTON, 4 * SECOND, {"button": "seat 1", "note": "übung"})
+        writer.frame(6 * SECOND, jpeg(2))
+    assert records_of(tmp_path / "a.mcap") == [
+        Recorded(0, 5 * SECOND, Topic.CAMERA, ImageMessage(jpeg(1), "one.jpg")),
+        Recorded(1, 4 * SECOND, Topic.BUTTON, {"button": "seat 1", "note": "übung"}),
+        Recorded(2, 6 * SECOND, Topic.CAMERA, ImageMessage(jpeg(2))),
+    ]
+    assert damage_of(tmp_path / "a.mcap") == []
+    assert read_session(tmp_path / "a.mcap").start == START
+
+
+def test_a_recording_without_a_record_is_whole(tmp_path: Path) -> None:
+    assert damage_of(write(tmp_path / "a.mcap", frames=0)) == []
+
+
+def test_what_is_known_at_the_start_comes_back_without_players_and_seed(tmp_path: Path) -> None:
+    bare = SessionStart(started_at=datetime(2026, 1, 1, tzinfo=UTC))
+    SessionWriter(tmp_path / "a.mcap", bare).close()
+    assert read_session(tmp_path / "a.mcap").start == bare
+    with pytest.raises(ValueError, match="zone"):
+        replace(bare, started_at=datetime(2026, 1, 1))  # noqa: DTZ001 - the mistake that is refused
+
+
+def test_the_reader_of_mcap_finds_everything_through_the_index(tmp_path: Path) -> None:
+    with write(tmp_path / "a.mcap").open("rb") as file:
+        reader = make_reader(file, validate_crcs=True, decoder_factories=[DecoderFactory()])
+        summary = reader.get_summary()
+        assert summary is not None
+        assert summary.statistics is not None
+        assert (summary.statistics.message_count, summary.statistics.chunk_count) == (9, 9)
+        assert {schema.name: schema.encoding for schema in summary.schemas.values()} == {
+            "foxglove.CompressedImage": "protobuf",
+            "tallybone.Event": "jsonschema",
+            "tallybone.Outcome": "jsonschema",
+        }
+        images = [decoded for *_, decoded in reader.iter_decoded_messages(topics=["/camera"])]
+        assert [(image.format, image.data, image.frame_id) for image in images] == [
+            ("jpeg", jpeg(0), "camera"),
+            ("jpeg", jpeg(1), "01.jpg"),
+            ("jpeg", jpeg(2), "02.jpg"),
+        ]
+        assert (images[2].timestamp.seconds, images[2].timestamp.nanos) == (3, 0)
+        said = [json.loads(message.data) for _, _, message in reader.iter_messages(topics=["/outcome"], reverse=True)]
+        assert said[0] == {"totals": [10, 10]}
+        (metadata,) = reader.iter_metadata()
+        assert metadata.metadata["players"] == '["Ann", "Bob"]'
+
+
+def test_the_reader_of_mcap_finds_every_checksum_right(tmp_path: Path) -> None:
+    with write(tmp_path / "a.mcap").open("rb") as file:
+        kinds = [type(record).__name__ for record in StreamReader(file, validate_crcs=True).records]
+    assert (kinds.count("Message"), kinds.count("MessageIndex"), kinds.count("ChunkIndex")) == (9, 9, 9)
+    assert kinds[-1] == "Footer"
+
+
+def test_an_event_is_in_the_file_when_the_call_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    writer = SessionWriter(tmp_path / "a.mcap", START)
+    monkeypatch.setattr(os, "fsync", synced.append)
+    writer.frame(1, jpeg(1))
+    writer.say(Topic.OUTCOME, 2, {})
+    assert len(synced) == 0
+    writer.say(Topic.EVENT, 3, {})
+    assert len(synced) == 1
+    assert numbers(records_of(tmp_path / "a.mcap")) == [0, 1, 2]
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("t_ns", "fact"), [(-1, {}), (2**63, {}), (0, {"x": float("nan")})], ids=["early", "late", "nan"]
+)
+def test_what_cannot_be_written_is_refused_and_leaves_no_trace(
+    tmp_path: Path, t_ns: int, fact: dict[str, object]
+) -> None:
+    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+        with pytest.raises(ValueError, match=r"t_ns must be|not JSON compliant"):
+            writer.say(Topic.EVENT, t_ns, fact)
+        with pytest.raises(ValueError, match="frame"):
+            writer.say(Topic.CAMERA, 0, {})
+        with pytest.raises(RecordingError, match="64 MB"):
+            writer.frame(0, bytes(64 << 20))
+        writer.say(Topic.EVENT, 1, {})
+    assert numbers(records_of(tmp_path / "a.mcap")) == [0]
+    assert damage_of(tmp_path / "a.mcap") == []
+    with pytest.raises(ValueError, match="closed"):
+        writer.say(Topic.EVENT, 1, {})
+
+
+def test_a_file_that_exists_and_a_folder_that_does_not_are_named(tmp_path: Path) -> None:
+    write(tmp_path / "a.mcap")
+    before = (tmp_path / "a.mcap").read_bytes()
+    for path in (tmp_path / "a.mcap", tmp_path / "nowhere" / "a.mcap"):
+        with pytest.raises(RecordingError, match=str(path)):
+            SessionWriter(path, START)
+    assert (tmp_path / "a.mcap").read_bytes() == before
+
+
+def test_a_recording_is_locked_while_it_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START), path.open("rb") as file, pytest.raises(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def test_a_full_disk_keeps_what_was_written_and_writing_goes_on_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = [10**9]
+    really_write = os.write
+
+    def write_while_there_is_room(fd: int, data: bytes) -> int:
+        if room[0] == 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = really_write(fd, data[: room[0]])
+        room[0] -= written
+        return written
+
+    monkeypatch.setattr(os, "write", write_while_there_is_room)
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        writer.say(Topic.EVENT, 1, {})
+        whole = path.read_bytes()
+        room[0] = 100
+        with pytest.raises(RecordingError, match=r"a\.mcap: .*no room left.*1 records"):
+            writer.frame(2, jpeg(2))
+        assert path.read_bytes() == whole
+        room[0] = 10**9
+        writer.say(Topic.EVENT, 3, {})
+    assert numbers(records_of(path)) == [0, 1]
+    assert damage_of(path) == []
+
+
+_UNTIL_THE_LIMIT = """
+import resource, signal, sys
+from pathlib import Path
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.writer import SessionWriter
+from tests.tallybone.recording.sittings import START, jpeg
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+written = 0
+try:
+    with SessionWriter(Path(sys.argv[1]), START) as writer:
+        while True:
+            writer.frame(written, jpeg(written, 900))
+            written += 1
+except RecordingError as error:
+    sys.stdout.write(f"{written}|{error}")
+"""
+
+
+def test_a_file_that_the_system_lets_grow_no_further_is_readable(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    done = subprocess.run([sys.executable, "-c", _UNTIL_THE_LIMIT, path], capture_output=True, text=True, check=True)
+    written, said = done.stdout.split("|")
+    assert "no room left" in said
+    assert len(records_of(path)) == int(written) > 5
+    (damage,) = damage_of(path)
+    assert "without its index" in damage.problem
+
+
+_UNTIL_KILLED = """
+import sys
+from pathlib import Path
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tests.tallybone.recording.sittings import START, jpeg
+with SessionWriter(Path(sys.argv[1]), START) as writer:
+    number = 0
+    while True:
+        writer.frame(number, jpeg(number, 30_000))
+        writer.say(Topic.EVENT, number, {"number": number})
+        sys.stdout.write(f"{number}\\n")
+        sys.stdout.flush()
+        number += 1
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_everything_that_was_said_before_a_kill_is_there(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "a.mcap"
+    with subprocess.Popen([sys.executable, "-c", _UNTIL_KILLED, path], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(random.Random(seed).randint(1, 60)):
+            said = int(process.stdout.readline())
+        process.kill()
+        said = max([said, *(int(line) for line in process.stdout if line.endswith("\n"))])
+    found = [cast(dict[str, int], one.payload)["number"] for one in records_of(path) if one.topic is Topic.EVENT]
+    assert found[: said + 1] == list(range(said + 1))
+    assert len(found) <= said + 2
+    assert all("without its index" in one.problem or "middle of a record" in one.problem for one in damage_of(path))
+
+
+@pytest.mark.slow
+def test_ten_thousand_pictures_take_no_memory_to_write_or_to_read(tmp_path: Path) -> None:
+    path, picture = tmp_path / "a.mcap", jpeg(1, 20_000)
+    tracemalloc.start()
+    with SessionWriter(path, START) as writer:
+        for number in range(10_000):
+            writer.frame(number, picture)
+        held_bytes, _ = tracemalloc.get_traced_memory()
+    tracemalloc.reset_peak()
+    assert sum(isinstance(one, Recorded) for one in read_session(path)) == 10_000
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.stat().st_size > 200_000_000
+    assert held_bytes < 2_000_000
+    assert peak_bytes < 4_000_000
