@@ -91,7 +91,11 @@ def _evaluate(
 @app.command("replay")
 def _replay(
     source: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Pictures of one table in name order, the first empty.")
+        Path,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A folder of pictures of one table in name order, a recording (.mcap) or a video. The first is empty.",
+        ),
     ],
     *,
     rules: Annotated[
@@ -101,13 +105,38 @@ def _replay(
         bool, typer.Option("--json", help="Print one line of JSON per event, and one with the result.")
     ] = False,
     tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table.")] = TileSet.AUTO,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.mcap", dir_okay=False, help="Make a recording of the pictures, and follow that."),
+    ] = None,
 ) -> None:
     """Follow a table through pictures: every tile placed, moved or removed."""
-    from tallybone.replay_command import replay_folder
+    from tallybone.replay_command import replay
 
     match rules:
         case ReplayRules.FREE:
-            raise typer.Exit(replay_folder(source, tile_set=tile_set, as_json=as_json))
+            raise typer.Exit(replay(source, tile_set=tile_set, as_json=as_json, record=record))
+
+
+@app.command("sessions")
+def _sessions(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="Without it: tallybone/sessions in the state folder.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per recording.")] = False,
+    keep: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="First delete the oldest until the rest fit, such as 20GB.")
+    ] = None,
+) -> None:
+    """List recordings: date, players, result, size."""
+    from tallybone.sessions_command import list_sessions, parse_size
+
+    try:
+        keep_bytes = None if keep is None else parse_size(keep)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--keep") from None
+    raise typer.Exit(list_sessions(folder, as_json=as_json, keep_bytes=keep_bytes))
 
 
 @app.command("demo")

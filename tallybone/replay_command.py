@@ -1,4 +1,4 @@
-"""`tallybone replay`: a folder of pictures of one table in, what was placed, moved and removed out."""
+"""`tallybone replay`: pictures of one table in, what was placed, moved and removed out."""
 
 from __future__ import annotations
 
@@ -6,24 +6,38 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO
 
 from rich.console import Console
 from rich.progress import track
 
 from tallybone.choices import TileSet
+from tallybone.recording.damage import Damage
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.reader import read_session
+from tallybone.recording.shelf import SUFFIX
+from tallybone.recording.writer import SessionWriter
+from tallybone.shots import (
+    VIDEOS,
+    Shot,
+    pictures_in,
+    recorded,
+    shots_of_pictures,
+    shots_of_session,
+    shots_of_video,
+    start_of_pictures,
+)
 from tallybone.terminal import printable, quiet_libraries
 from vision.changes import PictureSizeError
 from vision.errors import VisionError
 from vision.perception import Change, ChangeKind, Perception, TableView
-from vision.picture import load_picture
 from vision.reading import Tile
 
-_PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
-# Pictures in a folder say nothing of time: one a second keeps their order.
-_NS_PER_PICTURE = 1_000_000_000
+_NO_EMPTY_TABLE = "it should show the empty table; without it nothing can be told from what is printed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +49,38 @@ class TableEvent:
     change: Change
 
 
-class EmptyFolderError(VisionError, OSError):
-    """A folder without a picture in it."""
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is replayed: how many pictures if that is known, and which file has their date if they are no recording."""
+
+    shots: Iterator[Shot | Damage]
+    count: int | None
+    dated: Path | None
 
 
-def replay_folder(
-    folder: Path,
+def replay(
+    path: Path,
     *,
     tile_set: TileSet = TileSet.AUTO,
     as_json: bool = False,
+    record: Path | None = None,
     perception: Perception | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Follow a table through the pictures of a folder, in name order; the first shows it empty.
+    """Follow a table through pictures; the first shows it empty.
 
     Args:
-        folder: Where the pictures are.
+        path: A folder, whose pictures are taken in name order, a recording (.mcap) or a video.
         tile_set: The set on the table, where it is known.
         as_json: Print a line of JSON per event and one with the result, instead of sentences.
+        record: Make a recording here of every picture, and follow what is in it.
         perception: What follows the table; by default one with the shipped reader.
         out: Where events go, by default stdout.
         err: Where progress and errors go, by default stderr.
 
     Returns:
-        The exit code: 0, or 1 if the folder or any picture in it could not be read.
+        The exit code: 0, or 1 if any of it could not be read, or not be recorded.
     """
     console, complaints = Console(file=out or sys.stdout, highlight=False), Console(file=err or sys.stderr, stderr=True)
     failures: list[str] = []
@@ -69,39 +90,91 @@ def replay_folder(
         complaints.print(f"tallybone replay: {printable(message)}", markup=False, highlight=False, soft_wrap=True)
 
     try:
-        pictures = pictures_in(folder)
+        source = _source(path)
         follow = perception or _shipped_perception(tile_set)
+        with _recording(source, record, tile_set) as shots:
+            shown = track(
+                shots, "Replaying", source.count, console=complaints, transient=True, disable=not complaints.is_terminal
+            )
+            result = _follow(_Eye(follow, path, complain), shown, console.file, as_json=as_json)
     except (VisionError, OSError) as error:
         complain(str(error))
         return 1
-    shown = track(pictures, "Replaying", console=complaints, transient=True, disable=not complaints.is_terminal)
-    counts: Counter[str] = Counter()
-    view = TableView((), (), ())
-    for event, view in _events(shown, follow, complain):  # noqa: B007 - the last view is the result
-        if event is None:
-            continue
-        counts[event.change.kind.value] += 1
-        console.file.write((format_event(event) if as_json else describe(event)) + "\n")
-        console.file.flush()
-    result = {
-        "frames": len(pictures),
-        **{kind.value: counts[kind.value] for kind in ChangeKind},
-        "tiles": len(view.tiles),
-    }
     console.file.write((json.dumps({"result": result}) if as_json else _summary(result)) + "\n")
     return 1 if failures else 0
 
 
-def pictures_in(folder: Path) -> list[Path]:
-    """Return the pictures of a folder in name order.
+def _source(path: Path) -> _Source:
+    """Return what is to be replayed.
 
     Raises:
-        OSError: If there is no such folder, or no picture in it.
+        OSError: If it is nothing that can be.
+        VisionError: If there is no picture in it.
     """
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in _PICTURES)
-    if not found:
-        raise EmptyFolderError(f"{folder}: expected pictures ({', '.join(sorted(_PICTURES))}), but there is none")
-    return found
+    if path.suffix.lower() == SUFFIX and not path.is_dir():
+        return _Source(shots_of_session(read_session(path)), None, None)
+    if path.suffix.lower() in VIDEOS and path.is_file():
+        return _Source(shots_of_video(path), None, path)
+    pictures = pictures_in(path)
+    return _Source(shots_of_pictures(pictures), len(pictures), pictures[0])
+
+
+@contextmanager
+def _recording(source: _Source, record: Path | None, tile_set: TileSet) -> Iterator[Iterator[Shot | Damage]]:
+    """Give the pictures, each recorded when it is loaded if there is where to."""
+    if record is None:
+        yield source.shots
+        return
+    if source.dated is None:
+        raise RecordingError(f"{record}: only pictures and videos are recorded, and this is a recording already")
+    software = f"tallybone {version('tallybone')}"
+    start = start_of_pictures(source.dated, tile_set=tile_set.value, software=software)
+    with SessionWriter(record, start) as writer:
+        yield (one if isinstance(one, Damage) else recorded(one, writer) for one in source.shots)
+
+
+def _follow(eye: _Eye, shots: Iterable[Shot | Damage], out: IO[str], *, as_json: bool) -> dict[str, int]:
+    """Print each event, and return how many of each kind there were."""
+    counts: Counter[str] = Counter()
+    tiles = 0
+    for event, view in eye.events(shots):
+        tiles = len(view.tiles)
+        if event is not None:
+            counts[event.change.kind.value] += 1
+            out.write((format_event(event) if as_json else describe(event)) + "\n")
+            out.flush()
+    return {"frames": eye.frames, **{kind.value: counts[kind.value] for kind in ChangeKind}, "tiles": tiles}
+
+
+class _Eye:
+    """Looks at one picture after another, and complains of those that cannot be looked at."""
+
+    def __init__(self, follow: Perception, path: Path, complain: Callable[[str], None]) -> None:
+        self._follow, self._path, self._complain = follow, path, complain
+        self.frames = 0
+
+    def events(self, shots: Iterable[Shot | Damage]) -> Iterator[tuple[TableEvent | None, TableView]]:
+        """Yield each event with the table after it, and None where a picture changed nothing."""
+        for shot in shots:
+            if isinstance(shot, Damage):
+                self._complain(f"{self._path}: {shot}")
+                continue
+            self.frames += 1
+            try:
+                with quiet_libraries():
+                    view = self._follow.feed(shot.load())
+            except RecordingError:
+                raise
+            except (VisionError, OSError) as error:
+                self._complain(f"{shot.where}: {error}" if isinstance(error, PictureSizeError) else str(error))
+                if self.frames == 1:
+                    self._complain(f"{shot.where}: {_NO_EMPTY_TABLE}")
+                    return
+                continue
+            if not view.changes:
+                yield None, view
+            for change in view.changes:
+                yield TableEvent(shot.t_ns, shot.name, change), view
 
 
 def format_event(event: TableEvent) -> str:
@@ -140,26 +213,6 @@ def _tile(tile: Tile) -> dict[str, object]:
 
 def _rounded(points: tuple[tuple[float, float], ...]) -> list[list[float]]:
     return [[round(x, 1) + 0.0, round(y, 1) + 0.0] for x, y in points]  # + 0.0: never "-0.0"
-
-
-def _events(
-    pictures: Iterable[Path], follow: Perception, complain: Callable[[str], None]
-) -> Iterator[tuple[TableEvent | None, TableView]]:
-    """Yield each event with the table after it, and None where a picture changed nothing."""
-    for index, path in enumerate(pictures):
-        try:
-            with quiet_libraries():
-                view = follow.feed(load_picture(path))
-        except (VisionError, OSError) as error:
-            complain(f"{path}: {error}" if isinstance(error, PictureSizeError) else str(error))
-            if index == 0:
-                complain(f"{path}: it should show the empty table; without it nothing can be told from what is printed")
-                return
-            continue
-        if not view.changes:
-            yield None, view
-        for change in view.changes:
-            yield TableEvent(index * _NS_PER_PICTURE, path.name, change), view
 
 
 def _shipped_perception(tile_set: TileSet) -> Perception:

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tallybone.replay_command import replay_folder
+from tallybone.replay_command import replay
 from tests.vision.tables import lay, reader, table_with
 from vision.perception import Change, ChangeKind, Perception, TableView
 from vision.pyramid import Image
@@ -54,7 +54,7 @@ class Run:
     def __init__(self, folder: Path, *views: TableView, as_json: bool = True, eye: Perception | None = None) -> None:
         self.script = Script(views)
         self.out, self.err = io.StringIO(), io.StringIO()
-        self.code = replay_folder(folder, as_json=as_json, perception=eye or self.script, out=self.out, err=self.err)
+        self.code = replay(folder, as_json=as_json, perception=eye or self.script, out=self.out, err=self.err)
 
     @property
     def lines(self) -> list[dict[str, object]]:
@@ -174,7 +174,7 @@ def test_a_rendered_table_is_followed_with_the_shipped_reader(tmp_path: Path) ->
     for count in range(3):
         cv2.imwrite(str(tmp_path / f"{count:02}.png"), table_with(laid[:count], frame=count).image)
     out, err = io.StringIO(), io.StringIO()
-    assert replay_folder(tmp_path, as_json=True, out=out, err=err) == 0
+    assert replay(tmp_path, as_json=True, out=out, err=err) == 0
     *events, last = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(event["event"], event["frame"], sorted(event["pips"])) for event in events] == [
         ("placed", "01.png", [3, 5]),
