@@ -83,10 +83,14 @@ def observe(places: Places, view: TableView) -> Places:
             case ChangeKind.PLACED:
                 if tile.face is Face.UP and not any(_is_at(one.place, tile) for one in places.laid):
                     places = replace(places, waiting=(*places.waiting, tile))
-            case ChangeKind.MOVED:
+            case ChangeKind.MOVED | ChangeKind.TURNED:
                 places = places if change.before is None else _moved(places, change.before, tile)
             case ChangeKind.REMOVED:
                 places = _without(places, tile)
+            case ChangeKind.STACKED:
+                places = replace(places, waiting=(*places.waiting, tile))
+            case ChangeKind.REREAD:
+                pass  # one that waits is looked at again below, one that was played stays what it was played as
             case _:
                 assert_never(change.kind)
     return _looked_again(places, view.tiles)

@@ -47,6 +47,14 @@ class TablePicture:
         resized = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
         return cls(np.asarray(cv2.GaussianBlur(resized, (5, 5), 0), np.uint8), scale)
 
+    def seen_by(self, motion: NDArray[np.float64]) -> TablePicture:
+        """Return how the table looks after a *motion* of the picture, shape (2, 3), in full pixels."""
+        return TablePicture(_warped(self.small, _scaled(motion, 1 / self.scale)), self.scale)
+
+    def covered_by(self, other: TablePicture, where: NDArray[np.bool_]) -> TablePicture:
+        """Return this picture with what *other* shows at the pixels *where*, shape (h, w)."""
+        return TablePicture(np.where(where[..., None], other.small, self.small), self.scale)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
@@ -67,19 +75,28 @@ class Difference:
 
         A tile that comes or goes changes both halves, a marker on a printed domino or a shadow hardly ever.
         """
+        return np.asarray(self.halves_within(self.mask, poses).min(axis=1))
+
+    def halves_within(self, mask: NDArray[np.bool_], poses: Poses) -> NDArray[np.float64]:
+        """Return how much of each half lies in a mask as large as that of the difference, shape (N, 2)."""
         points = np.round((to_image(poses, _FACE_UV) + 0.5) / self.scale - 0.5).astype(int)
-        height, width = self.mask.shape
+        height, width = mask.shape
         x, y = np.clip(points[..., 0], 0, width - 1), np.clip(points[..., 1], 0, height - 1)
-        differs, first = self.mask[y, x], _FACE_UV[:, 0] < 0
-        return np.asarray(np.minimum(differs[:, first].mean(axis=1), differs[:, ~first].mean(axis=1)))
+        within, first = mask[y, x], _FACE_UV[:, 0] < 0
+        return np.column_stack([within[:, first].mean(axis=1), within[:, ~first].mean(axis=1)])
 
     def moved(self, points: Points) -> Points:
         """Return where the camera's motion puts points of the earlier picture, shape (..., 2), in the later one."""
         return np.asarray(points @ self.motion[:, :2].T + self.motion[:, 2])
 
 
-def differences_between(before: TablePicture, after: TablePicture) -> Difference:
+def differences_between(
+    before: TablePicture, after: TablePicture, motion: NDArray[np.float64] | None = None
+) -> Difference:
     """Return what differs in *after*.
+
+    Args:
+        motion: How the picture has moved, shape (2, 3), in full pixels; None where that is to be found out.
 
     Raises:
         PictureSizeError: If the pictures differ in size.
@@ -88,18 +105,26 @@ def differences_between(before: TablePicture, after: TablePicture) -> Difference
         raise PictureSizeError(
             f"pictures must have the same size, but got {before.small.shape} and {after.small.shape}"
         )
-    motion = _camera_motion(before.small, after.small)
-    size = (before.small.shape[1], before.small.shape[0])
-    aligned = cv2.warpAffine(before.small, motion, size, borderMode=cv2.BORDER_REPLICATE)
+    if motion is None:
+        motion = _scaled(_camera_motion(before.small, after.small), before.scale)
+    aligned = before.seen_by(motion).small
     gain = np.median((after.small[::3, ::3] + 8.0) / (aligned[::3, ::3] + 8.0), axis=(0, 1))
     # A pixel differs where no neighbour explains it: alignment is good to a pixel, not better.
     around = np.ones((3, 3), np.uint8)
     brightest = (cv2.dilate(aligned, around) + 8.0) * gain - 8
     darkest = (cv2.erode(aligned, around) + 8.0) * gain - 8
     difference = np.maximum(after.small - brightest, darkest - after.small).max(axis=2)
-    full = motion.copy()
-    full[:, 2] *= before.scale
-    return Difference(np.asarray(difference > _LEAST_DIFFERENCE), full, before.scale)
+    return Difference(np.asarray(difference > _LEAST_DIFFERENCE), motion, before.scale)
+
+
+def _warped(picture: Image, motion: NDArray[np.float64]) -> Image:
+    size = (picture.shape[1], picture.shape[0])
+    return np.asarray(cv2.warpAffine(picture, motion, size, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+
+
+def _scaled(motion: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+    """Return a motion, shape (2, 3), in pixels that are 1 / *scale* as large."""
+    return np.asarray(motion * np.array([1.0, 1.0, scale]))
 
 
 def _camera_motion(before: Image, after: Image) -> NDArray[np.float64]:

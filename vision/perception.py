@@ -1,4 +1,4 @@
-"""The table over several pictures: what was placed, moved or removed since the one before."""
+"""The table over several settled pictures: what was placed, moved or removed since the one before."""
 
 from __future__ import annotations
 
@@ -9,38 +9,65 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.changes import Difference, TablePicture, differences_between
+from vision.covering import covered
+from vision.matching import Kept, joins_among, match, touched
 from vision.poses import Poses
 from vision.pyramid import Image
-from vision.reader import Reader
-from vision.reading import Join, PointPx, Reading, Tile
-from vision.selection import overlap
+from vision.reader import Filter, Reader
+from vision.reading import Face, Join, Reading, Tile
+from vision.reaim import find_motion
+from vision.settle import CameFrom
+from vision.tracks import (
+    SAME_PLACE,
+    Track,
+    carried,
+    distance,
+    has_same_pips,
+    is_another,
+    is_turned,
+    looked_at,
+    moved_tile,
+    poses_of,
+)
 
 # What looks like a tile is part of the table where less than this share of either half differs from the empty one.
 _NEW_TO_TABLE = 0.4
-# A tile was touched where this share of both halves differs from the picture before.
-_TOUCHED = 0.25
-# In sides of a half: a tile nudged by less than the first did not move; one further than the second is another.
-_SAME_PLACE, _MOVED_AT_MOST = 0.5, 6.0
-# What covers more of a known tile than this is no tile beside it.
-_MOST_OVERLAP = 0.2
+# In sides of a half: a tile of the same pips further away than this is another.
+_MOVED_AT_MOST = 6.0
+# Where so much of the picture, or so many of the tiles, differ, the camera may point elsewhere.
+_MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6
+# Where so much differs however the picture is moved, this is not the table as it was known.
+_NOT_THE_TABLE = 0.5
+_LOST = (
+    "the table cannot be made out: the camera was moved, or the light has changed;"
+    " put it back as it was, or start again"
+)
 
 
 class ChangeKind(StrEnum):
-    """What happened to a tile."""
+    """What happened to a tile.
+
+    `TURNED`: it was turned round where it lies. `STACKED`: another was laid on it. `REREAD`: nothing happened to it,
+    but more looks at it give other pips than were said before.
+    """
 
     PLACED = "placed"
     MOVED = "moved"
     REMOVED = "removed"
+    TURNED = "turned"
+    STACKED = "stacked"
+    REREAD = "reread"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One tile that was placed, moved or removed.
+    """One tile to which something happened.
 
     Attributes:
         kind: What happened.
         tile: As it lies now; where it was removed, as it lay.
-        before: As it lay before it was moved, otherwise None.
+        before: As it lay before it was moved or turned, as it was read before, or the one on which it was stacked;
+            otherwise None.
     """
 
     kind: ChangeKind
@@ -50,29 +77,67 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """What lies on the table after a picture, and what changed with it."""
+    """What lies on the table after a picture, and what changed with it.
+
+    Attributes:
+        tiles: All that are known to lie there, those that a hand covers at the moment too.
+        joins: Which of them touch as in a play.
+        changes: What happened since the view before.
+        is_settled: Whether nothing moves; while something does, nothing is read.
+        moved_since_ns: When the motion began that ended with this view, or that still goes on; None for none.
+        came_from: The sides of the picture from which hands came in during that motion: evidence of who played.
+        lost: Why the table cannot be followed at the moment, in words for the people at it; None while it can.
+    """
 
     tiles: tuple[Tile, ...]
     joins: tuple[Join, ...]
     changes: tuple[Change, ...]
+    is_settled: bool = True
+    moved_since_ns: int | None = None
+    came_from: tuple[CameFrom, ...] = ()
+    lost: str | None = None
+
+    @property
+    def face_down_count(self) -> int:
+        """How many tiles lie face down: the boneyard."""
+        return sum(tile.face is Face.DOWN for tile in self.tiles)
+
+
+class Start(StrEnum):
+    """What the first picture shows.
+
+    `EMPTY`: the table alone, and whatever is printed on it is table. `IN_PLAY`: a game that goes on; whatever looks
+    like a tile is one, so that a printed domino cannot be told from one.
+    """
+
+    EMPTY = "empty"
+    IN_PLAY = "in play"
 
 
 class Perception:
-    """Follows a table from picture to picture, all from one place; the first shows it empty.
+    """Follows a table from one settled picture to the next, all from one place."""
 
-    What the first picture shows, printed dominoes and lettering included, is table.
-    """
-
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, start: Start = Start.EMPTY) -> None:
         """Start without a picture."""
-        self._reader = reader
+        self._reader, self._start = reader, start
         self._empty: TablePicture | None = None
         self._last: TablePicture | None = None
-        self._tiles: tuple[Tile, ...] = ()
+        self._tracks: tuple[Track, ...] = ()
         self._unconfirmed: tuple[Tile, ...] = ()
+        self._joins: tuple[Join, ...] = ()
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether something was seen where nothing happened, so that it has to be seen twice."""
+        return bool(self._unconfirmed)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether another look at some half could tell more."""
+        return any(track.is_unsure for track in self._tracks)
 
     def feed(self, image: Image) -> TableView:
-        """Return the table after one more picture.
+        """Return the table after one more picture on which nothing moves.
 
         Args:
             image: Shape (H, W, 3), BGR, of the same size as those before.
@@ -81,129 +146,120 @@ class Perception:
             PictureSizeError: If the picture has another size than those before.
         """
         picture = TablePicture.of(image)
-        if self._empty is None or self._last is None:
-            self._empty = self._last = picture
-            return TableView((), (), ())
-        since_empty, since_last = differences_between(self._empty, picture), differences_between(self._last, picture)
+        if self._last is None:
+            return self._begin(image, picture)
+        since_last = self._since_last(self._last, picture, image)
+        if since_last.mask.mean() > _NOT_THE_TABLE:
+            return replace(self._view(()), lost=_LOST)
+        reading = self._reader.read(image, plausible=self._new_to_table(picture))
+        known = tuple(carried(track, since_last) for track in self._tracks)
+        hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles))
+        changes = self._follow(known, reading, since_last, hidden)
+        self._joins = joins_among(reading, tuple(track.tile for track in self._tracks))
+        self._last = picture.covered_by(self._last.seen_by(since_last.motion), hidden)
+        return self._view(changes)
+
+    def look_again(self, image: Image) -> TableView:
+        """Return the table after one more look at its pips, from a picture like the one that was fed last.
+
+        Args:
+            image: Shape (H, W, 3), BGR, on which nothing has moved since.
+        """
+        places = [i for i, track in enumerate(self._tracks) if track.tile.halves]
+        tracks = list(self._tracks)
+        changes: list[Change] = []
+        seen = self._reader.read_again(image, poses_of(tuple(tracks[i].tile for i in places)))
+        for i, tile in zip(places, seen, strict=True):
+            if tracks[i].is_unsure:
+                before, tracks[i] = tracks[i].tile, looked_at(tracks[i], tile)
+                changes += _reread(before, tracks[i].tile)
+        self._tracks = tuple(tracks)
+        return self._view(tuple(changes))
+
+    def _begin(self, image: Image, picture: TablePicture) -> TableView:
+        """Return what the first picture shows."""
+        self._last = picture
+        if self._start is Start.EMPTY:
+            self._empty = picture
+            return self._view(())
+        reading = self._reader.read(image)
+        self._tracks, self._joins = tuple(Track(tile) for tile in reading.tiles), reading.joins
+        return self._view(tuple(Change(ChangeKind.PLACED, tile) for tile in reading.tiles))
+
+    def _since_last(self, last: TablePicture, picture: TablePicture, image: Image) -> Difference:
+        """Return what differs from the last picture, wherever the camera points now."""
+        change = differences_between(last, picture)
+        tiles = tuple(track.tile for track in self._tracks)
+        shaken = tuple(moved_tile(tile, change.motion) for tile in tiles)
+        share = sum(touched(shaken, change)) / max(1, len(tiles))
+        if change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MOST_TOUCHED:
+            return change
+        motion = find_motion(tiles, self._reader.read(image).tiles)
+        if motion is None:
+            return change
+        if self._empty is not None:
+            self._empty = self._empty.seen_by(motion)
+        return differences_between(last, picture, motion)
+
+    def _new_to_table(self, picture: TablePicture) -> Filter | None:
+        """Return what tells tiles from what belongs to the table; None where it was never seen empty."""
+        if self._empty is None:
+            return None
+        since_empty = differences_between(self._empty, picture)
 
         def is_new(poses: Poses) -> NDArray[np.bool_]:
             return np.asarray(since_empty.share(poses) > _NEW_TO_TABLE)
 
-        reading = self._reader.read(image, plausible=is_new)
-        known = tuple(_carried(tile, since_last) for tile in self._tiles)
-        kept, gone, fresh = _matched(known, _touched(known, since_last), reading.tiles)
+        return is_new
+
+    def _follow(
+        self, known: tuple[Track, ...], reading: Reading, change: Difference, hidden: NDArray[np.bool_]
+    ) -> tuple[Change, ...]:
+        """Keep what lies on the table now, and return what happened to it."""
+        found = match(known, reading.tiles, change, hidden)
         # Where nothing moved, nothing was placed: what is seen there all of a sudden must be seen twice.
-        earlier = tuple(_carried(tile, since_last) for tile in self._unconfirmed)
-        believed = tuple(
-            tile
-            for tile, was_touched in zip(fresh, _touched(fresh, since_last), strict=True)
-            if was_touched or any(_distance(tile, other) < _SAME_PLACE for other in earlier)
-        )
-        self._unconfirmed = tuple(tile for tile in fresh if tile not in believed)
-        self._tiles, self._last = (*kept, *believed), picture
-        return TableView(self._tiles, _joins_among(reading, self._tiles), _changes(gone, believed))
+        earlier = tuple(moved_tile(tile, change.motion) for tile in self._unconfirmed)
+        twice = tuple(t for t in found.unexpected if any(distance(t, other) < SAME_PLACE for other in earlier))
+        self._unconfirmed = tuple(tile for tile in found.unexpected if tile not in twice)
+        # In the order in which the reading has them: from top to bottom.
+        fresh = tuple(tile for tile in reading.tiles if tile in (*found.fresh, *twice))
+        kept = [_kept(one) for one in found.kept]
+        self._tracks = (*(track for track, _ in kept), *(Track(tile) for tile in fresh))
+        return (*(change for _, changes in kept for change in changes), *_came_and_went(found.gone, fresh))
+
+    def _view(self, changes: tuple[Change, ...]) -> TableView:
+        return TableView(tuple(track.tile for track in self._tracks), self._joins, changes)
 
 
-def _carried(tile: Tile, change: Difference) -> Tile:
-    """Return a tile where a bump of the camera has put it."""
-    a, b, c, d = (_point(p) for p in change.moved(np.array(tile.corners_px)).tolist())
-    if not tile.halves:
-        return replace(tile, corners_px=(a, b, c, d))
-    first, second = (replace(h, center_px=_point(change.moved(np.array(h.center_px)).tolist())) for h in tile.halves)
-    return replace(tile, corners_px=(a, b, c, d), halves=(first, second))
+def _kept(one: Kept) -> tuple[Track, tuple[Change, ...]]:
+    """Return the track of a tile that still lies there, and what happened to it in its place."""
+    old, seen = one.track, one.seen
+    if seen is None:
+        return old, ()
+    is_suspect = one.differs and bool(seen.halves)
+    if is_suspect and is_turned(old.tile, seen):
+        return replace(old, tile=seen, looks=1), (Change(ChangeKind.TURNED, seen, old.tile),)
+    if not is_suspect or not is_another(old.tile, seen):
+        track = looked_at(old, seen)
+        return track, _reread(old.tile, track.tile)
+    if old.beneath and not is_another(old.beneath[-1], seen):
+        return Track(seen, beneath=old.beneath[:-1]), (Change(ChangeKind.REMOVED, old.tile),)
+    return Track(seen, beneath=(*old.beneath, old.tile)), (Change(ChangeKind.STACKED, seen, old.tile),)
 
 
-def _point(xy: list[float]) -> PointPx:
-    return (xy[0], xy[1])
+def _reread(before: Tile, now: Tile) -> tuple[Change, ...]:
+    return () if has_same_pips(before, now) else (Change(ChangeKind.REREAD, now, before),)
 
 
-def _touched(tiles: tuple[Tile, ...], change: Difference) -> list[bool]:
-    """Return which tiles lie where both halves changed."""
-    return [bool(share > _TOUCHED) for share in change.share(_poses_of(tiles))]
-
-
-def _matched(
-    known: tuple[Tile, ...], touched: list[bool], seen: tuple[Tile, ...]
-) -> tuple[list[Tile], list[Tile], tuple[Tile, ...]]:
-    """Return the known tiles that still lie there, those that do not, and the seen ones that are none of them."""
-    left = list(seen)
-    kept: list[Tile] = []
-    gone: list[Tile] = []
-    for tile, was_touched in zip(known, touched, strict=True):
-        again = min(left, key=lambda other: _distance(tile, other), default=None)
-        if again is not None and _distance(tile, again) < _SAME_PLACE and again.face is tile.face:
-            left.remove(again)
-            kept.append(again if was_touched else _surer(tile, again))
-        elif was_touched:
-            gone.append(tile)
-        else:
-            kept.append(tile)  # nothing happened there: the eye missed it this time
-    outlines = [np.array(tile.corners_px) for tile in kept]
-    fresh = (t for t in left if all(overlap(np.array(t.corners_px), other) < _MOST_OVERLAP for other in outlines))
-    return kept, gone, tuple(fresh)
-
-
-def _changes(gone: list[Tile], fresh: tuple[Tile, ...]) -> tuple[Change, ...]:
+def _came_and_went(gone: tuple[Tile, ...], fresh: tuple[Tile, ...]) -> tuple[Change, ...]:
     """Return what happened: a tile that went and came back nearby has moved."""
     changes: list[Change] = []
     left = list(gone)
     for tile in fresh:
-        before = next((old for old in left if _same_pips(old, tile) and _distance(old, tile) < _MOVED_AT_MOST), None)
+        before = next((old for old in left if has_same_pips(old, tile) and distance(old, tile) < _MOVED_AT_MOST), None)
         if before is None:
             changes.append(Change(ChangeKind.PLACED, tile))
         else:
             left.remove(before)
             changes.append(Change(ChangeKind.MOVED, tile, before))
     return (*changes, *(Change(ChangeKind.REMOVED, tile) for tile in left))
-
-
-def _surer(old: Tile, new: Tile) -> Tile:
-    """Return the new tile, with the halves of whichever reading is the more confident, in the new one's place."""
-    if not old.halves or not new.halves:
-        return new
-    first, second = old.halves
-    if _gap(first.center_px, new.halves[0].center_px) > _gap(second.center_px, new.halves[0].center_px):
-        first, second = second, first
-    pairs = zip((first, second), new.halves, strict=True)
-    a, b = (replace(o, center_px=n.center_px) if o.confidence > n.confidence else n for o, n in pairs)
-    return replace(new, halves=(a, b))
-
-
-def _joins_among(reading: Reading, tiles: tuple[Tile, ...]) -> tuple[Join, ...]:
-    """Return the joins of a reading between *tiles*, with their indices."""
-    places: dict[int, int] = {}
-    for index, seen in enumerate(reading.tiles):
-        nearest = min(range(len(tiles)), key=lambda i: _distance(tiles[i], seen), default=None)
-        if nearest is not None and _distance(tiles[nearest], seen) < _SAME_PLACE:
-            places[index] = nearest
-    return tuple(
-        replace(join, a=places[join.a], b=places[join.b])
-        for join in reading.joins
-        if join.a in places and join.b in places
-    )
-
-
-def _poses_of(tiles: tuple[Tile, ...]) -> Poses:
-    """Return poses that cover the faces of tiles, shape (N, 6); which half comes first is not kept."""
-    outlines = np.array([tile.corners_px for tile in tiles], np.float64).reshape(-1, 4, 2)
-    centers = np.array([tile.half_centers_px for tile in tiles], np.float64).reshape(-1, 2, 2)
-    u = (outlines[:, 1] + outlines[:, 2] - outlines[:, 0] - outlines[:, 3]) / 4
-    v = (outlines[:, 2] + outlines[:, 3] - outlines[:, 0] - outlines[:, 1]) / 4
-    along = centers[:, 1] - centers[:, 0]
-    upright = (np.abs((along * v).sum(axis=1)) > np.abs((along * u).sum(axis=1)))[:, None]
-    return np.concatenate([outlines.mean(axis=1), np.where(upright, v, u), np.where(upright, -u, v)], axis=1)
-
-
-def _same_pips(a: Tile, b: Tile) -> bool:
-    return a.face is b.face and sorted(h.pips for h in a.halves) == sorted(h.pips for h in b.halves)
-
-
-def _distance(a: Tile, b: Tile) -> float:
-    """Return the distance of the farthest corners of two tiles, in sides of a half of the first."""
-    p, q = np.array(a.corners_px), np.array(b.corners_px)
-    side = np.sqrt(np.linalg.norm(p[1] - p[0]) * np.linalg.norm(p[2] - p[1]) / 2)
-    return float(min(np.linalg.norm(p - np.roll(q, k, axis=0), axis=1).max() for k in range(4)) / side)
-
-
-def _gap(a: PointPx, b: PointPx) -> float:
-    return float(np.hypot(a[0] - b[0], a[1] - b[1]))

@@ -68,6 +68,19 @@ class Reader:
         poses, probabilities, chosen = self.judge(levels, plausible)
         order = chosen[np.lexsort((poses[chosen, 0], poses[chosen, 1]))]
         poses, faces = poses[order], UP + probabilities[order, UP:].argmax(axis=1)
+        return self._reading_of(levels, poses, faces)
+
+    def read_again(self, image: Image, poses: Poses) -> tuple[Tile, ...]:
+        """Return the tiles that are known to lie face up at some poses, their pips read from this picture.
+
+        Args:
+            image: Shape (H, W, 3), BGR, upright.
+            poses: Shape (N, 6); all that lie there, because together they tell which set this is.
+        """
+        return self._reading_of(build_pyramid(image), poses, np.full(len(poses), UP)).tiles
+
+    def _reading_of(self, levels: tuple[Level, ...], poses: Poses, faces: NDArray[np.int64]) -> Reading:
+        """Return the reading of tiles that are known to lie at some poses, shape (N, 6), with some faces, (N,)."""
         chances = self._read_pips(levels, poses)
         touches = find_touches(poses, faces == UP)
         agreed = agree(chances, faces == UP, touches, set_is_told=self.max_pips is not None)
@@ -75,7 +88,7 @@ class Reader:
         tiles = tuple(
             _tile(outlines[i], faces[i], _halves(chances[i], agreed, i, centers[i])) for i in range(len(poses))
         )
-        return Reading(image.shape[1], image.shape[0], tiles, *find_joins(touches, agreed.pips, agreed.plays))
+        return Reading(*levels[0].full_size_px, tiles, *find_joins(touches, agreed.pips, agreed.plays))
 
     def judge(
         self, levels: tuple[Level, ...], plausible: Filter | None = None

@@ -41,6 +41,7 @@ NOTHING = TableView((), (), ())
 PLACED = TableView((OPEN,), (), (Change(ChangeKind.PLACED, OPEN),))
 BOTH = TableView((PUSHED, CLOSED), (), (Change(ChangeKind.MOVED, PUSHED, OPEN), Change(ChangeKind.PLACED, CLOSED)))
 CLEARED = TableView((CLOSED,), (), (Change(ChangeKind.REMOVED, PUSHED),))
+NO_OTHERS = {"turned": 0, "stacked": 0, "reread": 0}
 
 
 def picture(path: Path, grey: int = 90) -> Path:
@@ -88,7 +89,7 @@ def test_each_event_is_a_line_of_json_as_the_contract_says(folder: Path) -> None
     assert isinstance(moved["before"], dict)
     assert moved["before"]["halves_px"] == placed["halves_px"]
     assert (closed["event"], closed["pips"], closed["halves_px"]) == ("placed", [], [[110.0, 10.0], [110.0, 30.0]])
-    assert last == {"result": {"frames": 3, "placed": 2, "moved": 1, "removed": 0, "tiles": 2}}
+    assert last == {"result": {"frames": 3, "placed": 2, "moved": 1, "removed": 0, **NO_OTHERS, "tiles": 2}}
     assert "-0.0" not in run.out.getvalue()
     assert run.err.getvalue() == ""
     assert run.code == 0
@@ -100,13 +101,13 @@ def test_pictures_are_taken_in_name_order_and_other_files_are_left(folder: Path)
 
 def test_a_table_on_which_nothing_happens_has_only_a_result(folder: Path) -> None:
     run = Run(folder, NOTHING, NOTHING, NOTHING)
-    assert run.lines == [{"result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, "tiles": 0}}]
+    assert run.lines == [{"result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, **NO_OTHERS, "tiles": 0}}]
     assert run.code == 0
 
 
 def test_tiles_count_at_the_end_not_over_all(folder: Path) -> None:
     assert Run(folder, NOTHING, BOTH, CLEARED).lines[-1] == {
-        "result": {"frames": 3, "placed": 1, "moved": 1, "removed": 1, "tiles": 1}
+        "result": {"frames": 3, "placed": 1, "moved": 1, "removed": 1, **NO_OTHERS, "tiles": 1}
     }
 
 

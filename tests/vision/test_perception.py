@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, missing, reader, table_with
-from vision import perception
 from vision.perception import ChangeKind, Perception, TableView
 from vision.pyramid import Image
 from vision.reading import Tile
@@ -201,12 +200,50 @@ def test_the_looks_of_the_table_do_not_change_between_pictures() -> None:
     assert 0 < difference.mean() < 4
 
 
-@pytest.mark.parametrize("degrees", [0, 30, 90, 135, 270])
-def test_both_halves_are_looked_at_however_a_tile_lies(degrees: float) -> None:
-    # Tiles that stood upright were once cut along, so that a counter on one half changed both.
-    (tile,) = table_with([lay(3, 5, 0, 0, degrees)]).truth.tiles
-    (pose,) = perception._poses_of((tile,))
-    away = np.array(tile.half_centers_px[1]) - np.array(tile.half_centers_px[0])
-    assert abs(float(pose[2:4] @ away)) == pytest.approx(float(away @ away), rel=0.05)
-    assert abs(float(pose[4:] @ away)) < 0.05 * float(away @ away)
-    assert pose[2] * pose[5] - pose[3] * pose[4] > 0
+def test_a_tile_turned_round_where_it_lies_is_said_to_be_turned() -> None:
+    table = Table()
+    table.show(THREE_FIVE, SIX_ONE)
+    turned = lay(5, 3, -70, -40, 20)
+    (change,) = table.show(turned, SIX_ONE).changes
+    assert change.kind is ChangeKind.TURNED
+    assert change.before is not None
+    assert is_same(table.truth(THREE_FIVE)[0], change.before)
+    assert is_same(table.truth(turned)[0], change.tile)
+
+
+def test_a_tile_laid_on_another_is_stacked_and_below_it_the_other_still_lies() -> None:
+    table = Table()
+    table.show(THREE_FIVE, SIX_ONE)
+    upper = replace(lay(6, 4, 60, 40, 100), height_mm=8.0)
+    (change,) = table.show(THREE_FIVE, SIX_ONE, upper).changes
+    assert change.kind is ChangeKind.STACKED
+    assert change.before is not None
+    assert sorted(half.pips for half in change.tile.halves) == [4, 6]
+    assert is_same(table.truth(SIX_ONE)[0], change.before)
+    (change,) = table.show(THREE_FIVE, SIX_ONE).changes
+    assert change.kind is ChangeKind.REMOVED
+    assert sorted(half.pips for half in change.tile.halves) == [4, 6]
+    assert missing(table.truth(THREE_FIVE, SIX_ONE), table.view.tiles) == []
+
+
+def test_tiles_that_lie_face_down_are_counted_by_themselves() -> None:
+    table = Table()
+    view = table.show(THREE_FIVE, PlacedTile(None, (60, 40), 0.3), PlacedTile(None, (0, 90), 0.0))
+    assert len(view.tiles) == 3
+    assert view.face_down_count == 2
+
+
+def test_another_look_can_put_a_reading_right() -> None:
+    table = Table()
+    table.show(THREE_FIVE)
+    (track,) = table.eye._tracks
+    first, second = track.tile.halves  # type: ignore[misc]  # it lies face up
+    wrong = tuple(0.5 if pips == 4 else 0.4 if pips == second.pips else 0.02 for pips in range(len(second.chances)))
+    misread = replace(track.tile, halves=(first, replace(second, pips=4, confidence=0.5, chances=wrong)))
+    table.eye._tracks = (replace(track, tile=misread),)
+    assert table.eye.is_unsure
+    (change,) = table.eye.look_again(table.picture(THREE_FIVE)).changes
+    assert change.kind is ChangeKind.REREAD
+    assert change.before == misread
+    assert is_same(table.truth(THREE_FIVE)[0], change.tile)
+    assert table.eye.look_again(table.picture(THREE_FIVE)).changes == ()

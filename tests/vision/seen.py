@@ -1,0 +1,37 @@
+"""Tiles as an eye would say it sees them, without a picture."""
+
+from __future__ import annotations
+
+import math
+
+from tests.vision.shapes import tile_at
+from vision.poses import corners, half_centers
+from vision.reading import Face, Half, PointPx, Tile
+
+
+def seen_tile(
+    first: int | None,
+    second: int = 0,
+    *,
+    x_px: float = 100.0,
+    y_px: float = 100.0,
+    side_px: float = 20.0,
+    degrees: float = 0.0,
+) -> Tile:
+    """One tile, read without doubt; with no pips it lies face down."""
+    pose = tile_at(x_px, y_px, side_px=side_px, degrees=degrees)
+    a, b, c, d = (_point(corner) for corner in corners(pose)[0].tolist())
+    if first is None:
+        return Tile(Face.DOWN, (a, b, c, d), ())
+    one, other = (_point(center) for center in half_centers(pose)[0].tolist())
+    return Tile(Face.UP, (a, b, c, d), (_half(first, one), _half(second, other)))
+
+
+def _half(pips: int, center_px: PointPx) -> Half:
+    chances = tuple(0.994 if number == pips else 0.001 for number in range(7))
+    return Half(pips, 0.994, center_px, None, chances)
+
+
+def _point(xy: list[float]) -> PointPx:
+    assert all(math.isfinite(value) for value in xy)
+    return (xy[0], xy[1])

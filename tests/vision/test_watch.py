@@ -1,0 +1,181 @@
+"""A watched table: what happens on it is said once, when nothing moves any more, and hands are no tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.vision.moving import CAMERA, Bump, Clip, Moment, hand_at, play, still
+from tests.vision.tables import Looks, is_same, is_same_place, lay, missing, reader, spare
+from vision.perception import Change, ChangeKind, Perception, Start, TableView
+from vision.reader import Reader
+from vision.reading import Tile
+from vision.render.looks import COLORED, WALNUT
+from vision.render.scene import PlacedTile
+from vision.settle import Side
+from vision.watch import Frame, Watch
+
+MS = 1_000_000
+THREE_FIVE, SIX_ONE, DOUBLE_TWO = lay(3, 5, -110, -40, 20), lay(6, 1, 60, 40, 100), lay(2, 2, 110, -70, 0)
+FOUR_NOUGHT = lay(4, 0, -20, 70, 160)
+THREE = (THREE_FIVE, SIX_ONE, DOUBLE_TWO)
+
+
+class Sitting:
+    """A clip, what watches it, and all that was said."""
+
+    def __init__(self, looks: Looks | None = None, start: Start = Start.EMPTY, eye: Reader | None = None) -> None:
+        self.clip = Clip(looks or Looks(camera=CAMERA), seed=3)
+        self.watch = Watch(Perception(eye or reader(), start))
+        self.views: list[TableView] = []
+
+    def show(self, moments: Sequence[Moment]) -> list[Change]:
+        """All that is said while something is shown."""
+        shown = [self.watch.feed(frame) for frame in self.clip.frames(moments)]
+        self.views += shown
+        return [change for view in shown for change in view.changes]
+
+    def truth(self, *tiles: PlacedTile, bump: Bump = (0.0, 0.0, 0.0)) -> tuple[Tile, ...]:
+        return self.clip.truth(tiles, bump)
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [Looks(camera=CAMERA), pytest.param(Looks(COLORED, WALNUT, camera=CAMERA), marks=pytest.mark.slow)],
+    ids=["felt", "walnut"],
+)
+def test_a_tile_that_a_hand_lays_is_said_once_when_the_hand_is_gone_with_the_side_it_came_from(looks: Looks) -> None:
+    sitting = Sitting(looks)
+    assert sitting.show(still((), 4)) == []
+    during = play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.LEFT)
+    (change,) = sitting.show([*during, *still((THREE_FIVE,), 4)])
+    # The hand is in the picture from the eighth to the eleventh frame; a fifth of a second later all is settled.
+    assert not any(view.is_settled for view in sitting.views[7:13])
+    began_ns = sitting.views[8].moved_since_ns
+    assert began_ns is not None
+    assert change.kind is ChangeKind.PLACED
+    assert is_same(sitting.truth(THREE_FIVE)[0], change.tile)
+    view = next(view for view in sitting.views if view.changes)
+    assert view.is_settled
+    assert view.moved_since_ns == began_ns
+    assert [origin.side for origin in view.came_from] == [Side.LEFT]
+    assert sitting.views[-1].changes == ()
+    assert len(sitting.views[-1].tiles) == 1
+
+
+@pytest.mark.slow
+def test_a_hand_that_rests_hides_nothing_for_good_and_is_no_tile() -> None:
+    sitting = Sitting()
+    sitting.show(still((), 4))
+    sitting.show(still(THREE, 4))
+    hand = hand_at(SIX_ONE.center_mm, Side.BOTTOM, 0.0)
+    resting = [Moment(THREE, (hand,))] * 16
+    assert sitting.show(resting) == []
+    assert sitting.views[-1].is_settled
+    assert missing(sitting.truth(*THREE), sitting.views[-1].tiles) == []
+    assert spare(sitting.truth(*THREE), sitting.views[-1].tiles) == []
+    # Under the hand one tile is taken away.
+    left = (THREE_FIVE, DOUBLE_TWO)
+    assert sitting.show([Moment(left, (hand,))] * 4) == []
+    (change,) = sitting.show(still(left, 5))
+    assert change.kind is ChangeKind.REMOVED
+    assert is_same(sitting.truth(SIX_ONE)[0], change.tile)
+
+
+@pytest.mark.slow
+def test_what_is_laid_beside_a_hand_that_rests_is_read_without_it() -> None:
+    sitting = Sitting()
+    sitting.show(still((), 4))
+    sitting.show(still((THREE_FIVE,), 4))
+    hand = hand_at(SIX_ONE.center_mm, Side.BOTTOM, 0.0)
+    (change,) = sitting.show([Moment((THREE_FIVE, DOUBLE_TWO), (hand,))] * 13)
+    assert change.kind is ChangeKind.PLACED
+    assert is_same(sitting.truth(DOUBLE_TWO)[0], change.tile)
+
+
+def test_light_noise_and_a_bump_say_nothing_and_several_tiles_at_once_are_all_said() -> None:
+    sitting = Sitting()
+    sitting.show(still((), 4))
+    changes = sitting.show(still(THREE, 4))
+    assert [change.kind for change in changes] == [ChangeKind.PLACED] * 3
+    assert missing(sitting.truth(*THREE), [change.tile for change in changes]) == []
+    assert sitting.show([replace(moment, gain=0.8) for moment in still(THREE, 4)]) == []
+    assert sitting.show(still(THREE, 4, (5.0, -4.0, 0.0))) == []
+    assert missing(sitting.truth(*THREE, bump=(5.0, -4.0, 0.0)), sitting.views[-1].tiles) == []
+
+
+def test_a_camera_that_points_elsewhere_is_followed_by_the_tiles_that_did_not_move() -> None:
+    sitting = Sitting()
+    sitting.show(still((), 4))
+    sitting.show(still(THREE, 4))
+    aimed: Bump = (60.0, -40.0, 4.0)  # a tile is 91 px long
+    assert sitting.show(still(THREE, 4, aimed)) == []
+    assert sitting.views[-1].lost is None
+    assert missing(sitting.truth(*THREE, bump=aimed), sitting.views[-1].tiles) == []
+    (change,) = sitting.show(still((*THREE, FOUR_NOUGHT), 4, aimed))
+    assert change.kind is ChangeKind.PLACED
+    assert is_same(sitting.truth(FOUR_NOUGHT, bump=aimed)[0], change.tile)
+
+
+def test_a_table_that_cannot_be_made_out_is_said_and_found_again() -> None:
+    sitting = Sitting()
+    sitting.show(still((), 4))
+    sitting.show(still((THREE_FIVE,), 4))
+    rng = np.random.default_rng(1)
+    elsewhere = rng.integers(0, 255, (60, 80, 3), np.uint8).repeat(9, axis=0).repeat(12, axis=1)
+    for _ in range(14):
+        sitting.clip.t_ns += 100 * MS
+        view = sitting.watch.feed(Frame(elsewhere, sitting.clip.t_ns))
+    assert view.is_settled
+    assert view.lost is not None
+    assert "camera" in view.lost
+    assert view.changes == ()
+    assert len(view.tiles) == 1
+    assert sitting.show(still((THREE_FIVE,), 13)) == []
+    assert sitting.views[-1].lost is None
+
+
+@pytest.mark.slow
+def test_a_game_that_goes_on_is_taken_as_it_lies() -> None:
+    sitting = Sitting(start=Start.IN_PLAY)
+    changes = sitting.show(still(THREE, 4))
+    assert [change.kind for change in changes] == [ChangeKind.PLACED] * 3
+    assert missing(sitting.truth(*THREE), sitting.views[-1].tiles) == []
+    (change,) = sitting.show(still((*THREE, FOUR_NOUGHT), 4))
+    assert is_same_place(sitting.truth(FOUR_NOUGHT)[0], change.tile)
+
+
+def test_while_something_moves_nothing_is_read() -> None:
+    sitting = Sitting()
+    sitting.show(still((), 4))
+    sitting.watch._perception = None  # type: ignore[assignment]  # whoever reads now fails
+    sitting.show(play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.RIGHT)[1:])
+    assert not sitting.views[-1].is_settled
+
+
+def test_a_settled_table_is_read_once_and_looked_at_again_only_while_that_tells_more() -> None:
+    sitting = Sitting()
+    counts = {"feed": 0, "look_again": 0}
+    perception = sitting.watch._perception
+
+    class Counting(Perception):
+        def feed(self, image: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> TableView:
+            counts["feed"] += 1
+            return perception.feed(image)
+
+        def look_again(self, image: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> TableView:
+            counts["look_again"] += 1
+            return perception.look_again(image)
+
+        @property
+        def is_unsure(self) -> bool:
+            return perception.is_unsure
+
+    sitting.watch._perception = Counting(reader())
+    sitting.show(still((), 4))
+    sitting.show(still((THREE_FIVE,), 30))
+    assert counts["feed"] == 2
+    assert counts["look_again"] <= 4

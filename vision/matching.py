@@ -1,0 +1,109 @@
+"""Which known tiles still lie where they lay, which are gone, and what is seen besides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.changes import Difference
+from vision.reading import Join, Reading, Tile
+from vision.selection import overlap
+from vision.tracks import SAME_PLACE, Track, distance, poses_of
+
+# A tile was touched where this share of both halves differs from the picture before.
+_TOUCHED = 0.25
+# A tile of which this share of a half differs may show other pips: it was turned, or another lies on it.
+_DIFFERS = 0.05
+# What covers more of a known tile than this is no tile beside it.
+_MOST_OVERLAP = 0.2
+# Of a tile of which this share of a half is covered, nothing is said.
+_HIDDEN = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A known tile that still lies there.
+
+    Attributes:
+        track: As it was known.
+        seen: As it is seen now; None where it was overlooked or is covered.
+        differs: Whether enough of it looks different for other pips.
+    """
+
+    track: Track
+    seen: Tile | None
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What became of the known tiles.
+
+    Attributes:
+        kept: Those that still lie there.
+        gone: Those that do not.
+        fresh: What is seen besides and was laid there.
+        unexpected: What is seen besides where nothing happened, or where it is half covered.
+    """
+
+    kept: tuple[Kept, ...]
+    gone: tuple[Tile, ...]
+    fresh: tuple[Tile, ...]
+    unexpected: tuple[Tile, ...]
+
+
+def match(known: Sequence[Track], seen: Sequence[Tile], change: Difference, hidden: NDArray[np.bool_]) -> Match:
+    """Return what became of the known tiles.
+
+    Args:
+        known: Where they lie in the picture if nothing happened to them.
+        seen: What was read.
+        change: What differs from the picture before.
+        hidden: Shape (h, w), what covers the table.
+    """
+    left = list(seen)
+    kept: list[Kept] = []
+    gone: list[Tile] = []
+    tiles = tuple(track.tile for track in known)
+    signs = zip(known, change.halves_within(change.mask, poses_of(tiles)), _hidden(tiles, change, hidden), strict=True)
+    for track, shares, is_hidden in signs:
+        again = min(left, key=lambda other: distance(track.tile, other), default=None)
+        differs = bool(shares.max() > _DIFFERS)
+        if again is not None and distance(track.tile, again) < SAME_PLACE and again.face is track.tile.face:
+            left.remove(again)
+            kept.append(Kept(track, None if is_hidden else again, differs))
+        elif shares.min() > _TOUCHED and not is_hidden:
+            gone.append(track.tile)
+        else:
+            kept.append(Kept(track, None, differs))  # nothing happened there: the eye missed it this time
+    outlines = [np.array(one.track.tile.corners_px) for one in kept]
+    others = tuple(t for t in left if all(overlap(np.array(t.corners_px), one) < _MOST_OVERLAP for one in outlines))
+    among = zip(others, touched(others, change), _hidden(others, change, hidden), strict=True)
+    fresh = tuple(tile for tile, was_touched, is_hidden in among if was_touched and not is_hidden)
+    return Match(tuple(kept), tuple(gone), fresh, tuple(tile for tile in others if tile not in fresh))
+
+
+def touched(tiles: tuple[Tile, ...], change: Difference) -> list[bool]:
+    """Return which tiles lie where both halves changed."""
+    return [bool(share > _TOUCHED) for share in change.share(poses_of(tiles))]
+
+
+def joins_among(reading: Reading, tiles: tuple[Tile, ...]) -> tuple[Join, ...]:
+    """Return the joins of a reading between *tiles*, with their indices."""
+    places: dict[int, int] = {}
+    for index, seen in enumerate(reading.tiles):
+        nearest = min(range(len(tiles)), key=lambda i: distance(tiles[i], seen), default=None)
+        if nearest is not None and distance(tiles[nearest], seen) < SAME_PLACE:
+            places[index] = nearest
+    return tuple(
+        Join(places[join.a], join.a_half, places[join.b], join.b_half)
+        for join in reading.joins
+        if join.a in places and join.b in places
+    )
+
+
+def _hidden(tiles: tuple[Tile, ...], change: Difference, hidden: NDArray[np.bool_]) -> list[bool]:
+    return [bool(share > _HIDDEN) for share in change.halves_within(hidden, poses_of(tiles)).max(axis=1)]

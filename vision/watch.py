@@ -1,0 +1,70 @@
+"""A table that is watched all the time: every frame goes through the settle gate, the settled ones are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from vision.perception import Perception, TableView
+from vision.pyramid import Image
+from vision.settle import SettleGate, Stillness, small_grey
+
+# Between two looks at a settled table: noise that is left over from one frame to the next has changed by then.
+_BETWEEN_LOOKS_NS = 200_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One picture of a moving one.
+
+    Attributes:
+        image: Shape (H, W, 3), BGR, upright.
+        t_ns: When it was taken, of a monotonic clock.
+    """
+
+    image: Image
+    t_ns: int
+
+
+class Watch:
+    """Follows a table through every frame that a camera gives.
+
+    Whatever is read is read by a `Perception`, once when nothing moves any more, and again while that makes it surer.
+    """
+
+    def __init__(self, perception: Perception) -> None:
+        """Start without a frame."""
+        self._perception = perception
+        self._gate = SettleGate()
+        self._view = TableView((), (), (), is_settled=False)
+        self._read_still_ns: int | None = None
+        self._looked_ns = 0
+
+    def feed(self, frame: Frame) -> TableView:
+        """Return the table after one more frame; while something moves, as it was before that.
+
+        Raises:
+            PictureSizeError: If the frame has another size than those before.
+        """
+        stillness = self._gate.feed(small_grey(frame.image), frame.t_ns)
+        view = self._looked(frame, stillness) if stillness.is_settled else None
+        if view is not None:
+            self._view, self._looked_ns = replace(view, changes=()), frame.t_ns
+        return replace(
+            view or self._view,
+            is_settled=stillness.is_settled,
+            moved_since_ns=stillness.moved_since_ns,
+            came_from=stillness.came_from,
+        )
+
+    def _looked(self, frame: Frame, stillness: Stillness) -> TableView | None:
+        """Return what is seen in a settled frame; None where another look is not worth it."""
+        since_ns = stillness.still_since_ns
+        if self._read_still_ns != since_ns:
+            view = self._perception.feed(frame.image)
+            self._read_still_ns = since_ns
+            return view
+        if stillness.is_covered or self._view.lost or frame.t_ns - self._looked_ns < _BETWEEN_LOOKS_NS:
+            return None
+        if self._perception.is_unconfirmed:
+            return self._perception.feed(frame.image)
+        return self._perception.look_again(frame.image) if self._perception.is_unsure else None
