@@ -174,6 +174,9 @@ def test_removed_tiles_count_in_a_recording_as_in_a_folder(folder: Path, tmp_pat
         "placed": 1,
         "moved": 0,
         "removed": 1,
+        "turned": 0,
+        "stacked": 0,
+        "reread": 0,
         "tiles": 0,
     }
 
