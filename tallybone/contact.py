@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine import Port
-from tallybone.footprint import Edge, Footprint, Point, edges_at
+from tallybone.footprint import Edge, Footprint, Point, distance, edges_at
 from vision.reading import Half, PointPx
 from vision.reading import Tile as SeenTile
 
@@ -15,6 +15,8 @@ from vision.reading import Tile as SeenTile
 _FARTHEST_GAP, _FARTHEST_SLIP, _LARGEST_SKEW_RAD = 0.75, 0.85, math.radians(40)
 # What is usual for a tile that is joined: a misfit of this much costs as much as one standard deviation.
 _GAP, _SLIP, _SKEW_RAD = 0.2, 0.3, math.radians(12)
+# An arm of a starter points at it from anywhere, but not past it: this is how far it may be turned from its middle.
+_LARGEST_LEAN_RAD = math.radians(75)
 # What is seldom laid: an elbow, a line that folds back on itself, a double in line.
 _ELBOW_COSTS, _FOLD_COSTS, _INLINE_DOUBLE_COSTS = 0.3, 1.5, 1.0
 
@@ -104,6 +106,26 @@ def misfit(host: Footprint, end: Edge, turn: Turn, *, is_double: bool) -> float 
     if is_double and turn.place.lies_along:
         habit += _INLINE_DOUBLE_COSTS
     return habit + ((gap / _GAP) ** 2 + (slip / _SLIP) ** 2 + (skew_rad / _SKEW_RAD) ** 2) / 2
+
+
+def misfit_at_starter(starter: Footprint, turn: Turn, *, is_double: bool) -> float | None:
+    """Return what it costs to believe that a tile begins an arm so, as `misfit` does; the angle is free."""
+    place, (a, c) = turn.place, turn.edge.outward
+    middle = place.at(*turn.edge.middle)
+    outward = _minus(place.at(a, c), place.center)
+    if _cosine(outward, _minus(starter.center, middle)) < math.cos(_LARGEST_LEAN_RAD):
+        return None
+    # Half of the edge that touches; that of a crosswise double is its whole side.
+    reach = place.reach[1] if turn.edge.is_front else 0.5
+    (x, y), (u, v) = turn.edge.middle, (-c * reach, a * reach)
+    start, end = place.at(x + u, y + v), place.at(x - u, y - v)
+    gap = distance((start, end, end, start), starter.outline()) / starter.side
+    if gap > _FARTHEST_GAP:
+        return None
+    habit = 0.0 if turn.edge.is_front else _ELBOW_COSTS
+    if is_double and place.lies_along:
+        habit += _INLINE_DOUBLE_COSTS
+    return habit + (gap / _GAP) ** 2 / 2
 
 
 def _minus(one: PointPx, other: PointPx) -> Point:

@@ -8,7 +8,7 @@ a table or pixels of a picture, and need not be square to each other, so that a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine import NodeId, Port
@@ -110,14 +110,14 @@ class Laid:
     place: Footprint
 
 
-def edges_at(place: Footprint, port: Port, *, is_double: bool, bends: bool = False) -> tuple[Edge, ...]:
+def edges_at(place: Footprint, port: Port, *, is_double: bool, bends: tuple[Port, ...] = ()) -> tuple[Edge, ...]:
     """Return where a tile can touch a port, the end of the line first.
 
     Args:
         place: Where the host lies.
         port: One of its ports.
         is_double: Whether the host is a double, whose line cannot turn at the flank of a half.
-        bends: Whether the line may turn at the tips of the host as well, as on a double that does not branch.
+        bends: Tips of the host at which the line may turn as well, on a double that does not branch.
     """
     a, c = place.reach
     ahead: dict[Port, Point] = {Port.W: (-a, 0.0), Port.E: (a, 0.0), Port.N: (0.0, -c), Port.S: (0.0, c)}
@@ -126,9 +126,18 @@ def edges_at(place: Footprint, port: Port, *, is_double: bool, bends: bool = Fal
         middle = 0.5 if port is Port.E else -0.5
         flanks = tuple(Edge((middle, 0.5 * sign), (0.0, sign), is_front=False) for sign in (-1.0, 1.0))
         return (front, *flanks)
-    if bends:
-        return (front, *(Edge(ahead[tip], _unit(ahead[tip]), is_front=False) for tip in (Port.N, Port.S)))
-    return (front,)
+    return (front, *(Edge(ahead[tip], _unit(ahead[tip]), is_front=False) for tip in bends))
+
+
+def bends_of(port: Port, covered: Sequence[Port]) -> tuple[Port, ...]:
+    """Return the tips at which the line may go on from a port of a double that does not branch.
+
+    Once its other port is covered both are free. Before, a tile at N goes on from W and one at S from E, so that a line
+    can run through it lengthwise.
+    """
+    if covered:
+        return (Port.N, Port.S)
+    return (Port.N,) if port is Port.W else (Port.S,)
 
 
 def overlap(one: Quad, other: Quad) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import Layout, Node, NodeId, Play, Port, Spot, Tile
-from tallybone.footprint import Edge, Footprint, Laid, Point, Quad, distance, edges_at, overlap
+from tallybone.footprint import Edge, Footprint, Laid, Point, Quad, bends_of, distance, edges_at, overlap
 
 # All in sides of a half. Tiles that have nothing to do with each other are kept this far apart, ends a little farther.
 _CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65
@@ -73,7 +73,8 @@ def lay(layout: Layout, laid: Sequence[Laid], play: Play, table: Table, rng: np.
     if host is None or host.id not in places:
         return None
     around = _Around(layout, places, table)
-    ways = [way for way in _ways(places[host.id], host, play, rng) if around.admits(way.place, host, play.at)]
+    covered = layout.covered(host)
+    ways = [way for way in _ways(places[host.id], host, covered, play, rng) if around.admits(way.place, host, play.at)]
     ranked = [(around.room(way), way) for way in ways]
     return max(ranked, key=lambda pair: pair[0])[1].place if ranked else None
 
@@ -84,11 +85,14 @@ def _first(tile: Tile, table: Table, rng: np.random.Generator) -> Footprint:
     return Footprint.square(center, rng.normal(0, 0.03), table.side_mm, lies_along=not tile.is_double)
 
 
-def _ways(host_place: Footprint, host: Node, play: Play, rng: np.random.Generator) -> list[_Way]:
+def _ways(
+    host_place: Footprint, host: Node, covered: Sequence[Port], play: Play, rng: np.random.Generator
+) -> list[_Way]:
     """Return every way to lay the tile against the port, the straight one first."""
     assert play.at is not None
     shake = _Shake(rng.uniform(0, _LARGEST_GAP), rng.normal(0, _SLIP), rng.normal(0, _SKEW_RAD))
-    edges = edges_at(host_place, play.at.port, is_double=host.tile.is_double, bends=not host.branches)
+    bends = () if host.branches else bends_of(play.at.port, covered)
+    edges = edges_at(host_place, play.at.port, is_double=host.tile.is_double, bends=bends)
     if play.tile.is_double:
         # Across the end of a line; where there is no room for that, in line with it or beside it.
         suiting = edges if host.tile.is_double else edges[:1]

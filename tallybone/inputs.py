@@ -1,0 +1,139 @@
+"""What comes in besides pictures and events of the rules: buttons, knocks, and answers; what each means just now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from engine import (
+    Call,
+    Decline,
+    Draw,
+    Event,
+    Game,
+    HandEnd,
+    ItStands,
+    Knock,
+    Lead,
+    MatchStart,
+    NewHand,
+    Phase,
+    Redeal,
+    RedealReason,
+    Seat,
+    Seq,
+    State,
+    Undo,
+    entries,
+)
+
+
+class Button(StrEnum):
+    """The buttons of a table. RULES.md 5.2."""
+
+    KNOCK = "knock"
+    CALL = "call"
+    NEXT = "next"
+    UNDO = "undo"
+    STANDS = "stands"
+    HAND_END = "hand_end"
+    REDEAL = "redeal"
+    STACK = "stack"
+    DRAW = "draw"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A button was pressed; *seat* is whose it is, None for one that all share."""
+
+    button: Button
+    seat: Seat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnockHeard:
+    """Somebody knocked on the table, or a tile was put down hard; *seat* is None where nobody can tell whose side."""
+
+    seat: Seat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A choice of an open question.
+
+    Attributes:
+        choice: Its place among the choices, 0 upwards.
+        topic: Which question is answered; None for the one that was asked last.
+    """
+
+    choice: int
+    topic: str | None = None
+
+
+def event_of(press: Press, state: State) -> Event | None:
+    """Return what a button says just now; None where it says nothing, and for that of a stack."""
+    game = state.game
+    match press.button:
+        case Button.UNDO:
+            return _undone(state)
+        case Button.STANDS:
+            return ItStands(state.irregular[-1]) if state.irregular else None
+        case Button.NEXT:
+            return None if game is None else _next(game)
+        case Button.HAND_END:
+            return HandEnd()
+        case Button.REDEAL:
+            return Redeal(RedealReason.MISDEAL)
+        case Button.STACK:
+            return None
+        case Button.KNOCK | Button.CALL | Button.DRAW | Button.DONE:
+            seat = press.seat if press.seat is not None or game is None else _meant(press.button, game)
+            return None if seat is None else _said(press.button, seat)
+        case _:
+            assert_never(press.button)
+
+
+def _said(button: Button, seat: Seat) -> Event:
+    """Return what a player says with a button of his own."""
+    match button:
+        case Button.KNOCK:
+            return Knock(seat)
+        case Button.CALL:
+            return Call(seat)
+        case Button.DRAW:
+            return Draw(seat)
+        case _:
+            return Decline(seat)
+
+
+def _meant(button: Button, game: Game) -> Seat | None:
+    """Return who is meant by a button that all share: whose turn it is, and with a call whose points they are."""
+    hand = game.hand
+    if hand is None:
+        return None
+    if button is Button.CALL:
+        chance = hand.chance or hand.lapsed
+        return None if chance is None else chance.seat
+    return hand.turn
+
+
+def _undone(state: State) -> Undo | None:
+    """Return the undoing of what happened last; the start of the match stays."""
+    kept = entries(state)
+    return None if not kept or isinstance(kept[-1].action, MatchStart) else Undo(Seq(kept[-1].seq))
+
+
+def _next(game: Game) -> Event | None:
+    """Return what comes next when nobody but the table can say it: a new hand, or the next player as leader."""
+    hand = game.hand
+    match game.phase:
+        case Phase.DEAL:
+            return NewHand()
+        case Phase.LEAD if hand is not None:
+            return Lead(Seat(0 if hand.turn is None else (hand.turn + 1) % len(game.players)))
+        case Phase.MATCH_OVER if game.rules.target is None:
+            return NewHand()
+        case _:
+            return None

@@ -1,0 +1,107 @@
+"""Between what the camera sees and the rules: what happened at the table, or what has to be asked.
+
+Each way in which a new tile can be joined is weighed by touch, alignment and number together: how well its edge meets
+the end, how sure the eye is of the pips that this takes, and whether the rules allow the play. What stays open between
+two ways is asked, never guessed, and looked at again in every picture; what is laid after it waits, so that turns stay
+in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from engine import Node, Phase, State
+from tallybone.contact import footprint_of
+from tallybone.footprint import Laid
+from tallybone.referee.amend import judge_reread, settled
+from tallybone.referee.laying import judge_laid
+from tallybone.referee.order import MOST_IN_ANY_ORDER, ask_to_check, first_of, lay_all
+from tallybone.referee.places import Known, Places, Waiting, cleared, numbers_of, observe
+from tallybone.referee.questions import Decided, Question, Unclear
+from tallybone.referee.taken import judge_handled, judge_missing, judge_moved, judge_stack
+
+__all__ = ["Decided", "Places", "Question", "Unclear", "cleared", "decide", "follow", "observe", "settled"]
+
+
+def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
+    """Return the next thing that the table tells, or all that has to be asked.
+
+    Call it until it only asks. What is decided has to be applied before the next call: its tiles are the next nodes.
+    """
+    game = state.game
+    if game is None or game.phase not in (Phase.LEAD, Phase.PLAY):
+        return ()
+    questions: list[Question] = []
+    for verdict in _verdicts(places, state):
+        if isinstance(verdict, Decided):
+            return verdict
+        questions.append(verdict)
+        if verdict.unclear.holds_up:
+            break
+    return tuple(questions)
+
+
+def follow(places: Places, state: State) -> Places:
+    """Return the places after the table itself has changed what was played.
+
+    Tiles of no play any more lie idle; a tile that waited is the one of a play that was said by hand.
+    """
+    nodes = () if state.game is None else state.game.layout.nodes
+    names = {node.id for node in nodes}
+    idle = tuple(one.tile for one in places.known if one.node not in names and not one.is_missing)
+    known = tuple(one for one in places.known if one.node in names)
+    places = replace(places, known=known, dismissed=(*places.dismissed, *idle))
+    for node in nodes:
+        if places.find(node.id) is None:
+            places = _adopted(places, state, node)
+    return places
+
+
+def _adopted(places: Places, state: State, node: Node) -> Places:
+    """Return the places with the waiting tile that a play said by hand is about, if one can be that, made its tile."""
+    alike = [one.tile for one in places.waiting if numbers_of(one.tile) == (node.tile.low, node.tile.high)]
+    tiles = alike or [one.tile for one in places.waiting]
+    if len(tiles) != 1:
+        return places
+    known = Known(Laid(node.id, footprint_of(tiles[0])), tiles[0])
+    return settled(replace(places.without_waiting(tiles[0]), known=(*places.known, known)), state, node.id)
+
+
+def _verdicts(places: Places, state: State) -> Iterator[Decided | Question]:
+    """Yield what follows from each thing that was seen, in the order in which it has to be settled."""
+    for one in places.known:
+        if one.is_missing:
+            yield judge_missing(places, state, one)
+        elif one.was_at is not None:
+            yield judge_moved(places, state, one)
+    for one in places.known:
+        if one.is_reread and not one.is_settled:
+            yield judge_reread(places, state, one)
+    if places.wants_stack:
+        yield judge_stack(places, state)
+    for one in places.known:
+        if one.is_handled:
+            yield judge_handled(places, state, one)
+    if places.unchecked:
+        yield ask_to_check(places)
+    for _, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
+        yield from _of_one_look(places, state, tuple(group))
+
+
+def _of_one_look(places: Places, state: State, group: tuple[Waiting, ...]) -> Iterator[Decided | Question]:
+    """Yield what happened with the tiles that one look has shown."""
+    hand = None if state.game is None else state.game.hand
+    if len(group) > MOST_IN_ANY_ORDER and hand is not None and hand.turn is not None:
+        found = lay_all(places, state, group)
+        if found is not None:
+            yield found
+    elif len(group) > 1 and hand is not None and hand.turn is not None:
+        first = first_of(places, state, group)
+        if isinstance(first, Question):
+            yield first
+        elif first is not None:
+            yield judge_laid(places, state, first.tile)
+    for one in group:
+        yield judge_laid(places, state, one.tile)

@@ -1,0 +1,94 @@
+"""How much the eye's word for a number weighs, and how much that of the rules: all in log odds, so that they add up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from engine import Irregular, ItStands, Play, ProblemKind, State, Weight, copies_left, entries, history, problem_with
+from vision.reading import Half
+
+# No eye is surer than this of a number, whatever it says; it leaves the rules something to say.
+_LEAST_CHANCE = 0.001
+# Numbers this much less likely than the likeliest are not looked at, unless an end asks for them.
+_PLAUSIBLE = math.log(0.002)
+# How often players do what the rules forbid, against what they allow. That one tile lies on the table more often than
+# the set has it is no player's fault: then one of its readings is wrong, and this says how sure those are.
+_ILLEGAL, _NOTED = math.log(0.005), math.log(0.2)
+_BY_KIND = {ProblemKind.ALREADY_USED: math.log(0.0005), ProblemKind.NOT_IN_SET: math.log(0.0001)}
+NEVER = -math.inf
+
+
+def log_chances(half: Half, max_pips: int) -> tuple[float, ...]:
+    """Return the log probability of each number from 0 to *max_pips*, of a half seen by itself.
+
+    >>> [round(math.exp(one), 3) for one in log_chances(Half(1, 0.8, (0.0, 0.0)), 2)]
+    [0.1, 0.8, 0.1]
+    """
+    numbers = range(max_pips + 1)
+    if half.chances:
+        raw = [half.chances[number] if number < len(half.chances) else 0.0 for number in numbers]
+    else:
+        known = {half.pips: half.confidence}
+        if half.second is not None:
+            known.setdefault(half.second.pips, min(half.second.confidence, 1.0 - half.confidence))
+        left = max(0.0, 1.0 - sum(known.values())) / max(1, max_pips + 1 - len(known))
+        raw = [known.get(number, left) for number in numbers]
+    least = _LEAST_CHANCE / max(1, max_pips)
+    floored = [max(chance, least) for chance in raw]
+    total = math.fsum(floored)
+    return tuple(math.log(chance / total) for chance in floored)
+
+
+def plausible(chances: Iterable[float]) -> frozenset[int]:
+    """Return the numbers worth looking at, given their log probabilities."""
+    listed = tuple(chances)
+    best = max(listed)
+    return frozenset(number for number, chance in enumerate(listed) if chance >= best + _PLAUSIBLE)
+
+
+def log_lawful(state: State, play: Play) -> float:
+    """Return how much the rules speak against a play, 0 for nothing; a tile with more copies left is likelier."""
+    problem = problem_with(state, play)
+    if problem is not None:
+        return _log_odds(problem.kind, problem.weight)
+    game = state.game
+    assert game is not None  # without a match every play is a problem
+    return math.log(max(1, copies_left(game, play.tile)) / game.rules.copies)
+
+
+def log_history(state: State) -> float:
+    """Return how much the rules speak against all that happened, but for what the table has accepted."""
+    stands = {event.seq for event in state.log if isinstance(event, ItStands)}
+    total = 0.0
+    for told in history(state):
+        if told.entry.seq not in stands:
+            faults = [one.problem for one in told.outcomes if isinstance(one, Irregular)]
+            total += min((_log_odds(fault.kind, fault.weight) for fault in faults), default=0.0)
+    return total
+
+
+def is_accepted(state: State, seq: int) -> bool:
+    """Return whether the table has said that what happened at *seq* stands."""
+    return any(entry.seq == seq and entry.accepted for entry in entries(state))
+
+
+def shares(log_weights: Iterable[float]) -> tuple[float, ...]:
+    """Return the share of each weight in all of them; nothing but zeros where none weighs anything.
+
+    >>> shares([math.log(3.0), 0.0])
+    (0.75, 0.25)
+    """
+    listed = tuple(log_weights)
+    best = max(listed, default=NEVER)
+    if best == NEVER:
+        return (0.0,) * len(listed)
+    weights = [math.exp(one - best) for one in listed]
+    total = math.fsum(weights)
+    return tuple(weight / total for weight in weights)
+
+
+def _log_odds(kind: ProblemKind, weight: Weight) -> float:
+    if weight is Weight.IMPOSSIBLE:
+        return NEVER
+    return _BY_KIND.get(kind, _NOTED if weight is Weight.NOTED else _ILLEGAL)
