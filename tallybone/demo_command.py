@@ -107,7 +107,7 @@ class _Demo:
     def __init__(self, wishes: Wishes, eye: Eye, console: Console) -> None:
         self._wishes, self._eye, self._console = wishes, eye, console
         rng = np.random.default_rng(wishes.seed)
-        self._table = pick_table(rng)
+        self._table = pick_table(rng, BONES)
         self._steps = play_out(rng, rules=BONES, players=PLAYERS, table=self._table.board, hands=wishes.hands)
         self._session = Session()
         self._comparison = Comparison()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine import Layout
+from engine import Layout, Rules
 from tallybone.footprint import Laid, Point
 from tallybone.lay import Table
 from vision.render.layouts import visible_area
@@ -25,6 +25,12 @@ _LINEN = replace(
 _LOOKS = ((CLASSIC, FELT), (CLASSIC, WALNUT), (COLORED, FELT), (COLORED, WALNUT), (_BLACK_TILES, _LINEN))
 # A half is 40 pixels wide: what a camera of 1280x720 sees of a small table, 77 x 43 cm.
 _CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667)
+# Two sets need a larger table, 120 x 67 cm, and six arms one of 154 x 86 cm: halves of 38 and 30 pixels then.
+_CAMERAS = (
+    (28, _CAMERA),
+    (56, replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=1.6)),
+    (171, replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=1.25)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,13 @@ class DemoTable:
         """Return what the camera sees of a layout."""
         places = {one.node: one for one in laid}
         tiles = tuple(_placed(places[node.id], (node.inner, node.outer)) for node in layout.nodes if node.id in places)
+        # A copy lies on its tile, pips and edges as below.
+        on_top = (
+            replace(_placed(places[node.id], (node.inner, node.outer)), height_mm=self.tile.thickness_mm)
+            for node in layout.nodes
+            if node.id in layout.stacked and node.id in places
+        )
+        tiles = (*tiles, *on_top)
         return Scene(tiles=tiles, tile=self.tile, table=self.surface, light=self.light, camera=self.camera)
 
     def center_px(self, laid: Laid) -> Point:
@@ -59,8 +72,8 @@ class DemoTable:
         return (float(seen[0, 0]), float(seen[0, 1]))
 
 
-def pick_table(rng: np.random.Generator) -> DemoTable:
-    """Return a set of tiles, a table, a lamp and a camera that hangs not quite straight."""
+def pick_table(rng: np.random.Generator, rules: Rules) -> DemoTable:
+    """Return a set of tiles, a table, a lamp and a camera that hangs not quite straight, with room for a game."""
     tile, surface = _LOOKS[int(rng.integers(len(_LOOKS)))]
     light = replace(
         LAMP,
@@ -68,7 +81,8 @@ def pick_table(rng: np.random.Generator) -> DemoTable:
         elevation_rad=rng.uniform(0.8, 1.3),
         shadow=rng.uniform(0.2, 0.5),
     )
-    camera = replace(_CAMERA, tilt_rad=rng.uniform(0.0, 0.06), roll_rad=rng.normal(0.0, 0.015))
+    overhead = next((camera for tiles, camera in _CAMERAS if rules.tiles <= tiles), _CAMERAS[-1][1])
+    camera = replace(overhead, tilt_rad=rng.uniform(0.0, 0.06), roll_rad=rng.normal(0.0, 0.015))
     return DemoTable(tile, surface, light, camera)
 
 

@@ -19,6 +19,10 @@ from tallybone.footprint import Edge, Footprint, Laid, Point, Quad, bends_of, di
 _CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65
 # Tiles whose middles are farther apart than this keep clear of each other however they are turned.
 _FAR = 2 * math.hypot(1.0, 0.5) + _CLEAR_OF_ENDS
+# Neighbouring arms of a starter are nearer to each other, where they begin.
+_CLEAR_ARMS, _CLEAR_OF_ARM_ENDS = 0.05, 0.45
+# A corner arm leans this far from the direction of those at the middle of the sides: then all six have room.
+_ARM_LEAN_RAD = math.radians(55)
 # How hands push a tile against its neighbour.
 _LARGEST_GAP, _SLIP, _SKEW_RAD = 0.07, 0.04, math.radians(1.2)
 _GAP_STEP, _LAST_GAP = 0.02, 0.3
@@ -72,7 +76,7 @@ def lay(layout: Layout, laid: Sequence[Laid], play: Play, table: Table, rng: np.
     places = {one.node: one.place for one in laid}
     if host is None or host.id not in places:
         return None
-    around = _Around(layout, places, table)
+    around = _Around(layout, places, table, {node.id: _open_ports(layout, node) for node in layout.nodes})
     covered = layout.covered(host)
     ways = [way for way in _ways(places[host.id], host, covered, play, rng) if around.admits(way.place, host, play.at)]
     ranked = [(around.room(way), way) for way in ways]
@@ -91,6 +95,8 @@ def _ways(
     """Return every way to lay the tile against the port, the straight one first."""
     assert play.at is not None
     shake = _Shake(rng.uniform(0, _LARGEST_GAP), rng.normal(0, _SLIP), rng.normal(0, _SKEW_RAD))
+    if host.is_starter:
+        return _arm_ways(host_place, shake, is_double=play.tile.is_double)
     bends = () if host.branches else bends_of(play.at.port, covered)
     edges = edges_at(host_place, play.at.port, is_double=host.tile.is_double, bends=bends)
     if play.tile.is_double:
@@ -102,6 +108,17 @@ def _ways(
     if not host.tile.is_double:
         ways += [_Way(_meet(host_place, edges[0], shake, turn=turn), is_straight=False) for turn in (-1, 1)]
     return ways
+
+
+def _arm_ways(starter: Footprint, shake: _Shake, *, is_double: bool) -> list[_Way]:
+    """Return every way to begin an arm: at the middle of the long sides and at the corners, pointing away."""
+    a, c = starter.reach
+    cos, sin = math.cos(_ARM_LEAN_RAD), math.sin(_ARM_LEAN_RAD)
+    sides = [Edge((a * x, 0.0), (x, 0.0), is_front=True) for x in (-1.0, 1.0)]
+    corners = [Edge((a * x, c * y), (x * cos, y * sin), is_front=True) for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
+    inline = [_Way(_meet(starter, edge, shake), is_straight=False, is_usual=not is_double) for edge in sides + corners]
+    across = [_Way(_meet(starter, edge, shake, across=True), is_straight=False) for edge in sides if is_double]
+    return across + inline
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +168,7 @@ class _Around:
     layout: Layout
     places: dict[NodeId, Footprint]
     table: Table
+    open_ports: dict[NodeId, tuple[Port, ...]]
 
     def admits(self, place: Footprint, host: Node, at: Spot) -> bool:
         """Return whether a tile can lie there, joined to the one port it is meant for and to nothing else."""
@@ -161,11 +179,13 @@ class _Around:
             other = self.places[node.id]
             if math.dist(place.center, other.center) > _FAR * side:
                 continue
-            if node.id != host.id and distance(outline, other.outline()) < _CLEAR * side:
+            is_sibling = host.is_starter and node.joins is not None and node.joins.host == host.id
+            clear, clear_of_end = (_CLEAR_ARMS, _CLEAR_OF_ARM_ENDS) if is_sibling else (_CLEAR, _CLEAR_OF_ENDS)
+            if node.id != host.id and distance(outline, other.outline()) < clear * side:
                 return False
-            for port in _open_ports(self.layout, node):
+            for port in self.open_ports[node.id]:
                 own = node.id == host.id and (port is at.port or node.tile.is_double)
-                if not own and distance(outline, _end_outline(other, node, port)) < _CLEAR_OF_ENDS * side:
+                if not own and distance(outline, _end_outline(other, node, port)) < clear_of_end * side:
                     return False
         return True
 
@@ -183,7 +203,8 @@ class _Around:
 
     def _room_ahead(self, place: Footprint) -> float:
         """Return how many sides of a strip ahead of a tile are free."""
-        free = 0.0
+        free, reach = 0.0, _ROOM_AHEAD[-1] + _FAR
+        near = [one for one in self.places.values() if math.dist(one.center, place.center) < reach * self.table.side_mm]
         for length in _ROOM_AHEAD:
             start, half_width = place.reach[0] + 0.02, 0.5 + _CLEAR
             strip = (
@@ -192,7 +213,7 @@ class _Around:
                 place.at(start + length, half_width),
                 place.at(start, half_width),
             )
-            if not self._holds(strip) or any(overlap(strip, other.outline()) for other in self.places.values()):
+            if not self._holds(strip) or any(overlap(strip, other.outline()) for other in near):
                 break
             free = length
         return free

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from engine import Amend, Layout, Node, NodeId, Play, Port, State, Tile, apply, entries
 from tallybone.contact import Turn, halves_of, leading, turns
 from tallybone.footprint import Laid, edges_at
-from tallybone.referee.belief import NEVER, is_accepted, log_chances, log_history, plausible, shares
+from tallybone.referee.belief import is_accepted, log_chances, log_history, plausible, shares
 from tallybone.referee.decode import SURE, Way
 from tallybone.referee.joints import Joint, joints_at
 from tallybone.referee.places import Known, Places
@@ -42,25 +42,32 @@ class Amended:
     places: Places
 
 
-def amendments(places: Places, state: State, nodes: Iterable[NodeId]) -> Iterator[Amended]:
-    """Yield what else the tiles with these names may be, where the table has not settled it."""
+def amendments(
+    places: Places, state: State, nodes: Iterable[NodeId], *, wanted: frozenset[int] = frozenset()
+) -> Iterator[Amended]:
+    """Yield what else the tiles with these names may be, where the table has not settled it.
+
+    Args:
+        places: What is known about the table.
+        state: The match.
+        nodes: Tiles of the layout.
+        wanted: Numbers that something else asks for: what shows them is looked at however unlikely it seems.
+    """
     now: float | None = None
     for name in dict.fromkeys(nodes):
         known = places.find(name)
         if known is None or known.is_settled or is_accepted(state, name):
             continue
-        current, others = _readings(places, state, known)
+        current, others = _readings(places, state, known, wanted)
         for other in others:
             if current is None or other.log_weight - current.log_weight < _LEAST_GAIN:
                 continue
             now = log_history(state) if now is None else now
             event = Amend(name, other.play)  # type: ignore[arg-type]  # a tile is named by the place of its play
             after, _ = apply(state, event)
-            then = log_history(after)
-            if then > NEVER:
-                gain = other.log_weight - current.log_weight + then - now
-                at = places.with_known(replace(known, laid=Laid(name, other.place), is_reread=False))
-                yield Amended(event, gain, after, at)
+            gain = other.log_weight - current.log_weight + log_history(after) - now
+            at = places.with_known(replace(known, laid=Laid(name, other.place), is_reread=False))
+            yield Amended(event, gain, after, at)
 
 
 def judge_reread(places: Places, state: State, known: Known) -> Decided | Question:
@@ -101,24 +108,26 @@ def settled(places: Places, state: State, name: NodeId) -> Places:
     return places.with_known(replace(known, laid=laid, is_settled=True, is_reread=False))
 
 
-def _readings(places: Places, state: State, known: Known) -> tuple[Way | None, list[Way]]:
+def _readings(places: Places, state: State, known: Known, wanted: frozenset[int]) -> tuple[Way | None, list[Way]]:
     """Return what a tile is taken for, and the likeliest of what else it may be, by eye and touch alone."""
     node = _node(state, known.node)
     if node is None:
         return None, []
-    ranked = sorted(_all_readings(places, state, known), key=lambda way: -way.log_weight)
+    ranked = sorted(_all_readings(places, state, known, wanted), key=lambda way: -way.log_weight)
     current = next((way for way in ranked if _shows(way, node)), None)
-    return current, [way for way in ranked if not _shows(way, node)][:_MOST_READINGS]
+    others = [way for way in ranked if not _shows(way, node)]
+    asked = [way for way in others[_MOST_READINGS:] if wanted & {way.play.tile.low, way.play.tile.high}]
+    return current, [*others[:_MOST_READINGS], *asked[:_MOST_READINGS]]
 
 
-def _all_readings(places: Places, state: State, known: Known) -> Iterator[Way]:
+def _all_readings(places: Places, state: State, known: Known, wanted: frozenset[int] = frozenset()) -> Iterator[Way]:
     """Yield every tile that may lie where a tile of the layout does, at its port."""
     game, node = state.game, _node(state, known.node)
     play = next((entry.action for entry in entries(state) if NodeId(entry.seq) == known.node), None)
     if game is None or node is None or not isinstance(play, Play):
         return
     chances = [log_chances(half, game.rules.max_pips) for half in halves_of(known.tile)]
-    also = frozenset((node.inner, node.outer))
+    also = wanted | {node.inner, node.outer}
     likely = [plausible(one) | also for one in chances]
     for is_double in (False, True):
         for joint in _own_joints(places, game.layout, known, node, is_double=is_double):

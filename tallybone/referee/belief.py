@@ -11,11 +11,13 @@ from vision.reading import Half
 # No eye is surer than this of a number, whatever it says; it leaves the rules something to say.
 _LEAST_CHANCE = 0.001
 # Numbers this much less likely than the likeliest are not looked at, unless an end asks for them.
-_PLAUSIBLE = math.log(0.002)
+_PLAUSIBLE = math.log(0.0002)
 # How often players do what the rules forbid, against what they allow. That one tile lies on the table more often than
 # the set has it is no player's fault: then one of its readings is wrong, and this says how sure those are.
 _ILLEGAL, _NOTED = math.log(0.005), math.log(0.2)
 _BY_KIND = {ProblemKind.ALREADY_USED: math.log(0.0005), ProblemKind.NOT_IN_SET: math.log(0.0001)}
+# What was refused, although it happened: it cannot stand as the tiles are taken to lie.
+_REFUSED_PLAY, _REFUSED = math.log(1e-8), math.log(0.005)
 NEVER = -math.inf
 
 
@@ -63,8 +65,9 @@ def log_history(state: State) -> float:
     total = 0.0
     for told in history(state):
         if told.entry.seq not in stands:
-            faults = [one.problem for one in told.outcomes if isinstance(one, Irregular)]
-            total += min((_log_odds(fault.kind, fault.weight) for fault in faults), default=0.0)
+            faults = [one for one in told.outcomes if isinstance(one, Irregular)]
+            is_play = isinstance(told.entry.action, Play)
+            total += min((_log_cost(fault, is_play=is_play) for fault in faults), default=0.0)
     return total
 
 
@@ -92,3 +95,10 @@ def _log_odds(kind: ProblemKind, weight: Weight) -> float:
     if weight is Weight.IMPOSSIBLE:
         return NEVER
     return _BY_KIND.get(kind, _NOTED if weight is Weight.NOTED else _ILLEGAL)
+
+
+def _log_cost(fault: Irregular, *, is_play: bool) -> float:
+    """Return how much one irregularity speaks against a history."""
+    if not fault.stands:
+        return _REFUSED_PLAY if is_play else _REFUSED
+    return _log_odds(fault.problem.kind, fault.problem.weight)

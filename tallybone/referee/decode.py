@@ -38,12 +38,21 @@ class Way:
     log_weight: float
 
 
-def ways_of(places: Places, state: State, tile: SeenTile) -> tuple[Way, ...]:
-    """Return every play that a tile may have been, the likeliest first; nothing while nobody knows whose turn it is."""
+def ways_of(places: Places, state: State, tile: SeenTile, *, is_doubted: bool = False) -> tuple[Way, ...]:
+    """Return every play that a tile may have been, the likeliest first; nothing while nobody knows whose turn it is.
+
+    Args:
+        places: What is known about the table.
+        state: The match.
+        tile: As it is seen.
+        is_doubted: Whether one of its halves may be any number, because it cannot be what it looks like.
+    """
     game = state.game
     if game is None or game.hand is None or game.hand.turn is None:
         return ()
-    found = [way for way in _ways(places, state, game, game.hand.turn, tile) if way.log_weight > NEVER]
+    found = [
+        way for way in _ways(places, state, game, game.hand.turn, tile, is_doubted=is_doubted) if way.log_weight > NEVER
+    ]
     return tuple(sorted(found, key=lambda way: -way.log_weight))
 
 
@@ -52,20 +61,22 @@ def surest(ways: Sequence[Way]) -> float:
     return shares(way.log_weight for way in ways)[0] if ways else 0.0
 
 
-def _ways(places: Places, state: State, game: Game, seat: Seat, tile: SeenTile) -> Iterator[Way]:
+def _ways(places: Places, state: State, game: Game, seat: Seat, tile: SeenTile, *, is_doubted: bool) -> Iterator[Way]:
     """Yield every play, each once."""
     chances = [log_chances(half, game.rules.max_pips) for half in halves_of(tile)]
     likely = [plausible(one) for one in chances]
+    every = frozenset(range(game.rules.max_pips + 1))
+    sights = [(likely[0], every), (every, likely[1])] if is_doubted else [(likely[0], likely[1])]
     for is_double in (False, True):
         for joint in joints(game.layout, places.laid, tile, is_double=is_double):
-            for one, other in _pairs(likely, joint, is_double=is_double):
+            for one, other in sorted({pair for sight in sights for pair in _pairs(sight, joint, is_double=is_double)}):
                 inner = (one, other)[joint.inner_half]
                 play = Play(seat, Tile.of(one, other), joint.spot, inner)
                 seen = chances[0][one] + chances[1][other]
                 yield Way(play, joint.place, seen + log_lawful(state, play) - joint.misfit)
 
 
-def _pairs(likely: Sequence[frozenset[int]], joint: Joint, *, is_double: bool) -> Iterator[_Pair]:
+def _pairs(likely: tuple[frozenset[int], frozenset[int]], joint: Joint, *, is_double: bool) -> Iterator[_Pair]:
     """Yield the numbers of half 0 and half 1 that are worth looking at: those that are seen, and what the end asks."""
     asked = frozenset(() if joint.number is None else (joint.number,))
     if is_double:

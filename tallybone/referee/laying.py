@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine import Event, Game, Lead, NodeId, Play, Seat, State, Tile, problem_with
+from engine import Event, Game, Lead, NodeId, Play, ProblemKind, Seat, State, Tile, problem_with
 from tallybone.footprint import Laid
 from tallybone.referee.amend import Amended, amendments, ask_about
 from tallybone.referee.belief import shares
@@ -39,6 +39,8 @@ def judge_laid(places: Places, state: State, tile: SeenTile) -> Decided | Questi
         return Question(Unclear(tile, f"the {_seen_name(tile)} touches no end of the layout", holds_up=False))
     if _is_plain(state, tile, plain):
         return _taken(places, state, tile, _Story(plain[0], None, 0.0))
+    if _cannot_be(state, plain[0].play):
+        plain = ways_of(places, state, tile, is_doubted=True)
     stories = sorted(_stories(places, state, tile, plain), key=lambda story: -story.log_weight)
     share = shares(story.log_weight for story in stories)
     if share[0] >= SURE:
@@ -60,10 +62,17 @@ def _is_plain(state: State, tile: SeenTile, ways: Sequence[Way]) -> bool:
     return is_as_seen and surest(ways) >= SURE and problem_with(state, play) is None
 
 
+def _cannot_be(state: State, play: Play) -> bool:
+    """Return whether a play is of a tile that nobody can hold: then one reading is wrong, this or an earlier one."""
+    problem = problem_with(state, play)
+    return problem is not None and problem.kind in (ProblemKind.ALREADY_USED, ProblemKind.NOT_IN_SET)
+
+
 def _stories(places: Places, state: State, tile: SeenTile, plain: Sequence[Way]) -> Iterator[_Story]:
     """Yield every way in which the tile may have been laid, with what was laid before as it is or amended."""
     yield from (_Story(way, None, way.log_weight) for way in plain)
-    for amended in amendments(places, state, _suspects(state, tile, plain)):
+    wanted = frozenset(number for way in plain[:_TELLING_WAYS] for number in (way.play.tile.low, way.play.tile.high))
+    for amended in amendments(places, state, _suspects(state, tile, plain), wanted=wanted):
         for way in ways_of(amended.places, amended.state, tile)[:_TELLING_WAYS]:
             yield _Story(way, amended, way.log_weight + amended.gain)
 

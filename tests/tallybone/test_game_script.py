@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import combinations
 
+import numpy as np
 import pytest
 
 from engine import (
+    CUTTHROAT,
     Draw,
     HandEnd,
     Knock,
@@ -18,13 +21,18 @@ from engine import (
     Redeal,
     RedealReason,
     Reveal,
+    Stack,
     State,
     Tile,
     apply,
     full_set,
     problem_with,
+    profile,
 )
-from tests.tallybone.truth_eye import game, script
+from tallybone.demo_scene import pick_table
+from tallybone.footprint import overlap
+from tallybone.game_script import play_out
+from tests.tallybone.truth_eye import PLAYERS_OF, game, script
 
 # 34 ends blocked by proof after knocks, 51 by the button.
 SEEDS = (*range(28), 51, 105)
@@ -105,3 +113,37 @@ def test_a_blocked_hand_with_tiles_in_the_boneyard_is_ended_by_the_button() -> N
     assert before.hand is not None
     assert before.hand.locked
     assert after.phase is Phase.REVEAL
+
+
+@pytest.mark.parametrize("name", ["draw", "allfives", "block", "super", "twoset", "cutthroat"])
+def test_every_game_is_played_by_its_rules(name: str) -> None:
+    for seed in (1, 2):
+        rng, rules, state = np.random.default_rng(seed), profile(name), State()
+        steps = list(play_out(rng, rules=rules, players=PLAYERS_OF[name], table=pick_table(rng, rules).board))
+        for step in steps:
+            assert problem_with(state, step.event) is None
+            state = step.state
+        assert state.game is not None
+        assert state.game.hand is not None
+        assert state.game.phase in (Phase.DEAL, Phase.MATCH_OVER)
+        assert state.game.hand.ending is not None
+        outlines = [one.place.outline() for one in steps[-1].laid]
+        assert not any(overlap(one, other) for one, other in combinations(outlines, 2))
+
+
+def test_who_steals_lays_nothing_beside_and_a_copy_on_top() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        table = pick_table(rng, CUTTHROAT)
+        steps = list(play_out(rng, rules=CUTTHROAT, players=PLAYERS_OF["cutthroat"], table=table.board))
+        at = next((at for at, step in enumerate(steps) if isinstance(step.event, Stack)), None)
+        if at is not None:
+            break
+    assert at is not None
+    before, after = steps[at - 1], steps[at]
+    assert before.laid == after.laid
+    assert before.state.game is not None
+    assert after.state.game is not None
+    scene = table.scene(after.state.game.layout, after.laid)
+    assert len(scene.tiles) == len(table.scene(before.state.game.layout, before.laid).tiles) + 1
+    assert scene.tiles[-1].height_mm == table.tile.thickness_mm

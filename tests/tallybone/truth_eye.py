@@ -18,12 +18,21 @@ from vision.render.truth import truth_of
 from vision.render.view import view_of
 
 PLAYERS = ("Ann", "Ben")
+PLAYERS_OF = {
+    "bones": PLAYERS,
+    "draw": PLAYERS,
+    "allfives": PLAYERS,
+    "block": ("Ann", "Ben", "Cleo"),
+    "super": ("Ann", "Ben", "Cleo"),
+    "twoset": ("Ann", "Ben", "Cleo", "Dora"),
+    "cutthroat": ("Ann", "Ben", "Cleo", "Dora"),
+}
 
 
 def script(seed: int, hands: int = 1) -> tuple[DemoTable, Iterator[Step]]:
     """The game that `tallybone demo --seed` plays, and its table."""
     rng = np.random.default_rng(seed)
-    table = pick_table(rng)
+    table = pick_table(rng, BONES)
     return table, play_out(rng, rules=BONES, players=PLAYERS, table=table.board, hands=hands)
 
 

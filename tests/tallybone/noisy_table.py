@@ -1,0 +1,292 @@
+"""A whole game seen by an eye with known faults, without any picture: what the referee makes of it, against the truth.
+
+The places are those of a scripted game; corners are missed by pixels, halves are read unsurely or wrongly at known
+rates, tiles are nudged, several come at once, each tile knocks as it is put down. Players answer what they are asked
+and correct by hand what they are not offered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+import numpy as np
+
+from engine import Amend, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State, replay
+from tallybone.demo_scene import pick_table
+from tallybone.footprint import Footprint
+from tallybone.game_script import Step, play_out
+from tallybone.inputs import Answer, KnockHeard
+from tallybone.referee import Question
+from tallybone.referee.places import Known
+from tallybone.session import Input, Said, Session, feed
+from tests.tallybone.truth_eye import PLAYERS_OF
+from vision.perception import Change, ChangeKind, TableView
+from vision.reading import Face, Half, Tile
+
+SECOND_NS = 1_000_000_000
+PX_PER_MM = 1.5
+MIDDLE_PX = 2000.0
+
+
+@dataclass(frozen=True)
+class Faults:
+    """What is wrong with the eye and the hands: shares of halves, of plays, and pixels."""
+
+    corner_px: float = 1.5
+    unsure: float = 0.0
+    wrong: float = 0.0
+    nudged: float = 0.0
+    at_once: float = 0.0
+    knocks_heard: bool = True
+
+
+@dataclass
+class Figures:
+    """What came of it."""
+
+    plays: int = 0
+    tiles_right: int = 0
+    plays_right: int = 0
+    questions: list[str] = field(default_factory=list)
+    amended: int = 0
+    by_hand: int = 0
+    looks_with_wrong_score: int = 0
+    is_right_at_end: bool = True
+    is_flagged_at_end: bool = False
+
+
+Path = tuple[str, ...]
+
+
+def paths(state: State) -> dict[NodeId, Path]:
+    """Each tile with the way to it from the first one: alike in two records of the same layout."""
+    found: dict[NodeId, Path] = {}
+    for node in () if state.game is None else state.game.layout.nodes:
+        own = f"{node.tile} {node.inner} inside"
+        if node.joins is None:
+            found[node.id] = (own,)
+        else:
+            port = "arm" if node.joins.port.isdigit() else node.joins.port
+            found[node.id] = (*found.get(node.joins.host, ()), f"{port} {own}")
+    return found
+
+
+def missed(now: State, truth: State) -> int:
+    """How many tiles of each lie otherwise in the other."""
+    one, other = Counter(paths(now).values()), Counter(paths(truth).values())
+    return (one - other).total() + (other - one).total()
+
+
+class NoisyEye:
+    """What the camera says about each tile, with faults."""
+
+    def __init__(self, faults: Faults, rules: Rules, rng: np.random.Generator) -> None:
+        self.faults, self.rules, self.rng = faults, rules, rng
+        self.tiles: list[Tile] = []
+
+    def look(self, steps: Sequence[Step]) -> TableView:
+        changes = [self._nudge()] if self.tiles and self.rng.random() < self.faults.nudged else []
+        for step in steps:
+            assert step.state.game is not None
+            laid, node = step.laid[-1], step.state.game.layout.nodes[-1]
+            tile = self.seen(laid.place, (node.inner, node.outer))
+            self.tiles.append(tile)
+            changes.append(Change(ChangeKind.PLACED, tile))
+        return TableView(tuple(self.tiles), (), tuple(changes))
+
+    def clear(self) -> TableView:
+        gone, self.tiles = self.tiles, []
+        return TableView((), (), tuple(Change(ChangeKind.REMOVED, tile) for tile in gone))
+
+    def seen(self, place: Footprint, pips: tuple[int, int]) -> Tile:
+        def px(point: tuple[float, float]) -> tuple[float, float]:
+            x, y = (MIDDLE_PX + PX_PER_MM * value + self.rng.normal(0, self.faults.corner_px) for value in point)
+            return (x, y)
+
+        a, c = (1.0, 0.0) if place.lies_along else (0.0, 1.0)
+        halves = [(pips[0], place.at(-a / 2, -c / 2)), (pips[1], place.at(a / 2, c / 2))]
+        if self.rng.random() < 0.5:
+            halves.reverse()
+        first, second = (self.half(number, px(at)) for number, at in halves)
+        p, q, r, s = (px(corner) for corner in place.outline())
+        return Tile(Face.UP, (p, q, r, s), (first, second))
+
+    def half(self, number: int, center_px: tuple[float, float]) -> Half:
+        numbers = self.rules.max_pips + 1
+        others = [other for other in range(numbers) if other != number]
+        fault, sure, near = self.rng.random(), 0.9985, number
+        if fault < self.faults.wrong:
+            near = others[int(self.rng.integers(len(others)))]
+        elif fault < self.faults.wrong + self.faults.unsure:
+            sure = self.rng.uniform(0.45, 0.97)
+            if self.rng.random() > sure:
+                near = others[int(self.rng.integers(len(others)))]
+        # The second guess is the truth where the first is not, and most of what is left.
+        second = number if near != number else others[int(self.rng.integers(len(others)))]
+        chances = [0.2 * (1 - sure) / (numbers - 2)] * numbers
+        chances[near], chances[second] = sure, 0.8 * (1 - sure)
+        return Half(near, sure, center_px, None, tuple(chances))
+
+    def _nudge(self) -> Change:
+        at = int(self.rng.integers(len(self.tiles)))
+        old, far = self.tiles[at], self.rng.normal(0, 3.0, 2) * PX_PER_MM
+        a, b, c, d = ((x + far[0], y + far[1]) for x, y in old.corners_px)
+        first, second = (
+            replace(half, center_px=(half.center_px[0] + far[0], half.center_px[1] + far[1])) for half in old.halves
+        )
+        self.tiles[at] = replace(old, corners_px=(a, b, c, d), halves=(first, second))
+        return Change(ChangeKind.MOVED, self.tiles[at], old)
+
+
+class NoisyTable:
+    """One game at a table with such an eye."""
+
+    def __init__(self, rules: Rules, seed: int, faults: Faults, hands: int = 1) -> None:
+        rng = np.random.default_rng(seed)
+        table = pick_table(rng, rules)
+        self.steps = list(play_out(rng, rules=rules, players=PLAYERS_OF[rules.name], table=table.board, hands=hands))
+        self.faults, self.rng = faults, np.random.default_rng(seed + 10_000)
+        self.eye = NoisyEye(faults, rules, self.rng)
+        self.session, self.figures = Session(), Figures()
+        self.inputs: list[tuple[int, Input]] = []
+        self.said: list[tuple[Said, ...]] = []
+        self.t_ns = 0
+
+    def run(self) -> Figures:
+        for steps in self._together():
+            if steps[-1].is_seen:
+                self._see(steps)
+            else:
+                self._press(steps[0])
+            self._compare(steps[-1])
+        self._sum_up()
+        return self.figures
+
+    def feed(self, event: Input, after_s: float = 5.0) -> None:
+        self.t_ns += int(after_s * SECOND_NS)
+        self.inputs.append((self.t_ns, event))
+        self.session, said = feed(self.session, event, t_ns=self.t_ns)
+        self.said.append(said)
+
+    def _together(self) -> Iterator[list[Step]]:
+        """Yield the steps that come at once: mostly one, sometimes two or three plays in a row."""
+        for is_seen, run in groupby(self.steps, key=lambda step: step.is_seen):
+            left = list(run)
+            while left:
+                many = 1
+                while is_seen and many < min(3, len(left)) and self.rng.random() < self.faults.at_once:
+                    many += 1
+                yield left[:many]
+                left = left[many:]
+
+    def _see(self, steps: list[Step]) -> None:
+        if self.faults.knocks_heard:
+            self.feed(KnockHeard())
+        self.feed(self.eye.look(steps), 0.8)
+        self._answer(steps[-1])
+
+    def _press(self, step: Step) -> None:
+        event = step.event
+        if isinstance(event, NewHand | Redeal) and self.eye.tiles:
+            self._sum_up()
+            self.feed(self.eye.clear())
+        if isinstance(event, Knock) and self.faults.knocks_heard:
+            self.feed(KnockHeard(event.seat if self.rng.random() < 0.5 else None))
+            self.feed(self.eye.look(()), 2.5)
+        else:
+            self.feed(self._mapped(event, step.state))
+        self._answer(step)
+
+    def _mapped(self, event: Event, truth: State) -> Event:
+        """The event with the names that this record has for the tiles."""
+        if isinstance(event, Stack):
+            assert truth.game is not None
+            at = [node.id for node in truth.game.layout.nodes].index(event.on)
+            return Stack(event.seat, event.tile, self._nodes()[at])
+        return event
+
+    def _nodes(self) -> list[NodeId]:
+        game = self.session.state.game
+        return [] if game is None else [node.id for node in game.layout.nodes]
+
+    def _answer(self, step: Step) -> None:
+        """Answer what is asked, as the truth is; say by hand what no answer says."""
+        for _ in range(12):
+            asked = [one for one in self.session.questions if one.unclear.holds_up]
+            if not asked:
+                return
+            self.figures.questions.append(asked[0].unclear.words)
+            choice = self._right_choice(asked[0], step.state)
+            if choice is not None:
+                self.feed(Answer(choice, asked[0].unclear.topic), 1.0)
+            elif not self._say_by_hand(step.state):
+                return
+
+    def _right_choice(self, question: Question, truth: State) -> int | None:
+        """The answer that the truth gives: the one that leaves less wrong, or what lies there if that is right."""
+        now = self.session.state
+        if question.unclear.words.startswith("which was laid first"):
+            return self._laid_first(question.unclear.choices, truth)
+        wrong = [missed(replay((*now.log, *answer.events)), truth) for answer in question.answers]
+        best = min(wrong, default=0)
+        if best < missed(now, truth):
+            return wrong.index(best)
+        if question.unclear.words.startswith("is the "):
+            (name,) = (one.node for one in question.answers[0].places.known if self._is_newly_settled(one))
+            return 0 if paths(now)[name] in paths(truth).values() else None
+        return None
+
+    def _laid_first(self, choices: Sequence[str], truth: State) -> int:
+        assert truth.game is not None
+        done = () if self.session.state.game is None else self.session.state.game.layout.tiles
+        order = [f"the {node.tile}" for node in truth.game.layout.nodes[len(done) :]]
+        return min(range(len(choices)), key=lambda at: order.index(choices[at]) if choices[at] in order else len(order))
+
+    def _is_newly_settled(self, one: Known) -> bool:
+        known = self.session.places.find(one.node)
+        return one.is_settled and known is not None and not known.is_settled
+
+    def _say_by_hand(self, truth: State) -> bool:
+        """Correct the first tile that is wrong, or say the play that is not understood."""
+        self.figures.by_hand += 1
+        assert truth.game is not None
+        now, right = paths(self.session.state), paths(truth)
+        for node in truth.game.layout.nodes:
+            if right[node.id] in now.values():
+                continue
+            play = truth.log[node.id]
+            assert isinstance(play, Play)
+            at = None
+            if play.at is not None:
+                hosts = [name for name, path in now.items() if path == right[play.at.host]]
+                at = Spot(hosts[0], play.at.port)
+            said = replace(play, at=at, inner=node.inner)
+            layout = self.session.state.game.layout if self.session.state.game else None
+            there = [one.id for one in layout.nodes if one.joins == at] if layout else []
+            self.feed(Amend(Seq(there[0]), said) if there else said, 3.0)
+            return True
+        return False
+
+    def _compare(self, step: Step) -> None:
+        truth, game = step.state.game, self.session.state.game
+        if truth is not None and game is not None and game.totals != truth.totals:
+            self.figures.looks_with_wrong_score += 1
+        self._truth = step.state
+
+    def _sum_up(self) -> None:
+        """Count the plays of a hand, and whether it ended right."""
+        truth, now = (Counter(paths(state).values()) for state in (self._truth, self.session.state))
+        self.figures.plays += truth.total()
+        self.figures.tiles_right += (
+            Counter(p[-1][-10:] for p in truth.elements()) & Counter(p[-1][-10:] for p in now.elements())
+        ).total()
+        self.figures.plays_right += (truth & now).total()
+        self.figures.amended = sum(isinstance(event, Amend) for event in self.session.state.log)
+        assert self._truth.game is not None
+        assert self.session.state.game is not None
+        right = truth == now and self.session.state.game.totals == self._truth.game.totals
+        self.figures.is_right_at_end &= right
+        self.figures.is_flagged_at_end |= bool(self.session.state.irregular or self.session.questions)
