@@ -29,3 +29,15 @@ class ReplayRules(StrEnum):
     """What a replay keeps score by; FREE is no game."""
 
     FREE = "free"
+
+
+class DemoRules(StrEnum):
+    """Which game a demo plays."""
+
+    BONES = "bones"
+    DRAW = "draw"
+    ALLFIVES = "allfives"
+    BLOCK = "block"
+    SUPER = "super"
+    TWOSET = "twoset"
+    CUTTHROAT = "cutthroat"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tallybone.choices import ReplayRules, TileSet
+from tallybone.choices import DemoRules, ReplayRules, TileSet
 
 app = typer.Typer(
     name="tallybone",
@@ -142,6 +142,7 @@ def _sessions(
 @app.command("demo")
 def _demo(
     *,
+    rules: Annotated[DemoRules, typer.Option("--rules", help="Which game is played.")] = DemoRules.BONES,
     seed: Annotated[int, typer.Option(help="Picks the game, the tiles, the table and the light.", min=0)] = 1,
     hands: Annotated[int, typer.Option(help="How many hands to play at most.", min=1)] = 1,
     plays: Annotated[int | None, typer.Option(help="Stop after so many plays.", min=1)] = None,
@@ -151,10 +152,12 @@ def _demo(
         typer.Option(metavar="DIR", file_okay=False, help="Write the pictures here, as seen and with what was read."),
     ] = None,
 ) -> None:
-    """Watch a rendered game being seen and scored; takes under a minute."""
+    """Watch a rendered game being seen and scored; a hand of bones takes under a minute, larger sets take longer."""
+    from engine import profile
     from tallybone.demo_command import Wishes, show_demo
 
-    raise typer.Exit(show_demo(Wishes(seed=seed, hands=hands, plays=plays, speed=speed, out=out)))
+    wishes = Wishes(rules=profile(rules.value), seed=seed, hands=hands, plays=plays, speed=speed, out=out)
+    raise typer.Exit(show_demo(wishes))
 
 
 @app.command("rules")

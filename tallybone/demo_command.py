@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from engine import BONES, Layout
+from engine import BONES, Layout, Rules
 from tallybone.demo_display import Display, Wait, display_on
+from tallybone.demo_players import answer_of
 from tallybone.demo_scene import pick_table
 from tallybone.demo_truth import Comparison
 from tallybone.footprint import Laid
@@ -34,7 +35,9 @@ from vision.render.paint import render
 Image: TypeAlias = NDArray[np.uint8]
 Eye: TypeAlias = Callable[[Image], TableView]
 
-PLAYERS = ("Ann", "Ben")
+_NAMES = ("Ann", "Ben", "Cleo", "Dora")
+# Fewer players show more of most games; six arms turn round and skip only among three.
+_LEAST_PLAYERS = {"super": 3}
 _JPEG_QUALITY = 92
 
 
@@ -43,13 +46,15 @@ class Wishes:
     """What a demo is asked for.
 
     Attributes:
-        seed: Picks the game and the looks.
+        rules: The game.
+        seed: Picks how it goes, and the looks.
         hands: How many hands are played at most.
         plays: Stop after so many plays; None for whole hands.
         speed: Factor on the pace for people; nothing is waited for where nobody watches.
         out: Folder for the pictures, with and without what was read; None for none.
     """
 
+    rules: Rules = BONES
     seed: int = 1
     hands: int = 1
     plays: int | None = None
@@ -77,7 +82,7 @@ def show_demo(
     """
     console = console or Console(highlight=False)
     try:
-        demo = _Demo(wishes, eye or shipped_eye(), console)
+        demo = _Demo(wishes, eye or shipped_eye(wishes.rules), console)
         demo.introduce()
         with display_on(console, wishes.speed, wait or threading.Event().wait) as display:
             demo.run(display)
@@ -87,8 +92,13 @@ def show_demo(
     return demo.sum_up()
 
 
-def shipped_eye() -> Eye:
-    """Return perception with the classifiers that the package ships, for a double-six set.
+def players_of(rules: Rules) -> tuple[str, ...]:
+    """Return who plays a game in a demo."""
+    return _NAMES[: max(rules.seats_min, _LEAST_PLAYERS.get(rules.name, rules.seats_min))]
+
+
+def shipped_eye(rules: Rules) -> Eye:
+    """Return perception with the classifiers that the package ships, for the set of a game.
 
     Raises:
         ModelError: If their file is absent or of another version.
@@ -98,7 +108,7 @@ def shipped_eye() -> Eye:
     from vision.perception import Perception
     from vision.reader import Reader
 
-    return Perception(Reader(load_heads(), load_finder(), max_pips=BONES.max_pips)).feed
+    return Perception(Reader(load_heads(), load_finder(), max_pips=rules.max_pips)).feed
 
 
 class _Demo:
@@ -107,26 +117,31 @@ class _Demo:
     def __init__(self, wishes: Wishes, eye: Eye, console: Console) -> None:
         self._wishes, self._eye, self._console = wishes, eye, console
         rng = np.random.default_rng(wishes.seed)
-        self._table = pick_table(rng, BONES)
-        self._steps = play_out(rng, rules=BONES, players=PLAYERS, table=self._table.board, hands=wishes.hands)
+        self._table = pick_table(rng, wishes.rules)
+        self._players = players_of(wishes.rules)
+        self._steps = play_out(
+            rng, rules=wishes.rules, players=self._players, table=self._table.board, hands=wishes.hands
+        )
         self._session = Session()
         self._comparison = Comparison()
         self._album = _Album(wishes.out)
         self._eye_ms: list[float] = []
         self._true_totals: tuple[int, ...] = ()
         self._is_covered = False
+        self._answers = 0
         self._started_ns = time.perf_counter_ns()
 
     def introduce(self) -> None:
         """Say what is going to be seen."""
-        self._say(f"A game of {BONES.name} on a rendered table (--seed {self._wishes.seed}), seen picture by picture.")
+        name, seed = self._wishes.rules.name, self._wishes.seed
+        self._say(f"A game of {name} on a rendered table (--seed {seed}), seen picture by picture.")
         self._say("")
 
     def run(self, display: Display) -> None:
         """Play and watch until the game, or what was asked for, is over."""
         self._look(Layout(), ())  # how the table looks before the first tile
         for step in self._steps:
-            said = self._take(step)
+            said = (*self._take(step), *self._answer(step))
             game = self._session.state.game
             if game is not None:
                 question = self._session.open_question
@@ -161,6 +176,16 @@ class _Demo:
         self._note(said)
         return said
 
+    def _answer(self, step: Step) -> tuple[Said, ...]:
+        """Let the players answer what holds up their game."""
+        said: tuple[Said, ...] = ()
+        while (answer := answer_of(self._session, step.state)) is not None:
+            self._session, more = feed(self._session, answer)
+            self._answers += 1
+            self._note(more)
+            said = (*said, *more)
+        return said
+
     def _note(self, said: Sequence[Said]) -> None:
         """Keep what was said for the comparison."""
         game = self._session.state.game
@@ -190,16 +215,17 @@ class _Demo:
         for play in self._comparison.wrong():
             say(f"          {play}")
         if self._comparison.questions:
-            say(f"  asked   {len(self._comparison.questions)}: {' '.join(self._comparison.questions)}")
+            asked = self._comparison.questions
+            say(f"  asked   {len(asked)}, answered {self._answers}: {' '.join(asked)}")
         are_equal = totals == self._true_totals
-        verdict = "as they should be" if are_equal else f"but it should be {_totals(self._true_totals)}"
-        say(f"  totals  {_totals(totals)}: {verdict}")
+        verdict = "as they should be" if are_equal else f"but it should be {self._totals(self._true_totals)}"
+        say(f"  totals  {self._totals(totals)}: {verdict}")
         seconds = (time.perf_counter_ns() - self._started_ns) / 1e9
         say(
             f"  time    {median(self._eye_ms):.0f} ms a picture (median of {len(self._eye_ms)}), {seconds:.0f} s in all"
         )
-        say("The plays were for the camera alone. Buttons said who led, drew and knocked, and")
-        say("what was left in the hands at the end.")
+        say("The plays were for the camera alone. Buttons said who led, drew, knocked, called or")
+        say("stacked, and what was left in the hands at the end.")
         say("")
         say("Now with your own table, photographed from above:")
         say(f"  {_program()} read photo.jpg --annotate out")
@@ -208,12 +234,11 @@ class _Demo:
             say(f"Or with the pictures of this game: {_program()} replay {seen}")
         return 0 if are_equal else 1
 
+    def _totals(self, totals: Sequence[int]) -> str:
+        return ", ".join(f"{name} {total}" for name, total in zip(self._players, totals, strict=False))
+
     def _say(self, words: str, style: str = "") -> None:
         self._console.print(words, style=style, markup=False, highlight=False, soft_wrap=True)
-
-
-def _totals(totals: Sequence[int]) -> str:
-    return ", ".join(f"{name} {total}" for name, total in zip(PLAYERS, totals, strict=False))
 
 
 @dataclass(slots=True)

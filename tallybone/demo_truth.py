@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
-from engine import Layout, Node, NodeId, Placed, Port, Reason, Scored, Tile
+from engine import Layout, Node, NodeId, Placed, Port, Reason, Revised, Scored, Tile
 from tallybone.footprint import Footprint, Laid, Point
 from tallybone.referee import Unclear
 from tallybone.session import Said
@@ -109,6 +109,18 @@ class Comparison:
                 self._seen_numbers[node.id] = number
                 seen = _laying(node, _points_after(said[at + 1 :]), self._seen_numbers)
                 self.plays[number - 1] = replace(self.plays[number - 1], seen=seen)
+
+        if any(isinstance(one, Revised) for one in said):
+            self._revise(layout)
+
+    def _revise(self, layout: Layout) -> None:
+        """Take what is known now of plays that were seen before: a later one may have corrected them."""
+        for node in layout.nodes:
+            number = self._seen_numbers.get(node.id)
+            seen = None if number is None else self.plays[number - 1].seen
+            if number is not None and seen is not None:
+                now = _laying(node, seen.points, self._seen_numbers)
+                self.plays[number - 1] = replace(self.plays[number - 1], seen=now)
 
     def wrong(self) -> Iterator[Compared]:
         """Yield the plays that were not seen as they were."""

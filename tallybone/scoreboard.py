@@ -81,7 +81,7 @@ def tell(said: Sequence[Said], players: Sequence[str]) -> str:
                 parts.append(f"? {words}")
             case Counted(count=count):
                 parts[-1] += f": {count}"
-            case Scored(points=points, reason=Reason.PLAY):
+            case Scored(points=points, reason=Reason.PLAY) if parts:
                 parts[-1] += f", scores {points}"
             case Scored(seat=seat, points=points):
                 parts.append(f"{players[seat]} gets {points}")
@@ -117,9 +117,14 @@ def plain_line(number: int, said: Sequence[Said], game: Game) -> str:
 def _title(game: Game) -> str:
     hand = game.hand
     if hand is None:
-        return f" {game.rules.name} to {game.rules.target}"
+        return f" {_aim(game)}"
     yard = f"{hand.boneyard} in the boneyard"
-    return f" {game.rules.name} to {game.rules.target}, hand {hand.number}, {yard}"
+    return f" {_aim(game)}, hand {hand.number}, {yard}"
+
+
+def _aim(game: Game) -> str:
+    """Return the game and what it is played to, if to anything."""
+    return game.rules.name if game.rules.target is None else f"{game.rules.name} to {game.rules.target}"
 
 
 def _line(left: str, right: str, columns: int, style: str) -> Text:

@@ -14,13 +14,12 @@ from itertools import groupby
 
 import numpy as np
 
-from engine import Amend, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State, replay
+from engine import Amend, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
+from tallybone.demo_players import answer_of, paths_of
 from tallybone.demo_scene import pick_table
 from tallybone.footprint import Footprint
 from tallybone.game_script import Step, play_out
-from tallybone.inputs import Answer, KnockHeard
-from tallybone.referee import Question
-from tallybone.referee.places import Known
+from tallybone.inputs import KnockHeard
 from tallybone.session import Input, Said, Session, feed
 from tests.tallybone.truth_eye import PLAYERS_OF
 from vision.perception import Change, ChangeKind, TableView
@@ -56,28 +55,6 @@ class Figures:
     looks_with_wrong_score: int = 0
     is_right_at_end: bool = True
     is_flagged_at_end: bool = False
-
-
-Path = tuple[str, ...]
-
-
-def paths(state: State) -> dict[NodeId, Path]:
-    """Each tile with the way to it from the first one: alike in two records of the same layout."""
-    found: dict[NodeId, Path] = {}
-    for node in () if state.game is None else state.game.layout.nodes:
-        own = f"{node.tile} {node.inner} inside"
-        if node.joins is None:
-            found[node.id] = (own,)
-        else:
-            port = "arm" if node.joins.port.isdigit() else node.joins.port
-            found[node.id] = (*found.get(node.joins.host, ()), f"{port} {own}")
-    return found
-
-
-def missed(now: State, truth: State) -> int:
-    """How many tiles of each lie otherwise in the other."""
-    one, other = Counter(paths(now).values()), Counter(paths(truth).values())
-    return (one - other).total() + (other - one).total()
 
 
 class NoisyEye:
@@ -219,41 +196,17 @@ class NoisyTable:
             if not asked:
                 return
             self.figures.questions.append(asked[0].unclear.words)
-            choice = self._right_choice(asked[0], step.state)
-            if choice is not None:
-                self.feed(Answer(choice, asked[0].unclear.topic), 1.0)
+            answer = answer_of(self.session, step.state)
+            if answer is not None:
+                self.feed(answer, 1.0)
             elif not self._say_by_hand(step.state):
                 return
-
-    def _right_choice(self, question: Question, truth: State) -> int | None:
-        """The answer that the truth gives: the one that leaves less wrong, or what lies there if that is right."""
-        now = self.session.state
-        if question.unclear.words.startswith("which was laid first"):
-            return self._laid_first(question.unclear.choices, truth)
-        wrong = [missed(replay((*now.log, *answer.events)), truth) for answer in question.answers]
-        best = min(wrong, default=0)
-        if best < missed(now, truth):
-            return wrong.index(best)
-        if question.unclear.words.startswith("is the "):
-            (name,) = (one.node for one in question.answers[0].places.known if self._is_newly_settled(one))
-            return 0 if paths(now)[name] in paths(truth).values() else None
-        return None
-
-    def _laid_first(self, choices: Sequence[str], truth: State) -> int:
-        assert truth.game is not None
-        done = () if self.session.state.game is None else self.session.state.game.layout.tiles
-        order = [f"the {node.tile}" for node in truth.game.layout.nodes[len(done) :]]
-        return min(range(len(choices)), key=lambda at: order.index(choices[at]) if choices[at] in order else len(order))
-
-    def _is_newly_settled(self, one: Known) -> bool:
-        known = self.session.places.find(one.node)
-        return one.is_settled and known is not None and not known.is_settled
 
     def _say_by_hand(self, truth: State) -> bool:
         """Correct the first tile that is wrong, or say the play that is not understood."""
         self.figures.by_hand += 1
         assert truth.game is not None
-        now, right = paths(self.session.state), paths(truth)
+        now, right = paths_of(self.session.state), paths_of(truth)
         for node in truth.game.layout.nodes:
             if right[node.id] in now.values():
                 continue
@@ -278,7 +231,7 @@ class NoisyTable:
 
     def _sum_up(self) -> None:
         """Count the plays of a hand, and whether it ended right."""
-        truth, now = (Counter(paths(state).values()) for state in (self._truth, self.session.state))
+        truth, now = (Counter(paths_of(state).values()) for state in (self._truth, self.session.state))
         self.figures.plays += truth.total()
         self.figures.tiles_right += (
             Counter(p[-1][-10:] for p in truth.elements()) & Counter(p[-1][-10:] for p in now.elements())

@@ -11,9 +11,10 @@ import cv2
 import pytest
 from rich.console import Console
 
+from engine import profile
 from tallybone.contact import halves_of
-from tallybone.demo_command import Eye, Wishes, show_demo
-from tests.tallybone.truth_eye import game, views
+from tallybone.demo_command import Eye, Wishes, players_of, show_demo
+from tests.tallybone.truth_eye import PLAYERS_OF, game, views
 from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Tile
 
@@ -53,6 +54,15 @@ def test_a_whole_hand_with_a_perfect_eye_ends_with_the_true_totals() -> None:
     assert f"totals  Ann {end.totals[0]}, Ben {end.totals[1]}: as they should be" in text
     assert f"plays   {len(end.layout.nodes)}: " in text
     assert "tallybone read photo.jpg --annotate" in text
+    assert code == 0
+
+
+@pytest.mark.parametrize("name", [name for name in PLAYERS_OF if name != "bones"])
+def test_every_game_ends_with_the_true_totals_through_a_perfect_eye(name: str) -> None:
+    rules = profile(name)
+    code, text = demo(Wishes(rules=rules, seed=1), eye_of(views(1, rules=rules, players=players_of(rules))))
+    assert f"A game of {name} on a rendered table" in text
+    assert "as they should be" in text
     assert code == 0
 
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from engine import BONES, NewHand, Redeal
+from engine import BONES, NewHand, Redeal, Rules
 from tallybone.contact import halves_of
 from tallybone.demo_scene import DemoTable, pick_table
 from tallybone.game_script import Step, play_out
@@ -29,11 +29,13 @@ PLAYERS_OF = {
 }
 
 
-def script(seed: int, hands: int = 1) -> tuple[DemoTable, Iterator[Step]]:
+def script(
+    seed: int, hands: int = 1, rules: Rules = BONES, players: tuple[str, ...] = PLAYERS
+) -> tuple[DemoTable, Iterator[Step]]:
     """The game that `tallybone demo --seed` plays, and its table."""
     rng = np.random.default_rng(seed)
-    table = pick_table(rng, BONES)
-    return table, play_out(rng, rules=BONES, players=PLAYERS, table=table.board, hands=hands)
+    table = pick_table(rng, rules)
+    return table, play_out(rng, rules=rules, players=players, table=table.board, hands=hands)
 
 
 @cache
@@ -48,8 +50,9 @@ def newest_tile(table: DemoTable, step: Step) -> Tile:
     assert step.state.game is not None
     scene = table.scene(step.state.game.layout, step.laid)
     truth = truth_of(scene, view_of(scene.camera))
-    assert len(truth.tile_index) == len(scene.tiles), "the camera does not see every tile whole"
-    return truth.reading.tiles[truth.tile_index.index(len(scene.tiles) - 1)]
+    newest = len(step.laid) - 1
+    assert newest in truth.tile_index, "the camera does not see the tile whole"
+    return truth.reading.tiles[truth.tile_index.index(newest)]
 
 
 def shaken(tile: Tile, noise: np.random.Generator, noise_px: float) -> Tile:
@@ -68,10 +71,12 @@ def placed(*tiles: Tile, before: tuple[Tile, ...] = ()) -> TableView:
     return TableView((*before, *tiles), (), tuple(Change(ChangeKind.PLACED, tile) for tile in tiles))
 
 
-def views(seed: int, hands: int = 1, noise_px: float = 1.5) -> Iterator[TableView]:
+def views(
+    seed: int, hands: int = 1, noise_px: float = 1.5, rules: Rules = BONES, players: tuple[str, ...] = PLAYERS
+) -> Iterator[TableView]:
     """What the eye sees of each picture of a demo, the empty table first."""
     noise = np.random.default_rng(seed + 1000)
-    table, steps = script(seed, hands)
+    table, steps = script(seed, hands, rules, players)
     known: tuple[Tile, ...] = ()
     yield TableView((), (), ())
     for step in steps:

@@ -1,0 +1,77 @@
+"""What the players of a demo answer when they are asked: they know what they have played."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from engine import NodeId, State, replay
+from tallybone.inputs import Answer
+from tallybone.referee import Question
+from tallybone.session import Session
+
+Path = tuple[str, ...]
+
+
+def answer_of(session: Session, truth: State) -> Answer | None:
+    """Return what the players answer to the first question that holds up the game; None where no answer is right.
+
+    Args:
+        session: Where the sitting stands.
+        truth: The match as it was played, with at least all that was seen.
+    """
+    asked = next((one for one in session.questions if one.unclear.holds_up), None)
+    choice = None if asked is None else _right_choice(session, asked, truth)
+    return None if asked is None or choice is None else Answer(choice, asked.unclear.topic)
+
+
+def paths_of(state: State) -> dict[NodeId, Path]:
+    """Return each tile with the way to it from the first one: alike in two records of the same layout."""
+    found: dict[NodeId, Path] = {}
+    for node in () if state.game is None else state.game.layout.nodes:
+        own = f"{node.tile} {node.inner} inside"
+        if node.joins is None:
+            found[node.id] = (own,)
+        else:
+            # Arms are numbered in the order in which they are started, which is no difference between layouts.
+            port = "arm" if node.joins.port.isdigit() else node.joins.port
+            found[node.id] = (*found.get(node.joins.host, ()), f"{port} {own}")
+    return found
+
+
+def _right_choice(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer that leaves less wrong, or that what lies there is what it is taken for."""
+    now = session.state
+    first = _laid_first(now, question.unclear.choices, truth)
+    if first is not None and not any(answer.events for answer in question.answers):
+        return first
+    wrong = [_difference(replay((*now.log, *answer.events)), truth) for answer in question.answers]
+    best = min(wrong, default=0)
+    if best < _difference(now, truth):
+        return wrong.index(best)
+    right = set(paths_of(truth).values())
+    for choice, answer in enumerate(question.answers):
+        settled = [one.node for one in answer.places.known if one.is_settled and not _is_settled(session, one.node)]
+        if not answer.events and settled and all(paths_of(now)[node] in right for node in settled):
+            return choice
+    return None
+
+
+def _laid_first(now: State, choices: Sequence[str], truth: State) -> int | None:
+    """Return which of the tiles that are named in *choices* was played first of those not understood yet."""
+    if truth.game is None or now.game is None:
+        return None
+    order = [f"the {node.tile}" for node in truth.game.layout.nodes[len(now.game.layout.nodes) :]]
+    named = [order.index(choice) if choice in order else len(order) for choice in choices]
+    return named.index(min(named)) if named and min(named) < len(order) else None
+
+
+def _difference(now: State, truth: State) -> int:
+    """Return how many tiles of each lie otherwise in the other."""
+    one, other = Counter(paths_of(now).values()), Counter(paths_of(truth).values())
+    return (one - other).total() + (other - one).total()
+
+
+def _is_settled(session: Session, name: NodeId) -> bool:
+    known = session.places.find(name)
+    return known is not None and known.is_settled
