@@ -123,10 +123,9 @@ def _take(session: Session, found: Decided) -> tuple[Session, tuple[Said, ...]]:
 def _happened(session: Session, event: Event) -> tuple[Session, tuple[Said, ...]]:
     """Return the session after an event that was said by hand."""
     state, said = apply(session.state, event)
-    places = session.places
-    if isinstance(event, NewHand | Redeal):
-        places = cleared(places)
-    places = follow(places, state)
+    # A new deal begins with an empty table.
+    is_dealt = isinstance(event, NewHand | Redeal)
+    places = cleared(session.places) if is_dealt else follow(session.places, state)
     if isinstance(event, Amend | ItStands):
         places = settled(places, state, NodeId(event.seq))
     return replace(session, state=state, places=places), said

@@ -60,13 +60,16 @@ def follow(places: Places, state: State) -> Places:
 
 
 def _adopted(places: Places, state: State, node: Node) -> Places:
-    """Return the places with the waiting tile that a play said by hand is about, if one can be that, made its tile."""
-    alike = [one.tile for one in places.waiting if numbers_of(one.tile) == (node.tile.low, node.tile.high)]
-    tiles = alike or [one.tile for one in places.waiting]
+    """Return the places with the tile that a play said by hand is about, if one can be that, made its tile."""
+    waiting = tuple(one.tile for one in places.waiting)
+    alike = [one for one in (*waiting, *places.dismissed) if numbers_of(one) == (node.tile.low, node.tile.high)]
+    tiles = alike or waiting
     if len(tiles) != 1:
         return places
     known = Known(Laid(node.id, footprint_of(tiles[0])), tiles[0])
-    return settled(replace(places.without_waiting(tiles[0]), known=(*places.known, known)), state, node.id)
+    left = tuple(one for one in places.dismissed if one != tiles[0])
+    places = replace(places.without_waiting(tiles[0]), known=(*places.known, known), dismissed=left)
+    return settled(places, state, node.id)
 
 
 def _verdicts(places: Places, state: State) -> Iterator[Decided | Question]:

@@ -58,10 +58,11 @@ def test_a_whole_hand_with_a_perfect_eye_ends_with_the_true_totals() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in PLAYERS_OF if name != "bones"])
-def test_every_game_ends_with_the_true_totals_through_a_perfect_eye(name: str) -> None:
+def test_every_game_is_scored_as_it_is_played_through_a_perfect_eye(name: str) -> None:
     rules = profile(name)
-    code, text = demo(Wishes(rules=rules, seed=1), eye_of(views(1, rules=rules, players=players_of(rules))))
+    code, text = demo(Wishes(rules=rules, seed=1, plays=10), eye_of(views(1, rules=rules, players=players_of(rules))))
     assert f"A game of {name} on a rendered table" in text
+    assert "plays   10: tile right 10, place right 10, points right 10" in text
     assert "as they should be" in text
     assert code == 0
 

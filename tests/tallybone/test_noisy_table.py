@@ -31,6 +31,7 @@ def test_doubt_is_asked_and_the_game_comes_out_right(name: str, faults: Faults) 
     assert len(figures.questions) < 0.2 * figures.plays + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bones", "cutthroat", "super"])
 def test_a_sure_but_wrong_eye_never_ends_with_a_wrong_score_unsaid(name: str) -> None:
     for seed in (0, 2):
