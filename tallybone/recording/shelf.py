@@ -1,9 +1,7 @@
-"""The folder of recordings: what a new one is called, which there are, and which have to go when room is short."""
+"""The folder of recordings: which there are, and which have to go when room is short."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +12,6 @@ from tallybone.recording.start import SessionStart
 from tallybone.recording.survey import Survey, is_running, survey
 
 SUFFIX = ".mcap"
-_LONGEST_NAME = 60  # of the players together, in characters
 
 
 def default_folder(environment: Mapping[str, str], home: Path) -> Path:
@@ -25,19 +22,6 @@ def default_folder(environment: Mapping[str, str], home: Path) -> Path:
     """
     state = environment.get("XDG_STATE_HOME", "")
     return (Path(state) if Path(state).is_absolute() else home / ".local" / "state") / "tallybone" / "sessions"
-
-
-def new_path(folder: Path, start: SessionStart) -> Path:
-    """Return where the recording of a sitting goes: its date and its players, and a number where that is taken.
-
-    The name sorts by date and has only small letters, digits, hyphens and T, so that it can be typed anywhere.
-    """
-    players = "-".join(slug for player in start.players if (slug := _slug(player)))[:_LONGEST_NAME].strip("-")
-    name = f"{start.started_at:%Y-%m-%dT%H-%M-%S}-{players or 'table'}"
-    path, number = folder / (name + SUFFIX), 2
-    while path.exists():
-        path, number = folder / f"{name}-{number}{SUFFIX}", number + 1
-    return path
 
 
 def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
@@ -103,8 +87,3 @@ def _age_key(path: Path, start: SessionStart | None) -> tuple[float, str]:
     """Return what sorts recordings by age: when they say they began, or else when they were last written."""
     began_s = path.stat().st_mtime if start is None else start.started_at.timestamp()
     return began_s, path.name
-
-
-def _slug(name: str) -> str:
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

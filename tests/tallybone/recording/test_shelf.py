@@ -1,4 +1,4 @@
-"""The folder of recordings: names, the list, and which go when room is short."""
+"""The folder of recordings: the list, and which go when room is short."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
-from tallybone.recording.shelf import new_path, prune, recordings_in
+from tallybone.recording.shelf import prune, recordings_in
 from tallybone.recording.start import SessionStart
 from tallybone.recording.survey import survey
 from tallybone.recording.topics import Topic
@@ -22,25 +20,10 @@ def later(days: int) -> SessionStart:
 
 
 def filled(folder: Path, days: int) -> Path:
-    path = new_path(folder, later(days))
+    path = folder / f"{days}.mcap"
     with SessionWriter(path, later(days)) as writer:
         writer.frame(1, jpeg(days, 10_000))
     return path
-
-
-def test_a_recording_is_called_by_its_date_and_its_players(tmp_path: Path) -> None:
-    assert new_path(tmp_path, START) == tmp_path / "2026-11-21T18-30-05-ann-bob.mcap"
-    write(new_path(tmp_path, START))
-    assert new_path(tmp_path, START).name == "2026-11-21T18-30-05-ann-bob-2.mcap"
-
-
-@pytest.mark.parametrize(
-    ("players", "name"),
-    [((), "table"), (("../Ö /x", "B\x1b[3m\n"), "o-x-b-3m"), (("漢",), "table"), (("a" * 99,), "a" * 60)],
-)
-def test_no_name_of_a_player_harms_a_folder(tmp_path: Path, players: tuple[str, ...], name: str) -> None:
-    path = new_path(tmp_path, replace(START, players=players))
-    assert path == tmp_path / f"2026-11-21T18-30-05-{name}.mcap"
 
 
 def test_the_list_says_what_is_in_each_oldest_first(tmp_path: Path) -> None:
@@ -87,10 +70,10 @@ def test_the_oldest_go_until_the_rest_fit(tmp_path: Path) -> None:
 
 def test_the_running_recording_stays_whatever_its_age_and_size(tmp_path: Path) -> None:
     new = filled(tmp_path, 5)
-    with SessionWriter(new_path(tmp_path, START), START) as writer:
+    with SessionWriter(tmp_path / "0.mcap", START) as writer:
         writer.frame(1, jpeg(1, 50_000))
         assert prune(tmp_path, keep_bytes=0) == (new,)
-    assert [path.name for path in tmp_path.iterdir()] == ["2026-11-21T18-30-05-ann-bob.mcap"]
+    assert [path.name for path in tmp_path.iterdir()] == ["0.mcap"]
 
 
 def test_nothing_but_recordings_is_deleted(tmp_path: Path) -> None:
