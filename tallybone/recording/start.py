@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 PROFILE = "tallybone"
 """What the header of a recording says, so that it is told from what others write."""
@@ -15,6 +16,17 @@ FORMAT_VERSION = "1"
 METADATA_NAME = "tallybone.sitting"
 _KEYS = ("format", "started_at", "players", "rules", "options", "set", "seed", "software")
 _CRC = "crc32"  # MCAP covers chunks, but not metadata
+
+
+class Pictures(StrEnum):
+    """What the pictures of a sitting are, and so what follows them.
+
+    `SETTLED`: on none does anything move; each is read. `MOVING`: every frame of a camera or a video; only those on
+    which nothing moves any more are read.
+    """
+
+    SETTLED = "settled"
+    MOVING = "moving"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +41,7 @@ class SessionStart:
         tile_set: The set on the table, such as "double-6", or "auto".
         seed: Of a simulated table.
         software: What wrote it, with its version.
+        pictures: Whether they are a moving picture.
     """
 
     started_at: datetime
@@ -38,6 +51,7 @@ class SessionStart:
     tile_set: str = "auto"
     seed: int | None = None
     software: str = "tallybone"
+    pictures: Pictures = Pictures.SETTLED
 
     def __post_init__(self) -> None:
         """Refuse a time that could be anywhere."""
@@ -57,6 +71,8 @@ class SessionStart:
             self.software,
         )
         said = dict(zip(_KEYS, values, strict=True))
+        if self.pictures is not Pictures.SETTLED:  # nothing is said of those: so it was before there were others
+            said["pictures"] = self.pictures.value
         return said | {_CRC: _checksum(said)}
 
     @classmethod
@@ -87,6 +103,7 @@ class SessionStart:
             tile_set=rest["set"],
             seed=int(rest["seed"]) if rest["seed"] else None,
             software=rest["software"],
+            pictures=Pictures(rest.get("pictures", Pictures.SETTLED)),
         )
 
 

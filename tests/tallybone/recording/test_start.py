@@ -1,0 +1,49 @@
+"""What a recording says of its sitting is read as it was written, and older recordings stay valid."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import replace
+
+import pytest
+
+from tallybone.recording.start import Pictures, SessionStart
+from tests.tallybone.recording.sittings import START
+
+
+def signed(said: dict[str, str]) -> dict[str, str]:
+    """Names and values with the checksum that fits them."""
+    return said | {"crc32": f"{zlib.crc32(json.dumps(said, sort_keys=True).encode()):08x}"}
+
+
+@pytest.fixture
+def older() -> dict[str, str]:
+    """What was written before anything was said of pictures."""
+    return {
+        "format": "1",
+        "started_at": "2026-11-21T18:30:05+00:00",
+        "players": '["Ann", "Bob"]',
+        "rules": "bones",
+        "options": '{"target": "200"}',
+        "set": "double-6",
+        "seed": "7",
+        "software": "tallybone 0.1.0",
+    }
+
+
+def test_a_recording_that_says_nothing_of_its_pictures_has_settled_ones(older: dict[str, str]) -> None:
+    assert SessionStart.parse(signed(older)) == START
+    assert START.pictures is Pictures.SETTLED
+    assert START.format() == signed(older)
+
+
+def test_moving_pictures_are_said_and_read(older: dict[str, str]) -> None:
+    moving = replace(START, pictures=Pictures.MOVING)
+    assert moving.format() == signed(older | {"pictures": "moving"})
+    assert SessionStart.parse(moving.format()) == moving
+
+
+def test_pictures_of_an_unknown_kind_are_refused(older: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="blurred"):
+        SessionStart.parse(signed(older | {"pictures": "blurred"}))
