@@ -109,13 +109,18 @@ def _replay(
         Path | None,
         typer.Option(metavar="FILE.mcap", dir_okay=False, help="Make a recording of the pictures, and follow that."),
     ] = None,
+    in_play: Annotated[
+        bool, typer.Option("--in-play", help="Begin in a game: tiles of the first picture are placed, not table.")
+    ] = False,
 ) -> None:
     """Follow a table through pictures: every tile placed, moved or removed."""
     from tallybone.replay_command import replay
+    from vision.perception import Start
 
     match rules:
         case ReplayRules.FREE:
-            raise typer.Exit(replay(source, tile_set=tile_set, as_json=as_json, record=record))
+            start = Start.IN_PLAY if in_play else Start.EMPTY
+            raise typer.Exit(replay(source, tile_set=tile_set, start=start, as_json=as_json, record=record))
 
 
 @app.command("sessions")

@@ -6,9 +6,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import IO, TextIO
 
@@ -18,23 +16,13 @@ from rich.progress import track
 from tallybone.choices import TileSet
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
-from tallybone.recording.reader import read_session
-from tallybone.recording.shelf import SUFFIX
-from tallybone.recording.writer import SessionWriter
-from tallybone.shots import (
-    VIDEOS,
-    Shot,
-    pictures_in,
-    recorded,
-    shots_of_pictures,
-    shots_of_session,
-    shots_of_video,
-    start_of_pictures,
-)
+from tallybone.recording.start import Pictures
+from tallybone.replay_source import Follower, follower_for, recording, source_at
+from tallybone.shots import Shot
 from tallybone.terminal import printable, quiet_libraries
 from vision.changes import PictureSizeError
 from vision.errors import VisionError
-from vision.perception import Change, ChangeKind, Perception, TableView
+from vision.perception import Change, ChangeKind, Perception, Start, TableView
 from vision.reading import Tile
 
 _NO_EMPTY_TABLE = "it should show the empty table; without it nothing can be told from what is printed"
@@ -49,33 +37,27 @@ class TableEvent:
     change: Change
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What is replayed: how many pictures if that is known, and which file has their date if they are no recording."""
-
-    shots: Iterator[Shot | Damage]
-    count: int | None
-    dated: Path | None
-
-
 def replay(
     path: Path,
     *,
     tile_set: TileSet = TileSet.AUTO,
+    start: Start = Start.EMPTY,
     as_json: bool = False,
     record: Path | None = None,
     perception: Perception | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Follow a table through pictures; the first shows it empty.
+    """Follow a table through pictures.
 
     Args:
-        path: A folder, whose pictures are taken in name order, a recording (.mcap) or a video.
+        path: A folder, whose pictures are taken in name order, a recording (.mcap) or a video. Of moving pictures only
+            what is settled is read.
         tile_set: The set on the table, where it is known.
+        start: What the first picture shows, or the first that is settled.
         as_json: Print a line of JSON per event and one with the result, instead of sentences.
         record: Make a recording here of every picture, and follow what is in it.
-        perception: What follows the table; by default one with the shipped reader.
+        perception: What reads the table; by default one with the shipped reader that begins with *start*.
         out: Where events go, by default stdout.
         err: Where progress and errors go, by default stderr.
 
@@ -90,47 +72,20 @@ def replay(
         complaints.print(f"tallybone replay: {printable(message)}", markup=False, highlight=False, soft_wrap=True)
 
     try:
-        source = _source(path)
-        follow = perception or _shipped_perception(tile_set)
-        with _recording(source, record, tile_set) as shots:
+        source = source_at(path)
+        follow = follower_for(source, perception or _shipped_perception(tile_set, start))
+        needs_first = source.pictures is Pictures.SETTLED and start is Start.EMPTY
+        with recording(source, record, tile_set) as shots:
             shown = track(
                 shots, "Replaying", source.count, console=complaints, transient=True, disable=not complaints.is_terminal
             )
-            result = _follow(_Eye(follow, path, complain), shown, console.file, as_json=as_json)
+            eye = _Eye(follow, path, complain, needs_first=needs_first)
+            result = _follow(eye, shown, console.file, as_json=as_json)
     except (VisionError, OSError) as error:
         complain(str(error))
         return 1
     console.file.write((json.dumps({"result": result}) if as_json else _summary(result)) + "\n")
     return 1 if failures else 0
-
-
-def _source(path: Path) -> _Source:
-    """Return what is to be replayed.
-
-    Raises:
-        OSError: If it is nothing that can be.
-        VisionError: If there is no picture in it.
-    """
-    if path.suffix.lower() == SUFFIX and not path.is_dir():
-        return _Source(shots_of_session(read_session(path)), None, None)
-    if path.suffix.lower() in VIDEOS and path.is_file():
-        return _Source(shots_of_video(path), None, path)
-    pictures = pictures_in(path)
-    return _Source(shots_of_pictures(pictures), len(pictures), pictures[0])
-
-
-@contextmanager
-def _recording(source: _Source, record: Path | None, tile_set: TileSet) -> Iterator[Iterator[Shot | Damage]]:
-    """Give the pictures, each recorded when it is loaded if there is where to."""
-    if record is None:
-        yield source.shots
-        return
-    if source.dated is None:
-        raise RecordingError(f"{record}: only pictures and videos are recorded, and this is a recording already")
-    software = f"tallybone {version('tallybone')}"
-    start = start_of_pictures(source.dated, tile_set=tile_set.value, software=software)
-    with SessionWriter(record, start) as writer:
-        yield (one if isinstance(one, Damage) else recorded(one, writer) for one in source.shots)
 
 
 def _follow(eye: _Eye, shots: Iterable[Shot | Damage], out: IO[str], *, as_json: bool) -> dict[str, int]:
@@ -149,8 +104,8 @@ def _follow(eye: _Eye, shots: Iterable[Shot | Damage], out: IO[str], *, as_json:
 class _Eye:
     """Looks at one picture after another, and complains of those that cannot be looked at."""
 
-    def __init__(self, follow: Perception, path: Path, complain: Callable[[str], None]) -> None:
-        self._follow, self._path, self._complain = follow, path, complain
+    def __init__(self, follow: Follower, path: Path, complain: Callable[[str], None], *, needs_first: bool) -> None:
+        self._follow, self._path, self._complain, self._needs_first = follow, path, complain, needs_first
         self.frames = 0
 
     def events(self, shots: Iterable[Shot | Damage]) -> Iterator[tuple[TableEvent | None, TableView]]:
@@ -162,12 +117,12 @@ class _Eye:
             self.frames += 1
             try:
                 with quiet_libraries():
-                    view = self._follow.feed(shot.load())
+                    view = self._follow(shot)
             except RecordingError:
                 raise
             except (VisionError, OSError) as error:
                 self._complain(f"{shot.where}: {error}" if isinstance(error, PictureSizeError) else str(error))
-                if self.frames == 1:
+                if self.frames == 1 and self._needs_first:
                     self._complain(f"{shot.where}: {_NO_EMPTY_TABLE}")
                     return
                 continue
@@ -215,9 +170,9 @@ def _rounded(points: tuple[tuple[float, float], ...]) -> list[list[float]]:
     return [[round(x, 1) + 0.0, round(y, 1) + 0.0] for x, y in points]  # + 0.0: never "-0.0"
 
 
-def _shipped_perception(tile_set: TileSet) -> Perception:
+def _shipped_perception(tile_set: TileSet, start: Start) -> Perception:
     from vision.finder import load_finder
     from vision.heads import load_heads
     from vision.reader import Reader
 
-    return Perception(Reader(load_heads(), load_finder(), max_pips=tile_set.max_pips))
+    return Perception(Reader(load_heads(), load_finder(), max_pips=tile_set.max_pips), start)

@@ -13,7 +13,7 @@ import numpy as np
 from tallybone.recording.damage import Damage
 from tallybone.recording.image_message import ImageMessage
 from tallybone.recording.reader import SessionFile
-from tallybone.recording.start import SessionStart
+from tallybone.recording.start import Pictures, SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from vision.errors import VisionError
@@ -22,9 +22,9 @@ from vision.pyramid import Image
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})
-# Pictures in a folder say nothing of time: one a second keeps their order.
-_NS_PER_PICTURE = 1_000_000_000
-_NS_PER_MS = 1_000_000
+_NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
+# Of a video that says neither when its frames were taken nor how many a second it has.
+_FRAMES_PER_S = 30.0
 # Of the JPEG that another format becomes in a recording. At 95 a rendered table is a fifth of its PNG.
 _JPEG_QUALITY = 95
 _JPEG_BEGINS = b"\xff\xd8\xff"
@@ -66,9 +66,9 @@ def pictures_in(folder: Path) -> list[Path]:
 
 
 def shots_of_pictures(paths: list[Path]) -> Iterator[Shot]:
-    """Yield pictures that are files, one a second."""
+    """Yield pictures that are files, one a second: they say nothing of time, and this keeps their order."""
     for index, path in enumerate(paths):
-        yield _shot_of_file(index * _NS_PER_PICTURE, path)
+        yield _shot_of_file(index * _NS_PER_S, path)
 
 
 def shots_of_session(session: SessionFile) -> Iterator[Shot | Damage]:
@@ -82,7 +82,7 @@ def shots_of_session(session: SessionFile) -> Iterator[Shot | Damage]:
 
 
 def shots_of_video(path: Path) -> Iterator[Shot]:
-    """Yield the pictures of a video, named by their number from 0.
+    """Yield the pictures of a video, named by their number from 0, each later than the one before.
 
     Raises:
         PictureError: If it cannot be opened.
@@ -91,13 +91,15 @@ def shots_of_video(path: Path) -> Iterator[Shot]:
     try:
         if not video.isOpened():
             raise PictureError(f"{path}: it cannot be opened as a video")
-        number = 0
+        number, t_ns, frame_ns = 0, -1, _ns_per_frame(video)
         while True:
             found, image = video.read()
             if not found:
                 break
-            t_ns = round(video.get(cv2.CAP_PROP_POS_MSEC) * _NS_PER_MS)
-            yield _shot_of_image(max(t_ns, 0), str(number), f"{path}: picture {number}", np.asarray(image, np.uint8))
+            said_ns = round(video.get(cv2.CAP_PROP_POS_MSEC) * _NS_PER_MS)
+            # Some videos lose their times: without them nothing would ever have been still for long.
+            t_ns = said_ns if said_ns > t_ns else max(t_ns, 0) + frame_ns
+            yield _shot_of_image(t_ns, str(number), f"{path}: picture {number}", np.asarray(image, np.uint8))
             number += 1
     finally:
         video.release()
@@ -117,10 +119,16 @@ def recorded(shot: Shot, writer: SessionWriter) -> Shot:
     return Shot(shot.t_ns, shot.name, shot.where, load, shot.jpeg)
 
 
-def start_of_pictures(path: Path, *, tile_set: str, software: str) -> SessionStart:
+def start_of_pictures(path: Path, *, tile_set: str, software: str, pictures: Pictures) -> SessionStart:
     """Return how a recording of pictures begins; its date is that of the file, the first picture or the video."""
     date = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return SessionStart(started_at=date, tile_set=tile_set, software=software)
+    return SessionStart(started_at=date, tile_set=tile_set, software=software, pictures=pictures)
+
+
+def _ns_per_frame(video: cv2.VideoCapture) -> int:
+    """Return how long a frame of a video is shown, as far as it says so."""
+    per_s = video.get(cv2.CAP_PROP_FPS)
+    return round(_NS_PER_S / (per_s if 1.0 <= per_s <= 1000.0 else _FRAMES_PER_S))
 
 
 def _shot_of_file(t_ns: int, path: Path) -> Shot:

@@ -1,4 +1,4 @@
-"""Replaying a recording says exactly what was said when it was made; videos are replayed as well."""
+"""Replaying a recording says exactly what was said when it was made; videos give their frames."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import pytest
 
 from tallybone.recording.image_message import ImageMessage
 from tallybone.replay_command import replay
+from tallybone.shots import shots_of_video
 from tests.tallybone.recording.sittings import START, damage_of, records_of, write
 from tests.tallybone.test_replay_command import CLOSED, NOTHING, PLACED, Script, picture
+from tests.tallybone.videos import write_video
 from tests.vision.tables import lay, table_with
 from vision.perception import Change, ChangeKind, Perception, TableView
 from vision.pyramid import Image
@@ -41,6 +43,28 @@ class Run:
     @property
     def frames(self) -> list[object]:
         return [json.loads(line).get("frame") for line in self.out.splitlines()]
+
+
+class LostTimes:
+    """A video of which the times are as they are said here."""
+
+    def __init__(self, said_ms: tuple[float, ...], per_s: float) -> None:
+        self.left, self.now_ms, self.per_s = list(said_ms), 0.0, per_s
+
+    def isOpened(self) -> bool:  # noqa: N802  # the name that OpenCV has
+        return True
+
+    def read(self) -> tuple[bool, Image | None]:
+        if not self.left:
+            return False, None
+        self.now_ms = self.left.pop(0)
+        return True, noise(0)
+
+    def get(self, what: int) -> float:
+        return {cv2.CAP_PROP_POS_MSEC: self.now_ms, cv2.CAP_PROP_FPS: self.per_s}[what]
+
+    def release(self) -> None:
+        self.left.clear()
 
 
 def noise(seed: int) -> Image:
@@ -149,20 +173,29 @@ def test_a_recording_is_not_recorded_again_and_nothing_is_written_over(folder: P
     assert path.read_bytes() == before
 
 
-def test_a_video_is_replayed_and_recorded(tmp_path: Path) -> None:
-    path = tmp_path / "a.avi"
-    video = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 4, (64, 48))
-    for number in range(3):
-        video.write(np.full((48, 64, 3), 40 * number, np.uint8))
-    video.release()
-    eye = Witness()
-    run = Run(path, eye=eye)
-    assert [(line["frame"], line["t_ns"]) for line in map(json.loads, run.out.splitlines()[:-1])] == [
-        ("1", 250_000_000),
-        ("2", 500_000_000),
-    ]
-    assert [abs(int(image[0, 0, 0]) - 40 * number) < 4 for number, image in enumerate(eye.seen)] == [True] * 3
-    assert Run(path, record=tmp_path / "a.mcap", eye=Witness()).out == Run(tmp_path / "a.mcap", eye=Witness()).out
+def test_a_video_gives_its_frames_with_their_times_and_numbers(tmp_path: Path) -> None:
+    path = write_video(
+        tmp_path / "a.avi", [np.full((48, 64, 3), 40 * number, np.uint8) for number in range(3)], per_s=4
+    )
+    shots = list(shots_of_video(path))
+    assert [(shot.name, shot.t_ns) for shot in shots] == [("0", 0), ("1", 250_000_000), ("2", 500_000_000)]
+    assert [abs(int(shot.load()[0, 0, 0]) - 40 * number) < 4 for number, shot in enumerate(shots)] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("said_ms", "per_s", "times_ns"),
+    [
+        ((0.0, 0.0, 0.0), 4.0, [0, 250_000_000, 500_000_000]),
+        ((0.0, 90.0, 40.0), 10.0, [0, 90_000_000, 190_000_000]),
+        ((-1.0, -1.0, -1.0), 0.0, [33_333_333, 66_666_666, 99_999_999]),
+    ],
+    ids=["no times", "a time that goes back", "neither times nor how many a second"],
+)
+def test_each_frame_of_a_video_is_later_than_the_one_before(
+    monkeypatch: pytest.MonkeyPatch, said_ms: tuple[float, ...], per_s: float, times_ns: list[int]
+) -> None:
+    monkeypatch.setattr(cv2, "VideoCapture", lambda _: LostTimes(said_ms, per_s))
+    assert [shot.t_ns for shot in shots_of_video(Path("a.avi"))] == times_ns
 
 
 def test_removed_tiles_count_in_a_recording_as_in_a_folder(folder: Path, tmp_path: Path) -> None:
