@@ -60,6 +60,8 @@ _FEW_PIPS: tuple[tuple[float, float, float], ...] = (
     (0.99, 0.85, 0.7),
     (0.38, 0.8, 0.45),
 )
+# In one of blue, green and red, of 255.
+_LEAST_SEEN = 45.0
 
 
 def from_hsv(hue: float, saturation: float, value: float) -> Bgr:
@@ -134,6 +136,13 @@ def sold_pips(rng: np.random.Generator) -> tuple[Bgr, ...]:
             )
         )
     return tuple(colors)
+
+
+def seen_on(face_bgr: Bgr, bgr: Bgr) -> Bgr:
+    """Return a colour of pips, darker where it could hardly be told from a bright face: no such set is sold."""
+    while np.abs(np.subtract(bgr, face_bgr)).max() < _LEAST_SEEN:
+        bgr = scaled(bgr, 0.85)
+    return bgr
 
 
 def contrasting_pips(rng: np.random.Generator, face_bgr: Bgr) -> Bgr:

@@ -38,7 +38,7 @@ def _pick_colors(rng: np.random.Generator) -> tuple[Bgr, tuple[Bgr, ...], Bgr]:
     if kind < 0.65:
         face = colors.ivory(rng)
         dark = colors.any_color(rng, (0.0, 0.3), (0.02, 0.4))
-        return face, colors.sold_pips(rng), dark
+        return face, tuple(colors.seen_on(face, pip) for pip in colors.sold_pips(rng)), dark
     if kind < 0.77:
         face = colors.any_color(rng, (0.0, 0.3), (0.03, 0.2))
         ink = colors.near(rng, (228.0, 232.0, 234.0), 10)
