@@ -15,10 +15,8 @@ from types import CodeType
 import cv2
 
 from benchmarks import reference_network
-from vision.finder import load_finder
-from vision.heads import load_heads
 from vision.picture import load_picture
-from vision.reader import Reader
+from vision.reader import load_reader
 
 # Steps of a read that do not contain each other, and the functions that make them up.
 _STEPS = {
@@ -59,7 +57,7 @@ class Measured:
 
 def measure(paths: list[Path], runs: int) -> Measured:
     """Read pictures, each *runs* times, and then let the references do their work."""
-    reader = Reader(load_heads(), load_finder())
+    reader = load_reader()
     tiles, read_ms = [], []
     profile = cProfile.Profile()
     for path in paths:

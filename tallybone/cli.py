@@ -203,8 +203,8 @@ def _train(
     ),
     *,
     seed: Annotated[int, typer.Option(help="The same seed gives the same heads.")] = 1,
-    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=3)] = 2000,
-    epochs: Annotated[int, typer.Option(help="Passes over their tiles.", min=1)] = 14,
+    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=3)] = 1800,
+    epochs: Annotated[int, typer.Option(help="Passes over their tiles.", min=1)] = 12,
 ) -> None:
     """Train the reader on rendered tables. Needs scikit-learn: pip install 'tallybone[train]'."""
     from tallybone.train_command import train
@@ -226,6 +226,22 @@ def _train_finder(
     from tallybone.train_command import train_finder
 
     raise typer.Exit(train_finder(out, seed=seed, scenes=scenes, steps=steps))
+
+
+@app.command("train-halves")
+def _train_halves(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")] = Path(
+        "vision/models/halves.onnx"
+    ),
+    *,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same network.")] = 1,
+    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=1)] = 3000,
+    epochs: Annotated[int, typer.Option(help="Passes over their halves.", min=1)] = 5,
+) -> None:
+    """Train what looks at halves, before `train`. Needs torch: pip install 'tallybone[finder]'."""
+    from tallybone.train_command import train_halves
+
+    raise typer.Exit(train_halves(out, seed=seed, scenes=scenes, epochs=epochs))
 
 
 def main() -> None:

@@ -103,12 +103,10 @@ def shipped_eye(rules: Rules) -> Eye:
     Raises:
         ModelError: If their file is absent or of another version.
     """
-    from vision.finder import load_finder
-    from vision.heads import load_heads
     from vision.perception import Perception
-    from vision.reader import Reader
+    from vision.reader import load_reader
 
-    return Perception(Reader(load_heads(), load_finder(), max_pips=rules.max_pips)).feed
+    return Perception(load_reader(rules.max_pips)).feed
 
 
 class _Demo:

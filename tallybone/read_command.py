@@ -84,11 +84,9 @@ def shipped_reader(tile_set: TileSet) -> ReadPicture:
     Raises:
         ModelError: If their file is absent or of another version.
     """
-    from vision.finder import load_finder
-    from vision.heads import load_heads
-    from vision.reader import Reader
+    from vision.reader import load_reader
 
-    return Reader(load_heads(), load_finder(), max_pips=tile_set.max_pips).read
+    return load_reader(tile_set.max_pips).read
 
 
 @dataclass(slots=True)

@@ -171,8 +171,6 @@ def _rounded(points: tuple[tuple[float, float], ...]) -> list[list[float]]:
 
 
 def _shipped_perception(tile_set: TileSet, start: Start) -> Perception:
-    from vision.finder import load_finder
-    from vision.heads import load_heads
-    from vision.reader import Reader
+    from vision.reader import load_reader
 
-    return Perception(Reader(load_heads(), load_finder(), max_pips=tile_set.max_pips), start)
+    return Perception(load_reader(tile_set.max_pips), start)

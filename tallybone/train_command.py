@@ -1,10 +1,11 @@
-"""`tallybone train` and `train-finder`: the reader's heads and finder from a seed, on rendered tables."""
+"""`tallybone train`, `train-finder` and `train-halves`: all that the eye learns, from a seed, on rendered tables."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,8 +15,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from vision.heads import ReaderHeads, save_heads
 
 Training: TypeAlias = Callable[..., ReaderHeads]
-# Writes a network to a file.
-FinderTraining: TypeAlias = Callable[..., Callable[[Path], None]]
+# Returns what writes a network to a file.
+NetworkTraining: TypeAlias = Callable[..., Callable[[Path], None]]
 Said: TypeAlias = Callable[[str, float], None]
 
 
@@ -52,7 +53,7 @@ def train(
 
 
 def train_finder(
-    out: Path, *, seed: int, scenes: int, steps: int, jobs: int | None = None, trained: FinderTraining | None = None
+    out: Path, *, seed: int, scenes: int, steps: int, jobs: int | None = None, trained: NetworkTraining | None = None
 ) -> int:
     """Train the network that finds tiles, and write it.
 
@@ -68,11 +69,38 @@ def train_finder(
         The exit code: 0, or 1 if torch is missing.
     """
     try:
-        trained = trained or _torch_training()
+        trained = trained or _finder_training()
     except ModuleNotFoundError as error:
         return _say_missing("train-finder", error, "finder")
+    return _train_network(out, partial(trained, seed=seed, scenes=scenes, steps=steps, jobs=jobs or _core_count()))
+
+
+def train_halves(
+    out: Path, *, seed: int, scenes: int, epochs: int, jobs: int | None = None, trained: NetworkTraining | None = None
+) -> int:
+    """Train the network that looks at halves, and write it.
+
+    Args:
+        out: File to write, replaced when all is done.
+        seed: Everything follows from it.
+        scenes: How many tables to render.
+        epochs: Passes over their halves.
+        jobs: Processes that render, by default one per core.
+        trained: What trains, by default `vision.training.half_fit.train_halves`.
+
+    Returns:
+        The exit code: 0, or 1 if torch is missing.
+    """
+    try:
+        trained = trained or _halves_training()
+    except ModuleNotFoundError as error:
+        return _say_missing("train-halves", error, "finder")
+    return _train_network(out, partial(trained, seed=seed, scenes=scenes, epochs=epochs, jobs=jobs or _core_count()))
+
+
+def _train_network(out: Path, trained: NetworkTraining) -> int:
     with _bars() as bars:
-        save = trained(seed=seed, scenes=scenes, steps=steps, jobs=jobs or _core_count(), progress=_progress_on(bars))
+        save = trained(progress=_progress_on(bars))
     _write(out, save)
     Console(file=sys.stdout, highlight=False).print(f"written: {out}")
     return 0
@@ -115,10 +143,16 @@ def _scikit_learn_training() -> Training:
     return train_heads
 
 
-def _torch_training() -> FinderTraining:
+def _finder_training() -> NetworkTraining:
     from vision.training.finder_fit import train_finder
 
     return train_finder
+
+
+def _halves_training() -> NetworkTraining:
+    from vision.training.half_fit import train_halves
+
+    return train_halves
 
 
 def _core_count() -> int:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.errors import ModelError
 from vision.finder_code import DOWN_CHANNEL, FIRST_SHAPE, UP_CHANNEL, read
+from vision.network import load_network
 from vision.poses import Poses, empty_poses, sides_px
 from vision.pyramid import Image, Level
 from vision.selection import drop_repeats
 
-_SHIPPED = "models/finder.onnx"
+_SHIPPED = "finder.onnx"
 # The picture that is looked at first; the network halves it five times.
 _LONG_SIDE_PX, _MULTIPLE_PX = 640, 32
 # What is less likely than this is not even a candidate.
@@ -94,14 +93,7 @@ def load_finder(path: Path | None = None) -> Finder:
     Raises:
         ModelError: If the file is not such a network.
     """
-    source = path if path is not None else resources.files("vision").joinpath(_SHIPPED)
-    # OpenCV 5 has a second engine, which takes a third longer for this network.
-    engine = {"engine": cv2.dnn.ENGINE_CLASSIC} if hasattr(cv2.dnn, "ENGINE_CLASSIC") else {}
-    try:
-        stored = np.frombuffer(source.read_bytes(), np.uint8)
-        return Finder(cv2.dnn.readNetFromONNX(stored, **engine))
-    except (OSError, cv2.error) as error:
-        raise ModelError(f"{source}: not a readable network ({error})") from error
+    return Finder(load_network(path, shipped=_SHIPPED))
 
 
 def _peaks(heat: NDArray[np.float32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vision.errors import ModelError
 
 FORMAT = "tallybone-heads"
-VERSION = 2
+VERSION = 3
 _SHIPPED = "models/reader.npz"
 # The classes of the face head.
 NOTHING, UP, DOWN = 0, 1, 2
@@ -32,6 +32,7 @@ class Head:
         weights: One (I, O) array a layer.
         biases: One (O,) array a layer.
         sharpness: The last layer is multiplied with it before the softmax, so that probabilities are calibrated.
+        misread: Share of what it sees of which it knows nothing however sure it seems: spread over all classes.
     """
 
     mean: Array
@@ -39,6 +40,7 @@ class Head:
     weights: tuple[Array, ...]
     biases: tuple[Array, ...]
     sharpness: float = 1.0
+    misread: float = 0.0
 
     def outputs(self, features: Array) -> Array:
         """Return the last layer for features of shape (N, F), shape (N, O)."""
@@ -51,9 +53,14 @@ class Head:
 
     def probabilities(self, features: Array) -> Array:
         """Return the softmax over classes for features of shape (N, F), shape (N, O)."""
-        values = self.outputs(features) * self.sharpness
+        return self.chances(self.outputs(features))
+
+    def chances(self, outputs: Array) -> Array:
+        """Return the probabilities that outputs stand for, shape (N, O)."""
+        values = outputs * self.sharpness
         values = np.exp(values - values.max(axis=1, keepdims=True, initial=-np.inf))
-        return np.asarray(values / values.sum(axis=1, keepdims=True), np.float32)
+        values = values / values.sum(axis=1, keepdims=True)
+        return np.asarray(values * (1 - self.misread) + self.misread / outputs.shape[1], np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +70,7 @@ class ReaderHeads:
     Attributes:
         face: Classes nothing, face up, face down, on whole tiles.
         pose: What `vision.poses.move` needs to put a tile's outline right, on whole tiles.
-        pips: Classes 0 to 18, on halves.
+        pips: Classes 0 to 18, on what `vision.halves.HalfNetwork` says of halves.
         notes: How they were trained: seed, number of pictures, held-out figures.
     """
 
@@ -79,7 +86,7 @@ def save_heads(path: Path, heads: ReaderHeads) -> None:
     arrays: dict[str, NDArray[np.generic]] = {}
     layers: dict[str, object] = {}
     for name, head in (("face", heads.face), ("pose", heads.pose), ("pips", heads.pips)):
-        layers[name] = {"layers": len(head.weights), "sharpness": head.sharpness}
+        layers[name] = {"layers": len(head.weights), "sharpness": head.sharpness, "misread": head.misread}
         arrays |= {f"{name}.mean": head.mean.astype(np.float16), f"{name}.scale": head.scale.astype(np.float16)}
         for index, (weight, bias) in enumerate(zip(head.weights, head.biases, strict=True)):
             arrays |= {
@@ -125,4 +132,5 @@ def _head(stored: np.lib.npyio.NpzFile, name: str, said: dict[str, float]) -> He
         tuple(array(f"weight{i}") for i in range(count)),
         tuple(array(f"bias{i}") for i in range(count)),
         said["sharpness"],
+        said["misread"],
     )

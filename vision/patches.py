@@ -54,15 +54,17 @@ def tile_grid() -> PatchGrid:
     return PatchGrid(uv, rows, columns, _within(uv, 0.94, 0.88), 1 / 14)
 
 
-def half_grid(half: int) -> PatchGrid:
-    """Return the grid of half 0 or 1 with 0.1 sides around it, 24 samples to its 1.2 sides.
+def half_grid(half: int, *, size: int = 32, span: float = 1.2) -> PatchGrid:
+    """Return the grid of half 0 or 1, turned so that the bar is at its right edge for either.
 
-    The patch is turned so that the bar is at its right edge for either half.
+    Args:
+        half: Which half.
+        size: Samples to a row and to a column.
+        span: How much is shown, in sides of a half; 1 is the half alone.
     """
-    size = 24
-    uv = _grid((-1.1, -1.2), (0.1, 1.2), size, size)
+    uv = _grid((-0.5 - span / 2, -span), (-0.5 + span / 2, span), size, size)
     face = _within(uv - np.array([-0.5, 0.0]), 0.42, 0.84)
-    return PatchGrid(uv if half == 0 else -uv, size, size, face, 1.2 / size)
+    return PatchGrid(uv if half == 0 else -uv, size, size, face, span / size)
 
 
 def _within(uv: Points, most_u: float, most_v: float) -> NDArray[np.bool_]:
@@ -118,14 +120,40 @@ def features(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
     """
     if not len(patches):
         return np.empty((0, grid.feature_count), np.float32)
+    differences = _from_face(patches, grid)
+    distance = np.sqrt(np.einsum("nkc,nkc->nk", differences, differences))
+    return np.concatenate([_logarithmic(distance), _signed(differences[..., 0])], axis=1)
+
+
+def contrasts(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
+    """Return how patches differ from the colour of their face, as pictures.
+
+    Args:
+        patches: Shape (N, rows * columns, 3), BGR.
+        grid: The grid they were sampled with.
+
+    Returns:
+        Shape (N, 3, rows, columns): the signed differences in lightness, green to red, and blue to yellow, each on
+        the scale of `features`.
+    """
+    if not len(patches):
+        return np.empty((0, 3, grid.rows, grid.columns), np.float32)
+    seen = _signed(_from_face(patches, grid)).reshape(len(patches), grid.rows, grid.columns, 3)
+    return np.ascontiguousarray(seen.transpose(0, 3, 1, 2))
+
+
+def _from_face(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
+    """Return the differences in Lab from the median of the face, shape (N, rows * columns, 3)."""
     lab = cv2.cvtColor(patches, cv2.COLOR_BGR2LAB)
     middle = int(grid.face.sum()) // 2
-    face = np.partition(lab[:, grid.face], middle, axis=1)[:, middle].astype(np.float32)  # the median, in half the time
-    # OpenCV stretches 8-bit lightness to 0..255 but not a and b.
-    light = (lab[..., 0] - face[:, None, 0]) * np.float32(100 / 255)
-    green_red, blue_yellow = lab[..., 1] - face[:, None, 1], lab[..., 2] - face[:, None, 2]
-    distance = np.sqrt(light * light + green_red * green_red + blue_yellow * blue_yellow)
-    return np.concatenate([_logarithmic(distance), np.copysign(_logarithmic(np.abs(light)), light)], axis=1)
+    face = np.partition(lab[:, grid.face], middle, axis=1)[:, middle]  # the median, in half the time
+    differences = lab.astype(np.float32) - face[:, None].astype(np.float32)
+    differences[..., 0] *= np.float32(100 / 255)  # OpenCV stretches 8-bit lightness to 0..255 but not a and b
+    return differences
+
+
+def _signed(difference: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(np.copysign(_logarithmic(np.abs(difference)), difference))
 
 
 def _logarithmic(difference: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.agreement import Agreed, agree
-from vision.finder import Finder
-from vision.heads import DOWN, NOTHING, UP, ReaderHeads
+from vision.finder import Finder, load_finder
+from vision.halves import HalfNetwork, load_halves
+from vision.heads import DOWN, NOTHING, UP, ReaderHeads, load_heads
 from vision.joins import find_joins
 from vision.odds import log_odds
-from vision.patches import features, half_grid, sample, tile_grid
+from vision.patches import features, sample, tile_grid
 from vision.plane import find_plane
 from vision.poses import Points, Poses, corners, half_centers, move
 from vision.pyramid import Image, Level, build_pyramid
@@ -45,11 +46,13 @@ class Reader:
     Attributes:
         heads: Trained heads, see `vision.heads.load_heads`.
         finder: What finds tiles, see `vision.finder.load_finder`.
+        halves: What looks at halves, see `vision.halves.load_halves`.
         max_pips: The highest number of the set, 6 to 18, or None where it is not known.
     """
 
     heads: ReaderHeads
     finder: Finder
+    halves: HalfNetwork
     max_pips: int | None = None
 
     def read(self, image: Image, plausible: Filter | None = None) -> Reading:
@@ -150,13 +153,23 @@ class Reader:
 
     def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
         """Return the probability of each number for both halves, shape (N, 2, K), all halves in one batch."""
-        grids = (half_grid(0), half_grid(1))
-        batch = np.concatenate([features(sample(levels, poses, grid), grid) for grid in grids])
-        probabilities = self.heads.pips.probabilities(batch).astype(np.float64)
+        probabilities = self.heads.pips.probabilities(self.halves.describe(levels, poses)).astype(np.float64)
         max_pips = likely_max_pips(probabilities) if self.max_pips is None else self.max_pips
         probabilities = probabilities[:, : max_pips + 1] + 1e-9
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities.reshape(2, len(poses), max_pips + 1).swapaxes(0, 1)
+
+
+def load_reader(max_pips: int | None = None) -> Reader:
+    """Return the eye with what the package ships.
+
+    Args:
+        max_pips: The highest number of the set, 6 to 18, or None where it is not known.
+
+    Raises:
+        ModelError: If a file of it is absent or of another version.
+    """
+    return Reader(load_heads(), load_finder(), load_halves(), max_pips)
 
 
 def _closer(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""`tallybone train` and `train-finder`: what they write and say; the training itself is in tests/vision."""
+"""`tallybone train` and the trainings of the networks: what they write and say; what they teach is in tests/vision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.train_command import train, train_finder
+from tallybone.train_command import train, train_finder, train_halves
 from vision.heads import Head, ReaderHeads, load_heads
 
 
@@ -60,10 +60,19 @@ def test_without_scikit_learn_it_says_what_to_install(
     assert not out.exists()
 
 
-def test_the_finder_is_written_when_it_is_trained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+NETWORKS: list[tuple[Callable[..., int], str, dict[str, int]]] = [
+    (train_finder, "finder.onnx", {"steps": 5}),
+    (train_halves, "halves.onnx", {"epochs": 5}),
+]
+
+
+@pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
+def test_a_network_is_written_when_it_is_trained(
+    command: Callable[..., int], name: str, own: dict[str, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     asked: dict[str, object] = {}
 
-    def quick_finder(*, progress: Callable[[str, float], None], **options: object) -> Callable[[Path], None]:
+    def quick_network(*, progress: Callable[[str, float], None], **options: object) -> Callable[[Path], None]:
         asked.update(options)
         progress("training", 1.0)
 
@@ -72,21 +81,26 @@ def test_the_finder_is_written_when_it_is_trained(tmp_path: Path, capsys: pytest
 
         return save
 
-    out = tmp_path / "new" / "finder.onnx"
-    assert train_finder(out, seed=3, scenes=4, steps=5, jobs=2, trained=quick_finder) == 0
-    assert asked == {"seed": 3, "scenes": 4, "steps": 5, "jobs": 2}
+    out = tmp_path / "new" / name
+    assert command(out, seed=3, scenes=4, **own, jobs=2, trained=quick_network) == 0
+    assert asked == {"seed": 3, "scenes": 4, **own, "jobs": 2}
     assert out.read_bytes() == b"a network"
     assert list(out.parent.iterdir()) == [out]
-    assert "finder.onnx" in capsys.readouterr().out.replace("\n", "")
+    assert name in capsys.readouterr().out.replace("\n", "")
 
 
+@pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
 def test_without_torch_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: Callable[..., int],
+    name: str,
+    own: dict[str, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("vision.training.finder")]:
-        monkeypatch.delitem(sys.modules, name)
+    for module in [module for module in sys.modules if module.startswith("vision.training")]:
+        monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "torch", None)
-    out = tmp_path / "finder.onnx"
-    assert train_finder(out, seed=1, scenes=1, steps=1) == 1
+    assert command(tmp_path / name, seed=1, scenes=1, **own) == 1
     assert "pip install 'tallybone[finder]'" in capsys.readouterr().err
-    assert not out.exists()
+    assert not (tmp_path / name).exists()

@@ -9,10 +9,8 @@ from functools import cache
 
 import numpy as np
 
-from vision.finder import load_finder
-from vision.heads import load_heads
 from vision.pyramid import Image
-from vision.reader import Reader
+from vision.reader import Reader, load_reader
 from vision.reading import Face, Join, PointPx, Reading, Tile
 from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
 from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
@@ -28,7 +26,7 @@ SAME_PLACE = 0.3
 @cache
 def reader() -> Reader:
     """The eye as it is shipped."""
-    return Reader(load_heads(), load_finder())
+    return load_reader()
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,11 +122,12 @@ def test_rendered_tables_follow_from_the_seed_and_their_tiles_are_on_them() -> N
 def test_opencv_says_what_torch_says(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch trains the finder; it is not among the tools of the tests")
     pytest.importorskip("onnx", reason="onnx writes the finder")
-    from vision.training.finder_net import FinderNet, save_onnx
+    from vision.training.finder_net import FinderNet
+    from vision.training.onnx_file import save_onnx
 
     torch.manual_seed(1)
     net, file = FinderNet(), tmp_path / "finder.onnx"
-    save_onnx(net, file)
+    save_onnx(net, file, example=torch.zeros(1, 3, 64, 96), free={2: "height", 3: "width"})
     picture = np.random.default_rng(1).normal(0, 1, (1, 3, 96, 160)).astype(np.float32)
     with torch.no_grad():
         expected = net.eval()(torch.from_numpy(picture)).numpy()

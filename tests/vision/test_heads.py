@@ -39,7 +39,7 @@ def heads() -> ReaderHeads:
     return ReaderHeads(
         head(rng, (8, 5, 3), 0.75),
         head(rng, (8, 5, 4, 6)),
-        head(rng, (7, 19), 1.5),
+        replace(head(rng, (7, 19), 1.5), misread=0.01),
         {"seed": 3, "note": "größer"},
     )
 
@@ -71,6 +71,12 @@ def test_probabilities_sum_to_one_and_large_outputs_do_not_overflow() -> None:
     assert probabilities.sum(axis=1) == pytest.approx([1, 1, 1])
 
 
+def test_no_number_is_surer_than_misreadings_allow() -> None:
+    one = replace(heads().pips, misread=0.19)
+    chances = one.chances(np.eye(19, dtype=np.float32)[:1] * 1e3)
+    assert chances[0] == pytest.approx([0.82, *[0.01] * 18])
+
+
 def test_no_features_give_no_probabilities() -> None:
     assert heads().pips.probabilities(np.empty((0, 7), np.float32)).shape == (0, 19)
 
@@ -80,7 +86,7 @@ def test_what_is_saved_is_loaded(stored: Path) -> None:
     assert after.notes == before.notes
     for name in NAMES:
         saved, loaded = getattr(before, name), getattr(after, name)
-        assert loaded.sharpness == saved.sharpness
+        assert (loaded.sharpness, loaded.misread) == (saved.sharpness, saved.misread)
         for field in fields(Head)[:4]:
             old, new = getattr(saved, field.name), getattr(loaded, field.name)
             for a, b in zip(old, new, strict=True):
@@ -101,7 +107,7 @@ def test_the_same_heads_make_the_same_arrays(stored: Path, tmp_path: Path) -> No
 def test_the_file_holds_arrays_and_a_header_in_json(stored: Path) -> None:
     with np.load(stored, allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
-        assert (header["format"], header["version"]) == ("tallybone-heads", 2)
+        assert (header["format"], header["version"]) == ("tallybone-heads", 3)
         assert set(header["heads"]) == set(NAMES)
         assert {file[name].dtype for name in file.files if name != "header"} == {np.dtype(np.float16)}
 
@@ -158,9 +164,11 @@ WRONG: dict[str, Callable[[bytes, Path], bytes]] = {
     "a header that is a list": with_header(lambda header: [header]),
     "a header without heads": with_header(lambda header: {k: v for k, v in header.items() if k != "heads"}),
     "more layers than there are": with_header(
-        lambda header: header | {"heads": {name: {"layers": 9, "sharpness": 1.0} for name in NAMES}}
+        lambda header: header | {"heads": {name: {"layers": 9, "sharpness": 1.0, "misread": 0.0} for name in NAMES}}
     ),
-    "a head too few": with_header(lambda header: header | {"heads": {"face": {"layers": 2, "sharpness": 1.0}}}),
+    "a head too few": with_header(
+        lambda header: header | {"heads": {"face": {"layers": 2, "sharpness": 1.0, "misread": 0.0}}}
+    ),
 }
 
 
@@ -182,7 +190,7 @@ def test_an_absent_file_and_a_folder_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "came"),
-    [({"version": 3}, "tallybone-heads version 3"), ({"format": "bones"}, "bones version 2")],
+    [({"version": 4}, "tallybone-heads version 4"), ({"format": "bones"}, "bones version 3")],
     ids=["version", "format"],
 )
 def test_another_version_is_said(stored: Path, tmp_path: Path, change: dict[str, object], came: str) -> None:
@@ -190,17 +198,18 @@ def test_another_version_is_said(stored: Path, tmp_path: Path, change: dict[str,
     path.write_bytes(with_header(lambda header: header | change)(stored.read_bytes(), tmp_path))
     with pytest.raises(ModelError) as caught:
         load_heads(path)
-    assert str(caught.value) == f"{path}: expected tallybone-heads version 2, got {came}"
+    assert str(caught.value) == f"{path}: expected tallybone-heads version 3, got {came}"
 
 
 def test_the_shipped_heads_load_and_fit_the_patches() -> None:
-    from vision.patches import half_grid, tile_grid
+    from vision.halves import FEATURES
+    from vision.patches import tile_grid
 
     shipped = load_heads()
     for one, count, classes in (
         (shipped.face, tile_grid().feature_count, 3),
         (shipped.pose, tile_grid().feature_count, 6),
-        (shipped.pips, half_grid(0).feature_count, 19),
+        (shipped.pips, FEATURES, 19),
     ):
         assert one.outputs(np.zeros((2, count), np.float32)).shape == (2, classes)
         assert all(np.isfinite(values).all() for values in (one.mean, one.scale, *one.weights, *one.biases))

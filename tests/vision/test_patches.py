@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.shapes import Bgr, blank, fill, fill_circle, tile_at, tiles_at
-from vision.patches import PatchGrid, features, half_grid, sample, tile_grid
+from vision.patches import PatchGrid, contrasts, features, half_grid, sample, tile_grid
 from vision.poses import Poses, corners, empty_poses, to_image
 from vision.pyramid import Image, build_pyramid
 
@@ -74,6 +74,32 @@ def test_the_face_is_zero_and_black_on_white_is_nearly_one() -> None:
     assert half[1, pip_row, pip_column] == -half[0, pip_row, pip_column]
     assert half[0, size // 4, pip_column] == 0.0  # between pips
     assert half[1, size // 4, pip_column] == 0.0
+
+
+def test_contrasts_are_the_features_as_pictures() -> None:
+    pose, grid = tile_at(150, 120, side_px=60, degrees=20), half_grid(0)
+    levels = build_pyramid(drawn(pose, (250, 250, 250), (30, 30, 200), (60, 90, 40)))
+    patches = sample(levels, pose, grid)
+    light, red, yellow = contrasts(patches, grid)[0]
+    np.testing.assert_allclose(light.ravel(), features(patches, grid)[0, grid.rows * grid.columns :], atol=1e-6)
+    pip_row, pip_column = grid.rows // 2, int((1.1 - 0.5) / 1.2 * grid.columns)
+    assert light[pip_row, pip_column] < -0.5  # a red pip is darker than the face
+    assert red[pip_row, pip_column] > 0.5
+    assert yellow[pip_row, pip_column] > 0.3
+    assert abs(contrasts(patches, grid)[0][:, grid.rows // 4, pip_column]).max() == 0.0  # the face itself
+
+
+def test_no_patches_have_no_contrasts() -> None:
+    assert contrasts(np.empty((0, 32 * 32, 3), np.uint8), half_grid(0)).shape == (0, 3, 32, 32)
+
+
+def test_a_half_grid_shows_as_much_as_it_is_asked() -> None:
+    pose = tile_at(150, 120, side_px=60)
+    image = drawn(pose, WHITE, BLACK, WHITE)
+    wide, usual = half_grid(0, size=40, span=1.5), half_grid(0, size=32)
+    np.testing.assert_allclose(wide.uv[:, 0].mean(), usual.uv[:, 0].mean())  # both around the half's middle
+    assert np.ptp(wide.uv[:, 0]) / np.ptp(usual.uv[:, 0]) == pytest.approx(1.5 * 39 / 40 / (1.2 * 31 / 32))
+    np.testing.assert_allclose(seen(image, pose, wide)[0, 0, 4:-4, 4:-4], seen(image, pose, usual)[0, 0], atol=1e-6)
 
 
 def test_a_half_patch_has_the_bar_at_its_right_edge() -> None:

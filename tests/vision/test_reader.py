@@ -22,11 +22,9 @@ from tests.vision.tables import (
     table_with,
     turned_back,
 )
-from vision.finder import load_finder
-from vision.heads import load_heads
 from vision.poses import Poses
 from vision.pyramid import Image
-from vision.reader import Reader
+from vision.reader import load_reader
 from vision.reading import Face, PointPx, Reading, Tile
 from vision.render.chains import chain
 from vision.render.layouts import visible_area
@@ -160,7 +158,7 @@ def test_dim_light_hides_no_tile() -> None:
 def test_the_same_picture_gives_the_same_reading() -> None:
     rendered, reading = shown("block", "felt")
     assert reader().read(rendered.image) == reading
-    assert Reader(load_heads(), load_finder()).read(rendered.image.copy()) == reading
+    assert load_reader().read(rendered.image.copy()) == reading
 
 
 def test_the_picture_is_left_as_it_was() -> None:
@@ -186,14 +184,10 @@ def test_face_down_tiles_have_no_halves() -> None:
 
 def test_a_known_set_bounds_the_pips() -> None:
     rendered = table_with([lay(9, 8, -60, 0, 20), lay(7, 9, 60, 10, 100), lay(8, 8, 0, 90)])
-    halves = [
-        half.pips
-        for tile in Reader(load_heads(), load_finder(), max_pips=6).read(rendered.image).tiles
-        for half in tile.halves
-    ]
+    halves = [half.pips for tile in load_reader(6).read(rendered.image).tiles for half in tile.halves]
     assert len(halves) == 6
     assert max(halves) <= 6
-    known = Reader(load_heads(), load_finder(), max_pips=9).read(rendered.image)
+    known = load_reader(9).read(rendered.image)
     assert any(half.pips > 6 for tile in known.tiles for half in tile.halves)
 
 

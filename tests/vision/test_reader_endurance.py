@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.vision.tables import lay, reader, table_with
-from vision.finder import load_finder
-from vision.heads import load_heads
 from vision.pyramid import Image
-from vision.reader import Reader
+from vision.reader import Reader, load_reader
 from vision.reading import Reading
 
 
@@ -28,9 +26,7 @@ def test_readers_in_two_threads_see_what_one_sees() -> None:
     def read_all(own: Reader) -> list[Reading]:
         return [own.read(image) for _ in range(3) for image in images]
 
-    # A finder is for one thread; the heads are arrays that nobody changes.
-    heads = load_heads()
-    own = [Reader(heads, load_finder()) for _ in range(2)]
+    own = [load_reader() for _ in range(2)]  # a network is for one thread
     with ThreadPoolExecutor(len(own)) as threads:
         assert list(threads.map(read_all, own)) == [alone * 3] * 2
 

@@ -16,8 +16,8 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.finder import load_finder
+from vision.halves import load_halves
 from vision.heads import DOWN, NOTHING, UP, Head, ReaderHeads
-from vision.patches import features, half_grid, sample
 from vision.poses import Poses, deltas_between, empty_poses, half_centers, sides_px
 from vision.pyramid import build_pyramid
 from vision.reading import Face, Reading
@@ -56,7 +56,10 @@ def _threads() -> Iterator[None]:
 def drawn() -> Samples:
     """Two tables."""
     return join_samples(
-        [draw_samples(np.random.default_rng(seed), max_pips=6, finder=load_finder(), heads=None) for seed in (1, 2)]
+        [
+            draw_samples(np.random.default_rng(seed), load_finder(), load_halves(), max_pips=6, heads=None)
+            for seed in (1, 2)
+        ]
     )
 
 
@@ -118,7 +121,7 @@ def test_samples_have_what_the_heads_take(drawn: Samples) -> None:
 
 
 def test_the_same_seed_draws_the_same_samples(drawn: Samples) -> None:
-    again = draw_samples(np.random.default_rng(1), max_pips=6, finder=load_finder(), heads=None)
+    again = draw_samples(np.random.default_rng(1), load_finder(), load_halves(), max_pips=6, heads=None)
     for name in FIELDS:
         values = getattr(again, name)
         assert (getattr(drawn, name)[: len(values)] == values).all()
@@ -126,7 +129,8 @@ def test_the_same_seed_draws_the_same_samples(drawn: Samples) -> None:
 
 def test_another_seed_draws_others() -> None:
     first, second = (
-        draw_samples(np.random.default_rng(seed), max_pips=6, finder=load_finder(), heads=None) for seed in (3, 4)
+        draw_samples(np.random.default_rng(seed), load_finder(), load_halves(), max_pips=6, heads=None)
+        for seed in (3, 4)
     )
     assert first.half_pips.tolist() != second.half_pips.tolist()
 
@@ -136,7 +140,7 @@ def test_a_half_is_labelled_with_its_own_pips(monkeypatch: pytest.MonkeyPatch) -
     rendered = table_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)], Looks(seed=3))
     monkeypatch.setattr(samples, "draw_scene", lambda *_, **__: None)
     monkeypatch.setattr(samples, "render", lambda *_: rendered)
-    got = draw_samples(np.random.default_rng(0), max_pips=6, finder=load_finder(), heads=None)
+    got = draw_samples(np.random.default_rng(0), load_finder(), load_halves(), max_pips=6, heads=None)
     assert sorted(got.half_pips.tolist()) == sorted([0, 6, 5, 1] * 2)
     exact, pips = exact_halves(rendered.image, rendered.truth)
     for seen, label in zip(got.half_features.astype(np.float32), got.half_pips, strict=True):
@@ -147,13 +151,11 @@ def test_a_half_is_labelled_with_its_own_pips(monkeypatch: pytest.MonkeyPatch) -
 def exact_halves(image: NDArray[np.uint8], truth: Reading) -> tuple[NDArray[np.float32], list[int]]:
     """What each half shows when looked at without error, and its pips, found by its centre."""
     poses, _ = truth_poses(truth)
-    shown, pips = [], []
+    halves, pips = [h for tile in truth.tiles for h in tile.halves], []
     for half in (0, 1):
-        shown.append(features(sample(build_pyramid(image), poses, half_grid(half)), half_grid(half)))
         for center in half_centers(poses)[:, half]:
-            halves = [h for tile in truth.tiles for h in tile.halves]
             pips.append(min(halves, key=lambda h: math.dist(h.center_px, center)).pips)
-    return np.concatenate(shown), pips
+    return load_halves().describe(build_pyramid(image), poses), pips
 
 
 def test_pose_deltas_lead_onto_the_tile(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +170,7 @@ def test_pose_deltas_lead_onto_the_tile(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(samples, "draw_scene", lambda *_, **__: None)
     monkeypatch.setattr(samples, "render", lambda *_: rendered)
     monkeypatch.setattr(samples, "deltas_between", recorded)
-    got = draw_samples(np.random.default_rng(0), max_pips=6, finder=load_finder(), heads=None)
+    got = draw_samples(np.random.default_rng(0), load_finder(), load_halves(), max_pips=6, heads=None)
     (errors,) = asked
     assert len(errors) == len(got.pose_deltas) > 4
     assert errors.max() < 1e-9
@@ -273,14 +275,26 @@ def test_calibration_corrects_a_head_that_is_too_sure() -> None:
     none, unit, identity = np.zeros(3, np.float32), np.ones(3, np.float32), np.eye(3, dtype=np.float32)
     for factor in (0.5, 2.0):
         head = Head(none, unit, (identity * np.float32(factor),), (none,))
-        assert calibrated(head, logits.astype(np.float16), labels).sharpness == pytest.approx(1 / factor, rel=0.12)
+        assert calibrated(head, head.outputs(logits.astype(np.float32)), labels).sharpness == pytest.approx(
+            1 / factor, rel=0.12
+        )
+
+
+def test_calibration_allows_for_misreadings_however_sure_the_head_is() -> None:
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 19, 4000)
+    said = np.where(rng.random(4000) < 0.01, rng.integers(0, 19, 4000), labels)
+    none, unit, identity = np.zeros(19, np.float32), np.ones(19, np.float32), np.eye(19, dtype=np.float32)
+    head = Head(none, unit, (identity,), (none,))
+    outputs = 20 * np.eye(19, dtype=np.float32)[said]
+    assert calibrated(head, outputs, labels, misread=(0.0, 0.001, 0.01, 0.1)).misread == 0.01
 
 
 def assert_equal_heads(first: ReaderHeads, second: ReaderHeads) -> None:
     assert first.notes == second.notes
     for name in ("face", "pose", "pips"):
         one, two = getattr(first, name), getattr(second, name)
-        assert one.sharpness == two.sharpness
+        assert (one.sharpness, one.misread) == (two.sharpness, two.misread)
         for a, b in zip(
             (one.mean, one.scale, *one.weights, *one.biases),
             (two.mean, two.scale, *two.weights, *two.biases),
@@ -300,5 +314,6 @@ def test_training_does_not_depend_on_the_number_of_processes() -> None:
     )
     assert_equal_heads(one, two)
     assert one.notes.items() >= {"seed": 4, "scenes": 3, "epochs": 1}.items()
+    assert {"usual_halves", "usual_halves_misread"} <= set(one.notes)
     assert max(share for _, share in said) == 1.0
     assert len({what for what, _ in said}) >= 4

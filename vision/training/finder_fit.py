@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from torch import Tensor
 
 from vision.training.finder_crops import draw_crop
 from vision.training.finder_loss import loss_of
-from vision.training.finder_net import FinderNet, save_onnx
+from vision.training.finder_net import FinderNet
 from vision.training.finder_pictures import StoredPicture, draw_pictures
 from vision.training.finder_targets import targets_of
+from vision.training.onnx_file import save_onnx
+from vision.training.torch_fit import Batch, Pace, drawn_ahead, fit
 
-_BATCH, _AHEAD = 8, 4
-_STEP_SIZE, _DECAY, _WARM_UP_STEPS, _STEEPEST = 3e-3, 1e-4, 150, 10.0
-# What is shipped is a running mean of the weights, which is better than any of them.
-_MEAN_OVER_STEPS = 500
+_BATCH = 8
+_PACE = Pace(step_size=3e-3, decay=1e-4, warm_up_steps=150, mean_over_steps=500)
 
 Progress = Callable[[str, float], None]
-# Images (N, H, W, 3), then what `vision.training.finder_loss.loss_of` takes.
-Batch = tuple[NDArray[np.generic], ...]
 
 
 def train_finder(*, seed: int, scenes: int, steps: int, jobs: int, progress: Progress) -> Callable[[Path], None]:
@@ -39,54 +36,20 @@ def train_finder(*, seed: int, scenes: int, steps: int, jobs: int, progress: Pro
     """
     pictures = list(draw_pictures(seed, scenes, jobs, partial(progress, "rendering tables")))
     torch.manual_seed(seed)
-    learned = partial(progress, "training the finder")
-    return partial(save_onnx, fit_finder(FinderNet(), _batches(seed, steps, pictures), steps, learned))
+    batches = drawn_ahead(partial(draw_batch, seed, pictures), steps)
+    net = fit(FinderNet(), batches, steps, loss=_loss, pace=_PACE, progress=partial(progress, "training the finder"))
+    # For pictures of any size by 32.
+    return partial(save_onnx, net, example=torch.zeros(1, 3, 64, 96), free={2: "height", 3: "width"})
 
 
-def fit_finder(net: FinderNet, batches: Iterator[Batch], steps: int, progress: Callable[[float], None]) -> FinderNet:
-    """Return a network that learned from *steps* batches."""
-    net = net.to(memory_format=torch.channels_last)
-    mean = torch.optim.swa_utils.AveragedModel(net, avg_fn=_running_mean, use_buffers=True)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=_STEP_SIZE, weight_decay=_DECAY)
-    for step, batch in enumerate(batches):
-        for group in optimizer.param_groups:
-            group["lr"] = _STEP_SIZE * min(1.0, (step + 1) / _WARM_UP_STEPS) * _faded(step / steps)
-        images, *targets = (torch.from_numpy(part) for part in batch)
-        seen = images.permute(0, 3, 1, 2).float().div(128).sub(1).contiguous(memory_format=torch.channels_last)
-        net.train()
-        optimizer.zero_grad()
-        loss_of(net(seen), *targets).backward()
-        torch.nn.utils.clip_grad_norm_(net.parameters(), _STEEPEST)
-        optimizer.step()
-        mean.update_parameters(net)
-        progress((step + 1) / steps)
-    found: FinderNet = mean.module
-    return found
+def _loss(net: FinderNet, batch: Batch) -> Tensor:
+    images, *targets = (torch.from_numpy(part) for part in batch)
+    seen = images.permute(0, 3, 1, 2).float().div(128).sub(1).contiguous(memory_format=torch.channels_last)
+    return loss_of(net(seen), *targets)
 
 
-def _faded(share: float) -> float:
-    """Return the step size after a share of the training: half a wave down to a hundredth."""
-    return 0.5 * (1 + float(np.cos(np.pi * share))) + 0.01
-
-
-def _running_mean(mean: torch.Tensor, weight: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
-    """Return the mean after one more step; the first ones, far off, are forgotten sooner."""
-    new = max(1 / _MEAN_OVER_STEPS, 20 / (int(count) + 20))
-    return mean + (weight - mean) * new if mean.is_floating_point() else weight
-
-
-def _batches(seed: int, steps: int, pictures: list[StoredPicture]) -> Iterator[Batch]:
-    """Yield batches, drawn on another thread while the network learns."""
-    with ThreadPoolExecutor(max_workers=1) as aside:
-        ahead = [aside.submit(draw_batch, seed, step, pictures) for step in range(min(_AHEAD, steps))]
-        for step in range(steps):
-            yield ahead.pop(0).result()
-            if step + _AHEAD < steps:
-                ahead.append(aside.submit(draw_batch, seed, step + _AHEAD, pictures))
-
-
-def draw_batch(seed: int, step: int, pictures: list[StoredPicture]) -> Batch:
-    """Return crops and their targets, the same for the same seed and step."""
+def draw_batch(seed: int, pictures: list[StoredPicture], step: int) -> Batch:
+    """Return crops, shape (N, H, W, 3), and what `loss_of` takes, the same for the same seed and step."""
     rng = np.random.default_rng([seed, step])
     crops = [draw_crop(rng, pictures[int(rng.integers(len(pictures)))].opened()) for _ in range(_BATCH)]
     truth = [targets_of(crop) for crop in crops]

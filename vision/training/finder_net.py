@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import torch
 from torch import Tensor, nn
 
@@ -59,18 +57,3 @@ class _Residual(nn.Module):
 def _layer(inputs: int, outputs: int, *, stride: int = 1, size: int = 3) -> nn.Sequential:
     convolution = nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=False)
     return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))
-
-
-def save_onnx(net: FinderNet, path: Path) -> None:
-    """Write a network for OpenCV to run, for pictures of any size by 32."""
-    free = {"picture": {2: "height", 3: "width"}, "cells": {2: "rows", 3: "columns"}}
-    torch.onnx.export(
-        net.eval().to(memory_format=torch.contiguous_format),
-        (torch.zeros(1, 3, 64, 96),),
-        str(path),
-        input_names=["picture"],
-        output_names=["cells"],
-        dynamic_axes=free,
-        opset_version=13,
-        dynamo=False,  # the newer exporter needs a further package, and OpenCV 4 cannot read what it writes
-    )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,16 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
-from threadpoolctl import threadpool_limits
 
-from vision.finder import load_finder
+from vision.finder import Finder
+from vision.halves import HalfNetwork
 from vision.heads import Array, Head, ReaderHeads
 from vision.render.patterns import MAX_PIPS
+from vision.training.collect import collect
+from vision.training.held_out import draw_usual, figures_of, join_halves
 from vision.training.samples import SETS_DRAWN, Samples, draw_samples, join_samples
 
-_CHUNK, _BATCH = 8, 256
-_HELD_OUT = 0.08
+_BATCH = 256
+# Further tables for each that the heads learn from: kept back, usual ones kept back.
+_HELD_OUT, _USUAL_HELD_OUT = 0.08, 0.16
+_FACE_HIDDEN, _PIPS_HIDDEN = (160,), (96,)
 _SHARPNESS = np.geomspace(0.3, 3, 47)
+# Of halves: glare and cover can turn a sure number into another.
+_MISREAD = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 
 Progress = Callable[[str, float], None]
 
@@ -40,20 +45,22 @@ def train_heads(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Pro
         jobs: Processes that render.
         progress: Called with what is being done and the share of it that is done.
     """
+
+    def tables(what: str, seed: int, count: int, heads: ReaderHeads | None) -> Samples:
+        draw = partial(_draw_any_set, heads=heads)
+        return join_samples(list(collect(draw, seed, max(1, count), jobs, partial(progress, what))))
+
     first = max(1, scenes // 3)
-    early = join_samples(list(_collect(seed, first, jobs, None, partial(progress, "rendering tables, first round"))))
+    early = tables("rendering tables, first round", seed, first, None)
     heads = fit_heads(early, early, seed, max(2, epochs // 2), partial(progress, "first round"))
-    late = join_samples(
-        list(
-            _collect(seed + 1, max(1, scenes - first), jobs, heads, partial(progress, "rendering tables, second round"))
-        )
-    )
-    held_out = max(1, round(_HELD_OUT * scenes))
-    check = join_samples(
-        list(_collect(seed + 2, held_out, jobs, heads, partial(progress, "rendering held-out tables")))
-    )
+    late = tables("rendering tables, second round", seed + 1, scenes - first, heads)
+    check = tables("rendering held-out tables", seed + 2, round(_HELD_OUT * scenes), heads)
     heads = fit_heads(join_samples([early, late]), check, seed, epochs, partial(progress, "second round"))
-    return replace(heads, notes={"seed": seed, "scenes": scenes, "epochs": epochs} | heads.notes)
+
+    draw, usual_count = partial(draw_usual, heads=heads), max(1, round(_USUAL_HELD_OUT * scenes))
+    halves = join_halves(list(collect(draw, seed + 3, usual_count, jobs, partial(progress, "reading usual tables"))))
+    notes = {"seed": seed, "scenes": scenes, "epochs": epochs} | heads.notes | figures_of(heads.pips, halves)
+    return replace(heads, notes=notes)
 
 
 def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: Callable[[float], None]) -> ReaderHeads:
@@ -62,12 +69,12 @@ def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: 
     def part(index: int) -> Callable[[float], None]:
         return lambda share: progress((index + share) / 3)
 
-    face = _fit_classifier(learn.tile_features, learn.tile_class, 3, (160,), seed, epochs, part(0))
-    pips = _fit_classifier(learn.half_features, learn.half_pips, MAX_PIPS + 1, (256,), seed, epochs, part(1))
+    face = _fit_classifier(learn.tile_features, learn.tile_class, 3, _FACE_HIDDEN, seed, epochs, part(0))
+    pips = _fit_classifier(learn.half_features, learn.half_pips, MAX_PIPS + 1, _PIPS_HIDDEN, seed, epochs, part(1))
     heads = ReaderHeads(
-        calibrated(face, check.tile_features, check.tile_class),
+        calibrated(face, face.outputs(check.tile_features.astype(np.float32)), check.tile_class),
         _fit_pose(learn, seed, epochs, part(2)),
-        calibrated(pips, check.half_features, check.half_pips),
+        calibrated(pips, pips.outputs(check.half_features.astype(np.float32)), check.half_pips, misread=_MISREAD),
         {},
     )
     return replace(heads, notes=held_out_figures(heads, check))
@@ -75,8 +82,9 @@ def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: 
 
 def held_out_figures(heads: ReaderHeads, check: Samples) -> dict[str, object]:
     """Return the error shares on rendered tables that were kept back."""
-    face_error = _error(heads.face, check.tile_features, check.tile_class)
-    pips_error = _error(heads.pips, check.half_features, check.half_pips)
+    face_said = heads.face.probabilities(check.tile_features.astype(np.float32))
+    pips_said = heads.pips.probabilities(check.half_features.astype(np.float32))
+    face_error, pips_error = face_said.argmax(axis=1) != check.tile_class, pips_said.argmax(axis=1) != check.half_pips
     left = check.pose_deltas - heads.pose.outputs(check.pose_features.astype(np.float32))
     return {
         "face_error": round(float(face_error.mean()), 5),
@@ -86,42 +94,11 @@ def held_out_figures(heads: ReaderHeads, check: Samples) -> dict[str, object]:
     }
 
 
-def _error(head: Head, features: NDArray[np.float16], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return np.asarray(head.probabilities(features.astype(np.float32)).argmax(axis=1) != labels)
-
-
-def _collect(
-    seed: int, scenes: int, jobs: int, heads: ReaderHeads | None, progress: Callable[[float], None]
-) -> Iterator[Samples]:
-    """Yield the samples of *scenes* tables in order, whatever the number of processes."""
-    sizes = [min(_CHUNK, scenes - start) for start in range(0, scenes, _CHUNK)]
-    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
-    draw = partial(_samples_of_chunk, heads=heads)
-    if jobs == 1:
-        for done, (chunk, size) in enumerate(zip(seeds, sizes, strict=True)):
-            yield draw(chunk, size)
-            progress((done + 1) / len(seeds))
-        return
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
-        for done, part in enumerate(pool.map(draw, seeds, sizes)):
-            yield part
-            progress((done + 1) / len(seeds))
-
-
-def _samples_of_chunk(seed: np.random.SeedSequence, scenes: int, heads: ReaderHeads | None) -> Samples:
-    import cv2
-
-    rng = np.random.default_rng(seed)
-    max_pips = rng.choice(list(SETS_DRAWN), size=scenes, p=list(SETS_DRAWN.values()))
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)  # the processes share the cores already
-    try:
-        with threadpool_limits(1):
-            finder = load_finder()  # here, because no network goes from process to process
-            drawn = [draw_samples(rng, max_pips=int(pips), finder=finder, heads=heads) for pips in max_pips]
-            return join_samples(drawn)
-    finally:
-        cv2.setNumThreads(threads)
+def _draw_any_set(
+    rng: np.random.Generator, finder: Finder, halves: HalfNetwork, *, heads: ReaderHeads | None
+) -> Samples:
+    max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
+    return draw_samples(rng, finder, halves, max_pips=max_pips, heads=heads)
 
 
 def _fit_classifier(
@@ -164,7 +141,12 @@ def _fit_pose(learn: Samples, seed: int, epochs: int, progress: Callable[[float]
 
 
 def _run(
-    network: Any, features: Array, labels: NDArray[Any], seed: int, epochs: int, progress: Callable[[float], None]
+    network: Any,
+    features: Array,
+    labels: NDArray[Any],
+    seed: int,
+    epochs: int,
+    progress: Callable[[float], None],
 ) -> None:
     """Fit in single epochs, with a step size that falls to a twentieth."""
     network.set_params(max_iter=1, warm_start=True, alpha=1e-4, batch_size=min(_BATCH, len(features)))
@@ -183,13 +165,18 @@ def _standard(features: NDArray[np.float16]) -> tuple[Array, Array]:
     return np.asarray(mean, np.float32), np.asarray(scale, np.float32)
 
 
-def calibrated(head: Head, features: NDArray[np.float16], labels: NDArray[np.int64]) -> Head:
-    """Return the head with the sharpness that gives held-out labels the highest likelihood (temperature scaling)."""
-    logits = head.outputs(features.astype(np.float32)).astype(np.float64)
+def calibrated(head: Head, outputs: Array, labels: NDArray[np.int64], *, misread: tuple[float, ...] = (0.0,)) -> Head:
+    """Return the head with the sharpness that gives held-out labels the highest likelihood (temperature scaling).
 
-    def loss(sharpness: float) -> float:
-        values = logits * sharpness
-        values -= values.max(axis=1, keepdims=True)
-        return float(-(values[np.arange(len(labels)), labels] - np.log(np.exp(values).sum(axis=1))).mean())
+    Args:
+        head: What gave the outputs.
+        outputs: Shape (N, O), of what was kept back.
+        labels: Shape (N,).
+        misread: Shares of misreadings, of which the likeliest is taken too.
+    """
 
-    return Head(head.mean, head.scale, head.weights, head.biases, float(min(_SHARPNESS, key=loss)))
+    def loss(one: Head) -> float:
+        return float(-np.log(one.chances(outputs)[np.arange(len(labels)), labels] + 1e-9).mean())
+
+    tried = (replace(head, sharpness=float(sharpness), misread=m) for sharpness in _SHARPNESS for m in misread)
+    return min(tried, key=loss)

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.finder import Finder
+from vision.halves import HalfNetwork
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
-from vision.patches import PatchGrid, features, half_grid, sample, tile_grid
-from vision.poses import Poses, corners, deltas_between, move, sides_px, upright_poses
+from vision.patches import PatchGrid, features, sample, tile_grid
+from vision.poses import Poses, corners, deltas_between, empty_poses, move, sides_px, upright_poses
 from vision.pyramid import Level, build_pyramid
 from vision.reader import Reader
 from vision.reading import Face, PointPx, Reading
@@ -27,9 +28,15 @@ _MENDABLE = 0.6
 _MAX_NOTHING_PER_SCENE = 50
 _MAX_VIEWS_PER_TILE = 3
 _MAX_MENDABLE_PER_SCENE = 70
-_PIP_VIEWS = 2
+# Halves are seen through poses wrong by so much, and through those that the reader itself finds: half of those are
+# wrong by less than 0.05 sides at their worst corner, one in a hundred by more than 0.17.
+_PIP_SPREADS = (0.03, 0.1)
+# Sets above this show numbers that few tables have: their halves are seen twice as often.
+_COMMON_SETS = 9
 _ANYWHERE_PER_SCENE = 25
 _READER_ROUNDS = 2
+# A pose times this is that of the same tile with its halves swapped.
+_TURNED = np.array([1, 1, -1, -1, -1, -1.0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +46,7 @@ class Samples:
     Attributes:
         tile_features, tile_class: Shape (N, F) float16 and (N,), classes NOTHING, UP, DOWN.
         pose_features, pose_deltas: Shape (M, F) float16 and (M, 6), what `move` needs.
-        half_features, half_pips: Shape (K, G) float16 and (K,).
+        half_features, half_pips: What the half network says, shape (K, G) float16, and shape (K,).
     """
 
     tile_features: NDArray[np.float16]
@@ -55,13 +62,16 @@ def join_samples(parts: list[Samples]) -> Samples:
     return Samples(*(np.concatenate([getattr(part, name) for part in parts]) for name in Samples.__slots__))
 
 
-def draw_samples(rng: np.random.Generator, *, max_pips: int, finder: Finder, heads: ReaderHeads | None) -> Samples:
+def draw_samples(
+    rng: np.random.Generator, finder: Finder, halves: HalfNetwork, *, max_pips: int, heads: ReaderHeads | None
+) -> Samples:
     """Render one random table and return its samples.
 
     Args:
         rng: Where all chance comes from.
-        max_pips: The highest number of the set.
         finder: What proposes tiles.
+        halves: What looks at halves.
+        max_pips: The highest number of the set.
         heads: Heads of an earlier round: what they still take for tiles is taught; None in the first round.
     """
     width = int(rng.integers(640, 1400))
@@ -70,23 +80,31 @@ def draw_samples(rng: np.random.Generator, *, max_pips: int, finder: Finder, hea
     levels = build_pyramid(rendered.image)
     poses, faces = truth_poses(rendered.truth)
     found = finder.find(levels)
-    near = found.poses
+    mended = empty_poses()
     if heads is not None:
-        near = np.concatenate([near, Reader(heads, finder).mended(levels, near, rounds=_READER_ROUNDS)[0]])
-    near = np.concatenate([near, _anywhere(rng, poses, levels[0].full_size_px)])
+        mended = Reader(heads, finder, halves).mended(levels, found.poses, rounds=_READER_ROUNDS)[0]
+    near = np.concatenate([found.poses, mended, _anywhere(rng, poses, levels[0].full_size_px)])
     near = near[~_near_any(near, rendered.unread_px)]
-    slight = np.concatenate([_moved(rng, poses, 0.05), _moved(rng, poses, 0.03), _wrong_on_purpose(rng, poses)])
+    slight = np.concatenate([moved(rng, poses, 0.05), moved(rng, poses, 0.03), _wrong_on_purpose(rng, poses)])
     tile_poses, tile_class = _drawn(rng, np.concatenate([near, slight]), poses, faces)
-    wide = np.concatenate([_moved(rng, poses, 0.14), _moved(rng, poses, 0.14), _moved(rng, poses, 0.05)])
+    wide = np.concatenate([moved(rng, poses, 0.14), moved(rng, poses, 0.14), moved(rng, poses, 0.05)])
     mendable, deltas = _mendable(rng, np.concatenate([wide, tile_poses]), poses)
-    half_features, half_pips = _half_samples(rng, levels, rendered.truth, poses)
+    spreads = _PIP_SPREADS * (1 if max_pips <= _COMMON_SETS else 2)
+    seen, which = _views_of_halves(rng, poses[faces == UP], mended, spreads)
     return Samples(
         _features(levels, tile_poses, tile_grid()),
         tile_class,
         _features(levels, mendable, tile_grid()),
         deltas.astype(np.float32),
-        half_features,
-        half_pips,
+        halves.describe(levels, seen).astype(np.float16),
+        true_pips(rendered.truth)[which].T.ravel(),
+    )
+
+
+def true_pips(truth: Reading) -> NDArray[np.int64]:
+    """Return the pips of both halves of the true tiles that lie face up, shape (N, 2)."""
+    return np.array([[half.pips for half in tile.halves] for tile in truth.tiles if tile.halves], np.int64).reshape(
+        -1, 2
     )
 
 
@@ -119,14 +137,14 @@ def corner_errors(poses: Poses, truth: Poses) -> tuple[NDArray[np.float64], NDAr
     """
     if not len(truth):
         return np.full(len(poses), np.inf), np.zeros(len(poses), np.intp), poses.copy()
-    turned = truth * np.array([1, 1, -1, -1, -1, -1.0])
+    turned = truth * _TURNED
     both = np.concatenate([truth, turned])
     gaps = np.linalg.norm(corners(poses)[:, None] - corners(both)[None], axis=-1).max(axis=-1) / sides_px(both)
     nearest = gaps.argmin(axis=1)
     return gaps[np.arange(len(poses)), nearest], nearest % len(truth), both[nearest]
 
 
-def _moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
+def moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
     """Return poses moved at random: centre, turn and both lengths, in sides of a half."""
     deltas = rng.normal(0, spread, (len(poses), 6)) * np.array([0.5, 1.0, 0.5, 1.0, 0.25, 0.5])
     turn = rng.normal(0, spread / 2, len(poses))
@@ -198,17 +216,19 @@ def _features(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> NDArr
     return features(sample(levels, poses, grid), grid).astype(np.float16)
 
 
-def _half_samples(
-    rng: np.random.Generator, levels: tuple[Level, ...], truth: Reading, poses: Poses
-) -> tuple[NDArray[np.float16], NDArray[np.int64]]:
-    """Return features and pips of all halves of face-up tiles, each seen through slightly wrong poses."""
-    up = [i for i, tile in enumerate(truth.tiles) if tile.face is Face.UP]
-    pips = np.array([[half.pips for half in truth.tiles[i].halves] for i in up], np.int64).reshape(-1, 2)
-    parts, labels = [], []
-    for _ in range(_PIP_VIEWS):
-        seen = _moved(rng, poses[up], 0.04)
-        for half in (0, 1):
-            grid = half_grid(half)
-            parts.append(features(sample(levels, seen, grid), grid).astype(np.float16))
-            labels.append(pips[:, half])
-    return np.concatenate(parts), np.concatenate(labels)
+def _views_of_halves(
+    rng: np.random.Generator, truth: Poses, mended: Poses, spreads: tuple[float, ...]
+) -> tuple[Poses, NDArray[np.intp]]:
+    """Return poses through which the halves of true tiles are seen, shape (N, 6), and of which tile each is.
+
+    They are the true ones moved once by each of *spreads*, and one for each tile that *mended* found.
+    """
+    error, nearest, target = corner_errors(mended, truth)
+    found = rng.permutation(np.nonzero(error < _IS_TILE[1])[0])
+    found = found[np.unique(nearest[found], return_index=True)[1]]
+    # Half 0 of what was found may be half 1 of the tile.
+    same = (target[found, 2:4] * truth[nearest[found], 2:4]).sum(axis=1) > 0
+    seen = np.where(same[:, None], mended[found], mended[found] * _TURNED)
+    views = [moved(rng, truth, spread) for spread in spreads]
+    each = np.arange(len(truth))
+    return np.concatenate([*views, seen]), np.concatenate([*[each] * len(spreads), nearest[found]])

@@ -1,0 +1,62 @@
+"""Rendered tables drawn by several processes, the same ones whatever the number of processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+import cv2
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from vision.finder import Finder, load_finder
+from vision.halves import HalfNetwork, load_halves
+
+_CHUNK = 8
+Drawn = TypeVar("Drawn")
+
+
+def collect(
+    draw: Callable[[np.random.Generator, Finder, HalfNetwork], Drawn],
+    seed: int,
+    scenes: int,
+    jobs: int,
+    progress: Callable[[float], None],
+) -> Iterator[Drawn]:
+    """Yield what is drawn for each table in order, whatever the number of processes.
+
+    Args:
+        draw: Draws one table; must be a function of a module, or a `partial` of one, to reach other processes.
+        seed: Everything follows from it.
+        scenes: Number of tables.
+        jobs: Processes that draw.
+        progress: Called with the share that is done.
+    """
+    sizes = [min(_CHUNK, scenes - start) for start in range(0, scenes, _CHUNK)]
+    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
+    chunk = partial(_drawn_chunk, draw)
+    if jobs == 1:
+        for done, (chunk_seed, size) in enumerate(zip(seeds, sizes, strict=True)):
+            yield from chunk(chunk_seed, size)
+            progress((done + 1) / len(seeds))
+        return
+    with ProcessPoolExecutor(max_workers=jobs) as pool:
+        for done, part in enumerate(pool.map(chunk, seeds, sizes)):
+            yield from part
+            progress((done + 1) / len(seeds))
+
+
+def _drawn_chunk(
+    draw: Callable[[np.random.Generator, Finder, HalfNetwork], Drawn], seed: np.random.SeedSequence, scenes: int
+) -> list[Drawn]:
+    rng = np.random.default_rng(seed)
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)  # the processes share the cores already
+    try:
+        with threadpool_limits(1):
+            finder, halves = load_finder(), load_halves()  # here, because no network goes from process to process
+            return [draw(rng, finder, halves) for _ in range(scenes)]
+    finally:
+        cv2.setNumThreads(threads)

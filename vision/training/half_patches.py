@@ -1,0 +1,78 @@
+"""Halves of rendered tables, as small pictures, for the network that looks at halves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.patches import PatchGrid, half_grid, sample
+from vision.pyramid import Image, build_pyramid
+from vision.reading import Face
+from vision.render.layouts import draw_scene
+from vision.render.paint import render
+from vision.training.samples import moved, truth_poses
+
+# More is kept than the network sees (32 samples for 1.2 sides), so that each can be moved a little in training.
+SIZE, SPAN = 44, 1.5
+# High numbers, which few sets have, are harder to tell apart: they are drawn more often than they lie on tables.
+_SETS_DRAWN = {6: 0.27, 9: 0.15, 12: 0.23, 15: 0.23, 18: 0.12}
+_WIDTH_PX = (560, 1100)
+# Short sides of tiles over the width of the picture.
+_SIDES = (0.016, 0.085)
+# How wrong the poses are through which halves are seen, in sides.
+_SPREADS = (0.045, 0.045, 0.07)
+_CHUNK = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HalfPatches:
+    """Halves as they are seen through slightly wrong poses.
+
+    Attributes:
+        patches: Shape (N, SIZE * SIZE, 3), BGR.
+        pips: Shape (N,).
+    """
+
+    patches: Image
+    pips: NDArray[np.int64]
+
+
+def training_grid(half: int) -> PatchGrid:
+    """Return the grid of half 0 or 1 that `HalfPatches` are sampled with."""
+    return half_grid(half, size=SIZE, span=SPAN)
+
+
+def draw_halves(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> HalfPatches:
+    """Return the halves of rendered tables, the same for the same seed whatever the number of processes."""
+    parts = list(_drawn(seed, scenes, jobs, progress))
+    return HalfPatches(np.concatenate([p.patches for p in parts]), np.concatenate([p.pips for p in parts]))
+
+
+def _drawn(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> Iterator[HalfPatches]:
+    # Spawned and with one thread each, as in `vision.training.finder_pictures`.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
+        for done, part in enumerate(pool.map(partial(draw_table, seed), range(scenes), chunksize=_CHUNK)):
+            yield part
+            progress((done + 1) / scenes)
+
+
+def draw_table(seed: int, index: int) -> HalfPatches:
+    """Return the halves of one rendered table."""
+    rng = np.random.default_rng([seed, index])
+    max_pips = int(rng.choice(list(_SETS_DRAWN), p=list(_SETS_DRAWN.values())))
+    width = int(rng.integers(*_WIDTH_PX))
+    sides_px = (width * _SIDES[0], width * _SIDES[1])
+    rendered = render(draw_scene(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px), rng)
+    levels, (poses, _) = build_pyramid(rendered.image), truth_poses(rendered.truth)
+    up = [i for i, tile in enumerate(rendered.truth.tiles) if tile.face is Face.UP]
+    pips = np.array([[half.pips for half in rendered.truth.tiles[i].halves] for i in up], np.int64).reshape(-1, 2)
+    views = [moved(rng, poses[up], spread) for spread in _SPREADS]
+    patches = [sample(levels, seen, training_grid(half)) for seen in views for half in (0, 1)]
+    return HalfPatches(np.concatenate(patches), np.tile(pips.T.reshape(-1), len(views)))
