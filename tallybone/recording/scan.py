@@ -38,6 +38,7 @@ _RESTART = re.compile(
     + rb"|\x06.{4}\0{4}.{28}(?:\0{4}|\x03\0\0\0lz4|\x04\0\0\0zstd)|\x0f\x04\0{7})",
     re.DOTALL,
 )
+_BEGIN_BYTES = 256  # of a record: where the lengths inside it are, unless its name is longer than any we know
 _RESTART_BYTES = 9 + _CHUNK_HEAD.size + 4 + 8  # more than the pattern can take: windows overlap by as much
 
 _IN_DATA = frozenset({Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.MESSAGE_INDEX, Opcode.DATA_END})
@@ -109,7 +110,7 @@ def _record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opco
         return f"a record that claims {length} bytes, at most {MAX_RECORD_BYTES} are read"
     if at + _HEAD.size + length > size_bytes:
         return f"the file ends in the middle of a record at byte {at}"
-    begin = file.read(min(length, _CHUNK_HEAD.size + 4 + 8))
+    begin = file.read(min(length, _BEGIN_BYTES))
     if not _has_its_length(opcode, begin, length):  # before the rest is read: it may be much, and be nothing
         return "a record whose lengths do not fit each other"
     content = begin + file.read(length - len(begin))
@@ -130,6 +131,11 @@ def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
                 return False
             (held,) = struct.unpack_from("<Q", begin, before - 8)
             return bool(before + held == length and (name or size == held))
+        case Opcode.HEADER | Opcode.METADATA:  # a text, then a text or a table: both say their length first
+            first = int.from_bytes(begin[:4], "little")
+            if first + 8 > len(begin):
+                return False
+            return 8 + first + int.from_bytes(begin[4 + first : 8 + first], "little") == length
         case Opcode.MESSAGE_INDEX:
             return length >= 6 and 6 + int.from_bytes(begin[2:6], "little") == length
         case Opcode.DATA_END:

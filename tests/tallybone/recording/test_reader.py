@@ -106,9 +106,11 @@ def test_a_changed_bit_anywhere_never_changes_a_record_and_never_goes_unnoticed(
     whole = write(tmp_path / "whole.mcap", frames=1)
     data, everything = whole.read_bytes(), records_of(whole)
     path, rng = tmp_path / "a.mcap", random.Random(4)
-    for place in [*range(300), *rng.sample(range(300, len(data)), 500)]:
-        bits = data[place] ^ (1 << rng.randrange(8))
-        path.write_bytes(data[:place] + bytes([bits]) + data[place + 1 :])
+    first_chunk = chunks_of(whole)[0].start_byte
+    every_bit_of_the_head = [(place, bit) for place in range(first_chunk) for bit in range(8)]
+    some_of_the_rest = [(place, rng.randrange(8)) for place in rng.sample(range(first_chunk, len(data)), 600)]
+    for place, bit in every_bit_of_the_head + some_of_the_rest:
+        path.write_bytes(data[:place] + bytes([data[place] ^ (1 << bit)]) + data[place + 1 :])
         try:
             session = read_session(path)
         except RecordingError:
