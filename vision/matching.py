@@ -16,7 +16,7 @@ from vision.tracks import SAME_PLACE, Track, distance, poses_of
 # A tile was touched where this share of both halves differs from the picture before.
 _TOUCHED = 0.25
 # A tile of which this share of a half differs may show other pips: it was turned, or another lies on it.
-_DIFFERS = 0.05
+_DIFFERS = 0.03
 # What covers more of a known tile than this is no tile beside it.
 _MOST_OVERLAP = 0.2
 # Of a tile of which this share of a half is covered, nothing is said.
