@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 
 import cv2
 import numpy as np
@@ -16,6 +14,7 @@ from vision.poses import Points, Poses
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.training.finder_crops import LabelledPicture
+from vision.training.processes import drawn_by_processes
 from vision.training.samples import SETS_DRAWN, truth_poses
 
 _WIDTH_PX = (720, 960)
@@ -23,7 +22,7 @@ _WIDTH_PX = (720, 960)
 _SIDES = (0.016, 0.085)
 # This share is seen from a seat: tilted by more than 25 degrees. Scenes are drawn until one is.
 _FROM_A_SEAT, _SEAT_TILT_RAD, _MOST_DRAWN = 0.3, 0.44, 40
-_JPEG_QUALITY, _CHUNK = 95, 8
+_JPEG_QUALITY = 95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,13 +41,8 @@ class StoredPicture:
 
 
 def draw_pictures(seed: int, count: int, jobs: int, progress: Callable[[float], None]) -> Iterator[StoredPicture]:
-    """Yield rendered tables, the same for the same seed whatever the number of processes."""
-    # Spawned, not forked: OpenCV's threads, once used, do not survive a fork, and the child waits for them for ever.
-    # One thread each, because the processes share the cores already.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
-        for done, picture in enumerate(pool.map(partial(draw_picture, seed), range(count), chunksize=_CHUNK)):
-            yield picture
-            progress((done + 1) / count)
+    """Return rendered tables one by one, the same for the same seed whatever the number of processes."""
+    return drawn_by_processes(partial(draw_picture, seed), count, jobs, progress)
 
 
 def draw_picture(seed: int, index: int) -> StoredPicture:

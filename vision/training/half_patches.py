@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.heads import UP
 from vision.patches import PatchGrid, half_grid, sample
 from vision.pyramid import Image, build_pyramid
-from vision.reading import Face
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
-from vision.training.samples import moved, truth_poses
+from vision.training.processes import drawn_by_processes
+from vision.training.samples import moved, true_pips, truth_poses
 
 # More is kept than the network sees (32 samples for 1.2 sides), so that each can be moved a little in training.
 SIZE, SPAN = 44, 1.5
@@ -28,7 +26,6 @@ _WIDTH_PX = (560, 1100)
 _SIDES = (0.016, 0.085)
 # How wrong the poses are through which halves are seen, in sides.
 _SPREADS = (0.045, 0.045, 0.07)
-_CHUNK = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,16 +48,8 @@ def training_grid(half: int) -> PatchGrid:
 
 def draw_halves(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> HalfPatches:
     """Return the halves of rendered tables, the same for the same seed whatever the number of processes."""
-    parts = list(_drawn(seed, scenes, jobs, progress))
+    parts = list(drawn_by_processes(partial(draw_table, seed), scenes, jobs, progress))
     return HalfPatches(np.concatenate([p.patches for p in parts]), np.concatenate([p.pips for p in parts]))
-
-
-def _drawn(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> Iterator[HalfPatches]:
-    # Spawned and with one thread each, as in `vision.training.finder_pictures`.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
-        for done, part in enumerate(pool.map(partial(draw_table, seed), range(scenes), chunksize=_CHUNK)):
-            yield part
-            progress((done + 1) / scenes)
 
 
 def draw_table(seed: int, index: int) -> HalfPatches:
@@ -70,9 +59,7 @@ def draw_table(seed: int, index: int) -> HalfPatches:
     width = int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
     rendered = render(draw_scene(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px), rng)
-    levels, (poses, _) = build_pyramid(rendered.image), truth_poses(rendered.truth)
-    up = [i for i, tile in enumerate(rendered.truth.tiles) if tile.face is Face.UP]
-    pips = np.array([[half.pips for half in rendered.truth.tiles[i].halves] for i in up], np.int64).reshape(-1, 2)
-    views = [moved(rng, poses[up], spread) for spread in _SPREADS]
+    levels, (poses, faces) = build_pyramid(rendered.image), truth_poses(rendered.truth)
+    views = [moved(rng, poses[faces == UP], spread) for spread in _SPREADS]
     patches = [sample(levels, seen, training_grid(half)) for seen in views for half in (0, 1)]
-    return HalfPatches(np.concatenate(patches), np.tile(pips.T.reshape(-1), len(views)))
+    return HalfPatches(np.concatenate(patches), np.tile(true_pips(rendered.truth).T.ravel(), len(views)))

@@ -1,0 +1,32 @@
+"""What many processes draw, in order: the same whatever their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TypeVar
+
+import cv2
+
+_CHUNK = 8
+Drawn = TypeVar("Drawn")
+
+
+def drawn_by_processes(
+    draw: Callable[[int], Drawn], count: int, jobs: int, progress: Callable[[float], None]
+) -> Iterator[Drawn]:
+    """Yield what *draw* returns for 0 to *count* - 1.
+
+    Args:
+        draw: A function of a module, or a `partial` of one, to reach other processes.
+        count: How often it is called.
+        jobs: Processes that draw.
+        progress: Called with the share that is done.
+    """
+    # Spawned, not forked: OpenCV's threads, once used, do not survive a fork, and the child waits for them for ever.
+    # One thread each, because the processes share the cores already.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
+        for done, drawn in enumerate(pool.map(draw, range(count), chunksize=_CHUNK)):
+            yield drawn
+            progress((done + 1) / count)
