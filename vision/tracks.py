@@ -129,7 +129,9 @@ def _in_order_of(tile: Tile, other: Tile) -> tuple[Half, Half]:
     assert other.halves  # callers ask about open tiles
     first, second = other.halves
     place = tile.half_centers_px[0]
-    return (first, second) if _gap(first.center_px, place) <= _gap(second.center_px, place) else (second, first)
+    return (
+        (first, second) if math.dist(first.center_px, place) <= math.dist(second.center_px, place) else (second, first)
+    )
 
 
 def _together(old: Half, new: Half, looks: int) -> Half:
@@ -160,7 +162,3 @@ def _logs(half: Half, count: int) -> NDArray[np.float64]:
     chances = np.full(count, _FLOOR)
     chances[: len(half.chances)] = np.maximum(half.chances, _FLOOR)
     return np.asarray(np.log(chances / chances.sum()))
-
-
-def _gap(a: PointPx, b: PointPx) -> float:
-    return float(np.hypot(a[0] - b[0], a[1] - b[1]))

@@ -17,7 +17,7 @@ from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.render.scene import Scene
 from vision.training.legible import legible_halves
-from vision.training.samples import corner_errors, true_pips, truth_poses
+from vision.training.samples import corner_errors, true_pips, truth_poses, with_half_0_first
 
 _SETS = (6, 9, 12, 15)
 _PX_PER_MM = (1.0, 3.0)
@@ -75,10 +75,9 @@ def draw_usual(rng: np.random.Generator, finder: Finder, halves: HalfNetwork, *,
     _, nearest, target = corner_errors(seen, truth)
     gaps = np.linalg.norm(half_centers(seen) - half_centers(target), axis=-1).max(axis=-1, initial=0)
     found = gaps < _SAME_PLACE * sides_px(target) if len(truth) else np.zeros(len(seen), bool)
-    seen, target, nearest = seen[found], target[found], nearest[found]
-    same = (target[:, 2:4] * truth[nearest, 2:4]).sum(axis=1) > 0
-    pips, legible = (np.where(same[:, None], v[nearest], v[nearest][:, ::-1]).T.ravel() for v in (pips, legible))
-    return Halves(halves.describe(levels, seen).astype(np.float16), pips, legible)
+    nearest = nearest[found]
+    described = halves.describe(levels, with_half_0_first(seen[found], target[found], truth[nearest]))
+    return Halves(described.astype(np.float16), pips[nearest].T.ravel(), legible[nearest].T.ravel())
 
 
 def join_halves(parts: list[Halves]) -> Halves:

@@ -144,6 +144,18 @@ def corner_errors(poses: Poses, truth: Poses) -> tuple[NDArray[np.float64], NDAr
     return gaps[np.arange(len(poses)), nearest], nearest % len(truth), both[nearest]
 
 
+def with_half_0_first(poses: Poses, target: Poses, truth: Poses) -> Poses:
+    """Return poses, shape (N, 6), so that half 0 of each is that of its true tile.
+
+    Args:
+        poses: What was found.
+        target: The true tiles turned as the poses are, see `corner_errors`.
+        truth: The true tiles.
+    """
+    same = (target[:, 2:4] * truth[:, 2:4]).sum(axis=1) > 0
+    return np.where(same[:, None], poses, poses * _TURNED)
+
+
 def moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
     """Return poses moved at random: centre, turn and both lengths, in sides of a half."""
     deltas = rng.normal(0, spread, (len(poses), 6)) * np.array([0.5, 1.0, 0.5, 1.0, 0.25, 0.5])
@@ -226,9 +238,7 @@ def _views_of_halves(
     error, nearest, target = corner_errors(mended, truth)
     found = rng.permutation(np.nonzero(error < _IS_TILE[1])[0])
     found = found[np.unique(nearest[found], return_index=True)[1]]
-    # Half 0 of what was found may be half 1 of the tile.
-    same = (target[found, 2:4] * truth[nearest[found], 2:4]).sum(axis=1) > 0
-    seen = np.where(same[:, None], mended[found], mended[found] * _TURNED)
+    seen = with_half_0_first(mended[found], target[found], truth[nearest[found]])
     views = [moved(rng, truth, spread) for spread in spreads]
     each = np.arange(len(truth))
     return np.concatenate([*views, seen]), np.concatenate([*[each] * len(spreads), nearest[found]])
