@@ -24,6 +24,7 @@ class Topic(Enum):
     EVENT = ("/event", "An event that was fed to the rules.", ())
     OUTCOME = ("/outcome", "What followed from it; `totals` are the points by seat.", (("totals", "integer"),))
     TRUTH = ("/truth", "What really happened, where it is known: simulated tables.", ())
+    TABLE = ("/table", "What lay on the table after a look that changed something, or after an event.", ())
 
     def __init__(self, path: str, meaning: str, lists: tuple[tuple[str, str], ...]) -> None:
         """Take what stands above; *lists* are fields that hold lists, each with the type of what is in them."""
@@ -35,7 +36,7 @@ class Topic(Enum):
     def is_synced(self) -> bool:
         """Whether a record is on the disk before the call returns.
 
-        Pictures are many, and a sync of each would wear an SD card out; outcomes and truth follow from the rest.
+        Pictures are many, and a sync of each would wear an SD card out; the others follow from the rest.
         """
         return self in (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION, Topic.EVENT)
 

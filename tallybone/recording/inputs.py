@@ -1,0 +1,87 @@
+"""What came into a sitting besides pictures, and what it led to, as records of a recording and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine import Event
+from tallybone.inputs import Answer, KnockHeard, Press
+from tallybone.json_values import from_json, to_json
+from tallybone.recording.reader import Recorded
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.referee import Places
+from tallybone.sitting import ByHand, Happened
+from vision.reading import Tile
+
+_CORRECTION = Answer | Event
+_TILES = tuple[Tile, ...]
+
+
+def say_input(writer: SessionWriter, said: ByHand, t_ns: int) -> None:
+    """Write what was pressed, heard, answered or put right, before the sitting is fed with it.
+
+    Raises:
+        RecordingError: If it cannot be written.
+    """
+    match said:
+        case Press():
+            writer.say(Topic.BUTTON, t_ns, to_json(said, Press))
+        case KnockHeard():
+            writer.say(Topic.KNOCK, t_ns, to_json(said, KnockHeard))
+        case _:
+            writer.say(Topic.CORRECTION, t_ns, to_json(said, _CORRECTION))
+
+
+def input_of(record: Recorded) -> ByHand | None:
+    """Return what a record says that was pressed, heard, answered or put right; None for records of other things.
+
+    Raises:
+        JsonValueError: If it is of a later version, or was not written by Tallybone.
+    """
+    kinds: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: _CORRECTION}
+    kind = kinds.get(record.topic)
+    said: ByHand | None = None if kind is None else from_json(record.payload, kind, record.topic.path)
+    return said
+
+
+def event_of_record(record: Recorded) -> Event:
+    """Return the event of the rules that a record of `Topic.EVENT` holds.
+
+    Raises:
+        JsonValueError: If it holds none.
+    """
+    event: Event = from_json(record.payload, Event, record.topic.path)
+    return event
+
+
+def say_happened(writer: SessionWriter, happened: Happened, *, picture: int | None = None) -> None:
+    """Write what followed; its events are on the disk when this returns, so that nothing is shown that could be lost.
+
+    Args:
+        writer: Where to.
+        happened: What followed.
+        picture: The number of the picture's record, if a picture brought it about.
+
+    Raises:
+        RecordingError: If it cannot be written.
+    """
+    for event in happened.events:
+        writer.say(Topic.EVENT, happened.t_ns, to_json(event, Event))
+    for line in happened.lines:
+        writer.say(Topic.OUTCOME, happened.t_ns, line)
+    if (happened.view is not None and happened.view.changes) or happened.events:
+        session = happened.session
+        seen = {} if happened.view is None else {"picture": picture, "tiles": to_json(happened.view.tiles, _TILES)}
+        writer.say(Topic.TABLE, happened.t_ns, seen | {"places": to_json(session.places, Places)})
+
+
+def places_of_record(record: Recorded) -> Places:
+    """Return where the tiles of the layout lay after a look, from a record of `Topic.TABLE`.
+
+    Raises:
+        JsonValueError: If it does not say.
+    """
+    said = record.payload if isinstance(record.payload, Mapping) else {}
+    places: Places = from_json(said.get("places"), Places, record.topic.path)
+    return places

@@ -1,0 +1,90 @@
+"""What came in and what followed survives being recorded."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from engine import BONES, Event, Knock, Seat, replay
+from tallybone.inputs import Answer, Button, KnockHeard, Press
+from tallybone.recording.inputs import event_of_record, input_of, places_of_record, say_happened, say_input
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.start import SessionStart
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.sitting import ByHand, Sitting, opened
+from vision.perception import Change, ChangeKind, TableView
+from vision.reading import Face, Half, Tile
+from vision.watch import Frame
+
+_START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
+_INPUTS: tuple[ByHand, ...] = (
+    Press(Button.NEXT),
+    Press(Button.KNOCK, Seat(1)),
+    KnockHeard(Seat(0)),
+    KnockHeard(),
+    Answer(1, "5 / 6"),
+    Knock(Seat(0)),
+)
+
+
+def _records(path: Path) -> list[Recorded]:
+    return [one for one in read_session(path) if isinstance(one, Recorded)]
+
+
+def test_all_that_comes_in_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, _START) as writer:
+        for t_ns, said in enumerate(_INPUTS):
+            say_input(writer, said, t_ns)
+    records = _records(path)
+    assert [input_of(record) for record in records] == list(_INPUTS)
+    assert [record.t_ns for record in records] == list(range(len(_INPUTS)))
+    assert [record.topic for record in records][3:] == [Topic.KNOCK, Topic.CORRECTION, Topic.CORRECTION]
+
+
+def test_the_log_of_the_match_and_the_places_can_be_taken_from_the_recording(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    session, _ = opened(BONES, _START.players)
+    sitting = Sitting(_sees_a_double_six, session)
+    events: list[Event] = list(session.state.log)
+    with SessionWriter(path, _START) as writer:
+        for t_ns, item in ((1, Press(Button.NEXT)), (2, Press(Button.NEXT)), (3, _FRAME)):
+            happened = sitting.feed(item, t_ns)
+            say_happened(writer, happened, picture=7)
+    records = _records(path)
+    events += [event_of_record(record) for record in records if record.topic is Topic.EVENT]
+    assert replay(events) == sitting.session.state
+    assert [str(node.tile) for node in sitting.session.state.game.layout.nodes] == ["6-6"]  # type: ignore[union-attr]
+    last = [record for record in records if record.topic is Topic.TABLE][-1]
+    assert places_of_record(last) == sitting.session.places
+    assert last.payload["picture"] == 7  # type: ignore[index]
+    outcomes = [record.payload for record in records if record.topic is Topic.OUTCOME]
+    assert "played" in [line["event"] for line in outcomes]  # type: ignore[index]
+
+
+def test_a_frame_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    session, _ = opened(BONES, _START.players)
+    with SessionWriter(path, _START) as writer:
+        say_happened(writer, Sitting(lambda frame: TableView((), (), ()), session).feed(_FRAME, 5))
+    assert _records(path) == []
+
+
+def _double_six() -> Tile:
+    return Tile(
+        Face.UP,
+        ((100.0, 100.0), (180.0, 100.0), (180.0, 140.0), (100.0, 140.0)),
+        (Half(6, 0.999, (120.0, 120.0)), Half(6, 0.999, (160.0, 120.0))),
+    )
+
+
+def _sees_a_double_six(frame: Frame) -> TableView:
+    return TableView((_double_six(),), (), (Change(ChangeKind.PLACED, _double_six()),))
+
+
+def _frame() -> Frame:
+    import numpy as np
+
+    return Frame(np.zeros((4, 4, 3), np.uint8), 3)
+
+
+_FRAME = _frame()

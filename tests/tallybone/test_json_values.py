@@ -1,0 +1,95 @@
+"""Values survive being JSON, and what is no value is refused with its place."""
+
+import json
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import (
+    Amend,
+    Boneyard,
+    Draw,
+    Event,
+    Knock,
+    MatchStart,
+    NewHand,
+    NodeId,
+    Play,
+    Port,
+    Redeal,
+    RedealReason,
+    Seat,
+    Seq,
+    Spot,
+    Tile,
+    Undo,
+    profile,
+    with_options,
+)
+from tallybone.footprint import Footprint, Laid
+from tallybone.json_values import JsonValueError, from_json, tag_of, to_json
+from tallybone.referee.places import Known, Places, Waiting
+from vision.reading import Face, Guess, Half
+from vision.reading import Tile as SeenTile
+
+_TILES = st.tuples(st.integers(0, 18), st.integers(0, 18)).map(lambda pips: Tile(min(pips), max(pips)))
+_SEATS = st.integers(0, 3).map(Seat)
+_SPOTS = st.none() | st.builds(Spot, st.integers(0, 99).map(NodeId), st.sampled_from([Port.E, Port.N, Port("3")]))
+_ACTIONS = st.one_of(
+    st.builds(lambda seat, tile, at: Play(seat, tile, at, tile.high), _SEATS, _TILES, _SPOTS),
+    st.builds(Knock, _SEATS),
+    st.builds(Boneyard, st.integers(0, 91)),
+    st.builds(lambda seat, tiles: Draw(seat, len(tiles), faces=tuple(tiles)), _SEATS, st.lists(_TILES, min_size=1)),
+    st.builds(NewHand, st.none() | st.just((7, 7))),
+    st.sampled_from([Redeal(reason) for reason in RedealReason]),
+)
+_EVENTS = _ACTIONS | st.builds(Amend, st.integers(0, 99).map(Seq), _ACTIONS) | st.builds(Undo, st.just(Seq(3)))
+
+
+@given(_EVENTS)
+def test_an_event_survives_being_json(event: Any) -> None:
+    written = json.loads(json.dumps(to_json(event, Event)))
+    assert from_json(written, Event) == event
+
+
+@pytest.mark.parametrize("name", ["bones", "draw", "allfives", "block", "super", "twoset", "cutthroat"])
+def test_the_rules_of_a_match_survive_being_json(name: str) -> None:
+    start = MatchStart(with_options(profile(name), {"target": "77"}), ("Ann", "Zoë"))
+    assert from_json(json.loads(json.dumps(to_json(start, Event))), Event) == start
+
+
+def test_where_tiles_lie_survives_to_the_last_bit() -> None:
+    half = Half(6, 1 / 3, (0.1, 1e-17), Guess(5, 0.25), (0.1, 0.2))
+    corners = ((0.0, 0.0), (2 / 7, 0.0), (2.0, 1.0), (0.0, 1.0))
+    seen = SeenTile(Face.UP, corners, (half, half))
+    place = Footprint((1 / 3, 2.0), (1.0, 0.0), (0.0, 1.0))
+    places = Places((Known(Laid(NodeId(4), place), seen, was_at=place),), (Waiting(seen, 2),), asked=("5 / 6",))
+    assert from_json(json.loads(json.dumps(to_json(places, Places))), Places) == places
+
+
+def test_every_event_has_a_name_of_its_own() -> None:
+    names = [tag_of(cls) for cls in get_args(Event)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("said", "where"),
+    [
+        ({"is": "dance"}, "got 'dance'"),
+        ({"is": "knock"}, "needs 'seat'"),
+        ({"is": "knock", "seat": "1"}, "knock.seat: expected int, got '1'"),
+        ({"is": "knock", "seat": True}, "knock.seat"),
+        ({"is": "knock", "seat": 1, "loud": 2}, "'loud'"),
+        ({"is": "draw", "seat": 0, "tiles": 0}, "1 tile or more"),
+        ({"is": "play", "seat": 0, "tile": {"low": 3, "high": 99}}, "0 <= low <= high <= 18"),
+        ({"is": "match_start", "rules": {"name": "bones", "hand_for": [[1, 2, 3]]}, "players": []}, "hand_for[0]"),
+        ([1, 2], "got [1, 2]"),
+        (None, "got None"),
+    ],
+)
+def test_what_is_no_event_is_refused_with_its_place(said: object, where: str) -> None:
+    with pytest.raises(JsonValueError) as caught:
+        from_json(said, Event)
+    assert where in str(caught.value)
