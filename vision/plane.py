@@ -18,7 +18,7 @@ from vision.poses import Points, Poses, sides_px, to_image
 _SURE = 0.8
 # How far the residuals of a real tile spread (logarithms of lengths, cosine of the angle), first and last round.
 _FIRST_SPREAD, _LAST_SPREAD = 0.3, 0.07
-_ROUNDS, _MOST_TILES = 10, 100
+_ROUNDS, _MOST_TILES = 6, 100
 _LEAST_TRUST = 1e-3
 _CUT_OFF = 4.0  # spreads
 # How far a table is tilted before anything is seen: squeeze, slant, and growth over the picture.

@@ -60,16 +60,25 @@ def build_pyramid(image: Image) -> tuple[Level, ...]:
         width, height = max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale))
         if found and min(width, height) < _SMALLEST_SIDE_PX:
             break
-        source = found[-1].image if found else image
-        resized = source if scale == 1.0 else cv2.resize(source, (width, height), interpolation=cv2.INTER_AREA)
-        bright = np.asarray(resized, np.uint8) if found else _brightened(np.asarray(resized, np.uint8))
-        found.append(Level(bright, (image.shape[1] / width, image.shape[0] / height)))
+        level = _shrunk(found[-1].image, width, height) if found else _brightened(_shrunk(image, width, height))
+        found.append(Level(level, (image.shape[1] / width, image.shape[0] / height)))
         scale *= 2
     return tuple(found)
 
 
+def _shrunk(image: Image, width: int, height: int) -> Image:
+    """Return the picture at another size: halved while it can be, because only whole factors are averaged quickly."""
+    while image.shape[1] >= 2 * width and image.shape[0] >= 2 * height:
+        half = (image.shape[1] // 2, image.shape[0] // 2)
+        image = np.asarray(cv2.resize(image, half, interpolation=cv2.INTER_AREA), np.uint8)
+    if image.shape[:2] == (height, width):
+        return image
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
+
+
 def _brightened(image: Image) -> Image:
     """Return a dim picture with the contrasts of a well lit one."""
-    white = float(np.percentile(image[::4, ::4].max(axis=2), 99))
+    blue, green, red = cv2.split(np.ascontiguousarray(image[::4, ::4]))
+    white = float(np.percentile(cv2.max(cv2.max(blue, green), red), 99))
     gain = min(_WHITE / max(white, 1.0), _MOST_GAIN)
     return image if gain <= 1 else np.asarray(cv2.convertScaleAbs(image, alpha=gain), np.uint8)

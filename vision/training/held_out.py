@@ -70,8 +70,7 @@ def draw_usual(rng: np.random.Generator, finder: Finder, halves: HalfNetwork, *,
     poses, faces = truth_poses(rendered.truth)
     truth, pips, legible = poses[faces == UP], true_pips(rendered.truth), legible_halves(scene, rendered)
     levels = build_pyramid(rendered.image)
-    candidates, _, chosen = Reader(heads, finder, halves).judge(levels)
-    seen = candidates[chosen]
+    seen, _, _ = Reader(heads, finder, halves).find_tiles(levels)
     _, nearest, target = corner_errors(seen, truth)
     gaps = np.linalg.norm(half_centers(seen) - half_centers(target), axis=-1).max(axis=-1, initial=0)
     found = gaps < _SAME_PLACE * sides_px(target) if len(truth) else np.zeros(len(seen), bool)
