@@ -131,8 +131,8 @@ def test_a_tile_that_a_hand_lays_in_a_video_is_said_once_when_the_hand_is_gone(t
     ]
     video = write_video(tmp_path / "a.avi", [frame.image for frame in Clip(seed=3).frames(moments)], per_s=10)
     first = Run(video, record=tmp_path / "a.mcap")
-    # The hand is in the picture from frame 7 to 10; a fifth of a second after frame 11 all is settled.
-    assert first.events == [("placed", "13", 1_300_000_000, [3, 5])]
+    # The hand is in the picture from frame 7 to 10, its shadow until 11; a fifth of a second after 12 all is settled.
+    assert first.events == [("placed", "14", 1_400_000_000, [3, 5])]
     assert (first.code, first.result["frames"], first.result["tiles"]) == (0, 18, 1)
     assert Run(tmp_path / "a.mcap").out == first.out
 

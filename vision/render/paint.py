@@ -67,6 +67,25 @@ class _Light:
     shadow: Picture | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Painted:
+    """A table in front of the camera, which has not taken its picture yet.
+
+    Attributes:
+        picture: Shape (H, W, 3), BGR, in even light.
+        field: The light in every pixel, as `lighting.light_field` says.
+        light: What falls on the tops of tiles.
+        tile_seed: Of the marks on each tile.
+        camera_rng: Of the sensor's noise.
+    """
+
+    picture: Picture
+    field: Picture
+    light: _Light
+    tile_seed: int
+    camera_rng: np.random.Generator
+
+
 def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Generator | None = None) -> Rendered:
     """Return the picture of *scene* with its truth.
 
@@ -77,6 +96,16 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
         rng: Of everything that stays in the scene.
         frame_rng: Of the sensor's noise, if that shall differ between frames of one table.
     """
+    painted = paint_scene(scene, rng)
+    view = view_of(scene.camera)
+    lit = lens.expose(painted.picture, painted.field, scene.light, scene.camera)
+    picture = lens.take(lit, scene.camera, view, frame_rng or painted.camera_rng)
+    truth = truth_of(scene, view)
+    return Rendered(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
+
+
+def paint_scene(scene: Scene, rng: np.random.Generator) -> Painted:
+    """Return the table as *render* has it in front of its camera."""
     table_rng, clutter_rng, light_rng, camera_rng = (np.random.default_rng(seed) for seed in rng.integers(0, 2**62, 4))
     tile_seed = int(rng.integers(0, 2**62))
     camera = scene.camera
@@ -92,13 +121,38 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
         picture = cv2.add(picture, cv2.merge([shine] * 3)).astype(np.uint8, copy=False)
     if scene.table.mirror > 0:
         picture = _mirrored(picture, scene, view)
-    _paint_bodies(picture, scene, view, _Light(glare, _shadow_on_tiles(solids, scene, view)), tile_seed, clutter_rng)
+    light = _Light(glare, _shadow_on_tiles(solids, scene, view))
+    _paint_bodies(picture, scene, view, light, tile_seed, clutter_rng)
     for reach in scene.reaches:
         paint_reach(picture, reach, scene.light, view, clutter_rng)
     field = light_field(scene.light, camera.vignette, shape, light_rng)
-    picture = lens.take(lens.expose(picture, field, scene.light, camera), camera, view, frame_rng or camera_rng)
-    truth = truth_of(scene, view)
-    return Rendered(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
+    return Painted(picture, field, light, tile_seed, camera_rng)
+
+
+def paint_one_tile(
+    picture: Picture, placed: PlacedTile, marks: int, scene: Scene, view: View, painted: Painted
+) -> None:
+    """Paint one more tile over a painted table, in place.
+
+    Args:
+        picture: Of which it becomes a part.
+        placed: The tile.
+        marks: Tells the backs of face-down tiles apart; its index, where it is one of the scene.
+        scene: The table, with the looks.
+        view: Its camera.
+        painted: Where light and marks are taken from.
+    """
+    look = scene.look_of(placed)
+    outline = rounded_outline(look.length_mm, look.width_mm, look.corner_radius_mm)
+    grid = grid_of(look, scene.camera.px_per_mm * _TEXTURE_SCALE)
+    rng = _marks_rng(painted.tile_seed, placed, marks)
+    _paint_tile(picture, placed, scene, grid, outline, view, painted.light, rng)
+
+
+def _marks_rng(tile_seed: int, placed: PlacedTile, index: int) -> np.random.Generator:
+    """Return where the marks on a tile come from: its numbers, and of one that lies face down its index."""
+    marks = placed.pips if placed.pips is not None else (MAX_PIPS + 1, index)
+    return np.random.default_rng([tile_seed, *marks, placed.look])
 
 
 def _mirrored(picture: Picture, scene: Scene, view: View) -> Picture:
@@ -132,8 +186,7 @@ def _paint_bodies(
     for index, placed in enumerate(scene.tiles):
         if placed.look not in grids:
             grids[placed.look] = grid_of(scene.look_of(placed), scene.camera.px_per_mm * _TEXTURE_SCALE)
-        marks = placed.pips if placed.pips is not None else (MAX_PIPS + 1, index)
-        rng = np.random.default_rng([tile_seed, *marks, placed.look])
+        rng = _marks_rng(tile_seed, placed, index)
         paint = partial(_paint_tile, picture, placed, scene, grids[placed.look], outline, view, light, rng)
         jobs.append((placed.height_mm, -math.dist(placed.center_mm, nadir), paint))
     # The generator of each thing is drawn before any is painted, so that tiles among them change nothing.

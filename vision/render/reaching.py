@@ -185,10 +185,12 @@ def paint_reach(picture: Picture, reach: Reach, light: LightLook, view: View, rn
     px_per_mm = float(circles[-1][1][1] / bones[-1].end_radius_mm * scale[0])
     color, cover = _shaded(bones, shrunk, (height, width), px_per_mm, light, rng)
     size = (right - left, bottom - top)
-    large = cv2.resize(color, size, interpolation=cv2.INTER_LINEAR)
-    share = cv2.resize(cover, size, interpolation=cv2.INTER_LINEAR)[..., None]
+    # In bytes: sums of floats over the whole box took 10 of 40 ms.
+    share = cv2.resize(cv2.convertScaleAbs(cover, alpha=255), size, interpolation=cv2.INTER_LINEAR)
+    large = cv2.resize(cv2.convertScaleAbs(color), size, interpolation=cv2.INTER_LINEAR)
     region = picture[top:bottom, left:right]
-    region[:] = np.clip(region + share * (large - region), 0, 255).astype(np.uint8)
+    over = cv2.multiply(large, cv2.merge([share] * 3), scale=1 / 255)
+    region[:] = cv2.add(over, cv2.multiply(region, cv2.merge([cv2.bitwise_not(share)] * 3), scale=1 / 255))
 
 
 def _shaded(
@@ -229,12 +231,13 @@ def _raise(
     if part.size == 0:
         return
     y, x = np.ogrid[low[1] : low[1] + part.shape[0], low[0] : low[0] + part.shape[1]]
-    from_x, from_y = np.float32(1) * x - centers[0, 0], np.float32(1) * y - centers[0, 1]
+    from_x, from_y = x.astype(np.float32) - centers[0, 0], y.astype(np.float32) - centers[0, 1]
     along = centers[1] - centers[0]
     share = np.clip((from_x * along[0] + from_y * along[1]) / max(float(along @ along), 1e-3), 0, 1)
     away_sq = (from_x - share * along[0]) ** 2 + (from_y - share * along[1]) ** 2
     radius = radii[0] + share * (radii[1] - radii[0])
-    height = px_per_mm * (bone.start_mm[2] + share * (bone.end_mm[2] - bone.start_mm[2]))
+    start, end = np.float32(px_per_mm * bone.start_mm[2]), np.float32(px_per_mm * bone.end_mm[2])
+    height = start + share * (end - start)
     height += np.sqrt(np.maximum(radius**2 - away_sq, 0))
     own = np.clip(radius - np.sqrt(away_sq) + 0.5, 0, 1).astype(np.float32)
     np.maximum(cover[box], own, out=cover[box])
