@@ -87,6 +87,7 @@ class TableView:
         moved_since_ns: When the motion began that ended with this view, or that still goes on; None for none.
         came_from: The sides of the picture from which hands came in during that motion: evidence of who played.
         lost: Why the table cannot be followed at the moment, in words for the people at it; None while it can.
+        size_px: Width and height of the picture; None before the first.
     """
 
     tiles: tuple[Tile, ...]
@@ -96,6 +97,7 @@ class TableView:
     moved_since_ns: int | None = None
     came_from: tuple[CameFrom, ...] = ()
     lost: str | None = None
+    size_px: tuple[int, int] | None = None
 
     @property
     def face_down_count(self) -> int:
@@ -125,6 +127,7 @@ class Perception:
         self._tracks: tuple[Track, ...] = ()
         self._unconfirmed: tuple[Tile, ...] = ()
         self._joins: tuple[Join, ...] = ()
+        self._size_px: tuple[int, int] | None = None
 
     @property
     def is_unconfirmed(self) -> bool:
@@ -178,7 +181,7 @@ class Perception:
 
     def _begin(self, image: Image, picture: TablePicture) -> TableView:
         """Return what the first picture shows."""
-        self._last = picture
+        self._last, self._size_px = picture, (image.shape[1], image.shape[0])
         if self._start is Start.EMPTY:
             self._empty = picture
             return self._view(())
@@ -228,7 +231,8 @@ class Perception:
         return (*(change for _, changes in kept for change in changes), *_came_and_went(found.gone, fresh))
 
     def _view(self, changes: tuple[Change, ...]) -> TableView:
-        return TableView(tuple(track.tile for track in self._tracks), self._joins, changes)
+        tiles = tuple(track.tile for track in self._tracks)
+        return TableView(tiles, self._joins, changes, size_px=self._size_px)
 
 
 def _kept(one: Kept) -> tuple[Track, tuple[Change, ...]]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+
+from tallybone.zones import Zones
 
 PROFILE = "tallybone"
 """What the header of a recording says, so that it is told from what others write."""
@@ -42,6 +44,7 @@ class SessionStart:
         seed: Of a simulated table.
         software: What wrote it, with its version.
         pictures: Whether they are a moving picture.
+        zones: Where boneyard and open hands lie.
     """
 
     started_at: datetime
@@ -52,6 +55,7 @@ class SessionStart:
     seed: int | None = None
     software: str = "tallybone"
     pictures: Pictures = Pictures.SETTLED
+    zones: Zones = field(default_factory=Zones)
 
     def __post_init__(self) -> None:
         """Refuse a time that could be anywhere."""
@@ -73,6 +77,8 @@ class SessionStart:
         said = dict(zip(_KEYS, values, strict=True))
         if self.pictures is not Pictures.SETTLED:  # nothing is said of those: so it was before there were others
             said["pictures"] = self.pictures.value
+        if self.zones:
+            said["zones"] = self.zones.format()
         return said | {_CRC: _checksum(said)}
 
     @classmethod
@@ -104,6 +110,7 @@ class SessionStart:
             seed=int(rest["seed"]) if rest["seed"] else None,
             software=rest["software"],
             pictures=Pictures(rest.get("pictures", Pictures.SETTLED)),
+            zones=Zones.parse(rest["zones"]) if "zones" in rest else Zones(),
         )
 
 

@@ -57,8 +57,9 @@ def kinds(view: TableView) -> list[ChangeKind]:
 
 
 def test_the_first_picture_is_the_table_whatever_lies_on_it() -> None:
-    view = Perception(reader()).feed(table_with([THREE_FIVE, SIX_ONE]).image)
-    assert view == TableView((), (), ())
+    image = table_with([THREE_FIVE, SIX_ONE]).image
+    view = Perception(reader()).feed(image)
+    assert view == TableView((), (), (), size_px=(image.shape[1], image.shape[0]))
 
 
 @pytest.mark.parametrize("looks", [Looks(), pytest.param(WALNUT_TABLE, marks=pytest.mark.slow)], ids=["felt", "walnut"])

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tallybone.recording.start import Pictures, SessionStart
+from tallybone.zones import Zones, default_zones
 from tests.tallybone.recording.sittings import START
 
 
@@ -47,3 +48,15 @@ def test_moving_pictures_are_said_and_read(older: dict[str, str]) -> None:
 def test_pictures_of_an_unknown_kind_are_refused(older: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="blurred"):
         SessionStart.parse(signed(older | {"pictures": "blurred"}))
+
+
+def test_zones_are_said_where_there_are_any_and_read(older: dict[str, str]) -> None:
+    zoned = replace(START, zones=default_zones(2))
+    assert zoned.format() == signed(older | {"zones": default_zones(2).format()})
+    assert SessionStart.parse(zoned.format()) == zoned
+    assert SessionStart.parse(signed(older)).zones == Zones()
+
+
+def test_zones_beside_the_picture_are_refused(older: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="0 to 1"):
+        SessionStart.parse(signed(older | {"zones": '{"seats": [], "boneyard": [[0, 0], [1, 0], [1, 7]]}'}))
