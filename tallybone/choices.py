@@ -29,6 +29,13 @@ class ReplayRules(StrEnum):
     """What a replay keeps score by; FREE is no game."""
 
     FREE = "free"
+    BONES = "bones"
+    DRAW = "draw"
+    ALLFIVES = "allfives"
+    BLOCK = "block"
+    SUPER = "super"
+    TWOSET = "twoset"
+    CUTTHROAT = "cutthroat"
 
 
 class DemoRules(StrEnum):

@@ -99,12 +99,21 @@ def _replay(
     ],
     *,
     rules: Annotated[
-        ReplayRules, typer.Option("--rules", help="free = no game: just report every tile.")
-    ] = ReplayRules.FREE,
+        ReplayRules | None,
+        typer.Option("--rules", help="Which game; free = none: just report every tile. Without it: as recorded."),
+    ] = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="What is agreed otherwise; repeatable.")
+    ] = None,
+    players: Annotated[
+        str | None, typer.Option("--players", metavar="ANN,BOB", help="Who plays, clockwise. Without it: as recorded.")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON per event, and one with the result.")
     ] = False,
-    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table.")] = TileSet.AUTO,
+    tile_set: Annotated[
+        TileSet | None, typer.Option("--set", help="The set on the table. Without it: as recorded, or auto.")
+    ] = None,
     record: Annotated[
         Path | None,
         typer.Option(metavar="FILE.mcap", dir_okay=False, help="Make a recording of the pictures, and follow that."),
@@ -113,14 +122,20 @@ def _replay(
         bool, typer.Option("--in-play", help="Begin in a game: tiles of the first picture are placed, not table.")
     ] = False,
 ) -> None:
-    """Follow a table through pictures: every tile placed, moved or removed."""
+    """Follow a table again: every tile placed, moved or removed, and the game with its score."""
     from tallybone.replay_command import replay
+    from tallybone.replay_game import GameWish
+    from tallybone.replay_run import Wishes
     from vision.perception import Start
 
-    match rules:
-        case ReplayRules.FREE:
-            start = Start.IN_PLAY if in_play else Start.EMPTY
-            raise typer.Exit(replay(source, tile_set=tile_set, start=start, as_json=as_json, record=record))
+    names = tuple(name.strip() for name in players.split(",")) if players is not None else ()
+    wishes = Wishes(
+        game=GameWish(None if rules is None else rules.value, tuple(options or ()), names),
+        tile_set=tile_set,
+        start=Start.IN_PLAY if in_play else Start.EMPTY,
+        record=record,
+    )
+    raise typer.Exit(replay(source, wishes, as_json=as_json))
 
 
 @app.command("sessions")

@@ -1,4 +1,4 @@
-"""Where pictures of a table come from: a folder, a recording, a video. All look the same to what follows the table."""
+"""Pictures of a table, from a folder, a recording or a video: all look the same to what follows the table."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from tallybone.recording.damage import Damage
 from tallybone.recording.image_message import ImageMessage
-from tallybone.recording.reader import SessionFile
+from tallybone.recording.reader import Recorded
 from tallybone.recording.start import Pictures, SessionStart
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from vision.errors import VisionError
 from vision.picture import PictureError, decode_picture, load_picture, read_picture_file
@@ -71,14 +69,13 @@ def shots_of_pictures(paths: list[Path]) -> Iterator[Shot]:
         yield _shot_of_file(index * _NS_PER_S, path)
 
 
-def shots_of_session(session: SessionFile) -> Iterator[Shot | Damage]:
-    """Yield the pictures of a recording, named as they were or by the number of their record, and its damage."""
-    for one in session:
-        if isinstance(one, Damage):
-            yield one
-        elif one.topic is Topic.CAMERA and isinstance(one.payload, ImageMessage):
-            where = f"{session.path}: record {one.number}"
-            yield _shot_of_jpeg(one.t_ns, one.payload.name or str(one.number), where, one.payload.jpeg)
+def shot_of_record(record: Recorded, path: Path) -> Shot | None:
+    """Return the picture in a record, named as it was or by the number of the record; None where there is none."""
+    picture = record.payload
+    if not isinstance(picture, ImageMessage):
+        return None
+    where = f"{path}: record {record.number}"
+    return _shot_of_jpeg(record.t_ns, picture.name or str(record.number), where, picture.jpeg)
 
 
 def shots_of_video(path: Path) -> Iterator[Shot]:
@@ -119,10 +116,26 @@ def recorded(shot: Shot, writer: SessionWriter) -> Shot:
     return Shot(shot.t_ns, shot.name, shot.where, load, shot.jpeg)
 
 
-def start_of_pictures(path: Path, *, tile_set: str, software: str, pictures: Pictures) -> SessionStart:
+def start_of_pictures(
+    path: Path,
+    *,
+    tile_set: str,
+    software: str,
+    pictures: Pictures,
+    players: tuple[str, ...] = (),
+    rules: str = "free",
+    options: tuple[tuple[str, str], ...] = (),
+) -> SessionStart:
     """Return how a recording of pictures begins; its date is that of the file, the first picture or the video."""
-    date = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    return SessionStart(started_at=date, tile_set=tile_set, software=software, pictures=pictures)
+    return SessionStart(
+        started_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        players=players,
+        rules=rules,
+        options=options,
+        tile_set=tile_set,
+        software=software,
+        pictures=pictures,
+    )
 
 
 def _ns_per_frame(video: cv2.VideoCapture) -> int:

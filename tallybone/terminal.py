@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from typing import TextIO
 
 
 def printable(text: str) -> str:
@@ -32,3 +33,27 @@ def quiet_libraries() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
+
+
+@contextlib.contextmanager
+def silent_libraries(err: TextIO) -> Iterator[TextIO]:
+    """Swallow what C libraries write to stderr, in any thread, and give what still writes where *err* did."""
+    err.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    shown = os.fdopen(os.dup(kept), "w", encoding="utf-8", errors="backslashreplace") if _is_stderr(err) else err
+    try:
+        os.dup2(nowhere, 2)
+        yield shown
+    finally:
+        if shown is not err:
+            shown.close()
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _is_stderr(stream: TextIO) -> bool:
+    try:
+        return stream.fileno() == 2
+    except OSError:  # it is in memory
+        return False

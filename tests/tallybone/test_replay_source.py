@@ -13,6 +13,8 @@ import pytest
 from tallybone.recording.reader import read_session
 from tallybone.recording.start import Pictures
 from tallybone.replay_command import replay
+from tallybone.replay_game import GameWish
+from tallybone.replay_run import Wishes
 from tests.tallybone.recording.sittings import START, write
 from tests.tallybone.test_replay_command import NOTHING, PLACED
 from tests.tallybone.videos import write_video
@@ -45,7 +47,8 @@ class Run:
         self, path: Path, *, record: Path | None = None, eye: Perception | None = None, start: Start = Start.EMPTY
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
-        self.code = replay(path, as_json=True, record=record, perception=eye, start=start, out=out, err=err)
+        wishes = Wishes(game=GameWish("free"), record=record, start=start)
+        self.code = replay(path, wishes, as_json=True, perception=eye, out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 
     @property

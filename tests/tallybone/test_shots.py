@@ -12,6 +12,8 @@ import pytest
 
 from tallybone.recording.image_message import ImageMessage
 from tallybone.replay_command import replay
+from tallybone.replay_game import GameWish
+from tallybone.replay_run import Wishes
 from tallybone.shots import shots_of_video
 from tests.tallybone.recording.sittings import START, damage_of, records_of, write
 from tests.tallybone.test_replay_command import CLOSED, NOTHING, PLACED, Script, picture
@@ -37,7 +39,8 @@ class Run:
 
     def __init__(self, path: Path, *, record: Path | None = None, eye: Perception | None = None) -> None:
         out, err = io.StringIO(), io.StringIO()
-        self.code = replay(path, as_json=True, record=record, perception=eye, out=out, err=err)
+        wishes = Wishes(game=GameWish("free"), record=record)
+        self.code = replay(path, wishes, as_json=True, perception=eye, out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 
     @property

@@ -1,0 +1,128 @@
+"""What a replay prints of what happened: lines of JSON, or sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Protocol
+
+from tallybone.replay_follow import Seen
+from tallybone.replay_sentences import sentences_of
+from tallybone.terminal import printable
+from vision.perception import Change
+from vision.reading import Tile
+
+_NS_PER_S = 1_000_000_000
+_FOUND = "the table can be made out again"
+
+
+class Narrator(Protocol):
+    """Puts what happened in lines, one thing after the other."""
+
+    def lines(self, seen: Seen) -> Iterator[str]:
+        """Yield what is to be printed of it, without line ends."""
+
+
+class _Losses:
+    """Notices when the table is lost and when it is found again."""
+
+    def __init__(self) -> None:
+        self._is_lost = False
+
+    def news(self, seen: Seen) -> tuple[str, str] | None:
+        """Return "lost" or "found" with words for the players, where that is new."""
+        if seen.view is None or (seen.view.lost is not None) == self._is_lost:
+            return None
+        self._is_lost = not self._is_lost
+        return ("found", _FOUND) if seen.view.lost is None else ("lost", seen.view.lost)
+
+
+class JsonLines:
+    """Says everything as JSON: the table, then the game."""
+
+    def __init__(self) -> None:
+        """Begin before the first picture."""
+        self._losses = _Losses()
+
+    def lines(self, seen: Seen) -> Iterator[str]:
+        """Yield a line of JSON for each thing."""
+        news = self._losses.news(seen)
+        if news is not None:
+            yield json.dumps({"t_ns": seen.t_ns, "event": news[0], "frame": seen.frame, "words": news[1]})
+        for change in () if seen.view is None else seen.view.changes:
+            yield format_change(change, seen)
+        for line in () if seen.happened is None else seen.happened.lines:
+            yield json.dumps(line, allow_nan=False)
+
+
+class TableSentences:
+    """Says what lies on the table in sentences."""
+
+    def __init__(self) -> None:
+        """Begin before the first picture."""
+        self._losses = _Losses()
+
+    def lines(self, seen: Seen) -> Iterator[str]:
+        """Yield a sentence for each change."""
+        news = self._losses.news(seen)
+        if news is not None:
+            yield f"{printable(seen.frame)}: {news[1]}"
+        for change in () if seen.view is None else seen.view.changes:
+            yield _describe(change, seen.frame)
+
+
+class GameSentences:
+    """Says what was played in sentences, each with its time from the beginning."""
+
+    def __init__(self) -> None:
+        """Begin before the first item."""
+        self._losses = _Losses()
+
+    def lines(self, seen: Seen) -> Iterator[str]:
+        """Yield a sentence for each play, and for whatever else was said."""
+        time = clock_time(seen.since_ns)
+        news = self._losses.news(seen)
+        if news is not None:
+            yield f"{time} {news[1]}"
+        for sentence in () if seen.happened is None else sentences_of(seen.happened):
+            yield f"{time} {printable(sentence)}"
+
+
+def clock_time(since_ns: int) -> str:
+    """Return a time from the beginning as minutes and seconds.
+
+    >>> clock_time(83_900_000_000)
+    '1:23'
+    """
+    seconds = max(0, since_ns) // _NS_PER_S
+    return f"{seconds // 60}:{seconds % 60:02d}"
+
+
+def format_change(change: Change, seen: Seen) -> str:
+    """Return a change of the table as one line of JSON, without a line end."""
+    said: dict[str, object] = {"t_ns": seen.t_ns, "event": change.kind.value, "frame": seen.frame}
+    said |= _tile(change.tile)
+    if change.before is not None:
+        said["before"] = _tile(change.before)
+    return json.dumps(said, allow_nan=False)
+
+
+def _describe(change: Change, frame: str) -> str:
+    tile = change.tile
+    name = "-".join(str(half.pips) for half in tile.halves) or "a face-down tile"
+    x, y = tile.center_px
+    return f"{printable(frame)}: {name} {change.kind.value} at {x:.0f}, {y:.0f}"
+
+
+def _tile(tile: Tile) -> dict[str, object]:
+    """Return a tile for JSON; one that lies face down has a place but no pips."""
+    return {
+        "pips": [half.pips for half in tile.halves],
+        "confidence": [round(half.confidence, 4) for half in tile.halves],
+        "halves_px": _rounded(tile.half_centers_px),
+        "corners_px": _rounded(tile.corners_px),
+    }
+
+
+def _rounded(points: tuple[tuple[float, float], ...]) -> list[list[float]]:
+    return [[round(x, 1) + 0.0, round(y, 1) + 0.0] for x, y in points]  # + 0.0: never "-0.0"

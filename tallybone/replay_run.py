@@ -1,0 +1,111 @@
+"""One replay, put together: what came in, who looks at it, and which game is kept score of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TypeAlias
+
+from engine import MatchStart
+from tallybone.choices import TileSet
+from tallybone.recording.start import Pictures
+from tallybone.replay_ahead import ahead
+from tallybone.replay_follow import Seen, TableOnly, WholeGame, follow, look_of
+from tallybone.replay_game import GameWish, match_of
+from tallybone.replay_source import Item, Source, recording, source_at
+from vision.perception import Perception, Start
+
+Through: TypeAlias = Callable[[Source, Iterator[Item]], Iterable[Item]]
+"""What items pass on their way: it shows progress, or waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How a table is to be followed.
+
+    Attributes:
+        game: Which game is kept score of.
+        tile_set: The set on the table; None for what the recording says.
+        start: What the first picture shows, or the first that is settled.
+        record: Make a recording here of all that comes in, and follow what is in it.
+    """
+
+    game: GameWish = field(default_factory=GameWish)
+    tile_set: TileSet | None = None
+    start: Start = Start.EMPTY
+    record: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """A replay that is ready to run.
+
+    Attributes:
+        source: What is replayed.
+        match: The match; None where no score is kept.
+        steps: What comes of each item, once.
+    """
+
+    source: Source
+    match: MatchStart | None
+    steps: Iterator[Seen]
+
+
+@contextmanager
+def opened_replay(
+    path: Path,
+    wishes: Wishes,
+    complain: Callable[[str], None],
+    *,
+    perception: Perception | None = None,
+    through: Through = lambda _, items: items,
+) -> Iterator[Replay]:
+    """Give a replay; while it runs it complains of what cannot be used.
+
+    Args:
+        path: A folder of pictures, a video or a recording.
+        wishes: How it is to be followed.
+        complain: Takes each complaint.
+        perception: What reads the table; by default one with the shipped reader.
+        through: What items pass on their way.
+
+    Raises:
+        EngineError: If there is no such game.
+        VisionError: If there is no picture, or the reader cannot be loaded.
+        OSError: If it cannot be opened, or not be recorded.
+    """
+    source = source_at(path)
+    match = match_of(wishes.game, source.start)
+    tile_set = _set_of(wishes, source)
+    look = look_of(perception or _shipped_perception(tile_set, wishes.start), source.pictures)
+    needs_first = source.pictures is Pictures.SETTLED and wishes.start is Start.EMPTY
+    with recording(source, wishes.record, tile_set, match) as items, _loaded(items, wishes) as loaded:
+        came = through(source, loaded)
+        if match is None:
+            yield Replay(source, None, follow(came, TableOnly(look), path, complain, needs_first=needs_first))
+            return
+        game = WholeGame(look, match)
+        steps = follow(came, game, path, complain, needs_first=needs_first)
+        yield Replay(source, match, chain((game.opening,), steps))
+
+
+def _loaded(items: Iterator[Item], wishes: Wishes) -> AbstractContextManager[Iterator[Item]]:
+    """Return items that are loaded ahead; those to record only when they are fed, so that the file holds no more."""
+    return closing(ahead(items)) if wishes.record is None else nullcontext(items)
+
+
+def _set_of(wishes: Wishes, source: Source) -> TileSet:
+    """Return the set on the table: what was wished, or else what the recording says."""
+    if wishes.tile_set is not None:
+        return wishes.tile_set
+    said = None if source.start is None else source.start.tile_set
+    return next((one for one in TileSet if one.value == said), TileSet.AUTO)
+
+
+def _shipped_perception(tile_set: TileSet, start: Start) -> Perception:
+    from vision.reader import load_reader
+
+    return Perception(load_reader(tile_set.max_pips), start)

@@ -1,0 +1,98 @@
+"""A game that was recorded as a live table records it, with an eye that sees what is there instead of a camera."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules
+from tallybone.recording.inputs import say_happened, say_input
+from tallybone.recording.start import SessionStart
+from tallybone.recording.writer import SessionWriter
+from tallybone.sitting import Happened, Look, Sitting, opened
+from tests.tallybone.recording.sittings import START
+from tests.tallybone.truth_eye import PLAYERS, script, views
+from vision.perception import Perception, TableView
+from vision.pyramid import Image
+from vision.watch import Frame
+
+SECOND = 1_000_000_000
+BEGINS_NS = 7_000 * SECOND
+"""A monotonic clock begins anywhere."""
+
+
+class TruthEye(Perception):
+    """Says of the pictures of a game, one after the other, what lies there."""
+
+    def __init__(self, left: Sequence[TableView]) -> None:
+        self.left = list(left)
+
+    def feed(self, image: Image) -> TableView:
+        return self.left.pop(0)
+
+
+def eye(seed: int = 1, hands: int = 1) -> TruthEye:
+    """An eye for the game of `record_game`."""
+    return TruthEye(_views(seed, hands))
+
+
+@cache
+def _views(seed: int, hands: int) -> tuple[TableView, ...]:
+    return tuple(views(seed, hands))
+
+
+def shown(seed: int = 1, hands: int = 1) -> Iterator[Event | None]:
+    """What comes in: None for a picture."""
+    is_covered = False
+    yield None
+    for step in script(seed, hands)[1]:
+        if step.is_seen:
+            is_covered = True
+            yield None
+        elif not isinstance(step.event, MatchStart):
+            yield step.event
+            if isinstance(step.event, NewHand | Redeal) and is_covered:
+                is_covered = False
+                yield None
+
+
+def record_game(path: Path, seed: int = 1, hands: int = 1, rules: Rules = BONES) -> list[Happened]:
+    """Play a game live, record it, and return all that happened; an item a second."""
+    start = SessionStart(started_at=START.started_at, players=PLAYERS, rules=rules.name, tile_set="double-6")
+    session, said = opened(rules, PLAYERS)
+    happened = [Happened(0, session, said, session.state.log)]
+    sitting = Sitting(_look(eye(seed, hands)), session)
+    with SessionWriter(path, start) as writer:
+        say_happened(writer, happened[0])
+        for at, item in enumerate(shown(seed, hands)):
+            t_ns = BEGINS_NS + at * SECOND
+            if item is None:
+                writer.frame(t_ns, _jpeg(at))
+            else:
+                say_input(writer, item, t_ns)
+            happened.append(sitting.feed(Frame(_GREY, t_ns) if item is None else item, t_ns))
+            say_happened(writer, happened[-1], picture=at)
+    return happened
+
+
+def write_pictures(folder: Path, count: int) -> Path:
+    """Write so many pictures into a folder."""
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"{number:03}.jpg").write_bytes(_jpeg(number))
+    return folder
+
+
+_GREY = np.full((48, 64, 3), 90, np.uint8)
+
+
+def _look(perception: Perception) -> Look:
+    return lambda frame: perception.feed(frame.image)
+
+
+def _jpeg(number: int) -> bytes:
+    return bytes(cv2.imencode(".jpg", np.full((48, 64, 3), number % 200, np.uint8))[1].tobytes())

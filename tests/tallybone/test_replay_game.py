@@ -1,0 +1,183 @@
+"""A game that is replayed: the same again to the last outcome, with its score, in lines and in sentences."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import NewHand
+from tallybone.recording.inputs import say_input
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.replay_command import replay
+from tallybone.replay_game import GameWish
+from tallybone.replay_run import Wishes
+from tests.tallybone.recorded_game import BEGINS_NS, TruthEye, eye, record_game, shown, write_pictures
+from tests.tallybone.recording.sittings import START
+from tests.tallybone.truth_eye import newest_tile, placed, script
+from vision.perception import Perception, TableView
+
+NOTHING = TableView((), (), ())
+
+
+class Run:
+    """One run of the command and what it left behind."""
+
+    def __init__(
+        self, path: Path, wishes: Wishes | None = None, *, as_json: bool = True, by: Perception | None = None
+    ) -> None:
+        out, err = io.StringIO(), io.StringIO()
+        self.code = replay(path, wishes, as_json=as_json, perception=by or eye(), out=out, err=err)
+        self.out, self.err = out.getvalue(), err.getvalue()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    record_game(tmp_path / "game.mcap")
+    return tmp_path / "game.mcap"
+
+
+def test_a_recorded_game_is_told_again_to_the_last_outcome(tmp_path: Path) -> None:
+    live = [line for one in record_game(tmp_path / "game.mcap") for line in one.lines]
+    run = Run(tmp_path / "game.mcap")
+    assert (run.code, run.err) == (0, "")
+    told = [line for line in run.lines[:-1] if "frame" not in line]
+    assert len(live) > 40
+    assert told == json.loads(json.dumps(live))
+    assert Run(tmp_path / "game.mcap").out == run.out
+
+
+def test_the_result_has_the_pictures_the_changes_and_the_score(tmp_path: Path) -> None:
+    last = record_game(tmp_path / "game.mcap")[-1]
+    game = last.session.state.game
+    assert game is not None
+    plays = sum(item is None for item in shown()) - 1
+    changes = {"placed": plays, "moved": 0, "removed": 0, "turned": 0, "stacked": 0, "reread": 0, "tiles": plays}
+    totals = dict(zip(("Ann", "Ben"), game.totals, strict=True))
+    score = {"hands": 1, "totals": totals, "winner": None, "plays": plays, "problems": 0, "asked": 0, "open": 0}
+    assert Run(tmp_path / "game.mcap").lines[-1]["result"] == {"frames": plays + 1} | changes | score
+    assert max(game.totals) > 0
+
+
+def test_changes_of_the_table_stand_before_what_they_mean(recording: Path) -> None:
+    lines = Run(recording).lines
+    first = next(at for at, line in enumerate(lines) if line["event"] == "placed")
+    assert lines[first]["frame"]
+    assert lines[first + 1]["event"] == "played"
+    assert lines[first]["t_ns"] == lines[first + 1]["t_ns"] > BEGINS_NS
+
+
+def test_sentences_have_their_time_from_the_beginning_and_a_play_is_one(recording: Path) -> None:
+    said = Run(recording, as_json=False).out.splitlines()
+    assert said[0] == "0:00 match: Ann, Ben"
+    scored = next(line for line in said if "scores" in line)
+    assert re.fullmatch(r"0:\d\d (Ann|Ben) plays \d-\d: \d.* = (\d+), scores \2", scored)
+
+
+def test_without_a_game_the_same_recording_is_only_a_table(recording: Path) -> None:
+    run = Run(recording, Wishes(game=GameWish("free")))
+    assert {line.get("event", "result") for line in run.lines} == {"placed", "result"}
+    assert "totals" not in run.lines[-1]["result"]
+
+
+def test_other_rules_score_the_same_tiles_otherwise(recording: Path) -> None:
+    fives, block = Run(recording).lines, Run(recording, Wishes(game=GameWish("block"))).lines
+    assert any(line["event"] == "scored" for line in fives[:-1])
+    in_play = [line for line in block[:-1] if line["event"] == "scored" and line["reason"] == "play"]
+    assert in_play == []
+    assert block[-1]["result"]["plays"] == fives[-1]["result"]["plays"]
+
+
+def test_options_change_what_was_agreed(recording: Path) -> None:
+    plain = Run(recording).lines[-1]["result"]
+    short = Run(recording, Wishes(game=GameWish(options=("target=5",)))).lines[-1]["result"]
+    assert plain["winner"] is None
+    assert short["winner"] in ("Ann", "Ben")
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        (GameWish("bones", ("target=much",)), "target"),
+        (GameWish("free", ("target=5",)), "target"),
+        (GameWish(players=("Ann",)), "got 1"),
+    ],
+)
+def test_a_game_that_cannot_be_played_is_refused_with_its_reason(recording: Path, wish: GameWish, words: str) -> None:
+    run = Run(recording, Wishes(game=wish))
+    assert (run.code, run.out) == (2, "")
+    assert words in run.err
+
+
+def test_players_can_be_named_otherwise(recording: Path) -> None:
+    assert list(Run(recording, Wishes(game=GameWish(players=("Mia", "Noa")))).lines[-1]["result"]["totals"]) == [
+        "Mia",
+        "Noa",
+    ]
+
+
+def test_at_a_folder_the_hand_is_dealt_by_itself_and_its_recording_says_the_same(tmp_path: Path) -> None:
+    table, steps = script(1)
+    seen = [newest_tile(table, step) for step in steps if step.is_seen][:2]
+    looks = (NOTHING, placed(seen[0]), placed(seen[1], before=(seen[0],)))
+    folder, wish = write_pictures(tmp_path / "pictures", 3), GameWish("bones", players=("Ann", "Ben"))
+    first = Run(folder, Wishes(game=wish, record=tmp_path / "a.mcap"), by=TruthEye(looks))
+    again = Run(tmp_path / "a.mcap", by=TruthEye(looks))
+    assert [line["event"] for line in first.lines[:-1]].count("played") == 2
+    assert first.lines[-1]["result"]["plays"] == 2
+    assert again.out == first.out
+    assert (first.code, again.code) == (0, 0)
+
+
+def test_a_table_that_is_lost_is_said_once_and_once_that_it_is_found(tmp_path: Path) -> None:
+    lost = replace(NOTHING, lost="the table cannot be made out")
+    folder = write_pictures(tmp_path / "pictures", 5)
+    for wish in (GameWish("free"), GameWish("bones")):
+        looks = (NOTHING, lost, lost, NOTHING, NOTHING)
+        lines = Run(folder, Wishes(game=wish), by=TruthEye(looks)).lines
+        news = [
+            (line["event"], line["frame"], line["words"]) for line in lines if line.get("event") in ("lost", "found")
+        ]
+        assert news == [
+            ("lost", "001.jpg", "the table cannot be made out"),
+            ("found", "003.jpg", "the table can be made out again"),
+        ]
+        words = Run(folder, Wishes(game=wish), as_json=False, by=TruthEye(looks)).out
+        assert words.count("the table cannot be made out") == words.count("can be made out again") == 1
+
+
+def test_an_input_of_a_later_version_costs_only_itself(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        say_input(writer, NewHand(), BEGINS_NS)
+        writer.say(Topic.BUTTON, BEGINS_NS + 1, {"button": "dance"})
+        say_input(writer, NewHand(), BEGINS_NS + 2)
+    run = Run(path)
+    assert run.code == 1
+    assert "record 1: " in run.err
+    assert "dance" in run.err
+    assert [line.get("event") for line in run.lines].count("hand_started") == 1
+
+
+def test_another_process_prints_the_same_bytes(tmp_path: Path) -> None:
+    folder = write_pictures(tmp_path / "pictures", 2)
+    record = tmp_path / "a.mcap"
+    Run(folder, Wishes(game=GameWish("bones"), record=record), by=TruthEye((NOTHING, NOTHING)))
+    called = [str(Path(sys.executable).with_name("tallybone")), "replay", str(record), "--json"]
+    env = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
+    one, other = (subprocess.run(called, capture_output=True, env=each, check=True).stdout for each in env)
+    assert one == other
+    assert b'"totals": {"Player 1": 0, "Player 2": 0}' in one
