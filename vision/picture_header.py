@@ -20,7 +20,8 @@ FORMATS = "JPEG, PNG, WebP, BMP or TIFF"
 _JPEG_SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # C4 tables, C8 reserved, CC arithmetic conditioning
 # Any number of FF before it; TEM and restart markers carry no length and are passed over.
 _JPEG_MARKER = re.compile(rb"(?:\xff++[\x01\xd0-\xd7])*+\xff++([^\xff\x01\xd0-\xd7])", re.DOTALL)
-_JPEG_NEXT_MARKER = re.compile(rb"\xff+[^\x00\xd0-\xd7\xff]")  # ends a scan: not a stuffed FF, not a restart
+# FF, and what ends a scan if that follows: not a stuffed FF, not a restart.
+_JPEG_FILL = re.compile(rb"\xff++([^\x00\xd0-\xd7\xff]?)", re.DOTALL)
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEIF_BRANDS = frozenset({b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"})
 # The pixels and how they are coloured, and which way is up.
@@ -146,11 +147,19 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, int]]:
             raise HeaderError(f"its JPEG data is damaged at byte {at}")
         at += length
         if marker == 0xDA:
-            after = _JPEG_NEXT_MARKER.search(data, at)
-            if after is None:
-                raise IndexError
-            at = after.start()
+            at = _end_of_scan(data, at)
     raise HeaderError(f"its JPEG data has more than {_MOST_PARTS} parts")
+
+
+def _end_of_scan(data: bytes, at: int) -> int:
+    """Return where the next marker begins; looking for FF alone first takes a tenth of the time."""
+    while (at := data.find(b"\xff", at)) >= 0:
+        found = _JPEG_FILL.match(data, at)
+        assert found is not None  # it begins with FF
+        if found[1]:
+            return at
+        at = found.end()
+    raise IndexError
 
 
 def _require_whole_png(data: bytes) -> None:
