@@ -22,7 +22,7 @@ from vision.reader import load_reader
 _STEPS = {
     "build_pyramid": "pyramid",
     "Finder.find": "finder",
-    "Reader.mended": "closer looks",
+    "Candidates.mended": "closer looks",
     "find_plane": "plane",
     "Plane.tiles_at": "plane",
     "Plane.on_table": "plane",

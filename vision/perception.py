@@ -8,12 +8,13 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.candidates import Filter
 from vision.changes import Difference, TablePicture, differences_between
 from vision.covering import covered
 from vision.matching import Kept, joins_among, match, touched
 from vision.poses import Poses
 from vision.pyramid import Image
-from vision.reader import Filter, Reader
+from vision.reader import Reader
 from vision.reading import Face, Join, Reading, Tile
 from vision.reaim import find_motion
 from vision.settle import CameFrom

@@ -2,48 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vision.agreement import Agreed, agree
+from vision.candidates import Candidates, Filter, beside
 from vision.finder import Finder, load_finder
 from vision.halves import HalfNetwork, load_halves
-from vision.heads import DOWN, NOTHING, UP, ReaderHeads, load_heads
+from vision.heads import DOWN, UP, ReaderHeads, load_heads
 from vision.joins import find_joins
 from vision.odds import log_odds
-from vision.patches import features, sample, tile_grid
-from vision.plane import find_plane
-from vision.poses import Points, Poses, corners, half_centers, move
+from vision.poses import Points, Poses, corners, half_centers
 from vision.pyramid import Image, Level, build_pyramid
 from vision.reading import Face, Guess, Half, PointPx, Reading, Tile
-from vision.selection import choose
 from vision.sets import likely_max_pips
 from vision.touches import find_touches
 
-# How often candidates are mended before and after the plane of the table is known.
-_MENDED, _MENDED_ON_PLANE = 2, 2
-# In log odds for each round of mending: of equally sure poses the one that was mended more is the better placed.
-_MENDED_IS_BETTER = 3.0
-# What is looked at again on the plane of the table, one after the other: mending without it can go astray.
-_LOOKS_ON_PLANE = ("proposed", "mended")
-# Log odds from which no second look makes a tile.
-_HOPELESS = -7.0
-# What the log odds of finder and closer look count together, and what backs, which the finder doubts, are given ahead:
-# a logistic regression on 2602 candidates of rendered tables kept back; 2.8 % are misjudged, 3.2 % without the last.
-# Its constant, -1.25, is left out: those tables are harder than real ones, where it only loses tiles.
-_FINDER_COUNTS, _CLOSER_LOOK_COUNTS, _BACKS_AHEAD = 2.4, 0.69, 1.2
-# What the log odds of the less sure half count beside those, and how much they can add: what shows clear pips is
-# hardly anything but a tile (a logistic regression on 3435 candidates of 220 rendered tables, its constant as above).
+# What the log odds of the less sure half count beside those of a candidate, and how much they can add: what shows clear
+# pips is hardly anything but a tile (a logistic regression on 3435 candidates of 220 rendered tables).
 _PIPS_COUNT, _PIPS_ADD_AT_MOST = 0.2, 1.2
-# Tiles with a half less sure than this are looked at again from a little beside: of 3342 halves of rendered tables 1.5 %
-# are misread then, 1.8 % after one look. Sizes a little off instead: 1.6 %.
+# Tiles with a half less sure than this are looked at again from beside: of 3342 halves of rendered tables 1.5 % are
+# misread then, 1.8 % after one look, 1.6 % where sizes are a little off instead of places.
 _SURE_AT_ONCE = 0.99
-_BESIDE = np.array([(0.03, 0, 0, 0, 0, 0), (-0.03, 0, 0, 0, 0, 0), (0, 0.06, 0, 0, 0, 0), (0, -0.06, 0, 0, 0, 0)])
-
-Filter = Callable[[Poses], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,7 +90,8 @@ class Reader:
             levels: Pyramid of the picture.
             plausible: Says which poses can be tiles at all; None where all can.
         """
-        poses, probabilities, odds = self.judge(levels, plausible)
+        candidates = Candidates(self.heads, self.finder)
+        poses, probabilities, odds = candidates.judge(levels, plausible, spare=_PIPS_ADD_AT_MOST)
         faces, chances = UP + probabilities[:, UP:].argmax(axis=1), self._read_pips(levels, poses)
         least_sure = log_odds(chances.max(axis=2).min(axis=1))
         odds = odds + np.where(faces == UP, np.minimum(_PIPS_COUNT * least_sure, _PIPS_ADD_AT_MOST), 0.0)
@@ -116,74 +99,13 @@ class Reader:
         order = tiles[np.lexsort((poses[tiles, 0], poses[tiles, 1]))]
         return poses[order], faces[order], chances[order]
 
-    def judge(
-        self, levels: tuple[Level, ...], plausible: Filter | None = None
-    ) -> tuple[Poses, NDArray[np.float64], NDArray[np.float64]]:
-        """Return the candidates that lie on the table together, without looking at their pips.
-
-        Looks once without knowing how the table lies, and again in the shape of tiles on the plane that the first show.
-
-        Args:
-            levels: Pyramid of the picture.
-            plausible: Says which poses can be tiles at all; None where all can.
-
-        Returns:
-            Their poses, shape (N, 6), their probabilities of nothing, up and down, (N, 3), and the log odds that they
-            are tiles, (N,): above 0, or so little below that clear pips can make up for it.
-        """
-        found = self.finder.find(levels)
-        proposed, odds = found.poses, _FINDER_COUNTS * log_odds(found.likely)
-        if plausible is not None:
-            proposed, odds = (values[plausible(found.poses)] for values in (proposed, odds))
-        poses, probabilities = self.mended(levels, proposed, rounds=_MENDED)
-        hoped = odds + _closer(probabilities) > _HOPELESS
-        proposed, odds, poses, probabilities = (values[hoped] for values in (proposed, odds, poses, probabilities))
-        if not len(poses):
-            return poses, probabilities, odds
-        for starts in _LOOKS_ON_PLANE:
-            seen = {"mended": poses, "proposed": proposed}[starts]
-            plane = find_plane(poses, _probability(odds + _closer(probabilities)), levels[0].full_size_px)
-            shaped, judged = self.mended(levels, plane.tiles_at(*plane.on_table(seen)), rounds=_MENDED_ON_PLANE)
-            gain = _sure(judged) - plane.doubt(shaped) - _sure(probabilities) + plane.doubt(poses)
-            better = (gain > 0)[:, None]
-            poses, probabilities = np.where(better, shaped, poses), np.where(better, judged, probabilities)
-        odds = odds + _closer(probabilities) - plane.doubt(poses)
-        chosen = choose(poses, odds + _PIPS_ADD_AT_MOST)
-        return poses[chosen], probabilities[chosen], odds[chosen]
-
-    def mended(self, levels: tuple[Level, ...], poses: Poses, *, rounds: int) -> tuple[Poses, NDArray[np.float64]]:
-        """Return poses put right, shape (N, 6), and their probabilities of nothing, face up and face down, (N, 3).
-
-        Mending can go wrong, so of the poses on the way the one that looks most like a tile is taken.
-
-        Args:
-            levels: Pyramid of the picture.
-            poses: Shape (N, 6), where tiles may be.
-            rounds: How often they are mended.
-        """
-        visited, judged = [], []
-        for left in range(rounds, -1, -1):
-            probabilities, deltas = self._looked_at(levels, poses)
-            visited.append(poses)
-            judged.append(probabilities)
-            poses = move(poses, deltas) if left else poses
-        ranked = [log_odds(1 - p[:, NOTHING]) + _MENDED_IS_BETTER * done for done, p in enumerate(judged)]
-        best, each = np.argmax(ranked, axis=0), np.arange(len(poses))
-        return np.stack(visited)[best, each], np.stack(judged)[best, each]
-
-    def _looked_at(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the probabilities of nothing, face up and face down, (N, 3), and how to mend each pose, (N, 6)."""
-        grid = tile_grid()
-        seen = features(sample(levels, poses, grid), grid)
-        return self.heads.face.probabilities(seen).astype(np.float64), self.heads.pose.outputs(seen).astype(np.float64)
-
     def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
         """Return the probability of each number for both halves, shape (N, 2, K), all halves in one batch."""
         probabilities = self._pips_at(levels, poses)
         unsure = np.nonzero((probabilities.max(axis=2) < _SURE_AT_ONCE).any(axis=1))[0]
         if len(unsure):
-            beside = np.concatenate([move(poses[unsure], np.tile(shift, (len(unsure), 1))) for shift in _BESIDE])
-            looks = self._pips_at(levels, beside).reshape(len(_BESIDE), len(unsure), 2, -1)
+            shifted = beside(poses[unsure])
+            looks = self._pips_at(levels, np.concatenate(shifted)).reshape(len(shifted), len(unsure), 2, -1)
             together = np.exp(np.log(np.concatenate([probabilities[None, unsure], looks])).mean(axis=0))
             probabilities[unsure] = together / together.sum(axis=2, keepdims=True)
         seen = probabilities.reshape(-1, probabilities.shape[2])
@@ -207,20 +129,6 @@ def load_reader(max_pips: int | None = None) -> Reader:
         ModelError: If a file of it is absent or of another version.
     """
     return Reader(load_heads(), load_finder(), load_halves(), max_pips)
-
-
-def _closer(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what the closer look says for each being a tile, in log odds that add to those of the finder."""
-    backs = probabilities[:, DOWN] > probabilities[:, UP]
-    return _CLOSER_LOOK_COUNTS * _sure(probabilities) + _BACKS_AHEAD * backs
-
-
-def _sure(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    return log_odds(1 - probabilities[:, NOTHING])
-
-
-def _probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(1 / (1 + np.exp(-odds)))
 
 
 def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> Tile:

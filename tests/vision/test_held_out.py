@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from tests.vision.tables import CAMERA, lay
 from vision.finder import load_finder
 from vision.halves import load_halves
-from vision.heads import Head, load_heads
-from vision.pyramid import build_pyramid
+from vision.heads import load_heads
+from vision.poses import half_centers, sides_px
 from vision.render.look_types import PipKind, TileLook
 from vision.render.looks import CLASSIC, FELT, LAMP
 from vision.render.paint import Rendered, render
 from vision.render.scene import PlacedTile, Scene
 from vision.training import held_out
-from vision.training.held_out import Halves, draw_usual, draw_usual_scene, figures_of, join_halves
+from vision.training.held_out import Halves, draw_usual, draw_usual_scene, figures_of, join_halves, true_halves
 from vision.training.legible import legible_halves
 from vision.training.samples import true_pips, truth_poses
 
@@ -43,12 +43,19 @@ def test_halves_that_were_found_are_labelled_with_their_own_pips(monkeypatch: py
     got = draw_usual(np.random.default_rng(0), load_finder(), load_halves(), heads=load_heads())
     assert sorted(got.pips.tolist()) == [0, 1, 5, 6]
     assert got.legible.all()
+    assert got.said.tolist() == got.pips.tolist()
+    assert (got.confidence > 0.9).all()
+
+
+def test_what_is_no_tile_has_notrue_halves() -> None:
+    _, rendered = scene_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)])
     poses, _ = truth_poses(rendered.truth)
-    exact = load_halves().describe(build_pyramid(rendered.image), poses)
-    pips = true_pips(rendered.truth).T.ravel()
-    for seen, label in zip(got.features.astype(np.float32), got.pips, strict=True):
-        likeness = [float(np.corrcoef(seen, one)[0, 1]) for one in exact]
-        assert pips[int(np.argmax(likeness))] == label
+    centers = half_centers(poses)
+    beside = centers + sides_px(poses)[:, None, None]
+    seen = np.concatenate([beside[:1], centers[1:], centers[:1, ::-1]])
+    assert true_halves(seen, poses).tolist() == [-1, -1, 2, 3, 1, 0]
+    assert true_halves(seen, poses[:0]).tolist() == [-1] * 6
+    assert true_halves(seen[:0], poses).tolist() == []
 
 
 def test_pips_that_cannot_be_told_from_the_face_are_not_legible() -> None:
@@ -66,19 +73,13 @@ def legible_of(look: TileLook) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     return legible_halves(scene, rendered), true_pips(rendered.truth)
 
 
-def halves(features: NDArray[np.float64], pips: list[int], legible: list[bool]) -> Halves:
-    return Halves(features.astype(np.float16), np.array(pips), np.array(legible))
+def halves(said: list[int], confidence: list[float], pips: list[int], legible: list[bool]) -> Halves:
+    return Halves(np.array(said), np.array(confidence), np.array(pips), np.array(legible))
 
 
 def test_figures_by_hand() -> None:
-    # With light this head says 1 and is sure; without, it takes 0 for a little likelier than all else.
-    weight = np.zeros((1, 19), np.float32)
-    weight[0, 1] = 100.0
-    bias = np.zeros(19, np.float32)
-    bias[0] = 0.5
-    head = Head(np.zeros(1, np.float32), np.ones(1, np.float32), (weight,), (bias,))
-    seen = halves(np.array([[1.0], [1], [1], [0], [0]]), [1, 1, 2, 0, 7], [True, True, True, True, False])
-    assert figures_of(head, seen) == {
+    said, sure = [1, 1, 1, 0, 0], [0.999, 0.99, 0.995, 0.6, 0.98]
+    assert figures_of(halves(said, sure, [1, 1, 2, 0, 7], [True, True, True, True, False])) == {
         "usual_halves": 5,
         "usual_halves_misread": 0.4,
         "usual_halves_legible": 0.8,
@@ -89,7 +90,8 @@ def test_figures_by_hand() -> None:
 
 
 def test_halves_are_joined_in_order() -> None:
-    seen = join_halves([halves(np.ones((2, 4)), [3, 4], [True, False]), halves(np.zeros((1, 4)), [5], [True])])
+    seen = join_halves([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
+    assert seen.said.tolist() == [3, 4, 6]
+    assert seen.confidence.tolist() == [0.5, 0.6, 0.7]
     assert seen.pips.tolist() == [3, 4, 5]
-    assert seen.features[:, 0].tolist() == [1, 1, 0]
     assert seen.legible.tolist() == [True, False, True]

@@ -59,7 +59,7 @@ def train_heads(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Pro
 
     draw, usual_count = partial(draw_usual, heads=heads), max(1, round(_USUAL_HELD_OUT * scenes))
     halves = join_halves(list(collect(draw, seed + 3, usual_count, jobs, partial(progress, "reading usual tables"))))
-    notes = {"seed": seed, "scenes": scenes, "epochs": epochs} | heads.notes | figures_of(heads.pips, halves)
+    notes = {"seed": seed, "scenes": scenes, "epochs": epochs} | heads.notes | figures_of(halves)
     return replace(heads, notes=notes)
 
 

@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 
 from vision.finder import Finder
 from vision.halves import HalfNetwork
-from vision.heads import UP, Head, ReaderHeads
-from vision.poses import half_centers, sides_px
-from vision.pyramid import build_pyramid
+from vision.heads import UP, ReaderHeads
+from vision.poses import Points, Poses, half_centers, sides_px
 from vision.reader import Reader
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.render.scene import Scene
 from vision.training.legible import legible_halves
-from vision.training.samples import corner_errors, true_pips, truth_poses, with_half_0_first
+from vision.training.samples import true_pips, truth_poses
 
 _SETS = (6, 9, 12, 15)
 _PX_PER_MM = (1.0, 3.0)
@@ -34,12 +33,14 @@ class Halves:
     """Halves of tiles that the reader found.
 
     Attributes:
-        features: Shape (N, F) float16, what the half network says of them.
+        said: Shape (N,), the pips that it says.
+        confidence: Shape (N,), 0 to 1.
         pips: Shape (N,), what they show.
         legible: Shape (N,), whether a person could count them.
     """
 
-    features: NDArray[np.float16]
+    said: NDArray[np.int64]
+    confidence: NDArray[np.float64]
     pips: NDArray[np.int64]
     legible: NDArray[np.bool_]
 
@@ -64,19 +65,37 @@ def draw_usual_scene(rng: np.random.Generator) -> Scene:
 
 
 def draw_usual(rng: np.random.Generator, finder: Finder, halves: HalfNetwork, *, heads: ReaderHeads) -> Halves:
-    """Render a usual table, look for its tiles with the whole reader, and return the halves of those it found."""
+    """Render a usual table, let the whole reader read it, and return the halves of the tiles that it found."""
     scene = draw_usual_scene(rng)
     rendered = render(scene, rng)
-    poses, faces = truth_poses(rendered.truth)
-    truth, pips, legible = poses[faces == UP], true_pips(rendered.truth), legible_halves(scene, rendered)
-    levels = build_pyramid(rendered.image)
-    seen, _, _ = Reader(heads, finder, halves).find_tiles(levels)
-    _, nearest, target = corner_errors(seen, truth)
-    gaps = np.linalg.norm(half_centers(seen) - half_centers(target), axis=-1).max(axis=-1, initial=0)
-    found = gaps < _SAME_PLACE * sides_px(target) if len(truth) else np.zeros(len(seen), bool)
-    nearest = nearest[found]
-    described = halves.describe(levels, with_half_0_first(seen[found], target[found], truth[nearest]))
-    return Halves(described.astype(np.float16), pips[nearest].T.ravel(), legible[nearest].T.ravel())
+    truth, faces = truth_poses(rendered.truth)
+    reading = Reader(heads, finder, halves).read(rendered.image)
+    read = [half for tile in reading.tiles for half in tile.halves]
+    which = true_halves(np.array([half.center_px for half in read]).reshape(-1, 2, 2), truth[faces == UP])
+    found = which >= 0
+    return Halves(
+        np.array([half.pips for half in read], np.int64)[found],
+        np.array([half.confidence for half in read], np.float64)[found],
+        true_pips(rendered.truth).ravel()[which[found]],
+        legible_halves(scene, rendered).ravel()[which[found]],
+    )
+
+
+def true_halves(centers: Points, truth: Poses) -> NDArray[np.intp]:
+    """Return which true half each half is, shape (2 * M,), -1 for none: 2 * tile + half.
+
+    Args:
+        centers: Shape (M, 2, 2), of the halves of tiles that were read.
+        truth: Shape (N, 6).
+    """
+    if not len(truth) or not len(centers):
+        return np.full(2 * len(centers), -1)
+    real = half_centers(truth)
+    ways = np.stack([real, real[:, ::-1]])  # as it lies and turned round
+    gaps = np.linalg.norm(centers[:, None, None] - ways[None], axis=-1).max(axis=-1) / sides_px(truth)
+    turned, tile = np.divmod(gaps.reshape(len(centers), -1).argmin(axis=1), len(truth))
+    which = 2 * tile[:, None] + np.where(turned[:, None] == 0, [0, 1], [1, 0])
+    return np.where(gaps.reshape(len(centers), -1).min(axis=1)[:, None] < _SAME_PLACE, which, -1).ravel()
 
 
 def join_halves(parts: list[Halves]) -> Halves:
@@ -84,10 +103,9 @@ def join_halves(parts: list[Halves]) -> Halves:
     return Halves(*(np.concatenate([getattr(part, name) for part in parts]) for name in Halves.__slots__))
 
 
-def figures_of(head: Head, halves: Halves) -> dict[str, object]:
-    """Return how often a pips head is wrong on halves that were found, and how far its confidence can be trusted."""
-    chances = head.probabilities(halves.features.astype(np.float32))
-    wrong, sure = chances.argmax(axis=1) != halves.pips, chances.max(axis=1) >= _SURE
+def figures_of(halves: Halves) -> dict[str, object]:
+    """Return how often halves that were found are misread, and how far the confidence can be trusted."""
+    wrong, sure = halves.said != halves.pips, halves.confidence >= _SURE
     return {
         "usual_halves": len(wrong),
         "usual_halves_misread": _share(wrong),

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.candidates import Candidates
 from vision.finder import Finder
 from vision.halves import HalfNetwork
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.patches import PatchGrid, features, sample, tile_grid
 from vision.poses import Poses, corners, deltas_between, empty_poses, move, sides_px, upright_poses
 from vision.pyramid import Level, build_pyramid
-from vision.reader import Reader
 from vision.reading import Face, PointPx, Reading
 from vision.reading import Tile as TileReading
 from vision.render.layouts import draw_scene
@@ -82,7 +82,7 @@ def draw_samples(
     found = finder.find(levels)
     mended = empty_poses()
     if heads is not None:
-        mended = Reader(heads, finder, halves).mended(levels, found.poses, rounds=_READER_ROUNDS)[0]
+        mended = Candidates(heads, finder).mended(levels, found.poses, rounds=_READER_ROUNDS)[0]
     near = np.concatenate([found.poses, mended, _anywhere(rng, poses, levels[0].full_size_px)])
     near = near[~_near_any(near, rendered.unread_px)]
     slight = np.concatenate([moved(rng, poses, 0.05), moved(rng, poses, 0.03), _wrong_on_purpose(rng, poses)])
