@@ -108,13 +108,28 @@ def differences_between(
     if motion is None:
         motion = _scaled(_camera_motion(before.small, after.small), before.scale)
     aligned = before.seen_by(motion).small
-    gain = np.median((after.small[::3, ::3] + 8.0) / (aligned[::3, ::3] + 8.0), axis=(0, 1))
     # A pixel differs where no neighbour explains it: alignment is good to a pixel, not better.
     around = np.ones((3, 3), np.uint8)
-    brightest = (cv2.dilate(aligned, around) + 8.0) * gain - 8
-    darkest = (cv2.erode(aligned, around) + 8.0) * gain - 8
-    difference = np.maximum(after.small - brightest, darkest - after.small).max(axis=2)
-    return Difference(np.asarray(difference > _LEAST_DIFFERENCE), motion, before.scale)
+    brightest, darkest = _limits(aligned, after.small)
+    outside = (after.small > cv2.LUT(cv2.dilate(aligned, around), brightest)) | (
+        after.small < cv2.LUT(cv2.erode(aligned, around), darkest)
+    )
+    return Difference(outside[..., 0] | outside[..., 1] | outside[..., 2], motion, before.scale)
+
+
+def _limits(before: Image, after: Image) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Return the brightest and the darkest that each value of *before* may be in the light of *after*.
+
+    Tables, of shape (1, 256, 3): looking up is ten times as fast as computing each pixel.
+    """
+    ratios = (after[::3, ::3] + 8.0) / (before[::3, ::3] + 8.0)
+    gain = np.array([np.median(np.ascontiguousarray(ratios[..., channel])) for channel in range(3)])
+    expected = (np.arange(256)[:, None] + 8.0) * gain - 8  # shape (256, 3)
+    values = np.arange(256.0)[:, None, None]
+    # Counts of the values, from 0 to 255, that are not too bright, and that are too dark.
+    brightest = 255 - (values - expected > _LEAST_DIFFERENCE).sum(axis=0)
+    darkest = (expected - values > _LEAST_DIFFERENCE).sum(axis=0)
+    return brightest[None].astype(np.int16), darkest[None].astype(np.int16)
 
 
 def _warped(picture: Image, motion: NDArray[np.float64]) -> Image:
