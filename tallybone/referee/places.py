@@ -9,7 +9,7 @@ from typing import assert_never
 
 from engine import NodeId
 from tallybone.contact import footprint_of
-from tallybone.footprint import Footprint, Laid
+from tallybone.footprint import Footprint, Laid, Point
 from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face
 from vision.reading import Tile as SeenTile
@@ -201,7 +201,7 @@ def _removed(places: Places, tile: SeenTile, *, is_cleared: bool) -> Places:
 
 def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:
     """Return all tiles as they are read now."""
-    listed = tuple(tiles)
+    listed = tuple((tile, tile.center_px) for tile in tiles)
     known = tuple(_reread(one, _seen_at(one.place, listed)) for one in places.known)
     waiting = tuple(replace(one, tile=_seen_at(footprint_of(one.tile), listed) or one.tile) for one in places.waiting)
     return replace(places, known=known, waiting=waiting)
@@ -211,13 +211,15 @@ def _reread(one: Known, now: SeenTile | None) -> Known:
     """Return a tile of the layout as it is read now."""
     if now is None:
         return one
-    is_reread = one.is_reread or shown(one.tile) != shown(now)
+    is_reread = one.is_reread or (now is not one.tile and shown(one.tile) != shown(now))
     place = turned_like(one.place, now)
     return replace(one, tile=now, laid=Laid(one.node, place), is_reread=is_reread, is_missing=False)
 
 
-def _seen_at(place: Footprint, tiles: Iterable[SeenTile]) -> SeenTile | None:
-    return next((tile for tile in tiles if is_at(place, tile)), None)
+def _seen_at(place: Footprint, tiles: Iterable[tuple[SeenTile, Point]]) -> SeenTile | None:
+    """Return the first of the tiles, each with its middle, that lies where *place* is: asked of all in every frame."""
+    near_px = _SAME_PLACE * place.side
+    return next((tile for tile, center_px in tiles if math.dist(place.center, center_px) < near_px), None)
 
 
 def _others(tiles: Iterable[SeenTile], tile: SeenTile) -> Iterator[SeenTile]:
