@@ -18,7 +18,7 @@ from tallybone.sitting import Happened, Look, Sitting, opened
 from vision.changes import PictureSizeError
 from vision.errors import VisionError
 from vision.perception import Perception, TableView
-from vision.watch import Frame, Watch
+from vision.watch import Watch
 
 _NO_EMPTY_TABLE = "it should show the empty table; without it nothing can be told from what is printed"
 
@@ -67,7 +67,7 @@ class TableOnly:
 
     def feed(self, item: Shot | Given) -> TableView | None:
         """Load a picture and return the table after it; None for what is no picture."""
-        return None if isinstance(item, Given) else self._look(Frame(item.load(), item.t_ns))
+        return None if isinstance(item, Given) else self._look(item.frame)
 
 
 class WholeGame:
@@ -81,7 +81,7 @@ class WholeGame:
 
     def feed(self, item: Shot | Given) -> Happened:
         """Load an item and return what it has brought about."""
-        came = item.load() if isinstance(item, Given) else Frame(item.load(), item.t_ns)
+        came = item.load() if isinstance(item, Given) else item.frame
         return self._sitting.feed(came, item.t_ns)
 
 

@@ -82,7 +82,7 @@ def opened_replay(
     tile_set = _set_of(wishes, source)
     look = look_of(perception or _shipped_perception(tile_set, wishes.start), source.pictures)
     needs_first = source.pictures is Pictures.SETTLED and wishes.start is Start.EMPTY
-    with recording(source, wishes.record, tile_set, match) as items, _loaded(items, wishes) as loaded:
+    with recording(source, wishes.record, tile_set, match) as items, _loaded(items, source, wishes) as loaded:
         came = through(source, loaded)
         if match is None:
             yield Replay(source, None, follow(came, TableOnly(look), path, complain, needs_first=needs_first))
@@ -92,9 +92,9 @@ def opened_replay(
         yield Replay(source, match, chain((game.opening,), steps))
 
 
-def _loaded(items: Iterator[Item], wishes: Wishes) -> AbstractContextManager[Iterator[Item]]:
+def _loaded(items: Iterator[Item], source: Source, wishes: Wishes) -> AbstractContextManager[Iterator[Item]]:
     """Return items that are loaded ahead; those to record only when they are fed, so that the file holds no more."""
-    return closing(ahead(items)) if wishes.record is None else nullcontext(items)
+    return closing(ahead(items, source.pictures)) if wishes.record is None else nullcontext(items)
 
 
 def _set_of(wishes: Wishes, source: Source) -> TileSet:

@@ -17,6 +17,8 @@ from tallybone.recording.writer import SessionWriter
 from vision.errors import VisionError
 from vision.picture import PictureError, decode_picture, load_picture, read_picture_file
 from vision.pyramid import Image
+from vision.settle import Grey
+from vision.watch import Frame
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})
@@ -32,7 +34,7 @@ class EmptyFolderError(VisionError, OSError):
     """A folder without a picture in it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shot:
     """A picture of the table, not yet loaded.
 
@@ -42,6 +44,7 @@ class Shot:
         where: What complaints call it.
         load: Returns it; shape (H, W, 3), BGR. Raises PictureError.
         jpeg: Returns it as a JPEG file: its own bytes if it is one. Raises PictureError.
+        grey: What the settle gate looks at, where that was made ahead.
     """
 
     t_ns: int
@@ -49,6 +52,12 @@ class Shot:
     where: str
     load: Callable[[], Image]
     jpeg: Callable[[], bytes]
+    grey: Grey | None = None
+
+    @property
+    def frame(self) -> Frame:
+        """The picture with its time, loaded now. Raises PictureError."""
+        return Frame(self.load(), self.t_ns, self.grey)
 
 
 def pictures_in(folder: Path) -> list[Path]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from vision.perception import Perception, TableView
 from vision.pyramid import Image
-from vision.settle import SettleGate, Stillness, small_grey
+from vision.settle import Grey, SettleGate, Stillness, small_grey
 
 # Between two looks at a settled table: noise that is left over from one frame to the next has changed by then.
 _BETWEEN_LOOKS_NS = 200_000_000
@@ -19,10 +19,12 @@ class Frame:
     Attributes:
         image: Shape (H, W, 3), BGR, upright.
         t_ns: When it was taken, of a monotonic clock.
+        grey: What `small_grey` makes of the image, where somebody has made it ahead; None where it has to be made.
     """
 
     image: Image
     t_ns: int
+    grey: Grey | None = None
 
 
 class Watch:
@@ -45,7 +47,8 @@ class Watch:
         Raises:
             PictureSizeError: If the frame has another size than those before.
         """
-        stillness = self._gate.feed(small_grey(frame.image), frame.t_ns)
+        grey = small_grey(frame.image) if frame.grey is None else frame.grey
+        stillness = self._gate.feed(grey, frame.t_ns)
         view = self._looked(frame, stillness) if stillness.is_settled else None
         if view is not None:
             self._view, self._looked_ns = replace(view, changes=()), frame.t_ns
