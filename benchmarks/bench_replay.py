@@ -1,0 +1,155 @@
+"""How fast a recorded sitting of 1280 x 720 is replayed, where the time goes, and whether the memory stays flat.
+
+    python benchmarks/bench_replay.py [--plays 12] [--frames 10000]
+
+A rendered game of bones is recorded at ten frames a second, a tile every 3.5 seconds, JPEG quality 85. "Bound" is
+what the busier of two cores would allow if nobody else used them: time of the processor, so that others do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+
+from benchmarks.recorded_match import NS_PER_FRAME, Shown, match_in_motion, write_match
+from engine import BONES
+from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.inputs import input_of
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.replay_game import GameWish
+from tallybone.replay_run import Wishes, opened_replay
+from tallybone.session import feed
+from tallybone.sitting import ByHand, opened
+from vision.perception import Perception, TableView
+from vision.picture import decode_picture
+from vision.pyramid import Image
+from vision.reader import load_reader
+from vision.settle import SettleGate, small_grey
+from vision.watch import Frame, Watch
+
+_FPS = 1_000_000_000 // NS_PER_FRAME
+_PAGE_MB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+def main() -> None:
+    """Print the speed of a replay, its parts, and the memory of a long one."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plays", type=int, default=12)
+    parser.add_argument("--frames", type=int, default=1000, help="of the long recording")
+    options = parser.parse_args()
+    shown = list(match_in_motion(3, options.plays))
+    with tempfile.TemporaryDirectory() as folder:
+        path, long = Path(folder, "match.mcap"), Path(folder, "long.mcap")
+        frames = write_match(path, iter(shown))
+        print_speed(path, frames)
+        print_parts(path, frames)
+        write_match(long, _again_and_again(shown, options.frames))
+        print_memory(long, options.frames)
+
+
+def print_speed(path: Path, frames: int) -> None:
+    with opened_replay(path, Wishes(), print) as warm:  # the networks are loaded, as at a table
+        next(warm.steps)
+    start, process, thread = time.perf_counter(), time.process_time(), time.thread_time()
+    with opened_replay(path, Wishes(), print) as run:
+        plays = sum(len(seen.view.changes) for seen in run.steps if seen.view is not None)
+    took, thread = time.perf_counter() - start, time.thread_time() - thread
+    busier = max(thread, time.process_time() - process - thread)
+    length_s = frames / _FPS
+    print(f"{frames} frames, {length_s:.0f} s, {plays} tiles, {path.stat().st_size // frames // 1000} kB a frame")
+    print(f"replay: {length_s / took:.1f} x real time, bound {length_s / busier:.1f} x")
+
+
+def print_parts(path: Path, frames: int) -> None:
+    """Print the time of the processor for each part, one after the other on one thread."""
+    clock = _Clock()
+    eye = _TimedEye(clock)
+    watch, gate, session = Watch(eye), SettleGate(), opened(BONES, ("Ann", "Ben"))[0]
+    records = iter(read_session(path))
+    while True:
+        with clock("read the file"):
+            record = next(records, None)
+        if not isinstance(record, Recorded):
+            break
+        if not isinstance(record.payload, ImageMessage):
+            session, _ = feed(session, _said(record), t_ns=record.t_ns)
+            continue
+        with clock("decode"):
+            image = decode_picture(record.payload.jpeg, "")
+        with clock("small grey"):
+            grey = small_grey(image)
+        with clock("gate"):
+            gate.feed(grey, record.t_ns)
+        view = watch.feed(Frame(image, record.t_ns, grey))
+        with clock("game"):
+            session, _ = feed(session, view, t_ns=record.t_ns)
+    for name, seconds in clock.seconds.items():
+        print(f"{name:14} {seconds / frames * 1e3:6.2f} ms a frame")
+    print(f"{eye.looks} looks, {clock.seconds['look'] / max(1, eye.looks) * 1e3:.0f} ms each")
+
+
+def print_memory(path: Path, frames: int) -> None:
+    """Print how much memory a long replay takes, after a tenth, half way and at the end."""
+    marks = {frames // 10: "start", frames // 2: "middle", frames: "end"}
+    seen = 0
+    with opened_replay(path, Wishes(game=GameWish("free")), print) as run:
+        for _ in run.steps:
+            seen += 1
+            if seen in marks:
+                pages = int(Path("/proc/self/statm").read_text().split()[1])
+                print(f"memory {marks[seen]:6} {pages * _PAGE_MB:.0f} MB (frame {seen})")
+
+
+class _Clock:
+    """Adds up time of the processor by name."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        start = time.thread_time()
+        yield
+        self.seconds[name] += time.thread_time() - start
+
+
+class _TimedEye(Perception):
+    """The shipped eye, timed."""
+
+    def __init__(self, clock: _Clock) -> None:
+        super().__init__(load_reader(6))
+        self._clock, self.looks = clock, 0
+
+    def feed(self, image: Image) -> TableView:
+        self.looks += 1
+        with self._clock("look"):
+            return super().feed(image)
+
+    def look_again(self, image: Image) -> TableView:
+        self.looks += 1
+        with self._clock("look"):
+            return super().look_again(image)
+
+
+def _said(record: Recorded) -> ByHand:
+    said = input_of(record)
+    assert said is not None  # pictures aside there is nothing else in it
+    return said
+
+
+def _again_and_again(shown: list[Shown], frames: int) -> Iterator[Shown]:
+    """Yield the pictures over and over, each later than the one before."""
+    pictures = [one.item for one in shown if isinstance(one.item, bytes)]
+    for at, picture in enumerate(islice(cycle(pictures), frames)):
+        yield Shown((at + 1) * NS_PER_FRAME, picture)
+
+
+if __name__ == "__main__":
+    main()
