@@ -121,9 +121,12 @@ def _replay(
     in_play: Annotated[
         bool, typer.Option("--in-play", help="Begin in a game: tiles of the first picture are placed, not table.")
     ] = False,
+    log_only: Annotated[
+        bool, typer.Option("--log-only", help="Look at no picture: judge the recorded plays again, in milliseconds.")
+    ] = False,
 ) -> None:
     """Follow a table again: every tile placed, moved or removed, and the game with its score."""
-    from tallybone.replay_command import replay
+    from tallybone.replay_command import replay, replay_log
     from tallybone.replay_game import GameWish
     from tallybone.replay_run import Wishes
     from vision.perception import Start
@@ -135,6 +138,8 @@ def _replay(
         start=Start.IN_PLAY if in_play else Start.EMPTY,
         record=record,
     )
+    if log_only:
+        raise typer.Exit(replay_log(source, wishes, as_json=as_json))
     raise typer.Exit(replay(source, wishes, as_json=as_json))
 
 

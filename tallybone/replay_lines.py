@@ -88,6 +88,11 @@ class GameSentences:
             yield f"{time} {printable(sentence)}"
 
 
+def narrator_for(*, has_game: bool, as_json: bool) -> Narrator:
+    """Return what puts a replay in lines."""
+    return JsonLines() if as_json else GameSentences() if has_game else TableSentences()
+
+
 def clock_time(since_ns: int) -> str:
     """Return a time from the beginning as minutes and seconds.
 

@@ -3,15 +3,69 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
-from engine import HandOver, Play, Stack, State, entries, history
+from engine import HandOver, Placed, Stacked, State, history
 from tallybone.referee import Unclear
 from tallybone.replay_follow import Seen
 from tallybone.session import Session
-from tallybone.sitting import Happened
 from tallybone.terminal import printable
 from vision.perception import ChangeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Where a match stands.
+
+    Attributes:
+        hands: How many were counted.
+        totals: Points by name; of players who share one, the name has the number of the seat.
+        winner: Who has won the match.
+        plays: How many tiles are laid or stacked, in all hands.
+        problems: How many actions are irregular, and the table has not said that they stand.
+    """
+
+    hands: int = 0
+    totals: tuple[tuple[str, int], ...] = ()
+    winner: str | None = None
+    plays: int = 0
+    problems: int = 0
+
+    @classmethod
+    def of(cls, state: State) -> Score:
+        """Return the score of a match."""
+        game = state.game
+        if game is None:
+            return cls()
+        names = [_name(game.players, seat) for seat in range(len(game.players))]
+        told = [one for entry in history(state) for one in entry.outcomes]
+        return cls(
+            sum(isinstance(one, HandOver) for one in told),
+            tuple(zip(names, game.totals, strict=True)),
+            None if game.winner is None else names[game.winner],
+            sum(isinstance(one, Placed | Stacked) for one in told),
+            len(state.irregular),
+        )
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The score for JSON."""
+        return {
+            "hands": self.hands,
+            "totals": dict(self.totals),
+            "winner": self.winner,
+            "plays": self.plays,
+            "problems": self.problems,
+        }
+
+    @property
+    def words(self) -> str:
+        """The score for people."""
+        totals = ", ".join(f"{printable(name)} {points}" for name, points in self.totals) or "no game"
+        won = "" if self.winner is None else f"; {printable(self.winner)} wins"
+        wrong = f", {_many(self.problems, 'problem')}" if self.problems else ""
+        return f"{totals}{won} ({_many(self.plays, 'play')}, {_many(self.hands, 'hand')} counted{wrong})"
 
 
 class Tally:
@@ -19,9 +73,9 @@ class Tally:
 
     def __init__(self) -> None:
         """Begin before the first item."""
-        self._frames = self._tiles = 0
+        self._frames = self._tiles = self._asked = 0
         self._changes: Counter[str] = Counter()
-        self.game: GameTally | None = None
+        self.session: Session | None = None
 
     def add(self, seen: Seen) -> None:
         """Take in what one item has brought about."""
@@ -30,78 +84,33 @@ class Tally:
             self._tiles = len(seen.view.tiles)
             self._changes.update(change.kind.value for change in seen.view.changes)
         if seen.happened is not None:
-            self.game = self.game or GameTally()
-            self.game.add(seen.happened)
+            self.session = seen.happened.session
+            self._asked += sum(isinstance(one, Unclear) for one in seen.happened.said)
 
     @property
-    def table(self) -> dict[str, int]:
-        """How many pictures there were, how many changes of each kind, and how many tiles lie there at the end."""
-        return {"frames": self._frames, **{k.value: self._changes[k.value] for k in ChangeKind}, "tiles": self._tiles}
+    def score(self) -> Score:
+        """Where the match stands."""
+        return Score.of(State() if self.session is None else self.session.state)
 
     @property
     def result(self) -> dict[str, Any]:
-        """All of it, for JSON."""
-        return {**self.table, **({} if self.game is None else self.game.result)}
+        """Pictures, changes of each kind and tiles at the end; with a game its score and what was asked, for JSON."""
+        changes = {kind.value: self._changes[kind.value] for kind in ChangeKind}
+        table = {"frames": self._frames, **changes, "tiles": self._tiles}
+        if self.session is None:
+            return table
+        return {**table, **self.score.figures, "asked": self._asked, "open": len(self.session.questions)}
 
     @property
     def words(self) -> str:
-        """All of it, for people."""
-        if self.game is not None:
-            return self.game.words
-        seen = self.table
+        """The same for people."""
+        if self.session is not None:
+            return self.score.words
+        placed, moved, removed = (self._changes[kind] for kind in ("placed", "moved", "removed"))
         return (
-            f"{seen['frames']} pictures: {seen['placed']} tiles placed, {seen['moved']} moved, "
-            f"{seen['removed']} removed; {seen['tiles']} on the table at the end"
+            f"{self._frames} pictures: {placed} tiles placed, {moved} moved, {removed} removed; "
+            f"{self._tiles} on the table at the end"
         )
-
-
-class GameTally:
-    """Keeps where the game stands."""
-
-    def __init__(self) -> None:
-        """Begin before the first item."""
-        self._session = Session()
-        self._asked = 0
-
-    def add(self, happened: Happened) -> None:
-        """Take in what one item has brought about."""
-        self._session = happened.session
-        self._asked += sum(isinstance(one, Unclear) for one in happened.said)
-
-    @property
-    def result(self) -> dict[str, Any]:
-        """The score, for JSON."""
-        return {**score_of(self._session.state), "asked": self._asked, "open": len(self._session.questions)}
-
-    @property
-    def words(self) -> str:
-        """The score, for people."""
-        return score_words(score_of(self._session.state))
-
-
-def score_of(state: State) -> dict[str, Any]:
-    """Return the score for JSON: hands that were counted, points by name, plays, and how much is irregular."""
-    game = state.game
-    if game is None:
-        return {"hands": 0, "totals": {}, "winner": None, "plays": 0, "problems": 0}
-    names = [_name(game.players, seat) for seat in range(len(game.players))]
-    counted = (isinstance(one, HandOver) for told in history(state) for one in told.outcomes)
-    return {
-        "hands": sum(counted),
-        "totals": dict(zip(names, game.totals, strict=True)),
-        "winner": None if game.winner is None else names[game.winner],
-        "plays": sum(isinstance(entry.action, Play | Stack) for entry in entries(state)),
-        "problems": len(state.irregular),
-    }
-
-
-def score_words(score: dict[str, Any]) -> str:
-    """Return the score of `score_of` as a sentence."""
-    totals = ", ".join(f"{printable(name)} {points}" for name, points in score["totals"].items()) or "no game"
-    won = "" if score["winner"] is None else f"; {printable(score['winner'])} wins"
-    plays, hands = _many(score["plays"], "play"), _many(score["hands"], "hand")
-    wrong = f", {_many(score['problems'], 'problem')}" if score["problems"] else ""
-    return f"{totals}{won} ({plays}, {hands} counted{wrong})"
 
 
 def _many(count: int, noun: str) -> str:
@@ -109,6 +118,5 @@ def _many(count: int, noun: str) -> str:
 
 
 def _name(players: tuple[str, ...], seat: int) -> str:
-    """Return the name at a seat; of those who share one, with the number of the seat."""
     name = players[seat]
     return name if players.count(name) == 1 else f"{name} ({seat + 1})"

@@ -161,7 +161,7 @@ def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[Recorded | Damage]:
         waiting.clear()
         expected, last_ns = message.sequence + 1, message.t_ns
         try:
-            recorded = _recorded(message)
+            recorded = record_of(message)
         except (ValueError, RecursionError) as error:
             problem = f"record {message.sequence} on {message.path} cannot be read: {error}"
             yield Damage(one.start_byte, one.start_byte, problem, last_ns, last_ns, 1)
@@ -172,8 +172,13 @@ def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[Recorded | Damage]:
         yield replace(damage, after_ns=last_ns)
 
 
-def _recorded(message: ChannelMessage) -> Recorded | None:
-    """Return a message as what it means; None on a topic that a later version has."""
+def record_of(message: ChannelMessage) -> Recorded | None:
+    """Return a message as what it means; None on a topic that a later version has.
+
+    Raises:
+        ValueError: If it is no picture, or no JSON object.
+        RecursionError: If its JSON is too deep.
+    """
     topic = topic_at(message.path)
     if topic is None:
         return None
