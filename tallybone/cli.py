@@ -124,9 +124,12 @@ def _replay(
     log_only: Annotated[
         bool, typer.Option("--log-only", help="Look at no picture: judge the recorded plays again, in milliseconds.")
     ] = False,
+    is_compared: Annotated[
+        bool, typer.Option("--compare", help="List what differs from what the recording says; exit code 1 if anything.")
+    ] = False,
 ) -> None:
     """Follow a table again: every tile placed, moved or removed, and the game with its score."""
-    from tallybone.replay_command import replay, replay_log
+    from tallybone.replay_command import compare, replay, replay_log
     from tallybone.replay_game import GameWish
     from tallybone.replay_run import Wishes
     from vision.perception import Start
@@ -138,6 +141,10 @@ def _replay(
         start=Start.IN_PLAY if in_play else Start.EMPTY,
         record=record,
     )
+    if log_only and is_compared:
+        raise typer.BadParameter("--compare looks at the pictures, --log-only does not", param_hint="--compare")
+    if is_compared:
+        raise typer.Exit(compare(source, wishes, as_json=as_json))
     if log_only:
         raise typer.Exit(replay_log(source, wishes, as_json=as_json))
     raise typer.Exit(replay(source, wishes, as_json=as_json))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+from tallybone.replay_compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
 from tallybone.replay_follow import Seen
 from tallybone.replay_lines import narrator_for
 from tallybone.replay_log import logged_steps
@@ -74,6 +75,45 @@ def replay_log(
         score = _print(steps, voice, has_game=True, as_json=as_json).score
         voice.say(json.dumps({"result": score.figures}) if as_json else score.words)
         return 0
+
+    return speak(tell, out, err)
+
+
+def compare(
+    path: Path,
+    wishes: Wishes | None = None,
+    *,
+    as_json: bool = False,
+    perception: Perception | None = None,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Follow a recording again and print what differs from what it says; by other rules only the points of each play.
+
+    Args:
+        path: The recording.
+        wishes: As of `replay`, as is all the rest.
+
+    Returns:
+        The exit code, as of `replay`; 1 also if anything differs.
+    """
+    wishes = wishes or Wishes()
+
+    def tell(voice: Voice) -> int:
+        recorded = recorded_facts(path, voice.complain)
+        with opened_replay(path, wishes, voice.complain, perception=perception, through=voice.progress) as run:
+            steps = list(run.steps)
+        now = list(replayed_facts(steps))
+        if has_other_rules(path, wishes.game):
+            recorded, now = by_play(recorded), by_play(now)
+        found = differences(recorded, now)
+        begins_ns = next((seen.t_ns - seen.since_ns for seen in steps if seen.t_ns), 0)
+        equal = f"equal: {len(recorded)} events and outcomes"
+        head = {"equal": not found, "differences": len(found), "recorded": len(recorded), "now": len(now)}
+        voice.say(json.dumps(head) if as_json else f"{len(found)} differences" if found else equal)
+        for one in found:
+            voice.say(one.line() if as_json else one.sentence(begins_ns))
+        return 1 if found else 0
 
     return speak(tell, out, err)
 
