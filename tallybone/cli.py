@@ -121,6 +121,12 @@ def _replay(
     in_play: Annotated[
         bool, typer.Option("--in-play", help="Begin in a game: tiles of the first picture are placed, not table.")
     ] = False,
+    from_time: Annotated[
+        str | None, typer.Option("--from", metavar="MM:SS", help="Print only what happens from then on.")
+    ] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Pace: 1 is as at the table. Without it: as fast as it can.", min=0.01)
+    ] = None,
     log_only: Annotated[
         bool, typer.Option("--log-only", help="Look at no picture: judge the recorded plays again, in milliseconds.")
     ] = False,
@@ -131,9 +137,14 @@ def _replay(
     """Follow a table again: every tile placed, moved or removed, and the game with its score."""
     from tallybone.replay_command import compare, replay, replay_log
     from tallybone.replay_game import GameWish
+    from tallybone.replay_pace import Pace, parse_time
     from tallybone.replay_run import Wishes
     from vision.perception import Start
 
+    try:
+        pace = Pace(0 if from_time is None else parse_time(from_time), speed)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--from") from None
     names = tuple(name.strip() for name in players.split(",")) if players is not None else ()
     wishes = Wishes(
         game=GameWish(None if rules is None else rules.value, tuple(options or ()), names),
@@ -146,8 +157,8 @@ def _replay(
     if is_compared:
         raise typer.Exit(compare(source, wishes, as_json=as_json))
     if log_only:
-        raise typer.Exit(replay_log(source, wishes, as_json=as_json))
-    raise typer.Exit(replay(source, wishes, as_json=as_json))
+        raise typer.Exit(replay_log(source, wishes, from_ns=pace.from_ns, as_json=as_json))
+    raise typer.Exit(replay(source, wishes, pace=pace, as_json=as_json))
 
 
 @app.command("sessions")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
@@ -11,8 +13,9 @@ from tallybone.replay_compare import by_play, differences, has_other_rules, reco
 from tallybone.replay_follow import Seen
 from tallybone.replay_lines import narrator_for
 from tallybone.replay_log import logged_steps
+from tallybone.replay_pace import Pace, paced
 from tallybone.replay_result import Tally
-from tallybone.replay_run import Wishes, opened_replay
+from tallybone.replay_run import Through, Wishes, opened_replay
 from tallybone.replay_voice import Voice, speak
 from vision.perception import Perception
 
@@ -21,8 +24,10 @@ def replay(
     path: Path,
     wishes: Wishes | None = None,
     *,
+    pace: Pace | None = None,
     as_json: bool = False,
     perception: Perception | None = None,
+    clock: Clock | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
@@ -32,19 +37,24 @@ def replay(
         path: A folder, whose pictures are taken in name order, a recording (.mcap) or a video. Of moving pictures only
             what is settled is read.
         wishes: How; by default as the recording says.
+        pace: From when on to print, and how fast; by default all, as fast as it can.
         as_json: Print a line of JSON per event and one with the result, instead of sentences.
         perception: What reads the table; by default one with the shipped reader.
+        clock: Keeps the pace; by default that of the machine.
         out: Where events go, by default stdout.
         err: Where progress and errors go, by default stderr.
 
     Returns:
         The exit code: 0, 1 if any of it could not be read, or not be recorded, or 2 if there is no such game.
     """
-    wishes = wishes or Wishes()
+    wishes, wanted, hands = wishes or Wishes(), pace or Pace(), clock or Clock()
+
+    def through(voice: Voice) -> Through:
+        return lambda source, items: paced(voice.progress(source, items), wanted, hands.now_ns, hands.wait)
 
     def tell(voice: Voice) -> int:
-        with opened_replay(path, wishes, voice.complain, perception=perception, through=voice.progress) as run:
-            tally = _print(run.steps, voice, has_game=run.match is not None, as_json=as_json)
+        with opened_replay(path, wishes, voice.complain, perception=perception, through=through(voice)) as run:
+            tally = _print(run.steps, voice, has_game=run.match is not None, as_json=as_json, from_ns=wanted.from_ns)
         voice.say(json.dumps({"result": tally.result}) if as_json else tally.words)
         return 0
 
@@ -55,6 +65,7 @@ def replay_log(
     path: Path,
     wishes: Wishes | None = None,
     *,
+    from_ns: int = 0,
     as_json: bool = False,
     out: TextIO | None = None,
     err: TextIO | None = None,
@@ -64,6 +75,7 @@ def replay_log(
     Args:
         path: The recording.
         wishes: Which game is kept score of, by default as the recording says.
+        from_ns: From when on to print, since the first event.
         as_json: As of `replay`, as are *out* and *err*.
 
     Returns:
@@ -72,7 +84,7 @@ def replay_log(
 
     def tell(voice: Voice) -> int:
         steps = logged_steps(path, (wishes or Wishes()).game, voice.complain)
-        score = _print(steps, voice, has_game=True, as_json=as_json).score
+        score = _print(steps, voice, has_game=True, as_json=as_json, from_ns=from_ns).score
         voice.say(json.dumps({"result": score.figures}) if as_json else score.words)
         return 0
 
@@ -118,11 +130,24 @@ def compare(
     return speak(tell, out, err)
 
 
-def _print(steps: Iterable[Seen], voice: Voice, *, has_game: bool, as_json: bool) -> Tally:
-    """Print what happens, and return what came of it."""
+def _print(steps: Iterable[Seen], voice: Voice, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
+    """Print what happens from some time on, and return what came of all of it."""
     tally, narrator = Tally(), narrator_for(has_game=has_game, as_json=as_json)
     for seen in steps:
         tally.add(seen)
-        for line in narrator.lines(seen):
+        lines = list(narrator.lines(seen))  # it notices what is not printed, too
+        for line in lines if seen.since_ns >= from_ns else ():
             voice.say(line)
     return tally
+
+
+class Clock:
+    """The clock of the machine."""
+
+    def now_ns(self) -> int:
+        """Return the time, monotonic."""
+        return time.monotonic_ns()
+
+    def wait(self, seconds: float) -> None:
+        """Wait."""
+        threading.Event().wait(seconds)

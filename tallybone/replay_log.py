@@ -18,6 +18,8 @@ from tallybone.replay_game import GameWish, match_of
 from tallybone.session import Session
 from tallybone.sitting import Happened
 
+_CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
+
 
 @dataclass(frozen=True, slots=True)
 class Logged:
@@ -73,7 +75,7 @@ def logged_steps(path: Path, wish: GameWish, complain: Callable[[str], None]) ->
         complain(f"{path}: expected a game, but no score was kept in it")
         return
     events = log[1:] if log and isinstance(log[0].event, MatchStart) else log
-    begins_ns = events[0].t_ns if events else 0
+    begins_ns = _begins_ns(path)
     state, said = apply(State(), match)
     yield _seen(0, 0, state, said, match)
     for one in events:
@@ -81,6 +83,13 @@ def logged_steps(path: Path, wish: GameWish, complain: Callable[[str], None]) ->
             state = _up_to(state, one.name)
         state, said = apply(state, one.event)
         yield _seen(one.t_ns, one.t_ns - begins_ns, state, said, one.event)
+
+
+def _begins_ns(path: Path) -> int:
+    """Return when the first thing came in: a replay with pictures counts from there too."""
+    came = (one for one in read_session(path) if isinstance(one, Recorded) and one.topic in _CAME_IN)
+    first = next(came, None)
+    return 0 if first is None else first.t_ns
 
 
 def _match(wish: GameWish, path: Path, log: list[Logged]) -> MatchStart | None:

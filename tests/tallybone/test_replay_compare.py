@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def test_a_tile_that_is_not_seen_any_more_is_a_difference_with_its_time(recordin
     assert first.split()[0] == f"0:{len(_inputs_before_the_first_play()) + 1:02d}"
 
 
-def _inputs_before_the_first_play() -> list[object]:
+def _inputs_before_the_first_play() -> Sequence[object]:
     items = list(shown())
     return items[1 : items.index(None, 1)]
 

@@ -15,11 +15,11 @@ from tallybone.recording.reader import read_session
 from tallybone.recording.topical import records_on
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.replay_command import replay_log
+from tallybone.replay_command import replay, replay_log
 from tallybone.replay_game import GameWish
 from tallybone.replay_run import Wishes
 from tallybone.sitting import Happened
-from tests.tallybone.recorded_game import record_game
+from tests.tallybone.recorded_game import eye, record_game
 from tests.tallybone.recording.sittings import START, jpeg
 
 
@@ -70,8 +70,13 @@ def test_other_options_score_the_same_plays_otherwise(live: list[Happened], tmp_
     assert Run(path, GameWish(options=("target=5",))).result["winner"] is not None
 
 
-def test_sentences_end_with_the_score(live: list[Happened], tmp_path: Path) -> None:
+def test_sentences_have_the_times_of_a_replay_with_pictures_and_end_with_the_score(
+    live: list[Happened], tmp_path: Path
+) -> None:
     said = Run(tmp_path / "game.mcap", as_json=False).out.splitlines()
+    full = io.StringIO()
+    replay(tmp_path / "game.mcap", perception=eye(hands=2), out=full)
+    assert full.getvalue().splitlines() == said
     assert said[0] == "0:00 match: Ann, Ben"
     assert said[-1].startswith(", ".join(f"{name} {points}" for name, points in totals(live[-1]).items()))
 
