@@ -48,3 +48,11 @@ class DemoRules(StrEnum):
     SUPER = "super"
     TWOSET = "twoset"
     CUTTHROAT = "cutthroat"
+
+
+class Difficulty(StrEnum):
+    """How hard a simulated table is to follow."""
+
+    EASY = "easy"
+    NORMAL = "normal"
+    HARD = "hard"

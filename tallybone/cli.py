@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tallybone.choices import DemoRules, ReplayRules, TileSet
+from tallybone.choices import DemoRules, Difficulty, ReplayRules, TileSet
 
 app = typer.Typer(
     name="tallybone",
@@ -201,6 +201,44 @@ def _demo(
 
     wishes = Wishes(rules=profile(rules.value), seed=seed, hands=hands, plays=plays, speed=speed, out=out)
     raise typer.Exit(show_demo(wishes))
+
+
+@app.command("simulate")
+def _simulate(
+    *,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE.mcap", dir_okay=False, help="Where the recording goes; it must not exist.")
+    ],
+    rules: Annotated[DemoRules, typer.Option("--rules", help="Which game is played.")] = DemoRules.BONES,
+    options: Annotated[
+        str, typer.Option(metavar="KEY=VALUE ...", help="What is agreed otherwise, such as 'set=9 target=200'.")
+    ] = "",
+    players: Annotated[int, typer.Option(help="How many play.", min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="Picks the game, the people, the table and the light.", min=0)] = 1,
+    hands: Annotated[int | None, typer.Option(help="How many hands at most; else all of them.", min=1)] = None,
+    looks: Annotated[str, typer.Option(metavar="NAME", help="Tiles and table; the seed picks them.")] = "seed",
+    difficulty: Annotated[Difficulty, typer.Option(help="Noise, light, pace, and what disturbs.")] = Difficulty.NORMAL,
+    fps: Annotated[int, typer.Option(help="Pictures in a second.", min=2, max=60)] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one line of JSON.")] = False,
+) -> None:
+    """Record a match at a rendered table: hands, sounds, buttons, and the truth of it; about a minute a hand."""
+    from engine import EngineError
+    from tallybone.simulate_command import simulate, wishes_of
+
+    try:
+        wishes = wishes_of(
+            rules.value,
+            players=players,
+            seed=seed,
+            options=options,
+            hands=hands,
+            look=looks,
+            difficulty=difficulty,
+            fps=fps,
+        )
+    except EngineError as error:
+        raise typer.BadParameter(str(error)) from None
+    raise typer.Exit(simulate(out, wishes, as_json=as_json))
 
 
 @app.command("rules")

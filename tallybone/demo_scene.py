@@ -17,12 +17,26 @@ from vision.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT
 from vision.render.scene import PlacedTile, Scene
 from vision.render.view import view_of
 
-_NIGHT = replace(CLASSIC, face_bgr=(38.0, 34.0, 32.0), side_bgr=(30.0, 27.0, 25.0), base_bgr=(30.0, 27.0, 25.0))
+_NIGHT = replace(
+    CLASSIC,
+    face_bgr=(38.0, 34.0, 32.0),
+    back_bgr=(38.0, 34.0, 32.0),
+    side_bgr=(30.0, 27.0, 25.0),
+    base_bgr=(30.0, 27.0, 25.0),
+)
 _BLACK_TILES = replace(_NIGHT, pip_bgr=((230.0, 234.0, 236.0),) * len(CLASSIC.pip_bgr), bar_bgr=(190.0, 194.0, 196.0))
 _LINEN = replace(
     FELT, base_bgr=(150.0, 168.0, 178.0), second_bgr=(130.0, 150.0, 162.0), third_bgr=(160.0, 175.0, 185.0)
 )
-_LOOKS = ((CLASSIC, FELT), (CLASSIC, WALNUT), (COLORED, FELT), (COLORED, WALNUT), (_BLACK_TILES, _LINEN))
+LOOKS = {
+    "classic-felt": (CLASSIC, FELT),
+    "classic-walnut": (CLASSIC, WALNUT),
+    "colored-felt": (COLORED, FELT),
+    "colored-walnut": (COLORED, WALNUT),
+    "black-linen": (_BLACK_TILES, _LINEN),
+}
+"""Tiles and the table they lie on, by name."""
+
 # A half is 40 pixels wide: what a camera of 1280x720 sees of a small table, 77 x 43 cm.
 _CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667)
 # Two sets need a larger table, 120 x 67 cm, and six arms one of 154 x 86 cm: halves of 38 and 30 pixels then.
@@ -55,10 +69,12 @@ class DemoTable:
     def scene(self, layout: Layout, laid: Sequence[Laid]) -> Scene:
         """Return what the camera sees of a layout."""
         places = {one.node: one for one in laid}
-        tiles = tuple(_placed(places[node.id], (node.inner, node.outer)) for node in layout.nodes if node.id in places)
+        tiles = tuple(
+            placed_tile(places[node.id], (node.inner, node.outer)) for node in layout.nodes if node.id in places
+        )
         # A copy lies on its tile, pips and edges as below.
         on_top = (
-            replace(_placed(places[node.id], (node.inner, node.outer)), height_mm=self.tile.thickness_mm)
+            replace(placed_tile(places[node.id], (node.inner, node.outer)), height_mm=self.tile.thickness_mm)
             for node in layout.nodes
             if node.id in layout.stacked and node.id in places
         )
@@ -74,7 +90,7 @@ class DemoTable:
 
 def pick_table(rng: np.random.Generator, rules: Rules) -> DemoTable:
     """Return a set of tiles, a table, a lamp and a camera that hangs not quite straight, with room for a game."""
-    tile, surface = _LOOKS[int(rng.integers(len(_LOOKS)))]
+    tile, surface = list(LOOKS.values())[int(rng.integers(len(LOOKS)))]
     light = replace(
         LAMP,
         azimuth_rad=rng.uniform(-math.pi, math.pi),
@@ -86,7 +102,7 @@ def pick_table(rng: np.random.Generator, rules: Rules) -> DemoTable:
     return DemoTable(tile, surface, light, camera)
 
 
-def _placed(laid: Laid, pips: tuple[int, int]) -> PlacedTile:
+def placed_tile(laid: Laid, pips: tuple[int, int]) -> PlacedTile:
     """Return a tile of the layout as the renderer wants it: half 0 towards -x of its long axis."""
     turn_rad = 0.0 if laid.place.lies_along else math.pi / 2
     return PlacedTile(pips, laid.place.center, laid.place.heading_rad + turn_rad)

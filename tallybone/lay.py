@@ -7,13 +7,13 @@ that it does not belong to that anybody could take it for joined.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine import Layout, Node, NodeId, Play, Port, Spot, Tile
-from tallybone.footprint import Edge, Footprint, Laid, Point, Quad, bends_of, distance, edges_at, overlap
+from tallybone.footprint import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
 
 # All in sides of a half. Tiles that have nothing to do with each other are kept this far apart, ends a little farther.
 _CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65
@@ -38,11 +38,13 @@ class Table:
     Attributes:
         width_mm, height_mm: Its extent.
         side_mm: Side of a half of a tile.
+        closed: Areas of it that are kept free for other things, each convex.
     """
 
     width_mm: float
     height_mm: float
     side_mm: float
+    closed: tuple[Quad, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +220,12 @@ class _Around:
             free = length
         return free
 
-    def _holds(self, points: Iterable[Point]) -> bool:
-        """Return whether points are on the table."""
+    def _holds(self, outline: Quad) -> bool:
+        """Return whether all of an outline is on the table, and on nothing that is kept free."""
         half_width, half_height = self.table.width_mm / 2, self.table.height_mm / 2
-        return all(abs(x) <= half_width and abs(y) <= half_height for x, y in points)
+        if not all(abs(x) <= half_width and abs(y) <= half_height for x, y in outline):
+            return False
+        return not any(overlap(outline, area) for area in self.table.closed)
 
 
 def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:

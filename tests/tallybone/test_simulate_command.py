@@ -1,0 +1,61 @@
+"""`tallybone simulate`: what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from tallybone.cli import app
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.topics import Topic
+from tallybone.simulate_command import simulate, wishes_of
+
+
+@pytest.mark.slow
+def test_a_hand_is_recorded_and_summed_up_in_one_line(tmp_path: Path) -> None:
+    out, path = io.StringIO(), tmp_path / "a.mcap"
+    wishes = wishes_of("bones", players=2, seed=43, hands=1, look="classic-felt", fps=2)
+    assert simulate(path, wishes, as_json=True, out=out) == 0
+    (line,) = out.getvalue().splitlines()
+    said = json.loads(line)
+    records = [one for one in read_session(path) if isinstance(one, Recorded)]
+    truth: list[Any] = [one.payload for one in records if one.topic is Topic.TRUTH]
+    assert said["file"] == str(path)
+    assert said["frames"] == sum(one.topic is Topic.CAMERA for one in records)
+    assert said["hands"] == 1
+    events = [line["event"]["is"] for line in truth if line["kind"] == "event"]
+    assert said["plays"] == events.count("play") > 5
+    assert said["seconds"] == pytest.approx(said["frames"] / 2, abs=0.5)
+    assert truth[-1]["kind"] == "record"
+
+
+def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
+    path, err = tmp_path / "a.mcap", io.StringIO()
+    path.write_bytes(b"mine")
+    assert simulate(path, wishes_of("bones", players=2, seed=1), err=err) == 1
+    assert err.getvalue() == f"tallybone simulate: {path}: the recording cannot be made: File exists\n"
+    assert path.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rules", "twoset"), "twoset is for 4 to 6 players, got 2"),
+        (("--looks", "pink"), "no look is called"),
+        (("--options", "sets=7"), "sets"),
+        (("--difficulty", "very"), "difficulty"),
+    ],
+    ids=["players", "look", "options", "difficulty"],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    result = CliRunner().invoke(app, ["simulate", "--out", str(tmp_path / "a.mcap"), *words])
+    assert result.exit_code == 2
+    assert said in result.output
+    assert not (tmp_path / "a.mcap").exists()
