@@ -130,6 +130,27 @@ class Perception:
         self._joins: tuple[Join, ...] = ()
         self._size_px: tuple[int, int] | None = None
 
+    @classmethod
+    def resumed(cls, reader: Reader, *, empty: Image | None, last: Image, tiles: tuple[Tile, ...]) -> Perception:
+        """Return one that goes on where another stopped: what has changed since *last* is what changes.
+
+        Args:
+            reader: What reads tiles.
+            empty: The empty table, shape (H, W, 3), BGR; None where it was never seen.
+            last: The table as it was known last, of the same size.
+            tiles: Those that lie on it.
+        """
+        perception = cls(reader, Start.IN_PLAY if empty is None else Start.EMPTY)
+        perception._empty = None if empty is None else TablePicture.of(empty)
+        perception._last = TablePicture.of(last)
+        perception._tracks = tuple(Track(tile) for tile in tiles)
+        return perception
+
+    @property
+    def view(self) -> TableView:
+        """The table as it is known, without changes."""
+        return self._view(())
+
     @property
     def is_unconfirmed(self) -> bool:
         """Whether something was seen where nothing happened, so that it has to be seen twice."""

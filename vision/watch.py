@@ -37,7 +37,7 @@ class Watch:
         """Start without a frame."""
         self._perception = perception
         self._gate = SettleGate()
-        self._view = TableView((), (), (), is_settled=False)
+        self._view = replace(perception.view, is_settled=False)
         self._read_still_ns: int | None = None
         self._looked_ns = 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from engine import Event
 from tallybone.inputs import Answer, KnockHeard, Press
@@ -15,7 +16,8 @@ from tallybone.sitting import ByHand, Happened
 from vision.reading import Tile
 
 _CORRECTION = Answer | Event
-_TILES = tuple[Tile, ...]
+TILES: Final = tuple[Tile, ...]
+"""What `tiles` of a record of `Topic.TABLE` are."""
 
 
 def say_input(writer: SessionWriter, said: ByHand, t_ns: int) -> None:
@@ -71,9 +73,17 @@ def say_happened(writer: SessionWriter, happened: Happened, *, picture: int | No
     for line in happened.lines:
         writer.say(Topic.OUTCOME, happened.t_ns, line)
     if (happened.view is not None and happened.view.changes) or happened.events:
-        session = happened.session
-        seen = {} if happened.view is None else {"picture": picture, "tiles": to_json(happened.view.tiles, _TILES)}
-        writer.say(Topic.TABLE, happened.t_ns, seen | {"places": to_json(session.places, Places)})
+        say_table(writer, happened, picture=picture)
+
+
+def say_table(writer: SessionWriter, happened: Happened, *, picture: int | None = None) -> None:
+    """Write how the table lies; of a frame with its tiles and the number of the picture in which they lie so.
+
+    Raises:
+        RecordingError: If it cannot be written.
+    """
+    seen = {} if happened.view is None else {"picture": picture, "tiles": to_json(happened.view.tiles, TILES)}
+    writer.say(Topic.TABLE, happened.t_ns, seen | {"places": to_json(happened.session.places, Places)})
 
 
 def places_of_record(record: Recorded) -> Places:

@@ -45,6 +45,8 @@ class SessionStart:
         software: What wrote it, with its version.
         pictures: Whether they are a moving picture.
         zones: Where boneyard and open hands lie.
+        in_play: Whether the first picture shows a game that goes on, instead of the empty table.
+        continues: Name of the recording that this one goes on with; its first records say where that one was left.
     """
 
     started_at: datetime
@@ -56,6 +58,8 @@ class SessionStart:
     software: str = "tallybone"
     pictures: Pictures = Pictures.SETTLED
     zones: Zones = field(default_factory=Zones)
+    in_play: bool = False
+    continues: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a time that could be anywhere."""
@@ -79,6 +83,10 @@ class SessionStart:
             said["pictures"] = self.pictures.value
         if self.zones:
             said["zones"] = self.zones.format()
+        if self.in_play:
+            said["in_play"] = "yes"
+        if self.continues is not None:
+            said["continues"] = self.continues
         return said | {_CRC: _checksum(said)}
 
     @classmethod
@@ -111,6 +119,8 @@ class SessionStart:
             software=rest["software"],
             pictures=Pictures(rest.get("pictures", Pictures.SETTLED)),
             zones=Zones.parse(rest["zones"]) if "zones" in rest else Zones(),
+            in_play=rest.get("in_play") == "yes",
+            continues=rest.get("continues"),
         )
 
 

@@ -36,9 +36,10 @@ class Topic(Enum):
     def is_synced(self) -> bool:
         """Whether a record is on the disk before the call returns.
 
-        Pictures are many, and a sync of each would wear an SD card out; the others follow from the rest.
+        Pictures are many, and a sync of each would wear an SD card out; outcomes follow from the rest. The table is
+        written last of what follows from one input: once it is there, all before it is too, and may be shown.
         """
-        return self in (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION, Topic.EVENT)
+        return self in (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION, Topic.EVENT, Topic.TABLE)
 
     @cached_property
     def number(self) -> int:

@@ -63,6 +63,11 @@ class SessionWriter:
             os.close(self._fd)
             raise
 
+    @property
+    def records(self) -> int:
+        """How many records it holds; the next one has this number."""
+        return self._contents.records
+
     def frame(self, t_ns: int, jpeg: bytes, *, name: str | None = None) -> None:
         """Write a picture.
 
