@@ -161,6 +161,67 @@ def _replay(
     raise typer.Exit(replay(source, wishes, pace=pace, as_json=as_json))
 
 
+@app.command("play")
+def _play(
+    *,
+    camera: Annotated[
+        str,
+        typer.Option(metavar="SOURCE", help="usb:0, a /dev path, a video, a recording, or a folder of pictures."),
+    ] = "usb:0",
+    rules: Annotated[DemoRules, typer.Option("--rules", help="Which game is played.")] = DemoRules.BONES,
+    options: Annotated[
+        list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="What is agreed otherwise (see `rules`).")
+    ] = None,
+    players: Annotated[str, typer.Option(metavar="ANN,BOB", help="Names, clockwise from the bottom.")] = "",
+    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table; auto: that of the game.")] = (
+        TileSet.AUTO
+    ),
+    record: Annotated[
+        str, typer.Option(metavar="DIR|none", help="Where recordings go; auto: tallybone/sessions in the state folder.")
+    ] = "auto",
+    keep: Annotated[
+        str, typer.Option(metavar="SIZE", help="What all recordings may take; the oldest are deleted first.")
+    ] = "20GB",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the newest match that is not over.")] = False,
+    resume_from: Annotated[
+        Path | None, typer.Option(metavar="FILE.mcap", dir_okay=False, help="Go on with this recording's match.")
+    ] = None,
+    fps: Annotated[float, typer.Option(help="Most pictures a second that are looked at.", min=1.0, max=60.0)] = 10.0,
+    in_play: Annotated[
+        bool, typer.Option("--in-play", help="Begin in a game: tiles of the first picture are placed, not table.")
+    ] = False,
+    speed: Annotated[
+        float, typer.Option(help="Pace of a video or recording; 0: as fast as it can be read.", min=0.0)
+    ] = 1.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per thing said.")] = False,
+) -> None:
+    """Keep the score of a live game: camera, scoreboard, recording; ? shows the keys."""
+    from tallybone.play_command import Wishes, play
+    from tallybone.sessions_command import parse_size
+
+    try:
+        keep_bytes = parse_size(keep)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--keep") from None
+    wishes = Wishes(
+        camera=camera,
+        rules=rules.value,
+        options=tuple(options or ()),
+        players=tuple(name.strip() for name in players.split(",") if name.strip()),
+        tile_set=tile_set,
+        folder=None if record in ("auto", "none") else Path(record),
+        is_recorded=record != "none",
+        keep_bytes=keep_bytes,
+        goes_on=resume,
+        goes_on_with=resume_from,
+        in_play=in_play,
+        most_per_s=fps,
+        speed=speed,
+        as_json=as_json,
+    )
+    raise typer.Exit(play(wishes))
+
+
 @app.command("sessions")
 def _sessions(
     folder: Annotated[

@@ -46,6 +46,9 @@ class Board:
         last: What happened last, in words.
         question: What the table is asked; None for nothing.
         eye: What is known about the last picture, in words.
+        earlier: What happened before that, the newest first.
+        choices: The answers to the question.
+        notes: Lines below all else: where it is recorded, what the keys are.
     """
 
     game: Game
@@ -54,19 +57,26 @@ class Board:
     last: str = ""
     question: str | None = None
     eye: str = ""
+    earlier: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
 
 
 def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) -> RenderableType:
     """Return the scoreboard of *rows* lines and at most *columns* cells a line."""
-    table_rows = max(_LEAST_TABLE_ROWS, rows - _LINES_AROUND)
+    lines_around = _LINES_AROUND + len(board.earlier) + len(board.choices) + len(board.notes)
+    table_rows = max(_LEAST_TABLE_ROWS, rows - lines_around)
     canvas = Canvas(columns, table_rows, board.picture_px, in_color)
     return Group(
         _line(_title(board.game), board.eye, columns, style="bold"),
         _scores(board.game, columns),
-        Text(f" {board.last}", no_wrap=True, overflow="ellipsis"),
+        _cut(board.last),
+        *(_cut(words, "dim") for words in board.earlier),
         draw_layout(board.game.layout, board.laid, canvas),
         _waits(board),
+        *(_cut(f"   {number}  {words}", "bold") for number, words in enumerate(board.choices, start=1)),
         _legend(in_color=in_color),
+        *board.notes,
     )
 
 
@@ -125,6 +135,11 @@ def _title(game: Game) -> str:
 def _aim(game: Game) -> str:
     """Return the game and what it is played to, if to anything."""
     return game.rules.name if game.rules.target is None else f"{game.rules.name} to {game.rules.target}"
+
+
+def _cut(words: str, style: str = "") -> Text:
+    """Return one line that ends in dots where there is no room."""
+    return Text(f" {words}", style=style, no_wrap=True, overflow="ellipsis")
 
 
 def _line(left: str, right: str, columns: int, style: str) -> Text:

@@ -48,7 +48,7 @@ def test_the_version_is_said_both_ways() -> None:
         (["read"], "PHOTO"),
         (["read", "--set", "double-7", "x.jpg"], "double-7"),
         (["read", "--colour", "x.jpg"], "--colour"),
-        (["play"], "play"),
+        (["shuffle"], "shuffle"),
     ],
 )
 def test_usage_errors_exit_with_2_and_name_the_mistake(arguments: list[str], word: str) -> None:

@@ -1,0 +1,158 @@
+"""How a live game begins: what is played, what looks, where it is recorded; anew, or where another was left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from engine import EngineError, Rules, changed_options, parse_options, profile, with_options
+from engine.option_values import seats_that_can_play
+from tallybone.choices import TileSet
+from tallybone.live_camera import Camera, Clock, open_filmed
+from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
+from tallybone.live_usb import open_usb
+from tallybone.recording.left import Left, left_in, say_left
+from tallybone.recording.reader import read_session
+from tallybone.recording.shelf import SUFFIX
+from tallybone.recording.start import Pictures, SessionStart
+from tallybone.recording.writer import SessionWriter
+from tallybone.resuming import newest_left, resumed
+from tallybone.session import Said
+from tallybone.sitting import Sitting, opened
+from vision.perception import Perception, Start
+from vision.reader import Reader
+from vision.watch import Watch
+
+_MOST_NAME = 60
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """What is played.
+
+    Attributes:
+        start: What a recording says of it.
+        rules: The rules, with all that was agreed otherwise.
+        left: How it was left, if it goes on.
+    """
+
+    start: SessionStart
+    rules: Rules
+    left: Left | None = None
+
+    @property
+    def max_pips(self) -> int:
+        """The set that lies on the table: that of the game, unless somebody said another."""
+        known = TileSet(self.start.tile_set).max_pips
+        return self.rules.max_pips if known is None else known
+
+
+def open_camera(source: str, clock: Clock, *, speed: float = 1.0) -> Camera:
+    """Return what a person means by a camera: one that is plugged in, a video, a recording, or a folder of pictures.
+
+    Args:
+        source: `usb:0`, `/dev/video0`, or a path.
+        clock: Monotonic; live pictures are stamped with it.
+        speed: Pace of what was filmed before.
+
+    Raises:
+        OSError: If there is no such camera.
+    """
+    if source.startswith(("usb:", "/dev/")):
+        return open_usb(source, clock)
+    return open_filmed(Path(source), clock, speed=speed)
+
+
+def new_game(
+    name: str,
+    options: tuple[str, ...],
+    players: tuple[str, ...],
+    *,
+    tile_set: TileSet,
+    in_play: bool,
+    began: datetime,
+    software: str,
+) -> Game:
+    """Return a match that begins.
+
+    Raises:
+        EngineError: If nothing can be played so.
+    """
+    rules = with_options(profile(name), parse_options(" ".join(options)))
+    if not rules.refereed:
+        raise EngineError(f"{name} is no game to keep the score of: try `tallybone replay --rules {name}`")
+    players = players or tuple(f"Player {seat + 1}" for seat in range(seats_that_can_play(rules)[0]))
+    opened(rules, players)
+    start = SessionStart(
+        started_at=began,
+        players=players,
+        rules=name,
+        options=tuple(changed_options(rules).items()),
+        tile_set=_set_of(rules) if tile_set is TileSet.AUTO else tile_set.value,
+        software=software,
+        pictures=Pictures.MOVING,
+        in_play=in_play,
+    )
+    return Game(start, rules)
+
+
+def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, software: str) -> Game:
+    """Return the match of a recording, or of the newest in a folder whose match is not over.
+
+    Raises:
+        RecordingError: If there is none, or it does not say enough.
+        EngineError: If this version has no such game.
+    """
+    path, left = newest_left(folder) if recording is None else (recording, left_in(read_session(recording)))
+    start = replace(left.start, started_at=began, software=software, pictures=Pictures.MOVING, continues=path.name)
+    rules = with_options(profile(start.rules), dict(start.options))
+    return Game(start, rules, left)
+
+
+def sitting_of(game: Game, reader: Reader, *, t_ns: int) -> tuple[Sitting, tuple[Said, ...]]:
+    """Return what follows a game, and what to tell the players at once.
+
+    Raises:
+        EngineError: If it cannot be played so.
+        PictureError: If a picture that it needs to go on is damaged.
+    """
+    reader.read(np.full((720, 1280, 3), 90, np.uint8))  # the first read loads networks: seconds on a small machine
+    if game.left is not None:
+        return resumed(game.left, reader, t_ns=t_ns), ()
+    start = Start.IN_PLAY if game.start.in_play else Start.EMPTY
+    session, said = opened(game.rules, game.start.players)
+    return Sitting(Watch(Perception(reader, start)).feed, session), said
+
+
+def recorder_of(game: Game, room: Room | None, complain: Callable[[str], None], *, t_ns: int) -> Recorder:
+    """Return what keeps a game: a new file in the folder of *room*; None keeps nothing.
+
+    Raises:
+        OSError: If the file cannot be made.
+    """
+    if room is None:
+        return NoRecorder()
+    room.folder.mkdir(parents=True, exist_ok=True)
+    path = _new_path(room.folder, game.start)
+    writer = SessionWriter(path, game.start)
+    settled = None if game.left is None else say_left(writer, game.left, t_ns)
+    return FileRecorder(path, writer, room, complain, settled=settled)
+
+
+def _new_path(folder: Path, start: SessionStart) -> Path:
+    """Return a name that says when and who, and that no file has yet."""
+    who = "-".join(_NOT_IN_NAMES.sub("", name.lower()) for name in start.players)[:_MOST_NAME].strip("-")
+    stem = "-".join(filter(None, (f"{start.started_at:%Y-%m-%dT%H-%M-%S}", who)))
+    paths = [folder / f"{stem}{SUFFIX}", *(folder / f"{stem}-{number}{SUFFIX}" for number in range(2, 1000))]
+    return next((path for path in paths if not path.exists()), paths[-1])
+
+
+def _set_of(rules: Rules) -> str:
+    """Return what the set of a game is called in a recording."""
+    return next((one.value for one in TileSet if one.max_pips == rules.max_pips), TileSet.AUTO.value)

@@ -1,0 +1,230 @@
+"""`tallybone play`: a live game in a terminal, from a camera to the score."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+from rich.console import Console
+
+from engine import EngineError
+from tallybone.choices import TileSet
+from tallybone.keyboard import Keyboard, keyboard_on
+from tallybone.live_camera import Camera, Clock
+from tallybone.live_display import display_for
+from tallybone.live_game import Display, LiveGame
+from tallybone.live_keys import Keys, Leave
+from tallybone.live_recorder import Room
+from tallybone.live_start import Game, game_that_goes_on, new_game, open_camera, recorder_of, sitting_of
+from tallybone.recording.shelf import default_folder
+from tallybone.session import Session
+from tallybone.sitting import Happened
+from tallybone.terminal import printable, quiet_libraries
+from vision.errors import VisionError
+from vision.reader import Reader, load_reader
+
+KEEP_BYTES = 20 * 10**9
+"""What all recordings together may take where nobody says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What a live game is asked for.
+
+    Attributes:
+        camera: What looks at the table (docs/recording.md has what can be).
+        rules: Name of the game.
+        options: What is agreed otherwise, each key=value.
+        players: Their names by seat; none for as many as the game needs.
+        tile_set: The set on the table, AUTO for that of the game.
+        folder: Where recordings go; None for the user's own.
+        is_recorded: Whether there is one.
+        keep_bytes: What all recordings in the folder may take.
+        goes_on: Whether the newest match that is not over goes on.
+        goes_on_with: The recording whose match goes on instead.
+        in_play: Whether the table is not empty at first.
+        most_per_s: Most pictures a second that are looked at.
+        speed: Pace of what was filmed before; 0 for as fast as it can be looked at.
+        as_json: Print lines of JSON.
+    """
+
+    camera: str = "usb:0"
+    rules: str = "bones"
+    options: tuple[str, ...] = ()
+    players: tuple[str, ...] = ()
+    tile_set: TileSet = TileSet.AUTO
+    folder: Path | None = None
+    is_recorded: bool = True
+    keep_bytes: int = KEEP_BYTES
+    goes_on: bool = False
+    goes_on_with: Path | None = None
+    in_play: bool = False
+    most_per_s: float = 10.0
+    speed: float = 1.0
+    as_json: bool = False
+
+
+def play(
+    wishes: Wishes,
+    *,
+    reader: Reader | None = None,
+    clock: Clock = time.monotonic_ns,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+    keys_fd: int | None = None,
+) -> int:
+    """Play a live game until it is left, or the pictures end.
+
+    Args:
+        wishes: What is played, and how.
+        reader: What reads tiles, by default the shipped one.
+        clock: Monotonic, in nanoseconds.
+        out: Where the game is shown, by default stdout.
+        err: Where errors go, by default stderr.
+        keys_fd: Where keys come from, by default stdin.
+
+    Returns:
+        The exit code: 0, 1 if something was not to be had, 2 if nothing can be played so.
+    """
+    console, complaints = Console(file=out or sys.stdout, highlight=False), Console(file=err or sys.stderr, stderr=True)
+
+    def complain(words: str) -> None:
+        complaints.print(f"tallybone play: {printable(words)}", markup=False, highlight=False, soft_wrap=True)
+
+    try:
+        game = _game(wishes)
+        with ExitStack() as stack:
+            camera = open_camera(wishes.camera, clock, speed=wishes.speed)
+            stack.callback(camera.close)
+            table = _Table(wishes, game, camera, clock, reader or load_reader(game.max_pips))
+            with _told_to_end() as told, keyboard_on(_stdin() if keys_fd is None else keys_fd) as keyboard:
+                table.run(console, complaints, keyboard, told)
+    except EngineError as error:
+        complain(str(error))
+        return 2
+    except (VisionError, OSError) as error:
+        complain(str(error))
+        return 1
+    if wishes.as_json:
+        console.file.write(json.dumps({"result": _result(table.session)}) + "\n")
+    return 0
+
+
+class _Table:
+    """Puts a game together and sees to the keys."""
+
+    def __init__(self, wishes: Wishes, game: Game, camera: Camera, clock: Clock, reader: Reader) -> None:
+        self._wishes, self._game, self._camera, self._clock = wishes, game, camera, clock
+        self._keys, self._wants_help = Keys(), False
+        self._sitting, self._said = sitting_of(game, reader, t_ns=camera.now_ns())
+
+    @property
+    def session(self) -> Session:
+        """Where the sitting stands."""
+        return self._sitting.session
+
+    def run(self, console: Console, complaints: Console, keyboard: Keyboard, told: _Told) -> None:
+        """Play until somebody ends it."""
+        wishes = self._wishes
+        room = Room(_folder(wishes), wishes.keep_bytes) if wishes.is_recorded else None
+        with display_for(console, complaints, self._clock, as_json=wishes.as_json) as display:
+            for damage in () if self._game.left is None else self._game.left.damage:
+                display.note(f"the recording that goes on is damaged: {damage}; compare the score")
+            recorder = recorder_of(self._game, room, display.note, t_ns=self.session.t_ns)
+            try:
+                live = LiveGame(
+                    self._camera, self._sitting, recorder, display, clock=self._clock, most_per_s=wishes.most_per_s
+                )
+                if self._said:
+                    display.happened(Happened(self.session.t_ns, self.session, self._said))
+                else:
+                    display.goes_on(self.session)
+                # What libraries write to stderr would spoil a board that is drawn there.
+                with quiet_libraries() if console.is_terminal else nullcontext():
+                    live.run(lambda wait_s: self._see_to_keys(keyboard, wait_s, live, display), lambda: told.is_told)
+            finally:
+                recorder.close()
+
+    def _see_to_keys(self, keyboard: Keyboard, wait_s: float, live: LiveGame, display: Display) -> bool:
+        """Wait for keys and do what they say; return whether the game goes on."""
+        for key in keyboard.pressed(wait_s):
+            self._keys, meant = self._keys.after(key, live.session)
+            match meant:
+                case Leave.QUIT:
+                    return False
+                case Leave.HELP:
+                    self._wants_help = not self._wants_help
+                case None:
+                    pass
+                case _:
+                    live.came(meant)
+            display.typed(self._keys.prompt, wants_help=self._wants_help)
+        return True
+
+
+@dataclass(slots=True)
+class _Told:
+    """Whether the program was told to end."""
+
+    is_told: bool = False
+
+
+@contextmanager
+def _told_to_end() -> Iterator[_Told]:
+    """Yield whether Ctrl-C was pressed or the system ends the program: the game is then closed as with the key."""
+    told = _Told()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        told.is_told = True
+
+    before = [(number, signal.signal(number, end)) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    try:
+        yield told
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+def _game(wishes: Wishes) -> Game:
+    began = datetime.now(UTC).astimezone()  # noqa: TID251 - the one place that knows the clock on the wall
+    software = f"tallybone {version('tallybone')}"
+    if wishes.goes_on or wishes.goes_on_with is not None:
+        return game_that_goes_on(wishes.goes_on_with, _folder(wishes), began=began, software=software)
+    return new_game(
+        wishes.rules,
+        wishes.options,
+        wishes.players,
+        tile_set=wishes.tile_set,
+        in_play=wishes.in_play,
+        began=began,
+        software=software,
+    )
+
+
+def _folder(wishes: Wishes) -> Path:
+    return default_folder(os.environ, Path.home()) if wishes.folder is None else wishes.folder
+
+
+def _stdin() -> int:
+    return sys.stdin.fileno()
+
+
+def _result(session: Session) -> dict[str, Any]:
+    """Return how the game stands, for JSON."""
+    game = session.state.game
+    players = () if game is None else game.players
+    totals = {} if game is None else dict(zip(players, game.totals, strict=True))
+    winner = None if game is None or game.winner is None else players[game.winner]
+    asked = session.open_question
+    return {"totals": totals, "winner": winner, "question": None if asked is None else asked.words}

@@ -1,0 +1,105 @@
+"""A live game is kept as it is played; without room it goes on without, and old recordings make way."""
+
+from __future__ import annotations
+
+import errno
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from engine import BONES
+from tallybone.inputs import Button, Press
+from tallybone.live_recorder import FileRecorder, Room
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.start import SessionStart
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.sitting import Happened, opened
+from vision.perception import TableView
+
+SESSION = opened(BONES, ("Ann", "Ben"))[0]
+MOVING = TableView((), (), (), is_settled=False)
+SETTLED = TableView((), (), ())
+
+
+def start(day: int = 21) -> SessionStart:
+    return SessionStart(started_at=datetime(2026, 11, day, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
+
+
+def recorder(folder: Path, notes: list[str], *, keep_bytes: int = 10**9) -> FileRecorder:
+    path = folder / "now.mcap"
+    return FileRecorder(path, SessionWriter(path, start()), Room(folder, keep_bytes), notes.append, settled=None)
+
+
+def records(path: Path) -> list[Recorded]:
+    return [one for one in read_session(path) if isinstance(one, Recorded)]
+
+
+def test_the_first_settled_picture_is_named_as_that_of_the_table(tmp_path: Path) -> None:
+    keeps = recorder(tmp_path, [])
+    for t_ns, view in enumerate((MOVING, SETTLED, SETTLED, MOVING)):
+        keeps.frame(t_ns, b"jpeg", None)
+        keeps.happened(Happened(t_ns, SESSION, view=view))
+    keeps.close()
+    assert [one.topic for one in records(tmp_path / "now.mcap")].count(Topic.TABLE) == 1
+    assert _pictures_of_tables(tmp_path) == [1]
+
+
+def test_a_table_is_told_with_the_picture_in_which_it_was_settled(tmp_path: Path) -> None:
+    keeps = recorder(tmp_path, [])
+    session, _ = opened(BONES, ("Ann", "Ben"))
+    for t_ns, view in enumerate((SETTLED, MOVING)):
+        keeps.frame(t_ns, b"jpeg", None)
+        # Something was decided while a hand was in the picture, as a knock is.
+        keeps.happened(Happened(t_ns, session, events=session.state.log if view is MOVING else (), view=view))
+    keeps.close()
+    assert _pictures_of_tables(tmp_path) == [0, 0]
+
+
+def test_without_room_it_is_said_once_and_what_was_kept_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes: list[str] = []
+    keeps = recorder(tmp_path, notes)
+    assert recorder_is_whole(keeps)
+    keeps.came(Press(Button.NEXT), 1)
+
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        keeps.frame(2, b"jpeg", None)
+        keeps.came(Press(Button.NEXT), 3)
+        keeps.happened(Happened(4, SESSION, view=SETTLED))
+    keeps.close()
+    (note,) = notes
+    assert "no room" in note
+    assert "WITHOUT a recording" in note
+    assert not recorder_is_whole(keeps)
+    assert "NOT RECORDED" in keeps.words
+    assert [one.topic for one in records(tmp_path / "now.mcap")] == [Topic.BUTTON]
+
+
+def test_the_oldest_recordings_make_way_at_the_start_and_while_it_grows_but_never_the_running_one(
+    tmp_path: Path,
+) -> None:
+    for day in (1, 2):
+        with SessionWriter(tmp_path / f"{day}.mcap", start(day)) as writer:
+            writer.frame(0, b"x" * 40_000)
+    keeps = recorder(tmp_path, [], keep_bytes=60_000)
+    assert {path.name for path in tmp_path.iterdir()} == {"2.mcap", "now.mcap"}
+    for t_ns in range(100):
+        keeps.frame(t_ns, b"x" * 1_000, None)
+    assert {path.name for path in tmp_path.iterdir()} == {"now.mcap"}
+    keeps.close()
+    assert len(records(tmp_path / "now.mcap")) == 100
+
+
+def recorder_is_whole(keeps: FileRecorder) -> bool:
+    return keeps.is_whole
+
+
+def _pictures_of_tables(folder: Path) -> list[object]:
+    said = [one.payload for one in records(folder / "now.mcap") if one.topic is Topic.TABLE]
+    return [one["picture"] for one in said if isinstance(one, dict)]

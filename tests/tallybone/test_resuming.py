@@ -1,0 +1,114 @@
+"""The newest match that is not over goes on, and what changed on its table meanwhile is seen."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import MatchClose, NewHand
+from tallybone.play_command import Wishes, play
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.inputs import input_of
+from tallybone.recording.left import Left, left_in, left_in_head, say_left
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.start import SessionStart
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.resuming import newest_left, resumed, state_of
+from tests.tallybone.live_clips import game_clip, write_recording
+from vision.picture import decode_picture
+from vision.reader import load_reader
+from vision.watch import Frame
+
+START = SessionStart(started_at=datetime(2026, 11, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
+
+
+def write(path: Path, day: int, *, over: bool = False, continues: str | None = None) -> Path:
+    """A recording of that day with nothing but the log of its match."""
+    start = replace(START, started_at=datetime(2026, 11, day, tzinfo=UTC), continues=continues)
+    with SessionWriter(path, start) as writer:
+        events = (NewHand(), MatchClose()) if over else (NewHand(),)
+        say_left(writer, Left(start, events), 0)
+    return path
+
+
+def test_the_newest_match_that_is_not_over_goes_on(tmp_path: Path) -> None:
+    write(tmp_path / "c.mcap", 1)
+    newest = write(tmp_path / "a.mcap", 3)
+    write(tmp_path / "b.mcap", 4, over=True)
+    (tmp_path / "other.mcap").write_bytes(b"no recording")
+    path, left = newest_left(tmp_path)
+    assert path == newest
+    assert left.events == (NewHand(),)
+
+
+def test_a_recording_that_another_goes_on_with_is_done(tmp_path: Path) -> None:
+    first = write(tmp_path / "first.mcap", 1)
+    second = write(tmp_path / "second.mcap", 2, over=True, continues=first.name)
+    with pytest.raises(RecordingError, match="not over"):
+        newest_left(tmp_path)
+    # The second was cut within its head: the first still holds all.
+    data = second.read_bytes()
+    second.write_bytes(data[: data.index(b'"continued"')])
+    assert newest_left(tmp_path)[0] == first
+
+
+def test_a_recording_that_is_being_written_is_somebody_elses(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap", 1)
+    with SessionWriter(tmp_path / "b.mcap", START):
+        assert newest_left(tmp_path)[0] == path
+
+
+@pytest.mark.slow
+def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_suffices(tmp_path: Path) -> None:
+    items, truth = game_clip(4, 4)
+    frames = [at for at, item in enumerate(items) if isinstance(item, Frame)]
+    # It is switched off after the second play; the third tile is laid before it is switched on again.
+    off, on = frames[28], frames[33]
+    folder = tmp_path / "sessions"
+    first = _play(tmp_path, items[:off], Wishes(players=("Ann", "Ben"), folder=folder))
+    assert [line["words"] for line in first if line.get("event") == "played"] == ["Ann plays 4-4", "Ben plays 4-3"]
+    second = _play(tmp_path, items[on:], Wishes(goes_on=True, folder=folder))
+    assert second[0]["event"] == "resumed"
+    assert [line["words"] for line in second if line.get("event") == "played"] == ["Ann plays 3-2", "Ben plays 5-4"]
+    newest = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)[-1]
+    left = left_in(read_session(newest))
+    assert state_of(left).game == truth.game
+    assert _replayed(newest) == [line for line in second[1:] if "event" in line]
+
+
+def _play(tmp_path: Path, items: tuple[Any, ...], wishes: Wishes) -> list[dict[str, Any]]:
+    """What a live game prints; its keys come from an empty pipe."""
+    source = write_recording(tmp_path / f"{len(list(tmp_path.iterdir()))}.mcap", items)
+    out, err = StringIO(), StringIO()
+    reading, writing = os.pipe()
+    os.close(writing)
+    wishes = replace(wishes, camera=str(source), speed=0.0, as_json=True)
+    assert play(wishes, out=out, err=err, keys_fd=reading) == 0, err.getvalue()
+    os.close(reading)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def _replayed(path: Path) -> list[dict[str, Any]]:
+    """What a full replay of a recording that goes on with another says, from that file alone."""
+    session = read_session(path)
+    assert session.start is not None
+    records = iter(session)
+    left = left_in_head(session.start, records, path)
+    sitting = resumed(left, load_reader(6), t_ns=0)
+    said: list[dict[str, Any]] = []
+    for one in records:
+        assert isinstance(one, Recorded)
+        if one.topic is Topic.CAMERA:
+            image = decode_picture(one.payload.jpeg, "picture")  # type: ignore[union-attr]  # CAMERA has pictures
+            said += sitting.feed(Frame(image, one.t_ns), one.t_ns).lines
+        elif (item := input_of(one)) is not None:
+            said += sitting.feed(item, one.t_ns).lines
+    return json.loads(json.dumps(said))  # type: ignore[no-any-return]
