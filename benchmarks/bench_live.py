@@ -1,0 +1,186 @@
+"""How long a live game takes from the last motion to the score, on the clock on the wall, and what of it is what.
+
+    python benchmarks/bench_live.py [--plays 12] [--fps 10] [--camera-fps 30] [--seed 4]
+
+A rendered game of 1280x720 is shown in real time: a hand comes, lays a tile, goes; the table rests a second. Each
+picture goes the whole way of `tallybone play`: JPEG, recording on a disk, decoding, settle gate, reading, rules, lines.
+The last motion is the first picture of the camera that shows nothing of the hand any more: the last one that differs
+from the one before it. `turn` is how long the loop is busy between two looks at the keys: so long a key waits at most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+import cv2
+import numpy as np
+from rich.console import Console
+
+from engine import BONES, Event, Layout, Placed
+from tallybone.live_camera import PacedCamera, Shown
+from tallybone.live_display import PlainDisplay
+from tallybone.live_game import LiveGame
+from tallybone.live_recorder import FileRecorder, Room
+from tallybone.live_start import Game, sitting_of
+from tallybone.recording.start import Pictures, SessionStart
+from tallybone.recording.writer import SessionWriter
+from tallybone.replay_source import Given
+from tallybone.shots import Shot
+from tallybone.sitting import Happened
+from tests.tallybone.truth_eye import script
+from tests.vision.moving import hand_at
+from vision.picture import decode_picture
+from vision.pyramid import Image
+from vision.reader import load_reader
+from vision.render.motion import Film, Moment
+from vision.settle import Side
+
+_NS_PER_S = 1_000_000_000
+_PLAYERS = ("Ann", "Ben")
+_HAND_S, _REST_S = 0.8, 1.2
+_SEED = 4
+# Grey levels that are no noise, and the share of a picture that is something.
+_SEEN, _LEAST_SEEN = 40, 0.0005
+
+
+@dataclass(slots=True)
+class Stopwatch(PlainDisplay):
+    """A display that notes when plays were shown, in nanoseconds since the camera began."""
+
+    began_ns: int = 0
+    shown_ns: list[int] = field(default_factory=list)
+    settled_ns: list[int] = field(default_factory=list)
+
+    def happened(self, happened: Happened) -> None:
+        """Note it."""
+        if any(isinstance(one, Placed) for one in happened.said):
+            self.shown_ns.append(time.monotonic_ns() - self.began_ns)
+            self.settled_ns.append(happened.t_ns)
+
+
+def main() -> None:
+    """Print median and 95th percentile of the latency and of its parts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plays", type=int, default=12)
+    parser.add_argument("--fps", type=float, default=10.0)
+    parser.add_argument("--camera-fps", type=float, default=30.0)
+    parser.add_argument("--seed", type=int, default=_SEED)
+    options = parser.parse_args()
+    items, ended_ns = _clip(options.seed, options.plays, options.camera_fps)
+    with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere:
+        watch, turns_ms = _play(items, Path(folder), options.fps, nowhere)
+    if len(watch.shown_ns) != len(ended_ns):
+        raise SystemExit(f"expected {len(ended_ns)} plays, but {len(watch.shown_ns)} were seen")
+    shown, settled, ended = (np.array(one) / 1e6 for one in (watch.shown_ns, watch.settled_ns, ended_ns))
+    _print("last motion to score", shown - ended)
+    _print("  until a settled picture", settled - ended)
+    _print("  read, scored, recorded, shown", shown - settled)
+    _print("turn", np.array(turns_ms))
+
+
+def _play(items: list[Shown], folder: Path, per_s: float, nowhere: IO[str]) -> tuple[Stopwatch, list[float]]:
+    """Play it live; return when what was shown, and how long the loop was busy between two looks at the keys."""
+    start = SessionStart(
+        started_at=datetime(2026, 11, 21, tzinfo=UTC), players=_PLAYERS, rules="bones", pictures=Pictures.MOVING
+    )
+    sitting, _ = sitting_of(Game(start, BONES), load_reader(BONES.max_pips), t_ns=0)
+    path = folder / "live.mcap"
+    recorder = FileRecorder(path, SessionWriter(path, start), Room(folder, 10**12), print, settled=None)
+    watch = Stopwatch(Console(file=nowhere))
+    camera = PacedCamera(iter(items), time.monotonic_ns)
+    live = LiveGame(camera, sitting, recorder, watch, clock=time.monotonic_ns, most_per_s=per_s)
+    watch.began_ns = time.monotonic_ns()
+    turns_ms: list[float] = []
+    nothing = threading.Event()
+    last = time.perf_counter()
+
+    def keys(wait_s: float) -> bool:
+        nonlocal last
+        turns_ms.append(1e3 * (time.perf_counter() - last))
+        nothing.wait(wait_s)
+        last = time.perf_counter()
+        return True
+
+    live.run(keys, lambda: False)
+    recorder.close()
+    return watch, turns_ms
+
+
+def _clip(seed: int, plays: int, per_s: float) -> tuple[list[Shown], list[int]]:
+    """Return what the camera shows from time 0 on, and when the last motion of each play was."""
+    table, steps = script(seed, hands=1)
+    scene = table.scene(Layout(), ())
+    film = Film(
+        replace(scene, camera=replace(scene.camera, noise=2.0)), seed=seed, margin_px=0, rng=np.random.default_rng(seed)
+    )
+    period_ns = round(_NS_PER_S / per_s)
+    items: list[Shown] = []
+    ended_ns: list[int] = []
+    t_ns = 0
+
+    def show(moment: Moment) -> Image:
+        nonlocal t_ns
+        picture = film.picture(moment)
+        items.append(_shot(t_ns, cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 95])[1].tobytes()))
+        t_ns += period_ns
+        return picture
+
+    tiles = scene.tiles
+    for _ in range(int(_REST_S * per_s)):
+        show(Moment(tiles))
+    for step in steps:
+        assert step.state.game is not None
+        if not step.is_seen:
+            if len(step.state.log) > 1:  # the match itself begins without a word
+                items.append(_said(t_ns, step.event))
+            continue
+        before, tiles = tiles, table.scene(step.state.game.layout, step.laid).tiles
+        rest, moved_ns = film.picture(Moment(tiles)), 0
+        for away in _way(int(_HAND_S * per_s)):
+            hand = hand_at(step.laid[-1].place.center, (Side.BOTTOM, Side.TOP)[len(ended_ns) % 2], abs(away))
+            picture = show(Moment(before if away < 0 else tiles, (hand,)))
+            if (cv2.absdiff(picture, rest) > _SEEN).mean() > _LEAST_SEEN:
+                moved_ns = t_ns
+        ended_ns.append(moved_ns)
+        for _ in range(int(_REST_S * per_s)):
+            show(Moment(tiles))
+        if len(ended_ns) == plays:
+            break
+    return items, ended_ns
+
+
+def _way(frames: int) -> Iterator[float]:
+    """Yield how far away the hand is, below 0 while it comes."""
+    for index in range(frames):
+        share = 2 * (index + 0.5) / frames - 1
+        yield -max(0.02, -share) if share < 0 else max(0.02, share)
+
+
+def _said(t_ns: int, event: Event) -> Given:
+    return Given(t_ns, "script", lambda: event)
+
+
+def _shot(t_ns: int, data: bytes) -> Shot:
+    def encode() -> bytes:
+        # A camera gives JPEG, which is decoded in its thread and written again.
+        return cv2.imencode(".jpg", decode_picture(data, "clip"), [cv2.IMWRITE_JPEG_QUALITY, 90])[1].tobytes()
+
+    return Shot(t_ns, "", "clip", lambda: decode_picture(data, "clip"), encode)
+
+
+def _print(name: str, values_ms: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
+    middle, high = np.percentile(values_ms, (50, 95))
+    print(f"{name}: median {middle:.0f} ms p95 {high:.0f} ms max {values_ms.max():.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
