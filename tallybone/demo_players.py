@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from engine import NodeId, State, replay
+from engine import Lead, NodeId, Phase, Play, Seat, State, entries, replay
 from tallybone.inputs import Answer
 from tallybone.referee import Question
 from tallybone.session import Session
@@ -42,6 +42,9 @@ def paths_of(state: State) -> dict[NodeId, Path]:
 def _right_choice(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that leaves less wrong, or that what lies there is what it is taken for."""
     now = session.state
+    known = _as_it_was(now, question, truth)
+    if known is not None:
+        return known
     first = _laid_first(now, question.unclear.choices, truth)
     if first is not None and not any(answer.events for answer in question.answers):
         return first
@@ -55,6 +58,28 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
         if not answer.events and settled and all(paths_of(now)[node] in right for node in settled):
             return choice
     return None
+
+
+def _as_it_was(now: State, question: Question, truth: State) -> int | None:
+    """Return the answer that says what the players know besides the layout: who led, and which tiles lie open."""
+    if truth.game is None or truth.game.hand is None or now.game is None or now.game.hand is None:
+        return None
+    leader = _leader(truth)
+    name = truth.game.players[leader] if leader >= 0 else None
+    for choice, (words, answer) in enumerate(zip(question.unclear.choices, question.answers, strict=True)):
+        if list(answer.events) == [Lead(leader)] or words.startswith(f"{name} led "):
+            return choice
+    if now.game.phase is not Phase.REVEAL and now.game.hand.ending is None:
+        return None
+    open_tiles = {tile for one in truth.game.hand.holdings if one is not None for tile in one.tiles or ()}
+    named = [at for at, words in enumerate(question.unclear.choices) if words in {f"the {one}" for one in open_tiles}]
+    return named[0] if named else None
+
+
+def _leader(truth: State) -> Seat:
+    """Return who has led the last hand; nobody where no tile was played."""
+    plays = [one.action for one in entries(truth) if isinstance(one.action, Play) and one.action.at is None]
+    return plays[-1].seat if plays else Seat(-1)
 
 
 def _laid_first(now: State, choices: Sequence[str], truth: State) -> int | None:

@@ -54,9 +54,23 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class KnockHeard:
-    """Somebody knocked on the table, or a tile was put down hard; *seat* is None where nobody can tell whose side."""
+    """Somebody knocked on the table, or a tile was put down hard.
+
+    Attributes:
+        seat: Whose side it came from; None where nobody can tell.
+        strength: How hard, against a usual knock.
+        confidence: Probability that it was something on the table, and no door or dropped glass, 0 to 1.
+    """
 
     seat: Seat | None = None
+    strength: float = 1.0
+    confidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.confidence <= 1.0:
+            raise ValueError(f"confidence must be 0 to 1, got {self.confidence}")
+        if not self.strength >= 0.0:
+            raise ValueError(f"strength must be 0 or more, got {self.strength}")
 
 
 @dataclass(frozen=True, slots=True)

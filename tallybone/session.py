@@ -8,10 +8,42 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from engine import Amend, Event, ItStands, Knock, NewHand, NodeId, Outcome, Phase, Redeal, Seat, State, apply
+from engine import (
+    Amend,
+    Draw,
+    Drawing,
+    Event,
+    ItStands,
+    Knock,
+    NewHand,
+    NodeId,
+    Outcome,
+    Phase,
+    Redeal,
+    Seat,
+    State,
+    Undo,
+    apply,
+    problem_with,
+)
 from tallybone.inputs import Answer, Button, KnockHeard, Press, event_of
-from tallybone.referee import Decided, Places, Question, Unclear, cleared, decide, follow, observe, settled
-from vision.perception import ChangeKind, TableView
+from tallybone.referee import (
+    Decided,
+    Parts,
+    Places,
+    Question,
+    Unclear,
+    after_look,
+    cleared,
+    decide,
+    follow,
+    forgotten,
+    observe,
+    settled,
+    split,
+)
+from tallybone.zones import Zones
+from vision.perception import TableView
 
 Said: TypeAlias = Outcome | Unclear
 Input: TypeAlias = Event | TableView | Press | KnockHeard | Answer
@@ -19,12 +51,16 @@ Input: TypeAlias = Event | TableView | Press | KnockHeard | Answer
 # A tile that is put down hard sounds like a knock, and is seen once the hand has left and the picture has settled:
 # until then a knock says nothing. Players who knock leave the table as it is for longer than this.
 KNOCK_WAITS_NS = 2_000_000_000
+# Of a knock that is less sure than this the table is asked: a pass too many or too few shifts every turn after it.
+SURE_KNOCK = 0.6
 # A hand that has just laid a tile may touch the table once more as it leaves.
 TILE_ECHOES_NS = 300_000_000
 
 
 # Who knocks twice in this time passes once.
 ONE_KNOCK_NS = 700_000_000
+# Who presses the button for a draw so soon after it was seen means the same draw.
+ONE_DRAW_NS = 3_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +69,7 @@ class _Heard:
 
     seat: Seat | None
     t_ns: int
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +83,9 @@ class Session:
         t_ns: When the last event came, in nanoseconds of a monotonic clock.
         laid_ns: When a tile was last seen to be laid; None for never.
         heard: Knocks that wait.
+        zones: Where boneyard and open hands lie, fixed for the sitting.
+        seen: The last look at the table; None before the first.
+        drawn: The draw that was seen last, and when; None for none.
     """
 
     state: State = field(default_factory=State)
@@ -54,12 +94,15 @@ class Session:
     t_ns: int = 0
     laid_ns: int | None = None
     heard: tuple[_Heard, ...] = ()
+    zones: Zones = field(default_factory=Zones)
+    seen: TableView | None = None
+    drawn: tuple[Seat, int] | None = None
 
     @classmethod
-    def resumed(cls, state: State, places: Places, *, t_ns: int = 0) -> Session:
+    def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:
         """Return the sitting that stood where the match and the places say."""
         found = decide(places, state)
-        return cls(state, places, () if isinstance(found, Decided) else found, t_ns)
+        return cls(state, places, () if isinstance(found, Decided) else found, t_ns, zones=zones or Zones())
 
     @property
     def open_question(self) -> Unclear | None:
@@ -76,17 +119,24 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
         t_ns: When, in nanoseconds of a monotonic clock; None for the time of the event before.
     """
     session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
-    session, said = _after_knocks(session, event)
+    parts = None
+    if isinstance(event, TableView):
+        if _is_known(session, event):
+            return _pass_time(session)
+        parts = _parts(session, event)
+    session, said = _after_knocks(session, parts)
     match event:
         case TableView():
-            session = _looked(session, event)
-        case KnockHeard(seat=seat):
-            session = _heard(session, seat)
+            session = _looked(session, event, parts)
+        case KnockHeard():
+            session = _heard(session, event)
         case Answer():
             session, more = _answered(session, event)
             said = (*said, *more)
         case Press(button=Button.STACK):
             session = replace(session, places=replace(session.places, wants_stack=True))
+        case Press(button=Button.DRAW) if _is_drawn(session, event):
+            pass
         case Press():
             meant = event_of(event, session.state)
             if meant is not None:
@@ -117,6 +167,8 @@ def _take(session: Session, found: Decided) -> tuple[Session, tuple[Said, ...]]:
     for event in found.events:
         state, outcomes = apply(state, event)
         said = (*said, *outcomes)
+        if isinstance(event, Draw):
+            session = replace(session, drawn=(event.seat, session.t_ns))
     return replace(session, state=state, places=follow(found.places, state)), said
 
 
@@ -126,6 +178,8 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Said, ...]
     # A new deal begins with an empty table.
     is_dealt = isinstance(event, NewHand | Redeal)
     places = cleared(session.places) if is_dealt else follow(session.places, state)
+    if isinstance(event, Undo):
+        places = forgotten(places, state)
     if isinstance(event, Amend | ItStands):
         places = settled(places, state, NodeId(event.seq))
     return replace(session, state=state, places=places), said
@@ -139,39 +193,107 @@ def _answered(session: Session, answer: Answer) -> tuple[Session, tuple[Said, ..
     return _take(session, asked[-1].answers[answer.choice])
 
 
-def _looked(session: Session, view: TableView) -> Session:
+def _is_known(session: Session, view: TableView) -> bool:
+    """Return whether a view shows nothing that was not seen before: so it is with nearly every frame of a camera."""
+    if view.changes:
+        return False
+    if not view.is_settled:
+        return True
+    seen = session.seen
+    return (
+        seen is not None
+        and view.moved_since_ns == seen.moved_since_ns
+        and view.tiles == seen.tiles
+        and view.size_px == seen.size_px
+    )
+
+
+def _pass_time(session: Session) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after some time in which nothing happened on the table."""
+    if not session.heard or session.t_ns - session.heard[0].t_ns < KNOCK_WAITS_NS:
+        return session, ()
+    session, said = _after_knocks(session, None)
+    session, more = _settle(session)
+    return session, (*said, *more)
+
+
+def _parts(session: Session, view: TableView) -> Parts:
+    """Return what is seen, by zones."""
+    if not session.zones:
+        return Parts(view)
+    lying = tuple(one.place for one in session.places.known)
+    game = session.state.game
+    in_play = game is not None and game.phase is Phase.PLAY
+    return split(view, session.zones, lying, may_join=in_play)
+
+
+def _looked(session: Session, view: TableView, parts: Parts | None) -> Session:
     """Return the session after one more look at the table."""
-    is_laid = any(change.kind is ChangeKind.PLACED for change in view.changes)
-    laid_ns = session.t_ns if is_laid else session.laid_ns
-    return replace(session, places=observe(session.places, view), laid_ns=laid_ns)
+    assert parts is not None  # every view has been taken apart
+    laid_ns = session.t_ns if parts.has_placed else session.laid_ns
+    places = observe(session.places, parts.layout, parts.by)
+    if session.zones and view.lost is None:
+        places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
+    return replace(session, places=places, laid_ns=laid_ns, seen=view)
 
 
-def _heard(session: Session, seat: Seat | None) -> Session:
+def _is_drawn(session: Session, press: Press) -> bool:
+    """Return whether a button for a draw says what has just been seen."""
+    if session.drawn is None or session.t_ns - session.drawn[1] > ONE_DRAW_NS:
+        return False
+    return press.seat is None or press.seat == session.drawn[0]
+
+
+def _heard(session: Session, knock: KnockHeard) -> Session:
     """Return the session after a knock, which waits until it is clear that it was no tile."""
     game = session.state.game
     is_echo = session.laid_ns is not None and session.t_ns - session.laid_ns < TILE_ECHOES_NS
     if game is None or game.phase not in (Phase.LEAD, Phase.PLAY) or is_echo:
         return session
-    if session.heard and session.heard[-1].seat == seat and session.t_ns - session.heard[-1].t_ns < ONE_KNOCK_NS:
-        return session
-    return replace(session, heard=(*session.heard, _Heard(seat, session.t_ns)))
+    heard = _Heard(knock.seat, session.t_ns, knock.confidence)
+    if session.heard and session.heard[-1].seat == knock.seat and session.t_ns - session.heard[-1].t_ns < ONE_KNOCK_NS:
+        surer = replace(session.heard[-1], confidence=max(session.heard[-1].confidence, knock.confidence))
+        return replace(session, heard=(*session.heard[:-1], surer))
+    return replace(session, heard=(*session.heard, heard))
 
 
-def _after_knocks(session: Session, event: Input) -> tuple[Session, tuple[Said, ...]]:
-    """Return the session once the knocks that wait are known to be passes or a tile, before *event*."""
-    is_tile = isinstance(event, TableView) and any(change.kind is ChangeKind.PLACED for change in event.changes)
+def _after_knocks(session: Session, parts: Parts | None) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session once knocks that wait are known to be passes or a tile, before *parts* are looked at.
+
+    While the game is held up by a question nobody knows whose turn it is, so that they wait on.
+    """
+    is_tile = parts is not None and (parts.has_placed or _is_drawing(session, parts))
     passes = [one for one in session.heard if session.t_ns - one.t_ns >= KNOCK_WAITS_NS]
     waiting = session.heard[len(passes) :]
     if is_tile:
         # The last of them was the tile; what was heard before it was not.
         passes, waiting = [*passes, *waiting[:-1]], ()
+    if any(question.unclear.holds_up for question in session.questions):
+        return replace(session, heard=(*passes, *waiting)), ()
     session = replace(session, heard=waiting)
     said: tuple[Said, ...] = ()
     for heard in passes:
-        game = session.state.game
-        whose = None if game is None or game.hand is None else game.hand.turn
-        seat = whose if heard.seat is None else heard.seat
-        if seat is not None:
-            session, more = _happened(session, Knock(seat))
-            said = (*said, *more)
+        session, more = _passed(session, heard)
+        said = (*said, *more)
     return session, said
+
+
+def _is_drawing(session: Session, parts: Parts) -> bool:
+    """Return whether a hand has taken something from the boneyard."""
+    game = session.state.game
+    draws = game is not None and game.rules.draw is not Drawing.NONE
+    return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
+
+
+def _passed(session: Session, heard: _Heard) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after a knock that was no tile; where it is not sure and no pass would be right, nothing."""
+    game = session.state.game
+    whose = None if game is None or game.hand is None else game.hand.turn
+    seat = whose if heard.seat is None else heard.seat
+    if seat is None:
+        return session, ()
+    if heard.confidence >= SURE_KNOCK:
+        return _happened(session, Knock(seat))
+    if problem_with(session.state, Knock(seat)) is not None:
+        return session, ()
+    return replace(session, places=replace(session.places, maybe_passed=seat)), ()

@@ -16,13 +16,33 @@ from engine import Node, Phase, State
 from tallybone.contact import footprint_of
 from tallybone.footprint import Laid
 from tallybone.referee.amend import judge_reread, settled
+from tallybone.referee.around import after_look
+from tallybone.referee.deals import judge_deal
+from tallybone.referee.drawing import judge_yard
 from tallybone.referee.laying import judge_laid
 from tallybone.referee.order import MOST_IN_ANY_ORDER, ask_to_check, first_of, lay_all
 from tallybone.referee.places import Known, Places, Waiting, cleared, numbers_of, observe
 from tallybone.referee.questions import Decided, Question, Unclear
+from tallybone.referee.reveals import judge_hands_in_play, judge_reveals
+from tallybone.referee.seats import judge_lead, judge_maybe_passed, judge_seat
+from tallybone.referee.split import Parts, split
 from tallybone.referee.taken import judge_handled, judge_missing, judge_moved, judge_stack
 
-__all__ = ["Decided", "Places", "Question", "Unclear", "cleared", "decide", "follow", "observe", "settled"]
+__all__ = [
+    "Decided",
+    "Parts",
+    "Places",
+    "Question",
+    "Unclear",
+    "after_look",
+    "cleared",
+    "decide",
+    "follow",
+    "forgotten",
+    "observe",
+    "settled",
+    "split",
+]
 
 
 def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
@@ -30,9 +50,6 @@ def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
 
     Call it until it only asks. What is decided has to be applied before the next call: its tiles are the next nodes.
     """
-    game = state.game
-    if game is None or game.phase not in (Phase.LEAD, Phase.PLAY):
-        return ()
     questions: list[Question] = []
     for verdict in _verdicts(places, state):
         if isinstance(verdict, Decided):
@@ -59,6 +76,13 @@ def follow(places: Places, state: State) -> Places:
     return places
 
 
+def forgotten(places: Places, state: State) -> Places:
+    """Return the places after a deal was taken back: the tile that told it counts for nothing."""
+    if state.game is None or state.game.phase in (Phase.LEAD, Phase.PLAY):
+        return places
+    return replace(places, waiting=(), dismissed=(*places.dismissed, *(one.tile for one in places.waiting)))
+
+
 def _adopted(places: Places, state: State, node: Node) -> Places:
     """Return the places with the tile that a play said by hand is about, if one can be that, made its tile."""
     waiting = tuple(one.tile for one in places.waiting)
@@ -74,6 +98,21 @@ def _adopted(places: Places, state: State, node: Node) -> Places:
 
 def _verdicts(places: Places, state: State) -> Iterator[Decided | Question]:
     """Yield what follows from each thing that was seen, in the order in which it has to be settled."""
+    game = state.game
+    if game is None:
+        return
+    if game.phase in (Phase.LEAD, Phase.PLAY):
+        yield from _in_play(places, state)
+        return
+    yield from _whose(places, state)
+    yield from judge_reveals(places, state)
+    dealt = judge_deal(places, state)
+    if dealt is not None:
+        yield dealt
+
+
+def _in_play(places: Places, state: State) -> Iterator[Decided | Question]:
+    """Yield what follows from what was seen while the hand is played."""
     for one in places.known:
         if one.is_missing:
             yield judge_missing(places, state, one)
@@ -89,8 +128,42 @@ def _verdicts(places: Places, state: State) -> Iterator[Decided | Question]:
             yield judge_handled(places, state, one)
     if places.unchecked:
         yield ask_to_check(places)
-    for _, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
+    if places.around.is_lead_doubted:
+        yield judge_lead(places, state)
+    if places.maybe_passed is not None:
+        yield judge_maybe_passed(places, state, places.maybe_passed)
+    yield from _in_order(places, state)
+    yield from _whose(places, state)
+    ended = judge_hands_in_play(places, state)
+    if ended is not None:
+        yield ended
+
+
+def _whose(places: Places, state: State) -> Iterator[Question]:
+    """Yield the questions who has laid a tile; that of the last one stays open when it ends the hand."""
+    for one in places.known:
+        question = judge_seat(places, state, one) if one.maybe_by else None
+        if question is not None:
+            yield question
+
+
+def _in_order(places: Places, state: State) -> Iterator[Decided | Question]:
+    """Yield what happened with the tiles that wait and with the boneyard, in the order in which it was seen."""
+    drawn_at = places.around.yard.since
+    has_drawn = False
+    for look, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
+        if not has_drawn and drawn_at <= look:
+            has_drawn = True
+            yield from _of_yard(places, state)
         yield from _of_one_look(places, state, tuple(group))
+    if not has_drawn:
+        yield from _of_yard(places, state)
+
+
+def _of_yard(places: Places, state: State) -> Iterator[Decided | Question]:
+    verdict = judge_yard(places, state)
+    if verdict is not None:
+        yield verdict
 
 
 def _of_one_look(places: Places, state: State, group: tuple[Waiting, ...]) -> Iterator[Decided | Question]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from engine import Irregular, ItStands, Play, ProblemKind, State, Weight, copies_left, entries, history, problem_with
+from engine import (
+    Draw,
+    Irregular,
+    ItStands,
+    Play,
+    ProblemKind,
+    State,
+    Weight,
+    copies_left,
+    entries,
+    history,
+    problem_with,
+)
 from vision.reading import Half
 
 # No eye is surer than this of a number, whatever it says; it leaves the rules something to say.
@@ -15,10 +27,19 @@ _PLAUSIBLE = math.log(0.0002)
 # How often players do what the rules forbid, against what they allow. That one tile lies on the table more often than
 # the set has it is no player's fault: then one of its readings is wrong, and this says how sure those are.
 _ILLEGAL, _NOTED = math.log(0.005), math.log(0.2)
-_BY_KIND = {ProblemKind.ALREADY_USED: math.log(0.0005), ProblemKind.NOT_IN_SET: math.log(0.0001)}
+_BY_KIND = {
+    ProblemKind.ALREADY_USED: math.log(0.0005),
+    ProblemKind.NOT_IN_SET: math.log(0.0001),
+    ProblemKind.WRONG_SEAT: math.log(0.02),
+}
 # What was refused, although it happened: it cannot stand as the tiles are taken to lie.
 _REFUSED_PLAY, _REFUSED = math.log(1e-8), math.log(0.005)
 NEVER = -math.inf
+# Before anybody has been seen to play: hands come from another's side as often as this in so many plays. People reach
+# across, and lay tiles for one another.
+_WRONG_SIDES, _SIDES = 1.0, 20.0
+# A hand from the wrong side may come from any of so many others.
+_OTHER_SIDES = 3.0
 
 
 def log_chances(half: Half, max_pips: int) -> tuple[float, ...]:
@@ -49,14 +70,31 @@ def plausible(chances: Iterable[float]) -> frozenset[int]:
     return frozenset(number for number, chance in enumerate(listed) if chance >= best + _PLAUSIBLE)
 
 
-def log_lawful(state: State, play: Play) -> float:
+def log_lawful(state: State, action: Play | Draw) -> float:
     """Return how much the rules speak against a play, 0 for nothing; a tile with more copies left is likelier."""
-    problem = problem_with(state, play)
+    problem = problem_with(state, action)
     if problem is not None:
         return _log_odds(problem.kind, problem.weight)
     game = state.game
-    assert game is not None  # without a match every play is a problem
-    return math.log(max(1, copies_left(game, play.tile)) / game.rules.copies)
+    assert game is not None  # without a match everything is a problem
+    return 0.0 if isinstance(action, Draw) else math.log(max(1, copies_left(game, action.tile)) / game.rules.copies)
+
+
+def log_side(right: int, wrong: int, *, is_own: bool) -> float:
+    """Return the log probability that a hand came clearly from one side, whether it is its player's own or another.
+
+    Args:
+        right: How often hands have come from the side of their players at this table.
+        wrong: How often they have not.
+        is_own: Whether it is the own side.
+    """
+    share = (wrong + _WRONG_SIDES) / (right + wrong + _SIDES)
+    return math.log(1.0 - share) if is_own else math.log(share / _OTHER_SIDES)
+
+
+def log_unseen(copies: int) -> float:
+    """Return how much speaks against a tile of which so many copies are not seen elsewhere; 0 for nothing."""
+    return 0.0 if copies > 0 else _BY_KIND[ProblemKind.ALREADY_USED]
 
 
 def log_history(state: State) -> float:

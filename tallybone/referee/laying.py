@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from engine import Event, Game, Lead, NodeId, Play, ProblemKind, Seat, State, Tile, problem_with
+from engine import Event, Game, NodeId, Play, ProblemKind, State, Tile, problem_with
 from tallybone.footprint import Laid
 from tallybone.referee.amend import Amended, amendments, ask_about
 from tallybone.referee.belief import shares
 from tallybone.referee.decode import SURE, Way, surest, ways_of
 from tallybone.referee.places import Known, Places, numbers_of
 from tallybone.referee.questions import Decided, Question, Unclear
+from tallybone.referee.seats import placed_by, who_leads
 from vision.reading import Tile as SeenTile
 
 # An answer is offered where it has this share; more than these would not be read.
@@ -33,7 +34,7 @@ def judge_laid(places: Places, state: State, tile: SeenTile) -> Decided | Questi
     """Return what happened with a tile that waits."""
     game = state.game
     if game is None or game.hand is None or game.hand.turn is None:
-        return _who_leads(places, state, tile)
+        return who_leads(places, state, tile)
     plain = ways_of(places, state, tile)
     if not plain:
         return Question(Unclear(tile, f"the {_seen_name(tile)} touches no end of the layout", holds_up=False))
@@ -46,13 +47,6 @@ def judge_laid(places: Places, state: State, tile: SeenTile) -> Decided | Questi
     if share[0] >= SURE:
         return _taken(places, state, tile, stories[0])
     return _ask(places, state, tile, [s for s, part in zip(stories, share, strict=True) if part >= _WORTH_ASKING])
-
-
-def _who_leads(places: Places, state: State, tile: SeenTile) -> Question:
-    """Return the question who leads."""
-    players = () if state.game is None else state.game.players
-    unclear = Unclear(tile, f"who leads the {_seen_name(tile)}?", holds_up=True, choices=players)
-    return Question(unclear, tuple(Decided((Lead(Seat(at)),), places) for at in range(len(players))))
 
 
 def _is_plain(state: State, tile: SeenTile, ways: Sequence[Way]) -> bool:
@@ -90,10 +84,12 @@ def _suspects(state: State, tile: SeenTile, ways: Sequence[Way]) -> Iterator[Nod
 def _taken(places: Places, state: State, tile: SeenTile, story: _Story) -> Decided:
     """Return what a story tells."""
     events: tuple[Event, ...] = () if story.amended is None else (story.amended.event,)
-    after = places if story.amended is None else story.amended.places
+    before, after = (state, places) if story.amended is None else (story.amended.state, story.amended.places)
     name = NodeId(state.next_seq + len(events))
+    by = next((one.by for one in places.waiting if one.tile == tile), ())
     known = Known(Laid(name, story.way.place), tile)
-    return Decided((*events, story.way.play), replace(after.without_waiting(tile), known=(*after.known, known)))
+    play, after = placed_by(after.without_waiting(tile), before, story.way.play, known, by)
+    return Decided((*events, play), after)
 
 
 def _ask(places: Places, state: State, tile: SeenTile, stories: Sequence[_Story]) -> Question:

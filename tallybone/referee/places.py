@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from engine import NodeId
+from engine import NodeId, Seat
 from tallybone.contact import footprint_of
 from tallybone.footprint import Footprint, Laid, Point
+from tallybone.referee.around import Around, OpenHand
 from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face
 from vision.reading import Tile as SeenTile
@@ -32,6 +33,7 @@ class Known:
         is_missing: Whether it was taken away, as far as one sees.
         is_handled: Whether a hand was at it and left the same tile in the same place.
         was_at: Where it lay before it was moved, until it is judged what that means.
+        maybe_by: Who else may have laid it, until the table says so or plays on.
     """
 
     laid: Laid
@@ -41,6 +43,7 @@ class Known:
     is_missing: bool = False
     is_handled: bool = False
     was_at: Footprint | None = None
+    maybe_by: tuple[Seat, ...] = ()
 
     @property
     def node(self) -> NodeId:
@@ -60,10 +63,12 @@ class Waiting:
     Attributes:
         tile: As it was seen last.
         look: Which look at the table showed it first; those of one look may have been laid in any order.
+        by: Who sits at the side from which alone hands came then; nobody where that is not clear.
     """
 
     tile: SeenTile
     look: int
+    by: tuple[Seat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class Places:
         looks: How many looks at the table there have been.
         wants_stack: Whether the button said that a tile was laid on its copy, and it is not known yet which.
         unchecked: Tiles that came at once, of which the table has not said yet whether the points are right.
+        maybe_passed: Who may have knocked, until the table says whether he did.
+        around: What lies around the layout, at a table with zones.
     """
 
     known: tuple[Known, ...] = ()
@@ -87,6 +94,8 @@ class Places:
     looks: int = 0
     wants_stack: bool = False
     unchecked: int = 0
+    maybe_passed: Seat | None = None
+    around: Around = field(default_factory=Around)
 
     @property
     def laid(self) -> tuple[Laid, ...]:
@@ -111,18 +120,28 @@ class Places:
 def cleared(places: Places) -> Places:
     """Return the places for a new deal: what still lies open is of the hand before."""
     left = (*places.dismissed, *(one.tile for one in places.known), *(one.tile for one in places.waiting))
-    return Places(dismissed=left, looks=places.looks)
+    around = Around(
+        yard=replace(places.around.yard, agreed=None, missing=0, caused=()),
+        hands=tuple(OpenHand(hand.tiles, hand.looks) for hand in places.around.hands),
+        lying=places.around.lying,
+        strays=places.around.strays,
+        right=places.around.right,
+        wrong=places.around.wrong,
+        is_seen=places.around.is_seen,
+    )
+    return Places(dismissed=left, looks=places.looks, around=around)
 
 
-def observe(places: Places, view: TableView) -> Places:
-    """Return what is kept after one more look at the table."""
+def observe(places: Places, view: TableView, by: tuple[Seat, ...] = ()) -> Places:
+    """Return what is kept after one more look at the table, before which hands came only from the side of *by*."""
     places = replace(places, looks=places.looks + 1)
+    is_one = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
     gone = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
     is_cleared = len(gone) > max(1.0, _CLEARED * len(places.known))
     for change in view.changes:
         match change.kind:
             case ChangeKind.PLACED | ChangeKind.STACKED:
-                places = _placed(places, change.tile)
+                places = _placed(places, change.tile, by if is_one else ())
             case ChangeKind.MOVED | ChangeKind.TURNED:
                 places = _moved(places, change)
             case ChangeKind.REMOVED:
@@ -157,7 +176,7 @@ def numbers_of(tile: SeenTile) -> tuple[int, ...]:
     return tuple(number for number, _ in shown(tile))
 
 
-def _placed(places: Places, tile: SeenTile) -> Places:
+def _placed(places: Places, tile: SeenTile, by: tuple[Seat, ...]) -> Places:
     """Return what is kept after a tile was laid."""
     if tile.face is Face.DOWN:
         return places
@@ -166,7 +185,7 @@ def _placed(places: Places, tile: SeenTile) -> Places:
             is_handled = one.is_handled or (not one.is_missing and numbers_of(one.tile) == numbers_of(tile))
             return places.with_known(replace(one, is_missing=False, is_handled=is_handled))
     places = replace(places, dismissed=tuple(_others(places.dismissed, tile)))
-    return replace(places, waiting=(*places.without_waiting(tile).waiting, Waiting(tile, places.looks)))
+    return replace(places, waiting=(*places.without_waiting(tile).waiting, Waiting(tile, places.looks, by)))
 
 
 def _moved(places: Places, change: Change) -> Places:
@@ -183,8 +202,8 @@ def _moved(places: Places, change: Change) -> Places:
     if any(is_at(footprint_of(before), one) for one in places.dismissed):
         return replace(places, dismissed=(*_others(places.dismissed, before), tile))
     old = next((one for one in places.waiting if is_at(footprint_of(before), one.tile)), None)
-    look = places.looks if old is None else old.look
-    return replace(places, waiting=(*places.without_waiting(before).waiting, Waiting(tile, look)))
+    now = Waiting(tile, places.looks) if old is None else replace(old, tile=tile)
+    return replace(places, waiting=(*places.without_waiting(before).waiting, now))
 
 
 def _removed(places: Places, tile: SeenTile, *, is_cleared: bool) -> Places:

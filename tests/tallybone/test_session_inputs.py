@@ -8,6 +8,7 @@ import pytest
 
 from engine import (
     BLOCK,
+    BONES,
     SUPER,
     TWOSET,
     Call,
@@ -35,7 +36,7 @@ from engine import (
     Undo,
 )
 from tallybone.inputs import Answer, Button, KnockHeard, Press, event_of
-from tallybone.session import KNOCK_WAITS_NS, ONE_KNOCK_NS, TILE_ECHOES_NS, Session, feed
+from tallybone.session import KNOCK_WAITS_NS, ONE_KNOCK_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
 from tests.tallybone.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
 from vision.perception import TableView
@@ -112,6 +113,58 @@ def test_a_knock_of_another_is_told_and_waits() -> None:
     assert not wrong.stands
     session, _ = feed(session, Press(Button.STANDS))
     assert not session.state.irregular
+
+
+def test_a_knock_that_is_not_sure_is_asked_about() -> None:
+    faint = KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1)
+    session, told = heard(led(), (10.0, faint), (13.0, NOTHING_NEW))
+    assert questions(tuple(told)) == ["was that a knock of Ben?"]  # type: ignore[arg-type]  # of what was said
+    assert session.open_question is not None
+    assert session.open_question.holds_up
+    _, said = feed(session, Answer(0))
+    assert passes(list(said)) == [1]
+    went_on, said = feed(session, Answer(1))
+    assert (passes(list(said)), went_on.open_question) == ([], None)
+    assert Knock(Seat(1)) not in went_on.state.log
+
+
+@pytest.mark.parametrize("seat", [Seat(0), None], ids=["of another", "before drawing"])
+def test_a_knock_that_is_not_sure_and_would_be_wrong_is_nothing(seat: Seat | None) -> None:
+    rules = BLOCK if seat == 0 else BONES
+    session, told = heard(led(rules), (10.0, KnockHeard(seat, confidence=0.3)), (13.0, NOTHING_NEW))
+    assert (told, session.open_question) == ([], None)
+    assert not any(isinstance(event, Knock) for event in session.state.log)
+
+
+def test_of_two_knocks_that_are_one_the_surer_counts() -> None:
+    faint, clear = KnockHeard(Seat(1), confidence=0.3), KnockHeard(Seat(1), confidence=0.9)
+    _, told = heard(led(), (10.0, faint), (10.3, clear), (13.0, NOTHING_NEW))
+    assert passes(told) == [1]
+
+
+@pytest.mark.parametrize("wrong", [{"confidence": 1.1}, {"confidence": float("nan")}, {"strength": -1.0}])
+def test_a_knock_needs_a_probability_and_a_strength(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be 0"):
+        KnockHeard(**wrong)  # type: ignore[arg-type]  # no seat among them
+
+
+def test_a_knock_while_a_question_holds_up_the_game_waits_for_its_answer() -> None:
+    unsure = seen((5, 4), (2, 0), sure=(0.99, 0.5))
+    session, _ = heard(led(), (5.0, placed(unsure, before=(FIRST,))), (10.0, KnockHeard()))
+    session, told = heard(session, (13.0, NOTHING_NEW))
+    assert told == []
+    session, _ = feed(session, Answer(0))
+    session, told = heard(session, (14.0, TableView((FIRST, unsure), (), ())))
+    assert passes(told) == [0]
+
+
+def test_frames_that_show_nothing_new_change_nothing_but_the_time() -> None:
+    session = led()
+    view = TableView((FIRST,), (), ())
+    session, _ = feed(session, view, t_ns=2 * SECOND_NS)
+    after, told = feed(session, view, t_ns=3 * SECOND_NS)
+    assert told == ()
+    assert after == replace(session, t_ns=3 * SECOND_NS)
 
 
 def test_knocks_between_hands_are_the_shuffle() -> None:

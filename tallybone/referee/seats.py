@@ -1,0 +1,150 @@
+"""Who played, drew or leads: whose turn it is, and beside that the side of the table from which the hand came."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine import (
+    Amend,
+    Draw,
+    Event,
+    Knock,
+    Lead,
+    NodeId,
+    Play,
+    Seat,
+    Seq,
+    State,
+    entries,
+    problem_with,
+)
+from tallybone.referee.belief import log_lawful, log_side, shares
+from tallybone.referee.decode import SURE
+from tallybone.referee.places import Known, Places, numbers_of
+from tallybone.referee.questions import Decided, Question, Unclear
+from vision.reading import Tile as SeenTile
+
+# Whose doing these are is told by the turn, where nobody says it.
+_BY_TURN = (Lead, Play, Draw, Knock)
+# That another than the player in turn laid a tile is asked where it has this share.
+_WORTH_ASKING = 0.05
+
+
+def who_acted(places: Places, state: State, action: Play | Draw, by: tuple[Seat, ...]) -> tuple[Seat, tuple[Seat, ...]]:
+    """Return who did something, and who else may have: then the table is asked.
+
+    Args:
+        places: What is known about the table.
+        state: The match before it.
+        action: What was done, by the player whose turn it is.
+        by: Who sits at the side from which alone hands came; nobody where that is not clear.
+    """
+    seat = action.seat
+    if not by or seat in by:
+        return seat, ()
+    right, wrong = places.around.right, places.around.wrong
+    weights = {seat: log_side(right, wrong, is_own=False) + log_lawful(state, action)}
+    for other in by:
+        weights[other] = log_side(right, wrong, is_own=True) + log_lawful(state, replace(action, seat=other))
+    by_share = dict(zip(weights, shares(weights.values()), strict=True))
+    best = max(by_share, key=lambda one: by_share[one])
+    if by_share[best] >= SURE:
+        return best, ()
+    return seat, by if by_share[seat] < 1.0 - _WORTH_ASKING else ()
+
+
+def who_leads(places: Places, state: State, tile: SeenTile) -> Decided | Question:
+    """Return who leads where the rules do not say it: who sits where the hand came from, else a question."""
+    waiting = next((one for one in places.waiting if one.tile == tile), None)
+    if waiting is not None and len(waiting.by) == 1:
+        led = replace(places.around, led=state.next_seq, is_lead_doubted=False)
+        return Decided((Lead(waiting.by[0]),), replace(places, around=led))
+    players = () if state.game is None else state.game.players
+    low, high = numbers_of(tile)
+    unclear = Unclear(tile, f"who leads the {high}-{low}?", holds_up=True, choices=players)
+    return Question(unclear, tuple(Decided((Lead(Seat(at)),), places) for at in range(len(players))))
+
+
+def placed_by(places: Places, state: State, play: Play, known: Known, by: tuple[Seat, ...]) -> tuple[Play, Places]:
+    """Return a play with who made it, and the places with its tile.
+
+    A play that came from where it should says that those before it were in turn too, or have been put right.
+
+    Args:
+        places: What is known about the table without the tile.
+        state: The match before the play.
+        play: What was played, by the player whose turn it is.
+        known: Its tile.
+        by: Who sits at the side from which alone hands came.
+    """
+    around = places.around
+    with_it = replace(places, known=(*places.known, known))
+    if not by or (play.at is None and around.led is not None):
+        return play, with_it
+    if around.led is not None and play.seat not in by:
+        return play, replace(with_it, around=replace(around, is_lead_doubted=True))
+    seat, others = who_acted(places, state, play, by)
+    if seat not in by:
+        around = replace(around, wrong=around.wrong + 1)
+        named = (*places.known, replace(known, maybe_by=others))
+        return play, replace(places, known=named, around=around)
+    around = replace(around, right=around.right + 1, led=None, is_lead_doubted=False)
+    cleared = tuple(replace(one, maybe_by=()) for one in places.known)
+    return replace(play, seat=seat), replace(places, known=(*cleared, known), around=around)
+
+
+def judge_lead(places: Places, state: State) -> Decided | Question:
+    """Return the question who led, where the side of a hand told it and that of the next told otherwise."""
+    around = replace(places.around, led=None, is_lead_doubted=False)
+    told = replace(places, around=around)
+    lead = next((one.action for one in entries(state) if one.seq == places.around.led), None)
+    if not isinstance(lead, Lead) or state.game is None or not state.game.layout.nodes:
+        return Decided((), told)
+    tile, players = state.game.layout.nodes[0].tile, state.game.players
+    turns = [(at - lead.seat) % len(players) for at in range(len(players))]
+    answers = tuple(Decided(_turned_round(places, state, by), told) for by in turns)
+    choices = tuple(f"{name} led the {tile}" for name in players)
+    return Question(Unclear(None, f"who led the {tile}?", holds_up=True, choices=choices), answers)
+
+
+def _turned_round(places: Places, state: State, by: int) -> tuple[Event, ...]:
+    """Return what makes all that was done by turn since the lead the doing of who sits *by* seats to the left."""
+    assert state.game is not None  # somebody has led
+    seats, led = len(state.game.players), places.around.led
+    events: list[Event] = []
+    for one in entries(state) if by else ():
+        is_told = led is not None and one.seq >= led and one.seq not in state.irregular
+        if is_told and isinstance(one.action, _BY_TURN):
+            seat = Seat((one.action.seat + by) % seats)
+            events.append(Amend(one.seq, replace(one.action, seat=seat)))
+    return tuple(events)
+
+
+def judge_seat(places: Places, state: State, known: Known) -> Question | None:
+    """Return the question who laid a tile of the layout; None where the play is in force no more."""
+    play = next((one.action for one in entries(state) if NodeId(one.seq) == known.node), None)
+    if not isinstance(play, Play) or state.game is None:
+        return None
+    players = state.game.players
+    told = places.with_known(replace(known, maybe_by=()))
+    around = replace(told.around, right=told.around.right + 1, wrong=max(0, told.around.wrong - 1))
+    was_another = replace(told, around=around)
+    answers = [Decided((), told)]
+    for other in known.maybe_by:
+        answers.append(Decided((Amend(Seq(known.node), replace(play, seat=other)),), was_another))
+    names = [players[seat] for seat in (play.seat, *known.maybe_by)]
+    words = f"it was {names[0]}'s turn, but the {play.tile} came from {names[1]}'s side: who laid it?"
+    choices = tuple(f"{name} laid the {play.tile}" for name in names)
+    return Question(Unclear(known.tile, words, holds_up=False, choices=choices), tuple(answers))
+
+
+def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Decided | Question:
+    """Return the question whether a player has passed, of whose knock nobody can be sure."""
+    told = replace(places, maybe_passed=None)
+    game = state.game
+    if game is None or problem_with(state, Knock(seat)) is not None:
+        return Decided((), told)
+    name = game.players[seat]
+    choices = (f"{name} passes", "no, nobody knocked")
+    unclear = Unclear(None, f"was that a knock of {name}?", holds_up=True, choices=choices)
+    return Question(unclear, (Decided((Knock(seat),), told), Decided((), told)))
