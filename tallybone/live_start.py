@@ -126,7 +126,7 @@ def sitting_of(game: Game, reader: Reader, *, t_ns: int) -> tuple[Sitting, tuple
     if game.left is not None:
         return resumed(game.left, reader, t_ns=t_ns), ()
     start = Start.IN_PLAY if game.start.in_play else Start.EMPTY
-    session, said = opened(game.rules, game.start.players)
+    session, said = opened(game.rules, game.start.players, game.start.zones)
     return Sitting(Watch(Perception(reader, start)).feed, session), said
 
 

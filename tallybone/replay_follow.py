@@ -15,6 +15,7 @@ from tallybone.recording.start import Pictures
 from tallybone.replay_source import Given, Item
 from tallybone.shots import Shot
 from tallybone.sitting import Happened, Look, Sitting, opened
+from tallybone.zones import Zones
 from vision.changes import PictureSizeError
 from vision.errors import VisionError
 from vision.perception import Perception, TableView
@@ -73,9 +74,9 @@ class TableOnly:
 class WholeGame:
     """Follows the table and the game."""
 
-    def __init__(self, look: Look, match: MatchStart) -> None:
+    def __init__(self, look: Look, match: MatchStart, zones: Zones | None = None) -> None:
         """Begin the match; *opening* is what there is to say before the first item."""
-        session, said = opened(match.rules, match.players)
+        session, said = opened(match.rules, match.players, zones)
         self._sitting = Sitting(look, session)
         self.opening = Seen(0, 0, "", None, Happened(0, session, said, session.state.log))
 

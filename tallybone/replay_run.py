@@ -87,7 +87,7 @@ def opened_replay(
         if match is None:
             yield Replay(source, None, follow(came, TableOnly(look), path, complain, needs_first=needs_first))
             return
-        game = WholeGame(look, match)
+        game = WholeGame(look, match, None if source.start is None else source.start.zones)
         steps = follow(came, game, path, complain, needs_first=needs_first)
         yield Replay(source, match, chain((game.opening,), steps))
 

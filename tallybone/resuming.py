@@ -51,7 +51,7 @@ def resumed(left: Left, reader: Reader, *, t_ns: int) -> Sitting:
         EngineError: If this version has no such game.
         PictureError: If a picture that it needs is damaged.
     """
-    session = Session.resumed(state_of(left), left.places, t_ns=t_ns)
+    session = Session.resumed(state_of(left), left.places, t_ns=t_ns, zones=left.start.zones)
     return Sitting(Watch(_perception(left, reader)).feed, session)
 
 

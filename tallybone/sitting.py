@@ -14,6 +14,7 @@ from engine import Event, Game, MatchStart, Outcome, Rules, describe
 from tallybone.inputs import Answer, KnockHeard, Press
 from tallybone.json_values import tag_of, to_json
 from tallybone.session import Said, Session, feed
+from tallybone.zones import Zones
 from vision.perception import TableView
 from vision.watch import Frame
 
@@ -79,13 +80,13 @@ class Sitting:
         return Happened(t_ns, self.session, said, events, came if isinstance(came, TableView) else None)
 
 
-def opened(rules: Rules, players: tuple[str, ...]) -> tuple[Session, tuple[Said, ...]]:
-    """Return the session of a match that begins, and what to tell the players.
+def opened(rules: Rules, players: tuple[str, ...], zones: Zones | None = None) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session of a match that begins, and what to tell the players; *zones* is None for a table without.
 
     Raises:
         EngineError: If so many cannot play this game.
     """
-    return feed(Session(), MatchStart(rules, players), t_ns=0)
+    return feed(Session(zones=zones or Zones()), MatchStart(rules, players), t_ns=0)
 
 
 def said_line(said: Said, t_ns: int, game: Game | None) -> dict[str, Any]:

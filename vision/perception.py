@@ -142,7 +142,7 @@ class Perception:
         """
         perception = cls(reader, Start.IN_PLAY if empty is None else Start.EMPTY)
         perception._empty = None if empty is None else TablePicture.of(empty)
-        perception._last = TablePicture.of(last)
+        perception._last, perception._size_px = TablePicture.of(last), (last.shape[1], last.shape[0])
         perception._tracks = tuple(Track(tile) for tile in tiles)
         return perception
 
