@@ -127,6 +127,17 @@ def test_nothing_appears_or_goes_without_a_hand_at_it(game: tuple[str, int, str]
     assert changes > 10
 
 
+def test_tiles_that_are_taken_away_are_taken_out_of_sight() -> None:
+    wishes = wishes_of("bones", players=4, seed=8, hands=2, difficulty=Difficulty.HARD)
+    simulation, taken = Simulation(wishes), 0
+    for before, after in pairwise(one.moment for one in simulation.plan() if isinstance(one, Shot)):
+        lies = {tile.pips for tile in after.tiles}
+        gone = [tile for tile in before.moving if tile.pips not in lies] if not after.moving else []
+        taken += len(gone)
+        assert not any(simulation.room.seen.holds(tile.center_mm) for tile in gone)
+    assert taken > 10
+
+
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_how_tiles_lie_is_told_before_a_frame_shows_it(game: tuple[str, int, str]) -> None:
     told: tuple[object, ...] = ()
