@@ -1,0 +1,68 @@
+"""How long a frame of a simulated sitting takes, next to JPEG coding of the same frames in the same run.
+
+    python benchmarks/bench_motion.py [--frames 300] [--seed 1] [--difficulty normal]
+
+A hand of bones at 1280x720, and one of two sets at 1920x1080. Frames are told apart by what they show: a table as
+it was before, a hand over it, and how the tiles lie for the first time. Time of one core, so that others do not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from itertools import islice
+
+import cv2
+import numpy as np
+
+from tallybone.choices import Difficulty
+from tallybone.simulate_command import wishes_of
+from tallybone.simulation.items import Shot
+from tallybone.simulation.room import MARGIN_PX
+from tallybone.simulation.sitting import Simulation
+from vision.render.motion import Film
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--frames", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--difficulty", type=Difficulty, default=Difficulty.NORMAL, choices=list(Difficulty))
+    options = parser.parse_args()
+    cv2.setNumThreads(1)
+    for game, players in (("bones", 2), ("twoset", 4)):
+        wishes = wishes_of(
+            game, players=players, seed=options.seed, hands=1, difficulty=options.difficulty, look="classic-walnut"
+        )
+        measure(Simulation(wishes), options.frames)
+
+
+def measure(simulation: Simulation, frames: int) -> None:
+    """Print how long the first frames of a sitting take."""
+    film = Film(simulation.room.scene, seed=1, margin_px=MARGIN_PX, rng=np.random.default_rng(1))
+    times: dict[str, list[float]] = {"all": [], "still": [], "hand": [], "new table": [], "JPEG": []}
+    seen = set()
+    for shot in islice((one for one in simulation.plan() if isinstance(one, Shot)), frames):
+        start = time.thread_time()
+        picture = film.picture(shot.moment)
+        drawn = time.thread_time()
+        cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, 85])
+        coded = time.thread_time()
+        kind = "hand" if shot.moment.reaches else "still"
+        kind = kind if shot.moment.tiles in seen else "new table"
+        seen.add(shot.moment.tiles)
+        for name in ("all", kind):
+            times[name].append((drawn - start) * 1e3)
+        times["JPEG"].append((coded - drawn) * 1e3)
+    print(f"{simulation.room.width_px}x{simulation.room.height_px}, one thread")
+    for name, values in times.items():
+        share = f"{len(values):4} frames" if name != "JPEG" else " " * 11
+        print(
+            f"  {name:9} {share}  mean {np.mean(values):.0f}"
+            f"  median {np.median(values):.0f}  p95 {np.percentile(values, 95):.0f} ms"
+        )
+
+
+if __name__ == "__main__":
+    main()
