@@ -127,6 +127,11 @@ def _replay(
     speed: Annotated[
         float | None, typer.Option(help="Pace: 1 is as at the table. Without it: as fast as it can.", min=0.01)
     ] = None,
+    export: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Write a .dgr, .csv, .json or .mp4 file of it; repeatable."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
     log_only: Annotated[
         bool, typer.Option("--log-only", help="Look at no picture: judge the recorded plays again, in milliseconds.")
     ] = False,
@@ -135,6 +140,7 @@ def _replay(
     ] = False,
 ) -> None:
     """Follow a table again: every tile placed, moved or removed, and the game with its score."""
+    from tallybone.export.files import ExportWish
     from tallybone.replay_command import compare, replay, replay_log
     from tallybone.replay_game import GameWish
     from tallybone.replay_pace import Pace, parse_time
@@ -156,9 +162,10 @@ def _replay(
         raise typer.BadParameter("--compare looks at the pictures, --log-only does not", param_hint="--compare")
     if is_compared:
         raise typer.Exit(compare(source, wishes, as_json=as_json))
+    exports = ExportWish(tuple(export or ()), force)
     if log_only:
-        raise typer.Exit(replay_log(source, wishes, from_ns=pace.from_ns, as_json=as_json))
-    raise typer.Exit(replay(source, wishes, pace=pace, as_json=as_json))
+        raise typer.Exit(replay_log(source, wishes, from_ns=pace.from_ns, as_json=as_json, exports=exports))
+    raise typer.Exit(replay(source, wishes, pace=pace, as_json=as_json, exports=exports))
 
 
 @app.command("play")

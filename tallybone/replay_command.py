@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
+from tallybone.export.files import ExportWish, exporting
+from tallybone.recording.reader import read_session
 from tallybone.replay_compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
 from tallybone.replay_follow import Seen
 from tallybone.replay_lines import narrator_for
 from tallybone.replay_log import logged_steps
 from tallybone.replay_pace import Pace, paced
 from tallybone.replay_result import Tally
-from tallybone.replay_run import Through, Wishes, opened_replay
+from tallybone.replay_run import Wishes, opened_replay
+from tallybone.replay_source import Item, Source
 from tallybone.replay_voice import Voice, speak
 from vision.perception import Perception
 
@@ -26,6 +29,7 @@ def replay(
     *,
     pace: Pace | None = None,
     as_json: bool = False,
+    exports: ExportWish | None = None,
     perception: Perception | None = None,
     clock: Clock | None = None,
     out: TextIO | None = None,
@@ -39,6 +43,7 @@ def replay(
         wishes: How; by default as the recording says.
         pace: From when on to print, and how fast; by default all, as fast as it can.
         as_json: Print a line of JSON per event and one with the result, instead of sentences.
+        exports: What to write files of.
         perception: What reads the table; by default one with the shipped reader.
         clock: Keeps the pace; by default that of the machine.
         out: Where events go, by default stdout.
@@ -48,13 +53,19 @@ def replay(
         The exit code: 0, 1 if any of it could not be read, or not be recorded, or 2 if there is no such game.
     """
     wishes, wanted, hands = wishes or Wishes(), pace or Pace(), clock or Clock()
-
-    def through(voice: Voice) -> Through:
-        return lambda source, items: paced(voice.progress(source, items), wanted, hands.now_ns, hands.wait)
+    files = exports or ExportWish()
 
     def tell(voice: Voice) -> int:
-        with opened_replay(path, wishes, voice.complain, perception=perception, through=through(voice)) as run:
-            tally = _print(run.steps, voice, has_game=run.match is not None, as_json=as_json, from_ns=wanted.from_ns)
+        def through(source: Source, items: Iterator[Item]) -> Iterable[Item]:
+            return written.through(paced(voice.progress(source, items), wanted, hands.now_ns, hands.wait))
+
+        with (
+            exporting(files, has_pictures=True) as written,
+            opened_replay(path, wishes, voice.complain, perception=perception, through=through) as run,
+        ):
+            steps = passing(run.steps, written.add)
+            tally = _print(steps, voice, has_game=run.match is not None, as_json=as_json, from_ns=wanted.from_ns)
+            written.write_texts(run.source.start, tally.result)
         voice.say(json.dumps({"result": tally.result}) if as_json else tally.words)
         return 0
 
@@ -67,6 +78,7 @@ def replay_log(
     *,
     from_ns: int = 0,
     as_json: bool = False,
+    exports: ExportWish | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
@@ -76,15 +88,17 @@ def replay_log(
         path: The recording.
         wishes: Which game is kept score of, by default as the recording says.
         from_ns: From when on to print, since the first event.
-        as_json: As of `replay`, as are *out* and *err*.
+        as_json: As of `replay`, as are *exports*, *out* and *err*.
 
     Returns:
         The exit code, as of `replay`.
     """
 
     def tell(voice: Voice) -> int:
-        steps = logged_steps(path, (wishes or Wishes()).game, voice.complain)
-        score = _print(steps, voice, has_game=True, as_json=as_json, from_ns=from_ns).score
+        with exporting(exports or ExportWish(), has_pictures=False) as written:
+            steps = passing(logged_steps(path, (wishes or Wishes()).game, voice.complain), written.add)
+            score = _print(steps, voice, has_game=True, as_json=as_json, from_ns=from_ns).score
+            written.write_texts(read_session(path).start, score.figures)
         voice.say(json.dumps({"result": score.figures}) if as_json else score.words)
         return 0
 
@@ -139,6 +153,13 @@ def _print(steps: Iterable[Seen], voice: Voice, *, has_game: bool, as_json: bool
         for line in lines if seen.since_ns >= from_ns else ():
             voice.say(line)
     return tally
+
+
+def passing(steps: Iterable[Seen], take: Callable[[Seen], None]) -> Iterator[Seen]:
+    """Yield steps after somebody has taken note of each."""
+    for seen in steps:
+        take(seen)
+        yield seen
 
 
 class Clock:

@@ -1,0 +1,138 @@
+"""What a replay is exported to: each file whole and true, or not there at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import cv2
+import pytest
+
+from engine import parse_record, play_record
+from tallybone.export.files import ExportWish
+from tallybone.replay_command import replay, replay_log
+from tallybone.replay_game import GameWish
+from tallybone.replay_run import Wishes
+from tallybone.sitting import Happened
+from tests.tallybone.recorded_game import eye, record_game
+from tests.tallybone.recording.sittings import jpeg
+
+
+class Table:
+    """A recorded game of two hands, with the folder that things are exported to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.path = folder, folder / "game.mcap"
+        self.live: list[Happened] = record_game(self.path, hands=2)
+        game = self.live[-1].session.state.game
+        assert game is not None
+        self.totals = game.totals
+
+    def export(
+        self, *names: str, is_forced: bool = False, log_only: bool = False, rules: str | None = None
+    ) -> tuple[int, str]:
+        """Export, and return the exit code and the complaints."""
+        out, err = io.StringIO(), io.StringIO()
+        wish = ExportWish(tuple(self.folder / name for name in names), is_forced)
+        wishes = Wishes(game=GameWish(rules))
+        if log_only:
+            return replay_log(self.path, wishes, exports=wish, out=out, err=err), err.getvalue()
+        code = replay(self.path, wishes, exports=wish, perception=eye(hands=2), out=out, err=err)
+        return code, err.getvalue()
+
+    def said(self) -> list[dict[str, Any]]:
+        return [line for one in self.live for line in json.loads(json.dumps(one.lines))]
+
+    def left(self) -> set[str]:
+        return {path.name for path in self.folder.iterdir()} - {"game.mcap"}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    return Table(tmp_path)
+
+
+@pytest.mark.parametrize("log_only", [False, True])
+def test_a_game_record_plays_to_the_same_totals(table: Table, log_only: bool) -> None:
+    assert table.export("a.dgr", log_only=log_only) == (0, "")
+    text = (table.folder / "a.dgr").read_text()
+    played = play_record(parse_record(text))
+    assert played.result.totals == table.totals
+    assert (played.result.hands, played.result.problems) == (2, 0)
+    assert '[Date "2026-11-21"]' in text
+
+
+def test_the_table_has_a_row_for_each_play_with_its_sum_and_its_points(table: Table) -> None:
+    assert table.export("a.csv") == (0, "")
+    with (table.folder / "a.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    said = table.said()
+    played = [line for line in said if line["event"] == "played"]
+    paid = [line for line in said if line["event"] == "scored" and line["reason"] == "play"]
+    assert [f"{row['player']} plays {row['tile']}" for row in rows] == [line["words"] for line in played]
+    assert [int(row["points"]) for row in rows if row["points"] != "0"] == [line["points"] for line in paid]
+    assert [row["hand"] for row in rows] == sorted(row["hand"] for row in rows)
+    assert {row["hand"] for row in rows} == {"1", "2"}
+    assert [row for row in rows if not row["at"]] == [rows[0], next(row for row in rows if row["hand"] == "2")]
+    scored = next(row for row in rows if row["points"] != "0")
+    assert scored["count"] == scored["points"]
+    last = next(line["totals"] for line in reversed(said) if line["event"] == "played")
+    assert [int(rows[-1]["total Ann"]), int(rows[-1]["total Ben"])] >= last
+
+
+def test_the_document_has_all_events_outcomes_and_changes(table: Table) -> None:
+    assert table.export("a.json") == (0, "")
+    document = json.loads((table.folder / "a.json").read_text())
+    assert document["outcomes"] == table.said()
+    assert [one["is"] for one in document["events"][:3]] == ["match_start", "new_hand", "lead"]
+    assert len(document["events"]) == len(table.live[-1].session.state.log)
+    assert {one["event"] for one in document["changes"]} == {"placed", "removed"}
+    assert list(document["result"]["totals"].values()) == list(table.totals)
+    assert document["sitting"]["rules"] == "bones"
+
+
+def test_a_video_has_ten_frames_a_second_with_a_bar_below(table: Table) -> None:
+    assert table.export("a.mp4") == (0, "")
+    video = cv2.VideoCapture(str(table.folder / "a.mp4"))
+    frames = []
+    while (read := video.read())[0]:
+        frames.append(read[1])
+    video.release()
+    pictures = [one.t_ns for one in table.live if one.view is not None]
+    assert len(frames) == 1 + (pictures[-1] - pictures[0]) // 100_000_000
+    assert frames[0].shape == (48 + 56, 64, 3)
+    assert int(frames[0][:40].std()) < 12 < int(frames[-1][48:].std())
+
+
+def test_a_file_that_is_there_is_written_over_only_when_it_is_said_so(table: Table) -> None:
+    (table.folder / "a.csv").write_text("mine")
+    code, complaint = table.export("a.csv", "b.dgr")
+    assert code == 1
+    assert "--force" in complaint
+    assert (table.folder / "a.csv").read_text() == "mine"
+    assert table.left() == {"a.csv"}
+    assert table.export("a.csv", is_forced=True) == (0, "")
+    assert (table.folder / "a.csv").read_text().startswith("time,hand")
+
+
+def test_what_goes_wrong_leaves_nothing_behind(table: Table) -> None:
+    assert table.export("a.dgr", "a.mp4", rules="free")[0] == 1
+    assert table.left() == set()
+    for name, words in (("a.txt", ".dgr"), ("no/a.csv", "no folder"), ("a.mp4", "--log-only")):
+        code, complaint = table.export(name, log_only=True)
+        assert code == 1
+        assert words in complaint
+    assert table.left() == set()
+
+
+def test_a_video_of_no_picture_is_none(tmp_path: Path) -> None:
+    table = Table(tmp_path)
+    data = table.path.read_bytes()
+    table.path.write_bytes(data.replace(b"\xff\xd8\xff", jpeg(0, 0)[:2] + b"\0"))
+    code, complaint = table.export("a.mp4")
+    assert code == 1
+    assert complaint
+    assert table.left() == set()
