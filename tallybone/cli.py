@@ -135,6 +135,12 @@ def _replay(
     log_only: Annotated[
         bool, typer.Option("--log-only", help="Look at no picture: judge the recorded plays again, in milliseconds.")
     ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(help="SOURCE is a folder of recordings: replay so many at once.", min=1)
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="tcp://HOST:PORT", help="The same on a Dask cluster that sees the folder.")
+    ] = None,
     is_compared: Annotated[
         bool, typer.Option("--compare", help="List what differs from what the recording says; exit code 1 if anything.")
     ] = False,
@@ -158,6 +164,13 @@ def _replay(
         start=Start.IN_PLAY if in_play else Start.EMPTY,
         record=record,
     )
+    if jobs is not None or dask is not None:
+        from tallybone.replay_many import over_cluster, over_cores, replay_many
+
+        if is_compared or record or export or from_time is not None or speed is not None:
+            raise typer.BadParameter("many recordings are only replayed", param_hint="--jobs")
+        spread = over_cores(jobs or 1) if dask is None else over_cluster(dask)
+        raise typer.Exit(replay_many(source, spread, wishes, is_log_only=log_only, as_json=as_json))
     if log_only and is_compared:
         raise typer.BadParameter("--compare looks at the pictures, --log-only does not", param_hint="--compare")
     if is_compared:
