@@ -15,7 +15,7 @@ from tallybone.recording.start import Pictures
 from tallybone.replay_ahead import ahead
 from tallybone.replay_follow import Seen, TableOnly, WholeGame, follow, look_of
 from tallybone.replay_game import GameWish, match_of
-from tallybone.replay_source import Item, Source, recording, source_at
+from tallybone.replay_source import Item, Source, Tapped, recording, source_at
 from vision.perception import Perception, Start
 
 Through: TypeAlias = Callable[[Source, Iterator[Item]], Iterable[Item]]
@@ -82,14 +82,22 @@ def opened_replay(
     tile_set = _set_of(wishes, source)
     look = look_of(perception or _shipped_perception(tile_set, wishes.start), source.pictures)
     needs_first = source.pictures is Pictures.SETTLED and wishes.start is Start.EMPTY
-    with recording(source, wishes.record, tile_set, match) as items, _loaded(items, source, wishes) as loaded:
+    with recording(source, wishes.record, tile_set, match) as tapped, _loaded(tapped.items, source, wishes) as loaded:
         came = through(source, loaded)
         if match is None:
             yield Replay(source, None, follow(came, TableOnly(look), path, complain, needs_first=needs_first))
             return
         game = WholeGame(look, match, None if source.start is None else source.start.zones)
         steps = follow(came, game, path, complain, needs_first=needs_first)
-        yield Replay(source, match, chain((game.opening,), steps))
+        yield Replay(source, match, _noted(chain((game.opening,), steps), tapped))
+
+
+def _noted(steps: Iterable[Seen], tapped: Tapped) -> Iterator[Seen]:
+    """Yield steps, each once what followed is recorded."""
+    for seen in steps:
+        if seen.happened is not None:
+            tapped.note(seen.happened)
+        yield seen
 
 
 def _loaded(items: Iterator[Item], source: Source, wishes: Wishes) -> AbstractContextManager[Iterator[Item]]:

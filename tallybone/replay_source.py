@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -14,7 +15,7 @@ from engine import Lead, MatchStart, NewHand, Seat, changed_options
 from tallybone.choices import TileSet
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
-from tallybone.recording.inputs import input_of, say_input
+from tallybone.recording.inputs import input_of, say_happened, say_input
 from tallybone.recording.reader import Recorded, SessionFile, read_session
 from tallybone.recording.shelf import SUFFIX
 from tallybone.recording.start import Pictures, SessionStart
@@ -30,7 +31,7 @@ from tallybone.shots import (
     shots_of_video,
     start_of_pictures,
 )
-from tallybone.sitting import ByHand
+from tallybone.sitting import ByHand, Happened
 
 _INPUTS = (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
 
@@ -102,18 +103,26 @@ def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
     yield from chain((first,), waiting)
 
 
+@dataclass(frozen=True, slots=True)
+class Tapped:
+    """Items, each recorded when it is loaded, and what records what followed; neither if nothing is to be recorded."""
+
+    items: Iterator[Item]
+    note: Callable[[Happened], None]
+
+
 @contextmanager
 def recording(
     source: Source, record: Path | None, tile_set: TileSet, match: MatchStart | None = None
-) -> Iterator[Iterator[Item]]:
-    """Give the items of a source, each recorded when it is loaded if there is where to.
+) -> Iterator[Tapped]:
+    """Give what comes in from a source, recorded if there is where to.
 
     Raises:
         RecordingError: If the source is a recording already, or none can be made.
     """
     items = source.items if match is None or source.start is not None else dealt_by_itself(source.items)
     if record is None:
-        yield items
+        yield Tapped(items, lambda _: None)
         return
     if source.dated is None:
         raise RecordingError(f"{record}: only pictures and videos are recorded, and this is a recording already")
@@ -127,7 +136,7 @@ def recording(
         options=() if match is None else tuple(changed_options(match.rules).items()),
     )
     with SessionWriter(record, start) as writer:
-        yield (_recorded(one, writer) for one in items)
+        yield Tapped((_recorded(one, writer) for one in items), partial(say_happened, writer))
 
 
 def _items_of_session(session: SessionFile) -> Iterator[Item]:

@@ -18,7 +18,7 @@ from engine import NewHand
 from tallybone.recording.inputs import say_input
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.replay_command import replay
+from tallybone.replay_command import compare, replay
 from tallybone.replay_game import GameWish
 from tallybone.replay_run import Wishes
 from tests.tallybone.recorded_game import BEGINS_NS, TruthEye, eye, record_game, shown, write_pictures
@@ -140,6 +140,9 @@ def test_at_a_folder_the_hand_is_dealt_by_itself_and_its_recording_says_the_same
     assert first.lines[-1]["result"]["plays"] == 2
     assert again.out == first.out
     assert (first.code, again.code) == (0, 0)
+    compared = io.StringIO()
+    assert compare(tmp_path / "a.mcap", perception=TruthEye(looks), out=compared) == 0
+    assert compared.getvalue().startswith("equal: ")
 
 
 def test_a_table_that_is_lost_is_said_once_and_once_that_it_is_found(tmp_path: Path) -> None:
