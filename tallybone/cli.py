@@ -188,7 +188,7 @@ def _play(
         str,
         typer.Option(metavar="SOURCE", help="usb:0, a /dev path, a video, a recording, or a folder of pictures."),
     ] = "usb:0",
-    rules: Annotated[DemoRules, typer.Option("--rules", help="Which game is played.")] = DemoRules.BONES,
+    rules: Annotated[DemoRules | None, typer.Option("--rules", help="Which game is played; else bones.")] = None,
     options: Annotated[
         list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="What is agreed otherwise (see `rules`).")
     ] = None,
@@ -225,7 +225,7 @@ def _play(
         raise typer.BadParameter(str(error), param_hint="--keep") from None
     wishes = Wishes(
         camera=camera,
-        rules=rules.value,
+        rules=None if rules is None else rules.value,
         options=tuple(options or ()),
         players=tuple(name.strip() for name in players.split(",") if name.strip()),
         tile_set=tile_set,

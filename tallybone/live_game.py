@@ -193,4 +193,6 @@ def state_of(view: TableView) -> str:
     """Return what the eye makes of the table at the moment."""
     if view.lost is not None:
         return "LOST: put the camera back"
+    if view.is_covered and view.is_settled:
+        return "a hand rests"
     return "settled" if view.is_settled else "moving"

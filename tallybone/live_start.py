@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine import EngineError, Rules, changed_options, parse_options, profile, with_options
-from engine.option_values import seats_that_can_play
+from engine import EngineError, Rules, changed_options, profile, with_options
 from tallybone.choices import TileSet
 from tallybone.live_camera import Camera, Clock, open_filmed
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
@@ -21,6 +20,7 @@ from tallybone.recording.reader import read_session
 from tallybone.recording.shelf import SUFFIX
 from tallybone.recording.start import Pictures, SessionStart
 from tallybone.recording.writer import SessionWriter
+from tallybone.replay_game import GameWish, match_of
 from tallybone.resuming import newest_left, resumed
 from tallybone.session import Said
 from tallybone.sitting import Sitting, opened
@@ -84,22 +84,20 @@ def new_game(
     Raises:
         EngineError: If nothing can be played so.
     """
-    rules = with_options(profile(name), parse_options(" ".join(options)))
-    if not rules.refereed:
+    match = match_of(GameWish(name, options, players), None)
+    if match is None:
         raise EngineError(f"{name} is no game to keep the score of: try `tallybone replay --rules {name}`")
-    players = players or tuple(f"Player {seat + 1}" for seat in range(seats_that_can_play(rules)[0]))
-    opened(rules, players)
     start = SessionStart(
         started_at=began,
-        players=players,
+        players=match.players,
         rules=name,
-        options=tuple(changed_options(rules).items()),
-        tile_set=_set_of(rules) if tile_set is TileSet.AUTO else tile_set.value,
+        options=tuple(changed_options(match.rules).items()),
+        tile_set=_set_of(match.rules) if tile_set is TileSet.AUTO else tile_set.value,
         software=software,
         pictures=Pictures.MOVING,
         in_play=in_play,
     )
-    return Game(start, rules)
+    return Game(start, match.rules)
 
 
 def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, software: str) -> Game:

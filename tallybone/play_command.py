@@ -34,6 +34,7 @@ from tallybone.terminal import printable, quiet_libraries
 from vision.errors import VisionError
 from vision.reader import Reader, load_reader
 
+_USUAL_RULES = "bones"
 KEEP_BYTES = 20 * 10**9
 """What all recordings together may take where nobody says otherwise."""
 
@@ -44,7 +45,7 @@ class Wishes:
 
     Attributes:
         camera: What looks at the table (docs/recording.md has what can be).
-        rules: Name of the game.
+        rules: Name of the game, None for bones; with a match that goes on it is as it was, and so are the next three.
         options: What is agreed otherwise, each key=value.
         players: Their names by seat; none for as many as the game needs.
         tile_set: The set on the table, AUTO for that of the game.
@@ -60,7 +61,7 @@ class Wishes:
     """
 
     camera: str = "usb:0"
-    rules: str = "bones"
+    rules: str | None = None
     options: tuple[str, ...] = ()
     players: tuple[str, ...] = ()
     tile_set: TileSet = TileSet.AUTO
@@ -200,9 +201,11 @@ def _game(wishes: Wishes) -> Game:
     began = datetime.now(UTC).astimezone()  # noqa: TID251 - the one place that knows the clock on the wall
     software = f"tallybone {version('tallybone')}"
     if wishes.goes_on or wishes.goes_on_with is not None:
+        if wishes.rules or wishes.options or wishes.players or wishes.tile_set is not TileSet.AUTO:
+            raise EngineError("a match that goes on keeps its rules, options, players and set: leave them away")
         return game_that_goes_on(wishes.goes_on_with, _folder(wishes), began=began, software=software)
     return new_game(
-        wishes.rules,
+        wishes.rules or _USUAL_RULES,
         wishes.options,
         wishes.players,
         tile_set=wishes.tile_set,

@@ -89,6 +89,7 @@ class TableView:
         came_from: The sides of the picture from which hands came in during that motion: evidence of who played.
         lost: Why the table cannot be followed at the moment, in words for the people at it; None while it can.
         size_px: Width and height of the picture; None before the first.
+        is_covered: Whether a hand rests over it.
     """
 
     tiles: tuple[Tile, ...]
@@ -99,6 +100,7 @@ class TableView:
     came_from: tuple[CameFrom, ...] = ()
     lost: str | None = None
     size_px: tuple[int, int] | None = None
+    is_covered: bool = False
 
     @property
     def face_down_count(self) -> int:

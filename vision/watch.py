@@ -57,6 +57,7 @@ class Watch:
             is_settled=stillness.is_settled,
             moved_since_ns=stillness.moved_since_ns,
             came_from=stillness.came_from,
+            is_covered=stillness.is_covered,
         )
 
     def _looked(self, frame: Frame, stillness: Stillness) -> TableView | None:

@@ -177,4 +177,5 @@ def test_it_ends_when_it_is_told_to_or_left() -> None:
 def test_the_state_of_the_eye_is_said_in_a_word() -> None:
     assert state_of(TableView((), (), ())) == "settled"
     assert state_of(TableView((), (), (), is_settled=False)) == "moving"
+    assert state_of(TableView((), (), (), is_covered=True)) == "a hand rests"
     assert "LOST" in state_of(TableView((), (), (), lost="the camera was moved"))

@@ -75,6 +75,7 @@ def test_a_hand_that_rests_hides_nothing_for_good_and_is_no_tile() -> None:
     resting = [Moment(THREE, (hand,))] * 16
     assert sitting.show(resting) == []
     assert sitting.views[-1].is_settled
+    assert [view.is_covered for view in sitting.views[-len(resting) - 1 :: len(resting)]] == [False, True]
     assert missing(sitting.truth(*THREE), sitting.views[-1].tiles) == []
     assert spare(sitting.truth(*THREE), sitting.views[-1].tiles) == []
     # Under the hand one tile is taken away.
