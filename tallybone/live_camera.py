@@ -7,16 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+import cv2
+
 from tallybone.recording.damage import Damage
 from tallybone.recording.start import Pictures
 from tallybone.replay_source import Given, source_at
 from tallybone.shots import Shot
 from vision.errors import VisionError
+from vision.picture import PictureError
+from vision.pyramid import Image
 
 Clock: TypeAlias = Callable[[], int]
 """Says the time in nanoseconds; it never goes back."""
 
 _NS_PER_MS = 1_000_000
+# Of the JPEG that is kept and read: half as long as at 95.
+_JPEG_QUALITY = 90
 # A picture on which nothing moves is shown so often and for so long that it counts as settled, a hand in it too.
 _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
 
@@ -48,6 +54,11 @@ class Camera(Protocol):
 
     def close(self) -> None:
         """Let it go."""
+
+
+def shot_of(image: Image, t_ns: int, where: str) -> Shot:
+    """Return a picture that was just taken, shape (H, W, 3), BGR; it becomes a JPEG when somebody wants it."""
+    return Shot(t_ns, "", where, lambda: image, lambda: _jpeg_of(image, where))
 
 
 class PacedCamera:
@@ -125,3 +136,10 @@ def _at_rest(items: Iterator[Shown]) -> Iterator[Shown]:
         for shown_ms in _SHOWN_MS:
             yield replace(given, t_ns=t_ns + shown_ms * _NS_PER_MS)
         t_ns += _NEXT_MS * _NS_PER_MS
+
+
+def _jpeg_of(image: Image, where: str) -> bytes:
+    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
+    if not done:
+        raise PictureError(f"{where}: a picture cannot be written as a JPEG")
+    return data.tobytes()

@@ -14,6 +14,7 @@ from engine import EngineError, Rules, changed_options, profile, with_options
 from tallybone.choices import TileSet
 from tallybone.live_camera import Camera, Clock, open_filmed
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
+from tallybone.live_simulated import SIMULATED, open_simulated, simulation_of
 from tallybone.live_usb import open_usb
 from tallybone.recording.left import Left, left_in, say_left
 from tallybone.recording.reader import read_session
@@ -53,20 +54,26 @@ class Game:
         return self.rules.max_pips if known is None else known
 
 
-def open_camera(source: str, clock: Clock, *, speed: float = 1.0) -> Camera:
-    """Return what a person means by a camera: one that is plugged in, a video, a recording, or a folder of pictures.
+def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) -> tuple[Camera, Game]:
+    """Return what looks at the table, and the game with what is known of that table.
 
     Args:
-        source: `usb:0`, `/dev/video0`, or a path.
+        source: `usb:0`, `/dev/video0`, `simulated`, or the path of a video, a recording or a folder of pictures.
+        game: What is played; a simulated table is one for it.
         clock: Monotonic; live pictures are stamped with it.
         speed: Pace of what was filmed before.
 
     Raises:
         OSError: If there is no such camera.
+        VisionError: If there is no picture in it.
     """
+    if source.partition(":")[0] == SIMULATED:
+        simulation = simulation_of(source, game.rules, game.start.players)
+        start = replace(game.start, zones=simulation.room.zones)
+        return open_simulated(simulation, clock, speed=speed), replace(game, start=start)
     if source.startswith(("usb:", "/dev/")):
-        return open_usb(source, clock)
-    return open_filmed(Path(source), clock, speed=speed)
+        return open_usb(source, clock), game
+    return open_filmed(Path(source), clock, speed=speed), game
 
 
 def new_game(

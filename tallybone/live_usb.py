@@ -10,15 +10,12 @@ from typing import Protocol, TypeAlias
 import cv2
 import numpy as np
 
-from tallybone.live_camera import CameraError, Clock
+from tallybone.live_camera import CameraError, Clock, shot_of
 from tallybone.shots import Shot
 from tallybone.terminal import quiet_libraries
-from vision.picture import PictureError
 from vision.pyramid import Image
 
 _WIDTH_PX, _HEIGHT_PX, _FPS = 1280, 720, 30
-# Of the JPEG that is kept and read: half as long as at 95, and pips are read alike.
-_JPEG_QUALITY = 90
 # So long is waited before an unplugged camera is tried again, longer each time.
 _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 # A camera that gives nothing for so long hangs, or was unplugged.
@@ -78,7 +75,7 @@ class UsbCamera:
         if newest is None:
             return None
         t_ns, image = newest
-        return Shot(t_ns, "", self._name, lambda: image, lambda: _jpeg_of(image, self._name))
+        return shot_of(image, t_ns, self._name)
 
     def now_ns(self) -> int:
         """Return the time."""
@@ -152,10 +149,3 @@ class _Video:
 
     def release(self) -> None:
         self._video.release()
-
-
-def _jpeg_of(image: Image, name: str) -> bytes:
-    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
-    if not done:
-        raise PictureError(f"{name}: a picture cannot be written as a JPEG")
-    return data.tobytes()

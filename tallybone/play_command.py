@@ -44,7 +44,7 @@ class Wishes:
     """What a live game is asked for.
 
     Attributes:
-        camera: What looks at the table (docs/recording.md has what can be).
+        camera: What looks at the table, as `live_start.open_camera` takes it.
         rules: Name of the game, None for bones; with a match that goes on it is as it was, and so are the next three.
         options: What is agreed otherwise, each key=value.
         players: Their names by seat; none for as many as the game needs.
@@ -106,7 +106,7 @@ def play(
     try:
         game = _game(wishes)
         with ExitStack() as stack:
-            camera = open_camera(wishes.camera, clock, speed=wishes.speed)
+            camera, game = open_camera(wishes.camera, game, clock, speed=wishes.speed)
             stack.callback(camera.close)
             table = _Table(wishes, game, camera, clock, reader or load_reader(game.max_pips))
             with _told_to_end() as told, keyboard_on(_stdin() if keys_fd is None else keys_fd) as keyboard:
