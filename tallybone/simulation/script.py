@@ -43,7 +43,6 @@ _AFTER_KNOCK_S = (2.3, 3.2)
 _LOOKS_S = (0.7, 1.2)
 # A boneyard lies for so long before anybody goes on.
 _COUNTED_S = (1.3, 2.0)
-_BETWEEN_PRESSES_S = (0.3, 0.6)
 _HURRIED_S = 0.1
 # Many tiles at once: laid out, laid open, swept away; in so many goes.
 _MANY_S, _LAYING_GOES, _SWEEPS = (1.2, 1.8), 2, 3
@@ -163,21 +162,19 @@ class _Director:
             yield from stage.take(seat, part, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
     def _lead(self, game: Game, seat: Seat) -> Iterator[Planned]:
-        """Say who leads, where the rules do not."""
+        """Say at the page who leads, where the rules do not.
+
+        The button names one seat after another: what it means depends on whether the new hand was seen already, which
+        a script cannot know.
+        """
         assert game.hand is not None  # a hand has begun
-        known = game.hand.turn
-        if known == seat:
-            return
-        if not self.has_boneyard:  # nobody can see yet that a new hand has begun
-            yield from self._press(Press(Button.NEXT))
-        presses = seat + 1 if known is None else (seat - known) % len(game.players)
-        for _ in range(presses):
-            yield from self._press(Press(Button.NEXT))
+        if game.hand.turn != seat:
+            yield from self.stage.still(self.stage.drawn(_LOOKS_S))
+            yield self.stage.hear(Lead(seat))
 
     def _press(self, press: Press) -> Iterator[Planned]:
         """Yield a look at the table, then a button."""
-        quickly = press.button is Button.NEXT
-        yield from self.stage.still(self.stage.drawn(_BETWEEN_PRESSES_S if quickly else _LOOKS_S))
+        yield from self.stage.still(self.stage.drawn(_LOOKS_S))
         yield self.stage.hear(press)
 
     def _play(self, play: Play, step: Step) -> Iterator[Planned]:

@@ -199,10 +199,10 @@ def test_tiles_that_are_put_down_hard_are_heard_too() -> None:
     assert len(knocks_ns(items)) > passes
 
 
-def test_presses_name_the_leader_that_the_rules_do_not() -> None:
+def test_the_table_says_who_leads_where_the_rules_do_not() -> None:
     items = planned("draw", 3)
     (lead,) = [one.event for one in events(items) if isinstance(one.event, Lead)]
-    assert presses(items).count(Press(Button.NEXT)) == lead.seat + 1
+    assert [one.said for one in items if isinstance(one, Heard) and isinstance(one.said, Lead)] == [lead]
 
 
 def test_the_same_seed_gives_the_same_sitting_and_another_another() -> None:
