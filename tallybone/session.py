@@ -59,6 +59,8 @@ TILE_ECHOES_NS = 300_000_000
 
 # Who knocks twice in this time passes once.
 ONE_KNOCK_NS = 700_000_000
+# What lies there unchanged for so long is as sure as if it had been looked at again.
+LINGERS_NS = 2_000_000_000
 # Who presses the button for a draw so soon after it was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
 
@@ -85,6 +87,7 @@ class Session:
         heard: Knocks that wait.
         zones: Where boneyard and open hands lie, fixed for the sitting.
         seen: The last look at the table; None before the first.
+        looked_ns: When that was; None once it has lain there unchanged for long.
         drawn: The draw that was seen last, and when; None for none.
     """
 
@@ -96,6 +99,7 @@ class Session:
     heard: tuple[_Heard, ...] = ()
     zones: Zones = field(default_factory=Zones)
     seen: TableView | None = None
+    looked_ns: int | None = None
     drawn: tuple[Seat, int] | None = None
 
     @classmethod
@@ -200,6 +204,8 @@ def _is_known(session: Session, view: TableView) -> bool:
     if not view.is_settled:
         return True
     seen = session.seen
+    if session.zones and session.looked_ns is not None and session.t_ns - session.looked_ns >= LINGERS_NS:
+        return False
     return (
         seen is not None
         and view.moved_since_ns == seen.moved_since_ns
@@ -234,7 +240,9 @@ def _looked(session: Session, view: TableView, parts: Parts | None) -> Session:
     places = observe(session.places, parts.layout, parts.by)
     if session.zones and view.lost is None:
         places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
-    return replace(session, places=places, laid_ns=laid_ns, seen=view)
+    is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
+    looked_ns = None if is_again else session.t_ns
+    return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns)
 
 
 def _is_drawn(session: Session, press: Press) -> bool:

@@ -10,6 +10,8 @@ from tallybone.referee.questions import Decided
 
 # More tiles than these lie face down beside the boneyard only while they are being shuffled and dealt.
 _STRAYS = 2
+# Of tiles that lie close together the eye overlooks some: a boneyard of which it sees this share is whole.
+_SEEN = 0.9
 
 
 def judge_deal(places: Places, state: State) -> Decided | None:
@@ -39,4 +41,5 @@ def _is_laid_out(places: Places, game: Game, *, is_first: bool) -> bool:
     around, seats = places.around, len(game.players)
     whole = game.rules.tiles - game.rules.dealt(seats) * seats
     is_new = is_first or around.was_empty
-    return is_new and around.yard.count == whole > 0 and around.yard.looks > 1 and not (around.lying or around.strays)
+    is_whole = whole > 0 and _SEEN * whole <= around.yard.count <= whole
+    return is_new and is_whole and not (around.lying or around.strays)

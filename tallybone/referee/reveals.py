@@ -55,6 +55,11 @@ def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question]:
     for at, holding in enumerate(game.hand.holdings):
         seat, hand = Seat(at), places.around.hand(Seat(at))
         if seat == game.hand.out:
+            if hand.tiles and game.phase is Phase.REVEAL:
+                words = (
+                    f"{game.players[seat]} should be out, but has tiles before him: was somebody else's turn counted?"
+                )
+                yield Question(Unclear(None, words, holds_up=False))
             continue
         if hand.shown is not None:
             verdict = _corrected(places, state, game, seat, hand)

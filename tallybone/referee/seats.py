@@ -84,6 +84,9 @@ def placed_by(places: Places, state: State, play: Play, known: Known, by: tuple[
     if around.led is not None and play.seat not in by:
         return play, replace(with_it, around=replace(around, is_lead_doubted=True))
     seat, others = who_acted(places, state, play, by)
+    if seat not in by and _is_turned(places, state, play, by):
+        led = next(one.seq for one in entries(state) if NodeId(one.seq) == places.known[0].node)
+        return play, replace(with_it, around=replace(around, led=led, is_lead_doubted=True))
     if seat not in by:
         around = replace(around, wrong=around.wrong + 1)
         named = (*places.known, replace(known, maybe_by=others))
@@ -93,12 +96,23 @@ def placed_by(places: Places, state: State, play: Play, known: Known, by: tuple[
     return replace(play, seat=seat), replace(places, known=(*cleared, known), around=around)
 
 
+def _is_turned(places: Places, state: State, play: Play, by: tuple[Seat, ...]) -> bool:
+    """Return whether the second tile came from as far away from its turn as the first: then another may have led."""
+    if len(places.known) != 1 or len(by) != 1 or state.game is None:
+        return False
+    first, seats = places.known[0], len(state.game.players)
+    led = next((one.action for one in entries(state) if NodeId(one.seq) == first.node), None)
+    if not isinstance(led, Play) or len(first.maybe_by) != 1:
+        return False
+    return (by[0] - play.seat) % seats == (first.maybe_by[0] - led.seat) % seats
+
+
 def judge_lead(places: Places, state: State) -> Decided | Question:
     """Return the question who led, where the side of a hand told it and that of the next told otherwise."""
     around = replace(places.around, led=None, is_lead_doubted=False)
-    told = replace(places, around=around)
+    told = replace(places, around=around, known=tuple(replace(one, maybe_by=()) for one in places.known))
     lead = next((one.action for one in entries(state) if one.seq == places.around.led), None)
-    if not isinstance(lead, Lead) or state.game is None or not state.game.layout.nodes:
+    if not isinstance(lead, Lead | Play) or state.game is None or not state.game.layout.nodes:
         return Decided((), told)
     tile, players = state.game.layout.nodes[0].tile, state.game.players
     turns = [(at - lead.seat) % len(players) for at in range(len(players))]

@@ -103,6 +103,23 @@ def test_another_number_of_tiles_than_the_rules_expect_is_asked_about() -> None:
     assert [len(one.tiles) for one in reveals(table)] == [2]
 
 
+def test_what_lies_there_for_long_is_as_sure_as_seen_twice() -> None:
+    table = over()
+    table.put(*LEFT[:2], came="bottom")
+    assert table.session.seen is not None
+    view = replace(table.session.seen, changes=())
+    table.tell(view, after_s=1.0)
+    assert table.asked == []
+    table.tell(view, after_s=1.5)
+    assert table.asked == ["Ann shows 2 of 3 tiles: are these all?"]
+
+
+def test_tiles_before_who_should_be_out_are_told() -> None:
+    table = over()
+    table.put(before(1, 0, (6, 6)), came="top")
+    assert any(words.startswith("Ben should be out") for words in table.asked)
+
+
 def test_a_tile_that_is_added_later_puts_the_hand_right() -> None:
     table = over()
     table.put(*LEFT, came="bottom")
@@ -241,7 +258,6 @@ def test_a_boneyard_laid_out_again_deals_the_next_hand() -> None:
     table.look()
     assert len(next_hand(table)) == 1
     table.put(*(back(at) for at in range(10, 14)), came="bottom")
-    table.look()
     assert len(next_hand(table)) == 2
     assert [event for event in table.said if isinstance(event, Irregular | MatchOver)] == []
 

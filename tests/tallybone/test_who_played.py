@@ -132,6 +132,15 @@ def test_a_leader_told_by_a_wrong_side_is_asked_about_at_the_next_play() -> None
     assert seats(table) == [1, 0, 1]
 
 
+def test_a_leader_said_wrongly_is_asked_about_when_two_hands_say_so() -> None:
+    table = Table(BONES, NewHand(), Lead(Seat(0)))
+    table.put(FIRST, came="top")
+    table.put(NEXT, came="bottom")
+    assert table.asked == ["who led the 5-3?"]
+    table.tell(Answer(1))
+    assert (seats(table), table.asked) == ([1, 0], [])
+
+
 def test_a_leader_that_the_next_play_bears_out_is_not_asked_about() -> None:
     table = Table(BONES, NewHand())
     table.put(FIRST, came="bottom")
