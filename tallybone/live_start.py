@@ -22,7 +22,7 @@ from tallybone.recording.shelf import SUFFIX
 from tallybone.recording.start import Pictures, SessionStart
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay_game import GameWish, match_of
-from tallybone.resuming import newest_left, resumed
+from tallybone.resuming import newest_left, perception_of, session_of
 from tallybone.session import Said
 from tallybone.sitting import Sitting, opened
 from vision.perception import Perception, Start
@@ -129,7 +129,8 @@ def sitting_of(game: Game, reader: Reader, *, t_ns: int) -> tuple[Sitting, tuple
     """
     reader.read(np.full((720, 1280, 3), 90, np.uint8))  # the first read loads networks: seconds on a small machine
     if game.left is not None:
-        return resumed(game.left, reader, t_ns=t_ns), ()
+        session = session_of(game.left, t_ns=t_ns)
+        return Sitting(Watch(perception_of(game.left, reader)).feed, session), ()
     start = Start.IN_PLAY if game.start.in_play else Start.EMPTY
     session, said = opened(game.rules, game.start.players, game.start.zones)
     return Sitting(Watch(Perception(reader, start)).feed, session), said

@@ -10,8 +10,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from engine import Event, MatchStart
-from tallybone.json_values import JsonValueError, to_json
+from engine import Event, MatchStart, MatchStarted
+from tallybone.json_values import JsonValueError, tag_of, to_json
 from tallybone.recording.damage import Damage
 from tallybone.recording.inputs import event_of_record
 from tallybone.recording.reader import Recorded, read_session
@@ -81,7 +81,7 @@ def recorded_facts(path: Path, complain: Callable[[str], None]) -> list[Fact]:
             found.append(_recorded_fact(one))
         except JsonValueError as error:
             complain(f"{path}: record {one.number}: {error}")
-    return found
+    return [fact for fact in found if not _begins(fact)]
 
 
 def replayed_facts(steps: Iterable[Seen]) -> Iterator[Fact]:
@@ -89,8 +89,9 @@ def replayed_facts(steps: Iterable[Seen]) -> Iterator[Fact]:
     for seen in steps:
         if seen.happened is None:
             continue
-        yield from (_event_fact(seen.t_ns, event) for event in seen.happened.events)
-        yield from (_outcome_fact(line) for line in json.loads(json.dumps(seen.happened.lines)))
+        events = (_event_fact(seen.t_ns, event) for event in seen.happened.events)
+        lines = (_outcome_fact(line) for line in json.loads(json.dumps(seen.happened.lines)))
+        yield from (fact for fact in (*events, *lines) if not _begins(fact))
 
 
 def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Difference]:
@@ -152,6 +153,11 @@ def _event_fact(t_ns: int, event: Event) -> Fact:
 
 def _outcome_fact(line: Mapping[str, Any]) -> Fact:
     return Fact(line["t_ns"], json.dumps(line, sort_keys=True), str(line.get("words", line)), line)
+
+
+def _begins(fact: Fact) -> bool:
+    """Return whether it is the start of the match: that is in the metadata of a recording, and not in its log."""
+    return fact.said.get("is") == tag_of(MatchStart) or fact.said.get("event") == tag_of(MatchStarted)
 
 
 def _play(t_ns: int, words: str, points: int) -> Fact:

@@ -11,8 +11,10 @@ from engine import MatchStart
 from tallybone.json_values import JsonValueError
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
+from tallybone.recording.left import Left
 from tallybone.recording.start import Pictures
 from tallybone.replay_source import Given, Item
+from tallybone.resuming import session_of
 from tallybone.shots import Shot
 from tallybone.sitting import Happened, Look, Sitting, opened
 from tallybone.zones import Zones
@@ -74,11 +76,16 @@ class TableOnly:
 class WholeGame:
     """Follows the table and the game."""
 
-    def __init__(self, look: Look, match: MatchStart, zones: Zones | None = None) -> None:
-        """Begin the match; *opening* is what there is to say before the first item."""
-        session, said = opened(match.rules, match.players, zones)
+    def __init__(self, look: Look, match: MatchStart, zones: Zones | None = None, *, left: Left | None = None) -> None:
+        """Begin the match, or go on where it was *left*; *opening* is what there is to say before the first item."""
+        if left is None:
+            session, said = opened(match.rules, match.players, zones)
+            happened = Happened(0, session, said, session.state.log)
+        else:
+            session = session_of(left, match, t_ns=left.t_ns)
+            happened = Happened(left.t_ns, session, (), session.state.log)
         self._sitting = Sitting(look, session)
-        self.opening = Seen(0, 0, "", None, Happened(0, session, said, session.state.log))
+        self.opening = Seen(happened.t_ns, 0, "", None, happened)
 
     def feed(self, item: Shot | Given) -> Happened:
         """Load an item and return what it has brought about."""

@@ -16,6 +16,7 @@ from tallybone.replay_ahead import ahead
 from tallybone.replay_follow import Seen, TableOnly, WholeGame, follow, look_of
 from tallybone.replay_game import GameWish, match_of
 from tallybone.replay_source import Item, Source, Tapped, recording, source_at
+from tallybone.resuming import perception_of
 from vision.perception import Perception, Start
 
 Through: TypeAlias = Callable[[Source, Iterator[Item]], Iterable[Item]]
@@ -80,14 +81,14 @@ def opened_replay(
     source = source_at(path)
     match = match_of(wishes.game, source.start)
     tile_set = _set_of(wishes, source)
-    look = look_of(perception or _shipped_perception(tile_set, wishes.start), source.pictures)
+    look = look_of(perception or _shipped_perception(tile_set, wishes.start, source), source.pictures)
     needs_first = source.pictures is Pictures.SETTLED and wishes.start is Start.EMPTY
     with recording(source, wishes.record, tile_set, match) as tapped, _loaded(tapped.items, source, wishes) as loaded:
         came = through(source, loaded)
         if match is None:
             yield Replay(source, None, follow(came, TableOnly(look), path, complain, needs_first=needs_first))
             return
-        game = WholeGame(look, match, None if source.start is None else source.start.zones)
+        game = WholeGame(look, match, None if source.start is None else source.start.zones, left=source.left)
         steps = follow(came, game, path, complain, needs_first=needs_first)
         yield Replay(source, match, _noted(chain((game.opening,), steps), tapped))
 
@@ -113,7 +114,11 @@ def _set_of(wishes: Wishes, source: Source) -> TileSet:
     return next((one for one in TileSet if one.value == said), TileSet.AUTO)
 
 
-def _shipped_perception(tile_set: TileSet, start: Start) -> Perception:
+def _shipped_perception(tile_set: TileSet, start: Start, source: Source) -> Perception:
     from vision.reader import load_reader
 
-    return Perception(load_reader(tile_set.max_pips), start)
+    reader = load_reader(tile_set.max_pips)
+    if source.left is not None:
+        return perception_of(source.left, reader)
+    was_in_play = source.start is not None and source.start.in_play
+    return Perception(reader, Start.IN_PLAY if was_in_play else start)

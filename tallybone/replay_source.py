@@ -16,7 +16,8 @@ from tallybone.choices import TileSet
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.inputs import input_of, say_happened, say_input
-from tallybone.recording.reader import Recorded, SessionFile, read_session
+from tallybone.recording.left import Left, left_in_head
+from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.shelf import SUFFIX
 from tallybone.recording.start import Pictures, SessionStart
 from tallybone.recording.topics import Topic
@@ -65,6 +66,7 @@ class Source:
         count: How many items there are, if that is known.
         dated: Which file has their date; None if they are a recording.
         start: What a recording says of its sitting.
+        left: Where its sitting goes on, if it goes on with another; the head that says so is no item.
     """
 
     items: Iterator[Item]
@@ -72,6 +74,7 @@ class Source:
     count: int | None = None
     dated: Path | None = None
     start: SessionStart | None = None
+    left: Left | None = None
 
 
 def source_at(path: Path) -> Source:
@@ -84,7 +87,9 @@ def source_at(path: Path) -> Source:
     if path.suffix.lower() == SUFFIX and not path.is_dir():
         session = read_session(path)
         pictures = Pictures.SETTLED if session.start is None else session.start.pictures
-        return Source(_items_of_session(session), pictures, start=session.start)
+        records, start = iter(session), session.start
+        left = None if start is None or start.continues is None else left_in_head(start, records, path)
+        return Source(_items_of_session(records, path), pictures, start=start, left=left)
     if path.suffix.lower() in VIDEOS and path.is_file():
         return Source(shots_of_video(path), Pictures.MOVING, dated=path)
     paths = pictures_in(path)
@@ -139,16 +144,16 @@ def recording(
         yield Tapped((_recorded(one, writer) for one in items), partial(say_happened, writer))
 
 
-def _items_of_session(session: SessionFile) -> Iterator[Item]:
-    for one in session:
+def _items_of_session(records: Iterable[Recorded | Damage], path: Path) -> Iterator[Item]:
+    for one in records:
         if isinstance(one, Damage):
             yield one
             continue
-        shot = shot_of_record(one, session.path)
+        shot = shot_of_record(one, path)
         if shot is not None:
             yield shot
         elif one.topic in _INPUTS:
-            yield _given(one, session.path)
+            yield _given(one, path)
 
 
 def _given(record: Recorded, path: Path) -> Given:

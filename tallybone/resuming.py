@@ -12,11 +12,9 @@ from tallybone.recording.shelf import SUFFIX
 from tallybone.recording.start import SessionStart
 from tallybone.recording.survey import is_running
 from tallybone.session import Session
-from tallybone.sitting import Sitting
 from vision.perception import Perception, Start
 from vision.picture import decode_picture
 from vision.reader import Reader
-from vision.watch import Watch
 
 
 def rules_of(start: SessionStart) -> Rules:
@@ -28,31 +26,37 @@ def rules_of(start: SessionStart) -> Rules:
     return with_options(profile(start.rules), dict(start.options))
 
 
-def state_of(left: Left) -> State:
-    """Return the match as it was left.
+def state_of(left: Left, match: MatchStart | None = None) -> State:
+    """Return the match as it was left, or as it would be if it had begun with *match*.
 
     Raises:
         EngineError: If this version has no such game.
     """
-    return replay((MatchStart(rules_of(left.start), left.start.players), *left.events))
+    return replay((match or MatchStart(rules_of(left.start), left.start.players), *left.events))
 
 
-def resumed(left: Left, reader: Reader, *, t_ns: int) -> Sitting:
-    """Return the sitting that goes on; what has changed on the table meanwhile is seen as changes.
+def session_of(left: Left, match: MatchStart | None = None, *, t_ns: int) -> Session:
+    """Return where a sitting stands that goes on at *t_ns*.
+
+    Raises:
+        EngineError: If this version has no such game.
+    """
+    return Session.resumed(state_of(left, match), left.places, t_ns=t_ns, zones=left.start.zones)
+
+
+def perception_of(left: Left, reader: Reader) -> Perception:
+    """Return what follows the table of a sitting that goes on; what has changed meanwhile is seen as changes.
 
     A live game and a replay of its recording both go on here, from the same values, and so the same way.
 
-    Args:
-        left: How it was left.
-        reader: What reads tiles.
-        t_ns: When it goes on.
-
     Raises:
-        EngineError: If this version has no such game.
         PictureError: If a picture that it needs is damaged.
     """
-    session = Session.resumed(state_of(left), left.places, t_ns=t_ns, zones=left.start.zones)
-    return Sitting(Watch(_perception(left, reader)).feed, session)
+    if left.last is None:
+        return Perception(reader, Start.IN_PLAY if left.start.in_play else Start.EMPTY)
+    empty = None if left.empty is None else decode_picture(left.empty, "the picture of the empty table")
+    last = decode_picture(left.last, "the last picture of the table")
+    return Perception.resumed(reader, empty=empty, last=last, tiles=left.tiles)
 
 
 def newest_left(folder: Path) -> tuple[Path, Left]:
@@ -94,11 +98,3 @@ def _idle(path: Path) -> SessionFile | None:
 
 def _began(session: SessionFile) -> tuple[float, str]:
     return (0.0 if session.start is None else session.start.started_at.timestamp(), session.path.name)
-
-
-def _perception(left: Left, reader: Reader) -> Perception:
-    if left.last is None:
-        return Perception(reader, Start.IN_PLAY if left.start.in_play else Start.EMPTY)
-    empty = None if left.empty is None else decode_picture(left.empty, "the picture of the empty table")
-    last = decode_picture(left.last, "the last picture of the table")
-    return Perception.resumed(reader, empty=empty, last=last, tiles=left.tiles)

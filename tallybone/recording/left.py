@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine import Event
+from engine import Event, MatchStart
 from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
@@ -35,6 +35,7 @@ class Left:
         empty: The picture of the empty table as a JPEG; None where it was not seen yet, or the game was in play.
         last: The picture in which the tiles lie so; None where nothing was settled yet.
         damage: What is lost in the middle of the recording.
+        t_ns: When its last record was made; of a head, when it went on.
     """
 
     start: SessionStart
@@ -44,6 +45,7 @@ class Left:
     empty: bytes | None = None
     last: bytes | None = None
     damage: tuple[Damage, ...] = ()
+    t_ns: int = 0
 
 
 def left_in(session: SessionFile) -> Left:
@@ -110,6 +112,7 @@ class _Gathered:
     empty: int | None = None
     last: int | None = None
     has_head: bool = False
+    t_ns: int = 0
 
     def add(self, one: Recorded) -> None:
         """Take one more record.
@@ -117,8 +120,11 @@ class _Gathered:
         Raises:
             JsonValueError: If it cannot be understood.
         """
+        self.t_ns = one.t_ns
         if one.topic is Topic.EVENT:
-            self.events.append(event_of_record(one))
+            event = event_of_record(one)
+            if not isinstance(event, MatchStart):  # the metadata say how it began
+                self.events.append(event)
         elif one.topic is Topic.TABLE and isinstance(one.payload, Mapping):
             self.places, self.told = places_of_record(one), len(self.events)
             picture = one.payload.get("picture")
@@ -155,7 +161,7 @@ def _with_pictures(found: _Gathered, records: Iterable[Recorded | Damage]) -> Le
                 break
     empty, last = (None if at is None else pictures.get(at) for at in (found.empty, found.last))
     events = tuple(found.events[: found.told])
-    return Left(found.start, events, found.places, found.tiles, empty, last, tuple(found.damage))
+    return Left(found.start, events, found.places, found.tiles, empty, last, tuple(found.damage), found.t_ns)
 
 
 def _head(records: Iterator[Recorded | Damage], path: Path) -> Iterator[Recorded]:

@@ -31,6 +31,7 @@ class Witness(Perception):
     """Keeps what it is fed, is sure of it, and sees a new tile in every picture but the first."""
 
     is_unconfirmed = is_unsure = False
+    view = NOTHING
 
     def __init__(self) -> None:
         self.seen: list[Image] = []

@@ -26,6 +26,8 @@ from vision.pyramid import Image
 class Witness(Perception):
     """Keeps what it is fed, and sees a new tile in every picture."""
 
+    view = NOTHING
+
     def __init__(self) -> None:
         self.seen: list[Image] = []
 

@@ -26,7 +26,7 @@ TILE = seen((3, 5), (0, 0))
 VIEW = TableView((TILE,), (), (Change(ChangeKind.PLACED, TILE),))
 SESSION: Session = line(TILE)
 EVENTS: tuple[Event, ...] = tuple(event for event in SESSION.state.log if not isinstance(event, MatchStart))
-WHOLE = Left(START, EVENTS, SESSION.places, (TILE,), b"empty", b"one tile")
+WHOLE = Left(START, EVENTS, SESSION.places, (TILE,), b"empty", b"one tile", t_ns=4)
 
 
 def write(path: Path, start: SessionStart = START) -> Path:
@@ -75,9 +75,9 @@ def test_the_head_of_the_next_recording_says_the_same_and_is_only_the_head(tmp_p
         writer.frame(60, b"later")
     assert number is not None
     session = read_session(path)
-    assert left_in(session) == replace(WHOLE, start=start)
+    assert left_in(session) == replace(WHOLE, start=start, t_ns=60)
     records = iter(session)
-    assert left_in_head(start, records, path) == replace(WHOLE, start=start)
+    assert left_in_head(start, records, path) == replace(WHOLE, start=start, t_ns=50)
     (rest,) = records
     assert rest.t_ns == 60  # type: ignore[union-attr]  # it is a record, and no damage
 
@@ -117,3 +117,10 @@ def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
     data[data.index(b"a hand")] ^= 1
     path.write_bytes(data)
     assert len(left_in(read_session(path)).damage) == 1
+
+
+def test_the_start_of_the_match_is_in_the_metadata_even_where_the_log_has_it_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        say_happened(writer, Happened(3, SESSION, events=SESSION.state.log))
+    assert left_in(read_session(path)).events == EVENTS
