@@ -10,8 +10,10 @@ from tallybone.referee.questions import Decided
 
 # More tiles than these lie face down beside the boneyard only while they are being shuffled and dealt.
 _STRAYS = 2
-# Of tiles that lie close together the eye overlooks some: a boneyard of which it sees this share is whole.
-_SEEN = 0.9
+# Of backs that lie close together the eye overlooks some, in simulated rows up to 2 of 7. On an otherwise empty table a
+# boneyard of which it sees this share is laid out; a deal told a little early does no harm, because draws are counted
+# only once the first tile lies.
+_SEEN = 0.5
 
 
 def judge_deal(places: Places, state: State) -> Decided | None:

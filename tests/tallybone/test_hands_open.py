@@ -254,10 +254,10 @@ def test_a_boneyard_laid_out_again_deals_the_next_hand() -> None:
     table = over()
     table.put(*LEFT, came="bottom")
     cleared(table)
-    table.put(*(back(at) for at in range(10)), came="bottom")
+    table.put(*(back(at) for at in range(5)), came="bottom")
     table.look()
     assert len(next_hand(table)) == 1
-    table.put(*(back(at) for at in range(10, 14)), came="bottom")
+    table.put(*(back(at) for at in range(5, 12)), came="bottom")
     assert len(next_hand(table)) == 2
     assert [event for event in table.said if isinstance(event, Irregular | MatchOver)] == []
 
