@@ -127,18 +127,18 @@ def compare(
 
     def tell(voice: Voice) -> int:
         recorded = recorded_facts(path, voice.complain)
+        begins_ns: set[int] = set()  # that of the items, and 0 of what is said before the first
         with opened_replay(path, wishes, voice.complain, perception=perception, through=voice.progress) as run:
-            steps = list(run.steps)
-        now = list(replayed_facts(steps))
+            steps = passing(run.steps, lambda seen: begins_ns.add(seen.t_ns - seen.since_ns))
+            now = list(replayed_facts(steps))
         if has_other_rules(path, wishes.game):
             recorded, now = by_play(recorded), by_play(now)
         found = differences(recorded, now)
-        begins_ns = next((seen.t_ns - seen.since_ns for seen in steps if seen.t_ns), 0)
         equal = f"equal: {len(recorded)} events and outcomes"
         head = {"equal": not found, "differences": len(found), "recorded": len(recorded), "now": len(now)}
         voice.say(json.dumps(head) if as_json else f"{len(found)} differences" if found else equal)
         for one in found:
-            voice.say(one.line() if as_json else one.sentence(begins_ns))
+            voice.say(one.line() if as_json else one.sentence(max(begins_ns, default=0)))
         return 1 if found else 0
 
     return speak(tell, out, err)
