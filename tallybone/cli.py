@@ -161,7 +161,7 @@ def _replay(
     wishes = Wishes(
         game=GameWish(None if rules is None else rules.value, tuple(options or ()), names),
         tile_set=tile_set,
-        start=Start.IN_PLAY if in_play else Start.EMPTY,
+        start=Start.IN_PLAY if in_play else None,
         record=record,
     )
     if jobs is not None or dask is not None:

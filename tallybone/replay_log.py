@@ -72,7 +72,13 @@ def logged_steps(path: Path, wish: GameWish, complain: Callable[[str], None]) ->
     log = log_of(path, complain)
     match = _match(wish, path, log)
     if match is None:
-        complain(f"{path}: expected a game, but no score was kept in it")
+        is_damaged = wish.rules is None and read_session(path).start is None
+        why = (
+            "what it says of its game is damaged: say --rules and --players"
+            if is_damaged
+            else "no score was kept in it"
+        )
+        complain(f"{path}: expected a game, but {why}")
         return
     events = log[1:] if log and isinstance(log[0].event, MatchStart) else log
     begins_ns = _begins_ns(path)

@@ -30,13 +30,13 @@ class Wishes:
     Attributes:
         game: Which game is kept score of.
         tile_set: The set on the table; None for what the recording says.
-        start: What the first picture shows, or the first that is settled.
+        start: What the first picture shows, or the first that is settled; None for what the recording says.
         record: Make a recording here of all that comes in, and follow what is in it.
     """
 
     game: GameWish = field(default_factory=GameWish)
     tile_set: TileSet | None = None
-    start: Start = Start.EMPTY
+    start: Start | None = None
     record: Path | None = None
 
 
@@ -80,9 +80,9 @@ def opened_replay(
     """
     source = source_at(path)
     match = match_of(wishes.game, source.start)
-    tile_set = _set_of(wishes, source)
-    look = look_of(perception or _shipped_perception(tile_set, wishes.start, source), source.pictures)
-    needs_first = source.pictures is Pictures.SETTLED and wishes.start is Start.EMPTY
+    tile_set, begins = _set_of(wishes, source), _start_of(wishes, source)
+    look = look_of(perception or _shipped_perception(tile_set, begins, source), source.pictures)
+    needs_first = source.pictures is Pictures.SETTLED and begins is Start.EMPTY
     with recording(source, wishes.record, tile_set, match) as tapped, _loaded(tapped.items, source, wishes) as loaded:
         came = through(source, loaded)
         if match is None:
@@ -114,11 +114,15 @@ def _set_of(wishes: Wishes, source: Source) -> TileSet:
     return next((one for one in TileSet if one.value == said), TileSet.AUTO)
 
 
+def _start_of(wishes: Wishes, source: Source) -> Start:
+    """Return what the first picture shows: what was wished, or else what the recording says."""
+    if wishes.start is not None:
+        return wishes.start
+    return Start.IN_PLAY if source.start is not None and source.start.in_play else Start.EMPTY
+
+
 def _shipped_perception(tile_set: TileSet, start: Start, source: Source) -> Perception:
     from vision.reader import load_reader
 
     reader = load_reader(tile_set.max_pips)
-    if source.left is not None:
-        return perception_of(source.left, reader)
-    was_in_play = source.start is not None and source.start.in_play
-    return Perception(reader, Start.IN_PLAY if was_in_play else start)
+    return Perception(reader, start) if source.left is None else perception_of(source.left, reader)
