@@ -56,6 +56,21 @@ class NowLying:
 
 
 @dataclass(frozen=True, slots=True)
+class TrueTable:
+    """What the table is like, once at the beginning.
+
+    Attributes:
+        t_ns: Before the first frame.
+        look: Name of its looks, one of `demo_scene.LOOKS`.
+        difficulty: How hard it is to follow.
+    """
+
+    t_ns: int
+    look: str
+    difficulty: str
+
+
+@dataclass(frozen=True, slots=True)
 class TrueTile:
     """A tile of the table as a perfect eye sees it.
 
@@ -107,5 +122,5 @@ Told: TypeAlias = TrueEvent | TrueRecord
 Planned: TypeAlias = Shot | Heard | NowLying | Told
 """An item of a script, in millimetres."""
 
-Item: TypeAlias = Frame | Heard | TrueTiles | Told
+Item: TypeAlias = Frame | Heard | TrueTable | TrueTiles | Told
 """An item of a simulated sitting, in pixels."""

@@ -16,7 +16,7 @@ from tallybone.recording.inputs import say_input
 from tallybone.recording.start import Pictures, SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.simulation.items import Heard, Item, TrueEvent, TrueRecord, TrueTile, TrueTiles
+from tallybone.simulation.items import Heard, Item, TrueEvent, TrueRecord, TrueTable, TrueTile, TrueTiles
 from tallybone.simulation.sitting import Simulation, Wishes
 from vision.reading import Face
 from vision.watch import Frame
@@ -84,9 +84,11 @@ def record(items: Iterable[Item], writer: SessionWriter) -> Iterator[Recorded]:
         yield Recorded(frames, t_ns / _NS_PER_S, plays, hands)
 
 
-def truth_line(item: TrueTiles | TrueEvent | TrueRecord) -> dict[str, Any]:
+def truth_line(item: TrueTable | TrueTiles | TrueEvent | TrueRecord) -> dict[str, Any]:
     """Return what is true, for JSON."""
     match item:
+        case TrueTable(look=look, difficulty=difficulty):
+            return {"kind": "table", "look": look, "difficulty": difficulty}
         case TrueTiles(tiles=tiles):
             return {"kind": "tiles", "tiles": [_tile_line(one) for one in tiles]}
         case TrueEvent():

@@ -86,6 +86,7 @@ class Room:
     """A table with a camera over it and people around it; none of it changes during a match.
 
     Attributes:
+        look: Name of the looks.
         scene: Looks of everything, with the wide camera of a film.
         zones: What lies where, in shares of a frame.
         sides: At which side of the picture each seat sits.
@@ -95,6 +96,7 @@ class Room:
         opens: Where each seat lays its tiles open; nothing where hands have no zones.
     """
 
+    look: str
     scene: Scene
     zones: Zones
     sides: tuple[Side, ...]
@@ -174,7 +176,8 @@ def pick_room(rng: np.random.Generator, *, rules: Rules, players: int, look: str
     """
     names = list(LOOKS)
     drawn = names[int(rng.integers(len(names)))]
-    tile, surface = LOOKS[look or drawn]
+    look = look or drawn
+    tile, surface = LOOKS[look]
     light = replace(
         LAMP,
         azimuth_rad=rng.uniform(-math.pi, math.pi),
@@ -184,20 +187,20 @@ def pick_room(rng: np.random.Generator, *, rules: Rules, players: int, look: str
     camera = _camera(rng, rules, manners)
     scene = Scene((), tile, surface, light, camera)
     sides = _TWO_SIDES if players == 2 else tuple(_SIDES[seat % len(_SIDES)] for seat in range(players))
-    room = _room(scene, default_zones(players), sides)
+    room = _room(look, scene, default_zones(players), sides)
     left = rules.tiles - rules.dealt(players) * players
     fits = left > 0 and room.boneyard(left, rng) is not None
-    return room if fits else _room(scene, replace(room.zones, boneyard=None), sides)
+    return room if fits else _room(look, scene, replace(room.zones, boneyard=None), sides)
 
 
-def _room(scene: Scene, zones: Zones, sides: tuple[Side, ...]) -> Room:
+def _room(look: str, scene: Scene, zones: Zones, sides: tuple[Side, ...]) -> Room:
     """Return a table with zones."""
     whole: Outline = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     seen = _box_of(whole, scene)
     own = None if zones.boneyard is None else _box_of(zones.boneyard, scene)
     yard = None if own is None else own.grown(-_INSIDE_MM)
     opens = tuple(_box_of(zone.outline, scene) for zone in zones.seats)
-    return Room(scene, zones, sides, seen, _board(seen, sides, opens, own, scene.tile.width_mm), yard, opens)
+    return Room(look, scene, zones, sides, seen, _board(seen, sides, opens, own, scene.tile.width_mm), yard, opens)
 
 
 def _camera(rng: np.random.Generator, rules: Rules, manners: Manners) -> CameraLook:

@@ -11,7 +11,7 @@ from engine import EngineError, Rules, deal_problems
 from tallybone.choices import Difficulty
 from tallybone.game_script import play_out
 from tallybone.simulation.difficulty import manners_of
-from tallybone.simulation.items import Item, NowLying, Planned, Shot, TrueTile, TrueTiles
+from tallybone.simulation.items import Item, NowLying, Planned, Shot, TrueTable, TrueTile, TrueTiles
 from tallybone.simulation.room import MARGIN_PX, Room, pick_room
 from tallybone.simulation.script import script
 from tallybone.simulation.stage import Stage
@@ -74,6 +74,7 @@ class Simulation:
 
     def items(self) -> Iterator[Item]:
         """Yield the sitting as a camera and its players give it, each frame drawn when it is asked for."""
+        yield TrueTable(0, self.room.look, self._wishes.difficulty.value)
         film = Film(self.room.scene, seed=self._wishes.seed, margin_px=MARGIN_PX, rng=self._film_rng)
         for planned in self.plan():
             match planned:

@@ -100,6 +100,7 @@ def test_a_recording_says_what_was_played_and_holds_all_of_it(tmp_path: Path) ->
     truth = [one.payload for one in records if one.topic is Topic.TRUTH]
     kinds = Counter(line["kind"] for line in truth if isinstance(line, dict))
     assert kinds == {
+        "table": 1,
         "tiles": sum(isinstance(one, TrueTiles) for one in items),
         "event": sum(isinstance(one, TrueEvent) for one in items),
     }
