@@ -73,18 +73,36 @@ def _read(
 
 @app.command("evaluate")
 def _evaluate(
-    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="What truly lies in the pictures (docs/labels.md).")],
-    root: Annotated[Path, typer.Argument(metavar="ROOT", help="The folder that their paths begin at.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LABELS ROOT | SESSION...",
+            help="What truly lies in photographs (docs/labels.md) and the folder that their paths begin at;"
+            " or recordings of simulated tables (.mcap), or folders of them.",
+        ),
+    ],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the table.")] = TileSet.AUTO,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: one object, or a line per recording.")] = False,
+    tile_set: Annotated[TileSet, typer.Option("--set", help="The set on the photographs.")] = TileSet.AUTO,
     sheet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw every mistake into this .jpg or .png file.")
+        Path | None, typer.Option(metavar="FILE", help="Draw every mistake in photographs into this .jpg or .png file.")
     ] = None,
+    jobs: Annotated[int, typer.Option(help="How many recordings are judged at once.", min=1)] = 1,
 ) -> None:
-    """Read labelled photographs: how much is right, and every mistake."""
+    """Judge what is read in labelled photographs, or the score kept of simulated tables."""
     from tallybone.evaluate_command import evaluate_photos
+    from tallybone.evaluate_sessions import are_sessions, evaluate_sessions
 
+    if are_sessions(paths):
+        if sheet is not None or tile_set is not TileSet.AUTO:
+            raise typer.BadParameter("--set and --sheet are for photographs, and these are recordings")
+        raise typer.Exit(evaluate_sessions(paths, as_json=as_json, jobs=jobs))
+    if len(paths) != 2:
+        raise typer.BadParameter(
+            f"expected LABELS and ROOT of photographs, or recordings (.mcap) and folders of them, got {len(paths)} of"
+            f" which the first is {paths[0]}"
+        )
+    labels, root = paths
     raise typer.Exit(evaluate_photos(labels, root, tile_set=tile_set, as_json=as_json, sheet=sheet))
 
 

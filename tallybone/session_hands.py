@@ -1,0 +1,234 @@
+"""Each hand as it was scored against how it really went: play by play, how it ended, and what it was worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from engine import (
+    HandOver,
+    Layout,
+    NewHand,
+    NodeId,
+    Play,
+    Port,
+    Reason,
+    Redeal,
+    Scored,
+    Seat,
+    Stack,
+    State,
+    Tile,
+    Told,
+    history,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """One tile of a hand.
+
+    Attributes:
+        node: Its name on the table; of one that was stacked, the place of its event in the log.
+        seat: Who laid it.
+        tile: What it is.
+        host: The tile of the hand against or on which it lies, counted from 0; None for the first.
+        port: Where it lies against it.
+        inner: The number that touches; None for one that was stacked.
+        points: What was scored until the next tile.
+    """
+
+    node: NodeId
+    seat: Seat
+    tile: Tile
+    host: int | None
+    port: str
+    inner: int | None
+    points: int
+
+    def __str__(self) -> str:
+        """Return it in a few words."""
+        place = "first" if self.host is None else f"at {self.port} of tile {self.host + 1}"
+        return f"{self.tile} {place}, {self.points} points, seat {self.seat}"
+
+
+@dataclass(frozen=True, slots=True)
+class HandScored:
+    """A hand as a match says that it went.
+
+    Attributes:
+        laid: Its tiles in order.
+        gained: What each seat was paid in it.
+        over: How it ended; None where it is not over.
+    """
+
+    laid: tuple[Laid, ...]
+    gained: tuple[int, ...]
+    over: HandOver | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlayJudged:
+    """One tile that was laid, and what was made of it.
+
+    Attributes:
+        hand: Counts from 1.
+        number: Counts the tiles of the hand from 1.
+        truth: What was laid.
+        seen: What was made of it; None for nothing.
+        is_place_right: Whether it lies where it was laid, and the right way round.
+    """
+
+    hand: int
+    number: int
+    truth: Laid
+    seen: Laid | None
+    is_place_right: bool
+
+    @property
+    def is_tile_right(self) -> bool:
+        """Whether the pips are right."""
+        return self.seen is not None and self.seen.tile == self.truth.tile
+
+    @property
+    def is_seat_right(self) -> bool:
+        """Whether it was counted for the player who laid it."""
+        return self.seen is not None and self.seen.seat == self.truth.seat
+
+    @property
+    def are_points_right(self) -> bool:
+        """Whether it scored what it should."""
+        return self.seen is not None and self.seen.points == self.truth.points
+
+    @property
+    def is_wholly_right(self) -> bool:
+        """Whether all of it is right."""
+        return self.is_tile_right and self.is_place_right and self.is_seat_right and self.are_points_right
+
+    def __str__(self) -> str:
+        """Return both sides in one line."""
+        return f"hand {self.hand}, tile {self.number}: {self.truth}; scored: {self.seen or 'nothing'}"
+
+
+@dataclass(frozen=True, slots=True)
+class HandJudged:
+    """A hand and what was made of it.
+
+    Attributes:
+        number: Counts from 1.
+        plays: Its tiles.
+        spare: Tiles that were scored and never laid.
+        truth: How it went.
+        seen: How it was scored; None where nobody noticed that it was played.
+        closed_ns: When its score was left as it was.
+        is_flagged: Whether something of it was asked or called irregular then.
+    """
+
+    number: int
+    plays: tuple[PlayJudged, ...]
+    spare: tuple[Laid, ...]
+    truth: HandScored
+    seen: HandScored | None
+    closed_ns: int
+    is_flagged: bool
+
+    @property
+    def are_totals_right(self) -> bool:
+        """Whether each player got what he should."""
+        return self.seen is not None and self.seen.gained == self.truth.gained
+
+    @property
+    def is_end_right(self) -> bool:
+        """Whether it ended as it should, with the right points."""
+        return self.seen is not None and self.seen.over == self.truth.over
+
+    @property
+    def is_score_right(self) -> bool:
+        """Whether every score that was shown is right."""
+        return self.are_totals_right and not self.spare and all(one.are_points_right for one in self.plays)
+
+
+def hand_scored(state: State, gained_before: Sequence[int]) -> HandScored:
+    """Return the last hand of a match.
+
+    Args:
+        state: The match when the hand was over.
+        gained_before: The totals before it, by seat.
+    """
+    if state.game is None:
+        return HandScored((), (), None)
+    told = history(state)
+    begins = max((at for at, one in enumerate(told) if isinstance(one.entry.action, NewHand | Redeal)), default=0)
+    own = told[begins:]
+    over = [outcome for one in own for outcome in one.outcomes if isinstance(outcome, HandOver)]
+    before = tuple(gained_before) or (0,) * len(state.game.totals)
+    gained = tuple(now - was for now, was in zip(state.game.totals, before, strict=True))
+    return HandScored(_laid(own, state.game.layout), gained, over[-1] if over else None)
+
+
+def judge_hand(
+    number: int, truth: HandScored, seen: HandScored | None, *, closed_ns: int, is_flagged: bool
+) -> HandJudged:
+    """Return how a hand was scored."""
+    left = list(range(len(seen.laid))) if seen is not None else []
+    pairs: dict[int, int] = {}
+    laid = () if seen is None else seen.laid
+    for at, one in enumerate(truth.laid):
+        same = next((other for other in left if laid[other].tile == one.tile), None)
+        if same is not None:
+            pairs[at] = same
+            left.remove(same)
+    # A tile of which nothing is known is the one that was taken for another: in the order in which they were laid.
+    for at in range(len(truth.laid)):
+        if at not in pairs and left:
+            pairs[at] = left.pop(0)
+    true_of = {other: at for at, other in pairs.items()}
+    plays = tuple(
+        _judged(number, at, one, laid[pairs[at]] if at in pairs else None, true_of) for at, one in enumerate(truth.laid)
+    )
+    return HandJudged(number, plays, tuple(laid[at] for at in left), truth, seen, closed_ns, is_flagged)
+
+
+def _judged(hand: int, at: int, truth: Laid, seen: Laid | None, true_of: dict[int, int]) -> PlayJudged:
+    if seen is None:
+        return PlayJudged(hand, at + 1, truth, None, is_place_right=False)
+    host = None if seen.host is None else true_of.get(seen.host, -1)
+    is_right = (host, seen.port, seen.inner) == (truth.host, truth.port, truth.inner)
+    return PlayJudged(hand, at + 1, truth, seen, is_place_right=is_right)
+
+
+def _laid(told: Sequence[Told], layout: Layout) -> tuple[Laid, ...]:
+    """Return the tiles that were laid, each with what was scored until the next."""
+    starts = [at for at, one in enumerate(told) if isinstance(one.entry.action, Play | Stack)]
+    laid: list[Laid] = []
+    numbers: dict[NodeId, int] = {}
+    for at, end in pairwise((*starts, len(told))):
+        found = _tile_of(told[at], layout, numbers, sum(_points(one) for one in told[at:end]))
+        if found is not None:
+            numbers[found.node] = len(laid)
+            laid.append(found)
+    return tuple(laid)
+
+
+def _tile_of(told: Told, layout: Layout, numbers: dict[NodeId, int], points: int) -> Laid | None:
+    """Return the tile of an action; None where it was refused."""
+    action, id_ = told.entry.action, NodeId(told.entry.seq)
+    if isinstance(action, Stack):
+        return Laid(id_, action.seat, action.tile, numbers.get(action.on), "top", None, points)
+    node = layout.find(id_)
+    if node is None or not isinstance(action, Play):
+        return None
+    host = None if node.joins is None else numbers.get(node.joins.host)
+    port = "" if node.joins is None else _port(node.joins.port)
+    return Laid(id_, action.seat, node.tile, host, port, node.inner, points)
+
+
+def _port(port: Port) -> str:
+    # Arms are numbered in the order in which they are started, which is no difference between layouts.
+    return "arm" if port.isdigit() else port.value
+
+
+def _points(told: Told) -> int:
+    """Return what was scored by one action, without what a hand is worth and what the table gave."""
+    return sum(one.points for one in told.outcomes if isinstance(one, Scored) and one.reason is not Reason.ADJUST)

@@ -1,0 +1,168 @@
+"""Recordings with their truth are judged: right is right, and what is spoilt is found, counted and named."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallybone.choices import Difficulty
+from tallybone.evaluate_sessions import are_sessions, evaluate_sessions
+from tallybone.session_figures import Figures, wrong_in
+from tallybone.session_judging import SessionJudged, judge_session
+from tallybone.session_truth import TruthError, read_truth
+from tallybone.simulate_command import simulate, wishes_of
+from tests.tallybone.recorded_game import TruthEye, record_game
+from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without
+from vision.perception import TableView
+
+
+@pytest.fixture(name="session")
+def _session(tmp_path: Path) -> tuple[Path, tuple[TableView, ...]]:
+    path = tmp_path / "game.mcap"
+    return path, record_true_game(path)
+
+
+def judged_by(path: Path, seen: Iterable[TableView]) -> SessionJudged:
+    return judge_session(path, perception=TruthEye(tuple(seen)))
+
+
+def test_a_perfect_eye_scores_a_hand_wholly_right(session: tuple[Path, tuple[TableView, ...]]) -> None:
+    path, seen = session
+    found = judged_by(path, seen)
+    figures = Figures.of([found])
+    assert figures.plays > 10
+    assert figures.share(figures.wholly_right) == 1.0
+    assert (figures.hands, figures.totals_right, figures.ends_right, figures.winners_right) == (1, 1, 1, 1)
+    assert (figures.eye_found, figures.eye_right, figures.eye_spare) == (figures.plays, figures.plays, 0)
+    assert (figures.unflagged, figures.spare) == (0, 0)
+    assert not list(wrong_in(found))
+    assert (found.look, found.difficulty, found.game) == ("classic-felt", "easy", "bones, 2 players, double-six")
+    assert found.seen_totals == found.true_totals
+
+
+def test_every_hand_of_a_match_is_judged(tmp_path: Path) -> None:
+    path = tmp_path / "game.mcap"
+    found = judged_by(path, record_true_game(path, seed=3, hands=2))
+    assert [hand.number for hand in found.hands] == [1, 2]
+    assert all(hand.is_score_right and hand.is_end_right for hand in found.hands)
+
+
+def test_latency_is_from_the_last_motion_to_the_frame(session: tuple[Path, tuple[TableView, ...]]) -> None:
+    path, seen = session
+    found = judged_by(path, seen)
+    assert {latency.settled_ms for latency in found.latencies} == {STILL_NS / 1e6}
+    assert all(latency.judged_ms > 0 for latency in found.latencies)
+
+
+def test_a_tile_that_is_never_seen_is_missed_by_eye_and_rules(session: tuple[Path, tuple[TableView, ...]]) -> None:
+    path, seen = session
+    last = seen[-1].changes[0].tile
+    found = judged_by(path, without(seen, last))
+    figures = Figures.of([found])
+    assert figures.eye_found == figures.plays - 1
+    assert figures.wholly_right == figures.plays - 1
+    assert not found.hands[0].is_end_right
+    assert any("scored: nothing" in one.words for one in wrong_in(found))
+
+
+def test_a_misread_tile_is_wrong_for_the_eye_alone(session: tuple[Path, tuple[TableView, ...]]) -> None:
+    path, seen = session
+    first = seen[1].changes[0].tile
+    spoilt = with_pips(seen[1], first, (6, 6))
+    found = judged_by(path, [seen[0], spoilt, *(replace(spoilt, changes=()) for _ in seen[2:])])
+    assert (found.eye.found, found.eye.right, found.eye.spare) == (1, 0, 0)
+    played = found.hands[0].plays[0]
+    assert played.seen is not None
+    assert not played.is_tile_right
+
+
+def test_a_recording_without_truth_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "game.mcap"
+    record_game(path)
+    with pytest.raises(TruthError, match="does not say what really happened"):
+        read_truth(path)
+
+
+def test_truth_is_what_is_over_at_a_time(session: tuple[Path, tuple[TableView, ...]]) -> None:
+    path, _ = session
+    truth = read_truth(path)
+    second = truth.events[1]
+    assert truth.state_at(second.t_ns - 1).log == (truth.events[0].event,)
+    assert truth.state_at(second.t_ns).log == (truth.events[0].event, second.event)
+    assert truth.lying_at(0) == ()
+    assert len(truth.lying_at(truth.lying_ns[-1])) == len(truth.lying[-1]) > 10
+
+
+class Command:
+    """`tallybone evaluate SESSION...` with an eye that sees what is there."""
+
+    def __init__(self, seen: tuple[TableView, ...]) -> None:
+        self._seen = seen
+        self.out = self.err = ""
+
+    def run(self, *paths: Path, **options: Any) -> int:
+        out, err = io.StringIO(), io.StringIO()
+        code = evaluate_sessions(paths, judge=partial(judged_by, seen=self._seen), out=out, err=err, **options)
+        self.out, self.err = out.getvalue(), err.getvalue()
+        return code
+
+
+def test_the_command_prints_tables_by_game_look_and_difficulty(
+    session: tuple[Path, tuple[TableView, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    path, seen = session
+    command = Command(seen)
+    assert command.run(path) == 0, command.err
+    for words in ("bones, 2 players", "classic-felt", "easy", "Nothing was wrong"):
+        assert words in command.out
+    assert max(len(line) for line in command.out.splitlines()) <= 80
+
+
+def test_json_has_a_line_for_each_recording_and_one_for_all(session: tuple[Path, tuple[TableView, ...]]) -> None:
+    path, seen = session
+    command = Command(seen)
+    assert command.run(path.parent, as_json=True) == 0, command.err
+    line, last = map(json.loads, command.out.splitlines())
+    assert (line["file"], line["game"], line["look"]) == ("game.mcap", "bones", "classic-felt")
+    assert line["wholly_right"] == line["plays"] == last["total"]["plays"]
+    assert line["wrong"] == []
+
+
+def test_a_recording_that_cannot_be_judged_costs_only_itself(session: tuple[Path, tuple[TableView, ...]]) -> None:
+    path, seen = session
+    (path.parent / "broken.mcap").write_bytes(b"no recording")
+    command = Command(seen)
+    assert command.run(path.parent, as_json=True) == 1
+    assert "broken.mcap" in command.err
+    assert json.loads(command.out.splitlines()[-1])["total"]["sessions"] == 1
+
+
+def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
+    command = Command(())
+    assert command.run(tmp_path) == 1
+    assert "expected recordings (.mcap) in it, but there are none" in command.err
+
+
+def test_labels_are_no_recordings(tmp_path: Path) -> None:
+    assert not are_sessions([tmp_path / "labels.json", tmp_path])
+    assert are_sessions([tmp_path / "game.mcap"])
+    assert are_sessions([tmp_path])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "players", "seed"), [("bones", 2, 1), ("block", 2, 8)])
+def test_a_rendered_hand_is_scored_as_it_was_played(game: str, players: int, seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "hand.mcap"
+    wishes = wishes_of(game, players=players, seed=seed, hands=1, look="classic-felt", difficulty=Difficulty.NORMAL)
+    assert simulate(path, wishes, out=io.StringIO()) == 0
+    found = judge_session(path)
+    assert [one.words for one in wrong_in(found)] == []
+    assert found.is_winner_right

@@ -1,0 +1,84 @@
+"""A recording with its truth, and an eye that sees what is there: a simulated table without any picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from engine import BONES, MatchStart, NewHand, Redeal
+from tallybone.game_script import Step
+from tallybone.recording.inputs import say_input
+from tallybone.recording.start import SessionStart
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.simulation.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
+from tallybone.simulation.recorder import truth_line
+from tests.tallybone.recorded_game import BEGINS_NS, SECOND
+from tests.tallybone.recording.sittings import START
+from tests.tallybone.truth_eye import PLAYERS, script, views
+from vision.perception import Change, TableView
+from vision.reading import Tile
+
+STILL_NS = 300_000_000
+"""So long nothing has moved when a frame shows a tile."""
+
+
+def record_true_game(path: Path, seed: int = 1, hands: int = 1) -> tuple[TableView, ...]:
+    """Record a game with its truth, an item a second, and return what an eye sees of its frames."""
+    seen = tuple(views(seed, hands))
+    start = SessionStart(started_at=START.started_at, players=PLAYERS, rules=BONES.name, tile_set="double-6")
+    with SessionWriter(path, start) as writer:
+        _say(writer, TrueTable(BEGINS_NS, "classic-felt", "easy"))
+        writer.frame(BEGINS_NS, _JPEG)
+        frame = at = 1
+        totals: tuple[int, ...] = (0,) * len(PLAYERS)
+        for step in script(seed, hands)[1]:
+            t_ns = BEGINS_NS + at * SECOND
+            before, totals = totals, totals_of(step)
+            _say(writer, TrueEvent(t_ns - STILL_NS, step.event, sum(totals) - sum(before), totals, t_ns - STILL_NS))
+            if step.is_seen:
+                _say(writer, TrueTiles(t_ns - STILL_NS, tuple(TrueTile(t, Zone.LAYOUT) for t in seen[frame].tiles)))
+            elif not isinstance(step.event, MatchStart):
+                say_input(writer, step.event, t_ns)
+            is_cleared = isinstance(step.event, NewHand | Redeal) and frame > 1
+            if step.is_seen or (is_cleared and frame < len(seen) and not seen[frame].tiles):
+                writer.frame(t_ns, _JPEG)
+                frame += 1
+            at += 1
+    return seen
+
+
+def totals_of(step: Step) -> tuple[int, ...]:
+    """What each player has after a step."""
+    assert step.state.game is not None
+    return step.state.game.totals
+
+
+def with_pips(view: TableView, tile: Tile, pips: tuple[int, int]) -> TableView:
+    """A view in which one tile is taken for another, surely."""
+    first, second = (
+        replace(half, pips=number, confidence=1.0, chances=tuple(float(n == number) for n in range(7)))
+        for half, number in zip(tile.halves, pips, strict=True)
+    )
+    wrong = replace(tile, halves=(first, second))
+    tiles = tuple(wrong if one == tile else one for one in view.tiles)
+    changes = tuple(replace(one, tile=wrong) if one.tile == tile else one for one in view.changes)
+    return replace(view, tiles=tiles, changes=changes)
+
+
+def without(seen: Iterable[TableView], tile: Tile) -> Iterator[TableView]:
+    """Views in which one tile is never there."""
+    for view in seen:
+        changes: tuple[Change, ...] = tuple(change for change in view.changes if change.tile != tile)
+        yield replace(view, tiles=tuple(one for one in view.tiles if one != tile), changes=changes)
+
+
+def _say(writer: SessionWriter, true: TrueTable | TrueTiles | TrueEvent) -> None:
+    writer.say(Topic.TRUTH, true.t_ns, truth_line(true))
+
+
+_JPEG = bytes(cv2.imencode(".jpg", np.full((48, 64, 3), 90, np.uint8))[1].tobytes())
