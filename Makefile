@@ -17,7 +17,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fast check format bench lock clean
+.PHONY: help demo setup test fast check format bench hands lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -48,7 +48,10 @@ format: $(DEV) ## rewrite the sources as `make check` wants them, as far as a to
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 bench: $(DEV) ## measure speed on this machine, each figure next to a reference in the same run
-	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python $$file; done
+	@set -e; for file in $(filter-out benchmarks/bench_hands.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file; done
+
+hands: $(DEV) ## render sixty hands in motion, follow and judge them; hours. Kept and gone on with: make hands KEEP=DIR
+	@$(BIN)/python benchmarks/bench_hands.py --jobs 2 $(if $(KEEP),--keep $(KEEP))
 
 # Universal: one file for 3.11 and later, x86-64 and aarch64. No host is named in them: pip asks whatever index it has.
 LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --upgrade

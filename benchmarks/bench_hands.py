@@ -1,0 +1,137 @@
+"""How well whole hands are followed: sixty that are rendered in motion, all six games, judged against their truth.
+
+    python benchmarks/bench_hands.py [--difficulty hard] [--hands 60] [--keep DIR] [--jobs 2]
+
+With --keep the recordings stay there, and those that are there already are not made again: a run that was stopped goes
+on. Without it they are made in a folder that is removed. The exit code is 1 where a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from io import StringIO
+from itertools import accumulate
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import cv2
+from rich.console import Console
+from rich.progress import track
+
+from tallybone.choices import Difficulty
+from tallybone.session_batch import Batch, judge_recordings
+from tallybone.session_tables import print_batch
+from tallybone.simulate_command import simulate, wishes_of
+
+_LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut")
+_ROUNDS, _FIRST_SEED = 3, 1000
+# The share of plays that have to be wholly right.
+_TARGETS = {Difficulty.EASY: 0.995, Difficulty.NORMAL: 0.995, Difficulty.HARD: 0.97}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One recording: a game, how many play, the highest double of the set, and how many hands."""
+
+    game: str
+    players: int
+    highest: int
+    hands: int = 1
+
+
+_ROUND = (
+    Case("bones", 2, 6, 2),
+    Case("block", 4, 9),
+    Case("allfives", 3, 9),
+    Case("draw", 3, 6),
+    Case("super", 4, 9),
+    Case("twoset", 4, 6),
+    Case("bones", 4, 6),
+    Case("block", 3, 6, 2),
+    Case("allfives", 4, 6, 2),
+    Case("draw", 2, 6, 2),
+    Case("super", 2, 12),
+    Case("bones", 3, 9),
+    Case("block", 2, 6),
+    Case("allfives", 2, 6),
+    Case("draw", 4, 9),
+    Case("super", 3, 15),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the recordings, judge them, print the tables, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--difficulty", type=Difficulty, choices=list(Difficulty), default=Difficulty.NORMAL)
+    parser.add_argument("--hands", type=int, default=_ROUNDS * sum(case.hands for case in _ROUND))
+    parser.add_argument("--keep", type=Path, metavar="DIR")
+    parser.add_argument("--jobs", type=int, default=1)
+    options = parser.parse_args(arguments)
+    console = Console(highlight=False)
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch) if options.keep is None else options.keep
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = _recordings(folder, options.difficulty, options.hands, options.jobs)
+        batch = judge_recordings(paths, jobs=options.jobs, err=Console(stderr=True, highlight=False))
+    print_batch(console, batch)
+    return _verdict(console, batch, _TARGETS[options.difficulty])
+
+
+def _recordings(folder: Path, difficulty: Difficulty, hands: int, jobs: int) -> tuple[Path, ...]:
+    """Return the recordings of so many hands; those that are not there are made."""
+    cases = _ROUND * _ROUNDS
+    before = accumulate((case.hands for case in cases), initial=0)
+    wanted = [number for number, so_far in zip(range(len(cases)), before, strict=False) if so_far < hands]
+    paths = [folder / _name(number, cases[number], difficulty) for number in wanted]
+    missing = [(number, path) for number, path in zip(wanted, paths, strict=True) if not path.exists()]
+    # Spawned, not forked: OpenCV's threads do not survive a fork.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
+        made = pool.map(partial(_make, difficulty=difficulty), *zip(*missing, strict=True)) if missing else ()
+        for _ in track(made, "Rendering", len(missing), console=Console(stderr=True), transient=True):
+            pass
+    return tuple(paths)
+
+
+def _name(number: int, case: Case, difficulty: Difficulty) -> str:
+    return f"{number:02}-{case.game}-{case.players}-double-{case.highest}-{difficulty}.mcap"
+
+
+def _make(number: int, path: Path, *, difficulty: Difficulty) -> None:
+    """Render one recording; it has its name only when it is whole."""
+    case = _ROUND[number % len(_ROUND)]
+    wishes = wishes_of(
+        case.game,
+        players=case.players,
+        seed=_FIRST_SEED + number,
+        options=f"set={case.highest}",
+        hands=case.hands,
+        look=_LOOKS[(number + number // len(_ROUND)) % len(_LOOKS)],
+        difficulty=difficulty,
+    )
+    part = path.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    complaints = StringIO()
+    if simulate(part, wishes, out=StringIO(), err=complaints) != 0:
+        raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
+    part.rename(path)
+
+
+def _verdict(console: Console, batch: Batch, target: float) -> int:
+    """Print whether the targets are met, and return the exit code."""
+    figures = batch.total
+    share, unflagged = figures.share(figures.wholly_right), figures.unflagged
+    is_met = share is not None and share >= target and unflagged == 0 and not batch.failures
+    said = "-" if share is None else f"{100 * share:.2f} %"
+    console.print(f"Plays wholly right: {said}, wanted {100 * target:.1f} %; wrong scores not flagged: {unflagged}")
+    console.print("Targets met" if is_met else "Targets missed", style="bold")
+    return 0 if is_met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
