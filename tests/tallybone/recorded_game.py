@@ -67,7 +67,6 @@ def record_game(path: Path, seed: int = 1, hands: int = 1, rules: Rules = BONES)
     happened = [Happened(0, session, said, session.state.log)]
     sitting = Sitting(_look(eye(seed, hands)), session)
     with SessionWriter(path, start) as writer:
-        say_happened(writer, happened[0])
         for at, item in enumerate(shown(seed, hands)):
             t_ns = BEGINS_NS + at * SECOND
             if item is None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine import BONES, profile
-from tallybone.inputs import Button, Press
+from engine import BONES, Lead, Seat, profile
 from tallybone.live_camera import CameraError
 from tallybone.live_simulated import open_simulated, simulation_of
 from tallybone.replay_source import Given
@@ -20,7 +19,7 @@ def test_it_gives_pictures_and_what_people_say_and_never_the_truth() -> None:
     assert isinstance(first, Shot)
     assert decode_picture(first.jpeg(), "it").shape == (720, 1280, 3)
     said = next(one for one in iter(camera.take, None) if isinstance(one, Given))
-    assert said.load() == Press(Button.NEXT)
+    assert said.load() == Lead(Seat(1))
 
 
 def test_the_same_seed_is_the_same_table_and_another_is_not() -> None:
