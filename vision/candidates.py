@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.finder import Finder
+from vision.finder import Finder, Focus
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.odds import log_odds
 from vision.patches import features, sample, tile_grid
@@ -51,7 +51,12 @@ class Candidates:
     finder: Finder
 
     def judge(
-        self, levels: tuple[Level, ...], plausible: Filter | None = None, *, spare: float = 0.0
+        self,
+        levels: tuple[Level, ...],
+        plausible: Filter | None = None,
+        focus: Focus | None = None,
+        *,
+        spare: float = 0.0,
     ) -> tuple[Poses, NDArray[np.float64], NDArray[np.float64]]:
         """Return the candidates that lie on the table together, without looking at their pips.
 
@@ -60,13 +65,14 @@ class Candidates:
         Args:
             levels: Pyramid of the picture.
             plausible: Says which poses can be tiles at all; None where all can.
+            focus: Where something has happened, see `Finder.find`.
             spare: How far below 0 the log odds of a candidate may be that is still worth a look at its pips.
 
         Returns:
             Their poses, shape (N, 6), their probabilities of nothing, up and down, (N, 3), and the log odds that they
             are tiles, (N,), above -*spare*.
         """
-        found = self.finder.find(levels)
+        found = self.finder.find(levels, focus)
         proposed, odds = found.poses, _FINDER_COUNTS * log_odds(found.likely)
         if plausible is not None:
             proposed, odds = (values[plausible(found.poses)] for values in (proposed, odds))

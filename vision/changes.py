@@ -77,6 +77,16 @@ class Difference:
         """
         return np.asarray(self.halves_within(self.mask, poses).min(axis=1))
 
+    @property
+    def box_px(self) -> tuple[float, float, float, float] | None:
+        """Left, top, right and bottom of what differs, in full pixels; None where nothing but specks does."""
+        solid = cv2.erode(self.mask.view(np.uint8), np.ones((3, 3), np.uint8))
+        x, y, width, height = cv2.boundingRect(solid)
+        if width == 0:
+            return None
+        left, top, right, bottom = (np.array([x - 1, y - 1, x + width + 1, y + height + 1]) * self.scale).tolist()
+        return (left, top, right, bottom)
+
     def halves_within(self, mask: NDArray[np.bool_], poses: Poses) -> NDArray[np.float64]:
         """Return how much of each half lies in a mask as large as that of the difference, shape (N, 2)."""
         points = np.round((to_image(poses, _FACE_UV) + 0.5) / self.scale - 0.5).astype(int)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from vision.candidates import Filter
 from vision.changes import Difference, TablePicture, differences_between
 from vision.covering import covered
+from vision.finder import Focus
 from vision.matching import Kept, joins_among, match, touched
-from vision.poses import Poses
+from vision.poses import Poses, sides_px
 from vision.pyramid import Image
 from vision.reader import Reader
 from vision.reading import Face, Join, Reading, Tile
@@ -178,7 +179,7 @@ class Perception:
         since_last = self._since_last(self._last, picture, image)
         if since_last.mask.mean() > _NOT_THE_TABLE:
             return replace(self._view(()), lost=_LOST)
-        reading = self._reader.read(image, plausible=self._new_to_table(picture))
+        reading = self._reader.read(image, self._new_to_table(picture), self._focus(since_last))
         known = tuple(carried(track, since_last) for track in self._tracks)
         hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles))
         changes = self._follow(known, reading, since_last, hidden)
@@ -227,6 +228,13 @@ class Perception:
         if self._empty is not None:
             self._empty = self._empty.seen_by(motion)
         return differences_between(last, picture, motion)
+
+    def _focus(self, change: Difference) -> Focus | None:
+        """Return where something has happened, and how large tiles are; None where nothing has."""
+        if change.box_px is None:
+            return None
+        sides = sides_px(poses_of(tuple(track.tile for track in self._tracks)))
+        return Focus(change.box_px, float(np.median(sides)) if len(sides) else None)
 
     def _new_to_table(self, picture: TablePicture) -> Filter | None:
         """Return what tells tiles from what belongs to the table; None where it was never seen empty."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vision.agreement import Agreed, agree
 from vision.candidates import Candidates, Filter, beside
-from vision.finder import Finder, load_finder
+from vision.finder import Finder, Focus, load_finder
 from vision.halves import HalfNetwork, load_halves
 from vision.heads import DOWN, UP, ReaderHeads, load_heads
 from vision.joins import find_joins
@@ -44,12 +44,13 @@ class Reader:
     halves: HalfNetwork
     max_pips: int | None = None
 
-    def read(self, image: Image, plausible: Filter | None = None) -> Reading:
+    def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
         """Return what lies on the table.
 
         Args:
             image: Shape (H, W, 3), BGR, upright.
             plausible: Says of poses, shape (N, 6), which can be tiles at all, shape (N,); None where all can.
+            focus: Where something has happened, which is looked at more finely; None where nobody knows.
 
         Raises:
             ValueError: If the image has another shape or type.
@@ -57,7 +58,7 @@ class Reader:
         if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
             raise ValueError(f"image must have shape (H, W, 3) and be uint8, but got {image.shape} {image.dtype}")
         levels = build_pyramid(image)
-        return self._reading_of(levels, *self.find_tiles(levels, plausible))
+        return self._reading_of(levels, *self.find_tiles(levels, plausible, focus))
 
     def read_again(self, image: Image, poses: Poses) -> tuple[Tile, ...]:
         """Return the tiles that are known to lie face up at some poses, their pips read from this picture.
@@ -82,16 +83,17 @@ class Reader:
         return Reading(*levels[0].full_size_px, tiles, *find_joins(touches, agreed.pips, agreed.plays))
 
     def find_tiles(
-        self, levels: tuple[Level, ...], plausible: Filter | None = None
+        self, levels: tuple[Level, ...], plausible: Filter | None = None, focus: Focus | None = None
     ) -> tuple[Poses, NDArray[np.int64], NDArray[np.float64]]:
         """Return the tiles, row by row: poses, shape (N, 6), faces, (N,), and chances of the pips of halves, (N, 2, K).
 
         Args:
             levels: Pyramid of the picture.
             plausible: Says which poses can be tiles at all; None where all can.
+            focus: Where something has happened; None where nobody knows.
         """
         candidates = Candidates(self.heads, self.finder)
-        poses, probabilities, odds = candidates.judge(levels, plausible, spare=_PIPS_ADD_AT_MOST)
+        poses, probabilities, odds = candidates.judge(levels, plausible, focus, spare=_PIPS_ADD_AT_MOST)
         faces, chances = UP + probabilities[:, UP:].argmax(axis=1), self._read_pips(levels, poses)
         least_sure = log_odds(chances.max(axis=2).min(axis=1))
         odds = odds + np.where(faces == UP, np.minimum(_PIPS_COUNT * least_sure, _PIPS_ADD_AT_MOST), 0.0)

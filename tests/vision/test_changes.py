@@ -163,3 +163,12 @@ def test_tiny_and_thin_pictures_can_be_compared(width_px: int, height_px: int) -
     dark, light = blank(width_px, height_px, (20, 20, 20)), blank(width_px, height_px, (200, 200, 200))
     assert not change(dark, dark).mask.any()
     assert not change(dark, light).mask.any()  # light that changed, everywhere alike
+
+
+def test_the_box_of_a_difference_holds_it_and_leaves_specks_out() -> None:
+    mask = np.zeros((90, 160), bool)
+    mask[20:40, 50:90] = True
+    mask[80, 10] = True
+    assert Difference(mask, STILL, 2.0).box_px == (100.0, 40.0, 180.0, 80.0)
+    mask[20:40, 50:90] = False
+    assert Difference(mask, STILL, 2.0).box_px is None

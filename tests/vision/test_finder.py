@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import numpy as np
 import pytest
 
 from tests.vision.shapes import blank
-from tests.vision.tables import Looks, lay, table_with
+from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.errors import ModelError
-from vision.finder import Finder, load_finder
+from vision.finder import Finder, Focus, Found, load_finder
 from vision.pyramid import Image, build_pyramid
 from vision.render.looks import COLORED, WALNUT
 from vision.render.paint import Rendered
@@ -85,3 +86,47 @@ def test_a_file_that_is_no_network_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"no network at all")
     with pytest.raises(ModelError, match=r"finder\.onnx: not a readable network"):
         load_finder(path)
+
+
+@cache
+def line_of_small_tiles() -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
+    """Five tiles end to end with sides of 10 px at 640 px, and their poses."""
+    row = tuple(lay(6, 6 - i, -100 + 50.5 * i, 40) for i in range(5))
+    camera = replace(CAMERA, width_px=1280, height_px=960, px_per_mm=0.8)
+    rendered = table_with(row, Looks(COLORED, WALNUT, camera=camera))
+    return rendered.image, truth_poses(rendered.truth)[0]
+
+
+@pytest.mark.parametrize("side_px", [20.0, None])
+def test_small_tiles_are_placed_better_where_something_happened(side_px: float | None) -> None:
+    image, truth = line_of_small_tiles()
+    levels, last = build_pyramid(image), truth[-1]
+    x, y = last[:2].tolist()
+    focus = Focus((x - 25, y - 12, x + 25, y + 12), side_px)
+    found, plain = finder().find(levels, focus), finder().find(levels)
+
+    def best(of: Found) -> tuple[float, float]:
+        off = corner_errors(of.poses, last[None])[0]
+        near = off < 0.3
+        return float(off.min()), float(of.likely[near].max(initial=0))
+
+    assert best(found)[0] < 0.2
+    assert best(found)[1] > 0.7
+    assert best(found)[1] >= best(plain)[1]
+    far = np.hypot(*(found.poses[:, :2] - (x, y)).T) > 8 * 20
+    again = np.hypot(*(plain.poses[:, :2] - (x, y)).T) > 8 * 20
+    assert np.allclose(np.sort(found.poses[far], axis=0), np.sort(plain.poses[again], axis=0))
+
+
+def test_large_tiles_and_large_places_are_looked_at_once() -> None:
+    image, _ = line_of_small_tiles()
+    levels = build_pyramid(image)
+    plain = finder().find(levels)
+    for focus in (Focus((600.0, 400.0, 650.0, 450.0), 40.0), Focus((0.0, 0.0, 1280.0, 960.0), 20.0)):
+        assert (finder().find(levels, focus).poses == plain.poses).all()
+
+
+def test_a_place_at_the_corner_of_the_picture_is_no_error() -> None:
+    image, _ = line_of_small_tiles()
+    for box in ((0.0, 0.0, 3.0, 3.0), (1277.0, 957.0, 1282.0, 962.0)):
+        finder().find(build_pyramid(image), Focus(box, 20.0))
