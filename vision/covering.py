@@ -1,4 +1,4 @@
-"""What covers the table for a while, hands first of all: large differences that no tile explains."""
+"""What differs and no tile explains: what covers the table for a while, hands first of all, and what was overlooked."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ Mask = NDArray[np.bool_]
 _LEAST_TILES, _MOST_EXPLAINED = 2.5, 0.5
 # A tile with its shadow is this much larger than its face.
 _WITH_SHADOW = 1.35
+# What differs over so much of a tile, where no tile is known, may be one; in pixels where none is known at all.
+_LEAST_OVERLOOKED, _LEAST_OVERLOOKED_PX = 0.4, 60
+# Thin rims beside tiles are light, and tiles that were brushed.
+_RIM_PX = 3
 # Pixels of the small picture that a hand's outline may be broken or blurred by.
 _JOINED_PX, _MARGIN_PX = 9, 7
 
@@ -32,12 +36,8 @@ def covered(change: Difference, tiles: Sequence[Tile]) -> Mask:
     nothing = np.zeros_like(change.mask)
     if not tiles:
         return nothing
-    explained = nothing.astype(np.uint8)
-    for tile in tiles:
-        corners = np.array(tile.corners_px)
-        grown = corners.mean(axis=0) + _WITH_SHADOW * (corners - corners.mean(axis=0))
-        cv2.fillConvexPoly(explained, np.round(grown / change.scale).astype(np.int32), 1)
-    side = float(np.median([side_px(tile) for tile in tiles])) / change.scale
+    explained = _explained(change, tiles)
+    side = _side(change, tiles)
     joined = cv2.morphologyEx(
         change.mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((_JOINED_PX, _JOINED_PX), np.uint8)
     )
@@ -48,3 +48,36 @@ def covered(change: Difference, tiles: Sequence[Tile]) -> Mask:
     is_hand[0] = False
     hands = is_hand[labels].astype(np.uint8)
     return np.asarray(cv2.dilate(hands, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
+
+
+def overlooked(change: Difference, tiles: Sequence[Tile], hidden: Mask) -> Mask:
+    """Return where something as large as a tile came or went that nobody has seen, shape (h, w).
+
+    Args:
+        change: What differs.
+        tiles: All that lay there and all that is seen there now.
+        hidden: Shape (h, w), what covers the table.
+    """
+    rest = (change.mask & ~hidden & (_explained(change, tiles) == 0)).astype(np.uint8)
+    rest = cv2.morphologyEx(rest, cv2.MORPH_OPEN, np.ones((_RIM_PX, _RIM_PX), np.uint8)).astype(np.uint8, copy=False)
+    least_px = _LEAST_OVERLOOKED * 2 * _side(change, tiles) ** 2 if tiles else float(_LEAST_OVERLOOKED_PX)
+    count, labels = cv2.connectedComponents(rest, connectivity=8)
+    is_large = np.bincount(labels.ravel(), minlength=count) >= least_px
+    is_large[0] = False
+    found = is_large[labels].astype(np.uint8)
+    return np.asarray(cv2.dilate(found, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
+
+
+def _explained(change: Difference, tiles: Sequence[Tile]) -> NDArray[np.uint8]:
+    """Return where tiles with their shadows lie, 1 there and 0 elsewhere."""
+    explained = np.zeros(change.mask.shape, np.uint8)
+    for tile in tiles:
+        corners = np.array(tile.corners_px)
+        grown = corners.mean(axis=0) + _WITH_SHADOW * (corners - corners.mean(axis=0))
+        cv2.fillConvexPoly(explained, np.round(grown / change.scale).astype(np.int32), 1)
+    return explained
+
+
+def _side(change: Difference, tiles: Sequence[Tile]) -> float:
+    """Return the side of a half in pixels of the difference."""
+    return float(np.median([side_px(tile) for tile in tiles])) / change.scale

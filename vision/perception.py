@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vision.candidates import Filter
 from vision.changes import Difference, TablePicture, differences_between
-from vision.covering import covered
+from vision.covering import covered, overlooked
 from vision.finder import Focus
 from vision.matching import Kept, joins_among, match, touched
 from vision.poses import Poses, sides_px
@@ -40,6 +40,8 @@ _MOVED_AT_MOST = 6.0
 _MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6
 # Where so much differs however the picture is moved, this is not the table as it was known.
 _NOT_THE_TABLE = 0.5
+# Something new where no tile was found is looked at so often; then it is part of the table.
+_MOST_OVERLOOKED = 5
 _LOST = (
     "the table cannot be made out: the camera was moved, or the light has changed;"
     " put it back as it was, or start again"
@@ -130,6 +132,7 @@ class Perception:
         self._last: TablePicture | None = None
         self._tracks: tuple[Track, ...] = ()
         self._unconfirmed: tuple[Tile, ...] = ()
+        self._overlooked = 0
         self._joins: tuple[Join, ...] = ()
         self._size_px: tuple[int, int] | None = None
 
@@ -156,8 +159,8 @@ class Perception:
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether something was seen where nothing happened, so that it has to be seen twice."""
-        return bool(self._unconfirmed)
+        """Whether something was seen where nothing happened, or nothing where something did: one more look is due."""
+        return bool(self._unconfirmed) or self._overlooked > 0
 
     @property
     def is_unsure(self) -> bool:
@@ -183,6 +186,7 @@ class Perception:
         known = tuple(carried(track, since_last) for track in self._tracks)
         hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles))
         changes = self._follow(known, reading, since_last, hidden)
+        hidden |= self._new_and_unseen(since_last, (*(track.tile for track in known), *reading.tiles), hidden)
         self._joins = joins_among(reading, tuple(track.tile for track in self._tracks))
         self._last = picture.covered_by(self._last.seen_by(since_last.motion), hidden)
         return self._view(changes)
@@ -261,6 +265,17 @@ class Perception:
         kept = [_kept(one) for one in found.kept]
         self._tracks = (*(track for track, _ in kept), *(Track(tile) for tile in fresh))
         return (*(change for _, changes in kept for change in changes), *_came_and_went(found.gone, fresh))
+
+    def _new_and_unseen(
+        self, change: Difference, tiles: tuple[Tile, ...], hidden: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return where something came that the eye has overlooked: it is new in the next picture still."""
+        unseen = overlooked(change, tiles, hidden)
+        self._overlooked = self._overlooked + 1 if unseen.any() else 0
+        if self._overlooked < _MOST_OVERLOOKED:
+            return unseen
+        self._overlooked = 0
+        return np.zeros_like(unseen)
 
     def _view(self, changes: tuple[Change, ...]) -> TableView:
         tiles = tuple(track.tile for track in self._tracks)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.vision.seen import seen_tile
 from vision.changes import Difference
-from vision.covering import Mask, covered
+from vision.covering import Mask, covered, overlooked
 from vision.reading import Tile
 
 STILL = np.eye(2, 3)
@@ -75,3 +75,38 @@ def test_where_no_tile_is_known_nothing_can_be_told() -> None:
     mask = nothing()
     mask[20:240, 20:90] = True
     assert not covered(Difference(mask, STILL, 1.0), []).any()
+
+
+def test_what_is_as_large_as_a_tile_and_none_was_seen_there_was_overlooked() -> None:
+    mask = nothing()
+    mask[of_tile(seen_tile(1, 2, x_px=100))] = True
+    found = overlooked(Difference(mask, STILL, 1.0), [TILE], nothing())
+    assert found[100, 100]
+    assert not found[:, 150:].any()
+
+
+def test_a_tile_that_lies_against_a_known_one_was_overlooked_too() -> None:
+    mask = nothing()
+    mask[of_tile(seen_tile(1, 2, x_px=241))] = True
+    assert overlooked(Difference(mask, STILL, 1.0), [TILE], nothing())[100, 245]
+
+
+def test_a_tile_that_was_seen_was_not_overlooked() -> None:
+    mask = nothing()
+    mask[of_tile(TILE)] = True
+    assert not overlooked(Difference(mask, STILL, 1.0), [TILE], nothing()).any()
+
+
+def test_the_first_tile_may_be_overlooked_where_none_is_known() -> None:
+    mask = nothing()
+    mask[of_tile(TILE)] = True
+    assert overlooked(Difference(mask, STILL, 1.0), [], nothing()).any()
+
+
+def test_specks_and_what_a_hand_covers_were_not_overlooked() -> None:
+    mask = nothing()
+    mask[20:24, 20:24] = True
+    mask[of_tile(seen_tile(1, 2, x_px=100))] = True
+    hand = nothing()
+    hand[60:140, 60:140] = True
+    assert not overlooked(Difference(mask, STILL, 1.0), [TILE], hand).any()

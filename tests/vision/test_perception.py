@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
 import pytest
 
 from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, missing, reader, table_with
+from vision.candidates import Filter
+from vision.finder import Focus
 from vision.perception import ChangeKind, Perception, TableView
 from vision.pyramid import Image
-from vision.reading import Tile
+from vision.reader import Reader
+from vision.reading import Reading, Tile
 from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT
 from vision.render.scene import Clutter, ClutterKind, PlacedTile
 
@@ -248,3 +251,43 @@ def test_another_look_can_put_a_reading_right() -> None:
     assert change.before == misread
     assert is_same(table.truth(THREE_FIVE)[0], change.tile)
     assert table.eye.look_again(table.picture(THREE_FIVE)).changes == ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blinking(Reader):
+    """Sees no tile in its first reads; *blind* has an item for each of those."""
+
+    blind: list[bool] = field(default_factory=list)
+
+    def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
+        reading = Reader.read(self, image, plausible, focus)
+        if not self.blind:
+            return reading
+        self.blind.pop()
+        return Reading(reading.width_px, reading.height_px, (), ())
+
+
+def blinking(reads: int) -> Perception:
+    whole = reader()
+    return Perception(Blinking(whole.heads, whole.finder, whole.halves, whole.max_pips, [True] * reads))
+
+
+def test_a_tile_that_was_overlooked_is_placed_when_it_is_looked_for_again() -> None:
+    table = Table()
+    table.eye = blinking(1)
+    table.show()
+    table.show(THREE_FIVE)
+    assert table.eye.is_unconfirmed
+    assert kinds(table.show(THREE_FIVE)) == [PLACED]
+    assert not table.eye.is_unconfirmed
+
+
+def test_what_is_never_a_tile_is_looked_for_only_so_often() -> None:
+    table = Table()
+    table.eye = blinking(20)
+    table.show()
+    wants_more = []
+    for _ in range(8):
+        table.show(THREE_FIVE)
+        wants_more.append(table.eye.is_unconfirmed)
+    assert wants_more == [True] * 4 + [False] * 4
