@@ -75,7 +75,7 @@ class SessionJudged:
     def game(self) -> str:
         """The game with its players and its tiles."""
         rules = self.match.rules
-        return f"{rules.name}, {len(self.match.players)} players, {set_name(rules.max_pips)}"
+        return f"{rules.name} of {len(self.match.players)}, {set_name(rules.max_pips)}"
 
 
 @dataclass(slots=True)

@@ -43,7 +43,7 @@ def test_a_perfect_eye_scores_a_hand_wholly_right(session: tuple[Path, tuple[Tab
     assert (figures.eye_found, figures.eye_right, figures.eye_spare) == (figures.plays, figures.plays, 0)
     assert (figures.unflagged, figures.spare) == (0, 0)
     assert not list(wrong_in(found))
-    assert (found.look, found.difficulty, found.game) == ("classic-felt", "easy", "bones, 2 players, double-six")
+    assert (found.look, found.difficulty, found.game) == ("classic-felt", "easy", "bones of 2, double-six")
     assert found.seen_totals == found.true_totals
 
 
@@ -121,7 +121,7 @@ def test_the_command_prints_tables_by_game_look_and_difficulty(
     path, seen = session
     command = Command(seen)
     assert command.run(path) == 0, command.err
-    for words in ("bones, 2 players", "classic-felt", "easy", "Nothing was wrong"):
+    for words in ("bones of 2", "classic-felt", "easy", "Nothing was wrong"):
         assert words in command.out
     assert max(len(line) for line in command.out.splitlines()) <= 80
 
