@@ -24,6 +24,9 @@ from engine import (
     history,
 )
 
+# A bonus is what a hand is worth: the totals of the hand show it.
+_OF_PLAYS = (Reason.PLAY, Reason.STEAL)
+
 
 @dataclass(frozen=True, slots=True)
 class Laid:
@@ -231,4 +234,4 @@ def _port(port: Port) -> str:
 
 def _points(told: Told) -> int:
     """Return what was scored by one action, without what a hand is worth and what the table gave."""
-    return sum(one.points for one in told.outcomes if isinstance(one, Scored) and one.reason is not Reason.ADJUST)
+    return sum(one.points for one in told.outcomes if isinstance(one, Scored) and one.reason in _OF_PLAYS)

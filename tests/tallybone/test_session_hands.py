@@ -54,6 +54,13 @@ def test_points_are_those_until_the_next_tile() -> None:
     assert found.over is None
 
 
+def test_what_a_hand_is_worth_is_gained_by_no_tile() -> None:
+    found = hand_scored(whole_hand(), ())
+    assert found.over is not None
+    assert found.over.result.points > 0
+    assert sum(one.points for one in found.laid) == sum(found.gained) - found.over.result.points
+
+
 def test_only_what_was_paid_in_the_hand_is_gained() -> None:
     assert hand_scored(fold(short_hand()), (10, 0)).gained == (0, 10)
 
