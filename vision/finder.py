@@ -23,9 +23,9 @@ _LEAST = 0.2
 _MOST = 300
 # Tiles of this size in the picture are what it was taught; for others it looks at another size of the picture.
 _SMALL_SIDE_PX = 9.0
-# What happened is looked at more finely where tiles are smaller than this at 640 px, with so many sides around it, and
-# if it is no more than this share of the picture. Without, a tile of 11 px in a line of play was overlooked for 22 s.
-_EASY_SIDE_PX, _AROUND_FOCUS, _MOST_IN_FOCUS = 16.0, 2.5, 0.3
+# Where something happened tiles are looked for at a level on which they are at least so large, with so many sides
+# around, if it is no more than this share of the picture. Without, one of 11 px in a line was overlooked for 22 s.
+_EASY_SIDE_PX, _AROUND_FOCUS, _MOST_IN_FOCUS = 14.0, 3.0, 0.3
 # The tiles of a closeup are found in one of so many coarser levels. Where so many are likely, it is none.
 _COARSER, _NO_CLOSEUP = 2, 12
 _LIKELY = 0.4
@@ -51,10 +51,12 @@ class Focus:
     Attributes:
         box_px: Left, top, right and bottom, in pixels of the full picture.
         side_px: How large the side of a half is there; None where nobody knows.
+        is_all: Whether what lies elsewhere is known, and need not be found.
     """
 
     box_px: tuple[float, float, float, float]
     side_px: float | None
+    is_all: bool = False
 
 
 class Finder:
@@ -70,8 +72,12 @@ class Finder:
         Args:
             levels: Pyramid of the picture. 640 px are looked at, and where tiles are small or large there, the
                 next finer or coarser ones as well.
-            focus: Where a finer level is looked at too if tiles are not large at 640 px; None for nowhere.
+            focus: Where something has happened: a finer level is looked at there too if tiles are not large at 640 px,
+                or only the fitting one if that is all; None where nobody knows.
         """
+        if focus is not None and focus.is_all and focus.side_px is not None and _is_small(focus, levels[0]):
+            fitting = [level for level in levels if focus.side_px >= _EASY_SIDE_PX * level.scale]
+            return _each_once([self._look(fitting[-1] if fitting else levels[0], focus)[0]])
         first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= _LONG_SIDE_PX), 0)
         found, side_px = self._look(levels[first])
         others = list(levels[first + 1 : first + 1 + _COARSER]) if len(side_px) < _NO_CLOSEUP else []
@@ -81,9 +87,7 @@ class Finder:
         finer = levels[first - 1] if first > 0 else None
         if focus is not None and finer is not None and finer not in others and _is_worth_it(focus, levels[first]):
             parts.append(self._look(finer, focus)[0])
-        poses, likely = np.concatenate([p.poses for p in parts]), np.concatenate([p.likely for p in parts])
-        once = drop_repeats(poses, likely, at_most=_MOST)
-        return Found(poses[once], likely[once])
+        return _each_once(parts)
 
     def _look(self, level: Level, focus: Focus | None = None) -> tuple[Found, NDArray[np.float64]]:
         """Return what one size of the picture, or a part of it, shows, and sides of the likely ones in its pixels."""
@@ -117,13 +121,24 @@ def load_finder(path: Path | None = None) -> Finder:
     return Finder(load_network(path, shipped=_SHIPPED))
 
 
+def _each_once(parts: list[Found]) -> Found:
+    """Return all that was found, the likeliest first."""
+    poses, likely = np.concatenate([p.poses for p in parts]), np.concatenate([p.likely for p in parts])
+    once = drop_repeats(poses, likely, at_most=_MOST)
+    return Found(poses[once], likely[once])
+
+
 def _is_worth_it(focus: Focus, level: Level) -> bool:
     """Return whether a place needs a finer look than this level gives."""
-    left, top, right, bottom = focus.box_px
-    width, height = level.full_size_px
-    if (right - left) * (bottom - top) > _MOST_IN_FOCUS * width * height:
+    if not _is_small(focus, level):
         return False
     return focus.side_px is None or focus.side_px < _EASY_SIDE_PX * level.scale
+
+
+def _is_small(focus: Focus, level: Level) -> bool:
+    left, top, right, bottom = focus.box_px
+    width, height = level.full_size_px
+    return (right - left) * (bottom - top) <= _MOST_IN_FOCUS * width * height
 
 
 def _cut(level: Level, focus: Focus) -> tuple[int, int, int, int]:

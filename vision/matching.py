@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vision.changes import Difference
 from vision.reading import Join, Reading, Tile
 from vision.selection import overlap
-from vision.tracks import SAME_PLACE, Track, distance, poses_of
+from vision.tracks import Track, in_place_of, poses_of
 
 # A tile was touched where this share of both halves differs from the picture before.
 _TOUCHED = 0.25
@@ -70,9 +70,10 @@ def match(known: Sequence[Track], seen: Sequence[Tile], change: Difference, hidd
     tiles = tuple(track.tile for track in known)
     signs = zip(known, change.halves_within(change.mask, poses_of(tiles)), _hidden(tiles, change, hidden), strict=True)
     for track, shares, is_hidden in signs:
-        again = min(left, key=lambda other: distance(track.tile, other), default=None)
+        place = in_place_of(track.tile, left)
+        again = None if place is None else left[place]
         differs = bool(shares.max() > _DIFFERS)
-        if again is not None and distance(track.tile, again) < SAME_PLACE and again.face is track.tile.face:
+        if again is not None and again.face is track.tile.face:
             left.remove(again)
             kept.append(Kept(track, None if is_hidden else again, differs))
         elif shares.min() > _TOUCHED and not is_hidden:
@@ -93,16 +94,22 @@ def touched(tiles: tuple[Tile, ...], change: Difference) -> list[bool]:
 
 def joins_among(reading: Reading, tiles: tuple[Tile, ...]) -> tuple[Join, ...]:
     """Return the joins of a reading between *tiles*, with their indices."""
-    places: dict[int, int] = {}
-    for index, seen in enumerate(reading.tiles):
-        nearest = min(range(len(tiles)), key=lambda i: distance(tiles[i], seen), default=None)
-        if nearest is not None and distance(tiles[nearest], seen) < SAME_PLACE:
-            places[index] = nearest
+    places = places_among(reading.tiles, tiles)
     return tuple(
         Join(places[join.a], join.a_half, places[join.b], join.b_half)
         for join in reading.joins
         if join.a in places and join.b in places
     )
+
+
+def places_among(seen: Sequence[Tile], tiles: Sequence[Tile]) -> dict[int, int]:
+    """Return for each tile that was seen, by its index, which of *tiles* it is; those that are none are left out."""
+    places: dict[int, int] = {}
+    for index, one in enumerate(seen):
+        place = in_place_of(one, tiles)
+        if place is not None:
+            places[index] = place
+    return places
 
 
 def _hidden(tiles: tuple[Tile, ...], change: Difference, hidden: NDArray[np.bool_]) -> list[bool]:

@@ -12,7 +12,7 @@ from vision.candidates import Filter
 from vision.changes import Difference, TablePicture, differences_between
 from vision.covering import covered, overlooked
 from vision.finder import Focus
-from vision.matching import Kept, joins_among, match, touched
+from vision.matching import Kept, joins_among, match, places_among, touched
 from vision.poses import Poses, sides_px
 from vision.pyramid import Image
 from vision.reader import Reader
@@ -187,7 +187,7 @@ class Perception:
         hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles))
         changes = self._follow(known, reading, since_last, hidden)
         hidden |= self._new_and_unseen(since_last, (*(track.tile for track in known), *reading.tiles), hidden)
-        self._joins = joins_among(reading, tuple(track.tile for track in self._tracks))
+        self._joins = self._joins_after(tuple(track.tile for track in known), reading)
         self._last = picture.covered_by(self._last.seen_by(since_last.motion), hidden)
         return self._view(changes)
 
@@ -238,7 +238,17 @@ class Perception:
         if change.box_px is None:
             return None
         sides = sides_px(poses_of(tuple(track.tile for track in self._tracks)))
-        return Focus(change.box_px, float(np.median(sides)) if len(sides) else None)
+        # Which set this is only all tiles together tell.
+        is_all = self._reader.max_pips is not None and not self._overlooked
+        return Focus(change.box_px, float(np.median(sides)) if len(sides) else None, is_all)
+
+    def _joins_after(self, known: tuple[Tile, ...], reading: Reading) -> tuple[Join, ...]:
+        """Return the joins as they are read now, and between tiles that were not read as they were before."""
+        tiles = tuple(track.tile for track in self._tracks)
+        before = Reading(reading.width_px, reading.height_px, known, self._joins)
+        seen = set(places_among(reading.tiles, tiles).values())
+        kept = tuple(join for join in joins_among(before, tiles) if not {join.a, join.b} <= seen)
+        return (*joins_among(reading, tiles), *kept)
 
     def _new_to_table(self, picture: TablePicture) -> Filter | None:
         """Return what tells tiles from what belongs to the table; None where it was never seen empty."""

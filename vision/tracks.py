@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -105,6 +106,16 @@ def distance(a: Tile, b: Tile) -> float:
     p, q = a.corners_px, b.corners_px
     farthest = (max(math.dist(p[i], q[i - start]) for i in range(4)) for start in range(4))
     return min(farthest) / side_px(a)
+
+
+def in_place_of(tile: Tile, others: Sequence[Tile]) -> int | None:
+    """Return which of *others* lies in the place of a tile; None where none does."""
+    x, y = tile.center_px
+    reach = SAME_PLACE * side_px(tile)
+    # Centres are no farther apart than corners: nearly all are told apart by them, in a tenth of the time.
+    near = [i for i, (u, v) in enumerate(one.center_px for one in others) if abs(u - x) < reach and abs(v - y) < reach]
+    best = min(near, key=lambda i: distance(tile, others[i]), default=None)
+    return None if best is None or distance(tile, others[best]) >= SAME_PLACE else best
 
 
 def side_px(tile: Tile) -> float:

@@ -291,3 +291,33 @@ def test_what_is_never_a_tile_is_looked_for_only_so_often() -> None:
         table.show(THREE_FIVE)
         wants_more.append(table.eye.is_unconfirmed)
     assert wants_more == [True] * 4 + [False] * 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noting(Reader):
+    """Notes how many tiles each read has seen."""
+
+    seen: list[int] = field(default_factory=list)
+
+    def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
+        reading = Reader.read(self, image, plausible, focus)
+        self.seen.append(len(reading.tiles))
+        return reading
+
+
+LINE = (lay(1, 6, -100, 60), lay(6, 3, -49.5, 60), lay(2, 5, -60, -80), lay(5, 4, -9.5, -80))
+
+
+def test_where_the_set_is_known_only_what_changed_is_read_again_and_joins_elsewhere_stay() -> None:
+    whole = reader()
+    eye = Noting(whole.heads, whole.finder, whole.halves, 6)
+    table = Table(Looks(camera=replace(CAMERA, width_px=900, height_px=640)))
+    table.eye = Perception(eye)
+    table.show()
+    for count in range(1, len(LINE) + 1):
+        view = table.show(*LINE[:count])
+        assert kinds(view) == [PLACED]
+    assert len(view.tiles) == 4
+    assert eye.seen[-1] == 2  # the other line is too far away to be looked at
+    pips = [sorted((view.tiles[join.a].halves[join.a_half or 0].pips,)) for join in view.joins]
+    assert sorted(pips) == [[5], [6]]

@@ -10,7 +10,7 @@ import pytest
 from tests.vision.seen import seen_tile
 from tests.vision.tables import lay, table_with
 from vision.reading import Half, Tile
-from vision.tracks import Track, distance, is_another, is_turned, looked_at, moved_tile, poses_of
+from vision.tracks import Track, distance, in_place_of, is_another, is_turned, looked_at, moved_tile, poses_of
 
 
 def unsure(tile: Tile, *chances: tuple[float, ...]) -> Tile:
@@ -129,3 +129,10 @@ def test_distance_is_in_sides_and_knows_no_first_corner() -> None:
     a, b, c, d = tile.corners_px
     assert distance(tile, replace(tile, corners_px=(c, d, a, b))) == 0
     assert distance(tile, seen_tile(1, 2, x_px=130)) == pytest.approx(1.5)
+
+
+def test_a_tile_lies_in_the_place_of_the_nearest_within_half_a_side() -> None:
+    here, near, far = seen_tile(3, 5), seen_tile(1, 2, x_px=106.0), seen_tile(3, 5, x_px=125.0)
+    assert in_place_of(here, (far, near)) == 1
+    assert in_place_of(here, (far,)) is None
+    assert in_place_of(here, ()) is None
