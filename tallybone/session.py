@@ -57,6 +57,8 @@ SURE_KNOCK = 0.6
 TILE_ECHOES_NS = 300_000_000
 
 
+# Hands over the table hide what they lay down; for longer than this nobody's knock waits for them.
+HANDS_STAY_NS = 10_000_000_000
 # Who knocks twice in this time passes once.
 ONE_KNOCK_NS = 700_000_000
 # What lies there unchanged for so long is as sure as if it had been looked at again.
@@ -126,9 +128,9 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
     parts = None
     if isinstance(event, TableView):
         if _is_known(session, event):
-            return _pass_time(session)
+            return _pass_time(session, event)
         parts = _parts(session, event)
-    session, said = _after_knocks(session, parts)
+    session, said = _after_knocks(session, parts, event if isinstance(event, TableView) else None)
     match event:
         case TableView():
             session = _looked(session, event, parts)
@@ -214,11 +216,11 @@ def _is_known(session: Session, view: TableView) -> bool:
     )
 
 
-def _pass_time(session: Session) -> tuple[Session, tuple[Said, ...]]:
+def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Said, ...]]:
     """Return the session after some time in which nothing happened on the table."""
     if not session.heard or session.t_ns - session.heard[0].t_ns < KNOCK_WAITS_NS:
         return session, ()
-    session, said = _after_knocks(session, None)
+    session, said = _after_knocks(session, None, view)
     session, more = _settle(session)
     return session, (*said, *more)
 
@@ -236,7 +238,7 @@ def _parts(session: Session, view: TableView) -> Parts:
 def _looked(session: Session, view: TableView, parts: Parts | None) -> Session:
     """Return the session after one more look at the table."""
     assert parts is not None  # every view has been taken apart
-    laid_ns = session.t_ns if parts.has_placed else session.laid_ns
+    laid_ns = session.t_ns if parts.placed else session.laid_ns
     places = observe(session.places, parts.layout, parts.by)
     if session.zones and view.lost is None:
         places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
@@ -265,25 +267,36 @@ def _heard(session: Session, knock: KnockHeard) -> Session:
     return replace(session, heard=(*session.heard, heard))
 
 
-def _after_knocks(session: Session, parts: Parts | None) -> tuple[Session, tuple[Said, ...]]:
-    """Return the session once knocks that wait are known to be passes or a tile, before *parts* are looked at.
+def _after_knocks(session: Session, parts: Parts | None, view: TableView | None) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session once knocks that wait are known to be passes or tiles, before *parts* are looked at.
 
     While the game is held up by a question nobody knows whose turn it is, so that they wait on.
     """
-    is_tile = parts is not None and (parts.has_placed or _is_drawing(session, parts))
-    passes = [one for one in session.heard if session.t_ns - one.t_ns >= KNOCK_WAITS_NS]
-    waiting = session.heard[len(passes) :]
-    if is_tile:
-        # The last of them was the tile; what was heard before it was not.
-        passes, waiting = [*passes, *waiting[:-1]], ()
+    tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
+    doubtful = tuple(one for one in session.heard if _may_be_tile(session, one, view, is_laid=tiles > 0))
+    passes = tuple(one for one in session.heard if one not in doubtful)
+    if tiles:
+        # The last of them were the tiles; what was heard before them was not.
+        passes, doubtful = (*passes, *doubtful[: max(0, len(doubtful) - tiles)]), ()
     if any(question.unclear.holds_up for question in session.questions):
-        return replace(session, heard=(*passes, *waiting)), ()
-    session = replace(session, heard=waiting)
+        return replace(session, heard=(*passes, *doubtful)), ()
+    session = replace(session, heard=doubtful)
     said: tuple[Said, ...] = ()
     for heard in passes:
         session, more = _passed(session, heard)
         said = (*said, *more)
     return session, said
+
+
+def _may_be_tile(session: Session, heard: _Heard, view: TableView | None, *, is_laid: bool) -> bool:
+    """Return whether a knock may have been a tile put down hard.
+
+    While a hand is over the table, and in the look that shows what it did, every knock since it came may be.
+    """
+    age_ns = session.t_ns - heard.t_ns
+    if age_ns < KNOCK_WAITS_NS or view is None or view.moved_since_ns is None:
+        return age_ns < KNOCK_WAITS_NS
+    return (is_laid or not view.is_settled) and heard.t_ns >= view.moved_since_ns and age_ns < HANDS_STAY_NS
 
 
 def _is_drawing(session: Session, parts: Parts) -> bool:

@@ -42,9 +42,9 @@ class Parts:
     by: tuple[Seat, ...] = ()
 
     @property
-    def has_placed(self) -> bool:
-        """Whether a tile was laid into the layout."""
-        return any(change.kind is ChangeKind.PLACED for change in self.layout.changes)
+    def placed(self) -> int:
+        """How many tiles were laid into the layout."""
+        return sum(change.kind is ChangeKind.PLACED for change in self.layout.changes)
 
 
 def split(view: TableView, zones: Zones, lying: Sequence[Footprint], *, may_join: bool) -> Parts:

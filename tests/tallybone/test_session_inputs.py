@@ -36,7 +36,7 @@ from engine import (
     Undo,
 )
 from tallybone.inputs import Answer, Button, KnockHeard, Press, event_of
-from tallybone.session import KNOCK_WAITS_NS, ONE_KNOCK_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
+from tallybone.session import HANDS_STAY_NS, KNOCK_WAITS_NS, ONE_KNOCK_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
 from tests.tallybone.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
 from vision.perception import TableView
@@ -98,6 +98,31 @@ def test_a_pass_and_the_next_players_tile_right_after_it_are_told_apart() -> Non
     play = session.state.log[-1]
     assert isinstance(play, Play)
     assert play.seat == 0
+
+
+def moving(since_s: float) -> TableView:
+    return replace(NOTHING_NEW, is_settled=False, moved_since_ns=int(since_s * SECOND_NS))
+
+
+def test_a_tile_put_down_hard_while_hands_stay_over_the_table_is_no_pass() -> None:
+    laid = replace(placed(NEXT), moved_since_ns=int(9.5 * SECOND_NS))
+    hands = [(at_s, moving(9.5)) for at_s in (10.5, 12.5, 14.0)]
+    session, told = heard(
+        led(), (9.4, moving(9.5)), (10.0, KnockHeard(Seat(1))), *hands, (14.5, laid), (20.0, NOTHING_NEW)
+    )
+    assert passes(told) == []
+    assert isinstance(session.state.log[-1], Play)
+
+
+def test_a_knock_before_a_hand_came_is_a_pass_however_long_the_hand_stays() -> None:
+    _, told = heard(led(), (8.0, KnockHeard()), *((at_s, moving(9.5)) for at_s in (9.6, 10.1)))
+    assert passes(told) == [1]
+
+
+def test_nobodys_knock_waits_for_hands_for_ever() -> None:
+    stays_s = HANDS_STAY_NS / SECOND_NS
+    _, told = heard(led(), (9.9, moving(9.5)), (10.0, KnockHeard()), (10.0 + stays_s + 0.1, moving(9.5)))
+    assert passes(told) == [1]
 
 
 def test_who_knocks_twice_passes_once() -> None:
