@@ -56,3 +56,12 @@ class Difficulty(StrEnum):
     EASY = "easy"
     NORMAL = "normal"
     HARD = "hard"
+
+
+class DisplayKind(StrEnum):
+    """The score displays that can be emulated."""
+
+    SERLCD = "serlcd"
+    SERLCD_20X4 = "serlcd-20x4"
+    SEGMENT = "segment"
+    NEXTION = "nextion"

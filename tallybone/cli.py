@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tallybone.choices import DemoRules, Difficulty, ReplayRules, TileSet
+from tallybone.choices import DemoRules, Difficulty, DisplayKind, ReplayRules, TileSet
 
 app = typer.Typer(
     name="tallybone",
@@ -369,6 +369,19 @@ def _score(
     from tallybone.score_command import score_record
 
     raise typer.Exit(score_record(record, as_json=as_json, strict=strict, show=show))
+
+
+@app.command("emulate-display")
+def _emulate_display(
+    kind: Annotated[DisplayKind, typer.Argument(metavar="KIND", help="serlcd, serlcd-20x4, segment or nextion.")],
+    *,
+    at: Annotated[Path | None, typer.Option(metavar="PATH", help="Where programs find it, as at /dev/ttyUSB0.")] = None,
+    baud: Annotated[int, typer.Option(help="Bits a second on its wire.", min=1200, max=1_000_000)] = 9600,
+) -> None:
+    """Stand in for a score display: a serial port that shows in the terminal what the real one would."""
+    from tallybone.emulate_display_command import emulate_display
+
+    raise typer.Exit(emulate_display(kind, at=at, baud=baud))
 
 
 @app.command("train")

@@ -1,0 +1,138 @@
+"""A score display: the protocol, none, a strict fake, and several that are used as one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from hardware.display.page import Page
+
+
+class DisplayError(Exception):
+    """A display that is set up or used wrongly; that one is unplugged is no error, it is a state."""
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayState:
+    """How a display is.
+
+    Attributes:
+        is_connected: Whether the last bytes went out.
+        problem: Why they did not and what to do about it, in words; None where nothing is wrong.
+    """
+
+    is_connected: bool
+    problem: str | None = None
+
+
+class ScoreDisplay(Protocol):
+    """Shows the newest page. The game never waits for it."""
+
+    @property
+    def state(self) -> DisplayState:
+        """How it is, at once."""
+
+    def show(self, page: Page) -> None:
+        """Take a page to show, at once; a newer one replaces it even where it was not shown yet.
+
+        Raises:
+            DisplayError: If it was closed.
+        """
+
+    def close(self) -> None:
+        """Show the last page, if it is there, and let it go. Once more does nothing."""
+
+
+class NoDisplay:
+    """Where no display is wanted."""
+
+    def __init__(self) -> None:
+        self._is_closed = False
+
+    state = DisplayState(is_connected=True)
+
+    def show(self, page: Page) -> None:
+        """Show nothing."""
+        refuse_if_closed(is_closed=self._is_closed)
+
+    def close(self) -> None:
+        """Do nothing."""
+        self._is_closed = True
+
+
+class FakeDisplay:
+    """A display for tests: it keeps every page, and takes nothing that is no page."""
+
+    def __init__(self) -> None:
+        self._pages: list[Page] = []
+        self._is_closed = False
+        self._state = DisplayState(is_connected=True)
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        """What was to be shown, oldest first."""
+        return tuple(self._pages)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was let go."""
+        return self._is_closed
+
+    @property
+    def state(self) -> DisplayState:
+        """How a test says that it is."""
+        return self._state
+
+    def unplug(self) -> None:
+        """Be unplugged from now on."""
+        self._state = DisplayState(is_connected=False, problem="the display was unplugged")
+
+    def plug(self) -> None:
+        """Be plugged in again."""
+        self._state = DisplayState(is_connected=True)
+
+    def show(self, page: Page) -> None:
+        """Keep a page.
+
+        Raises:
+            TypeError: If it is none.
+        """
+        refuse_if_closed(is_closed=self._is_closed)
+        if not isinstance(page, Page):
+            raise TypeError(f"expected a Page, but got {page!r}")
+        self._pages.append(page)
+
+    def close(self) -> None:
+        """Take no more pages."""
+        self._is_closed = True
+
+
+class DisplayGroup:
+    """Several displays that show the same page, such as one of four digits for each seat."""
+
+    def __init__(self, displays: tuple[ScoreDisplay, ...]) -> None:
+        """Show on all *displays*, and close them."""
+        self._displays = displays
+
+    @property
+    def state(self) -> DisplayState:
+        """Connected if all are; every problem."""
+        states = [display.state for display in self._displays]
+        problems = [state.problem for state in states if state.problem is not None]
+        return DisplayState(all(state.is_connected for state in states), "; ".join(problems) or None)
+
+    def show(self, page: Page) -> None:
+        """Show a page on all of them."""
+        for display in self._displays:
+            display.show(page)
+
+    def close(self) -> None:
+        """Close all of them."""
+        for display in self._displays:
+            display.close()
+
+
+def refuse_if_closed(*, is_closed: bool) -> None:
+    """Raise where something is to be shown on a display that was let go."""
+    if is_closed:
+        raise DisplayError("the display was closed: nothing can be shown on it any more")

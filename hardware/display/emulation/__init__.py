@@ -1,0 +1,1 @@
+"""Score displays that are not there: their firmware step by step, behind a pty."""

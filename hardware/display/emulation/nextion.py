@@ -1,0 +1,103 @@
+"""A Nextion HMI with the page of docs/nextion.md: instructions, their terminators, its buffer and its replies."""
+
+from __future__ import annotations
+
+import re
+
+from hardware.display.emulation.intake import Intake
+from hardware.display.nextion import FIELDS, MESSAGE_CHARACTERS, NAME_CHARACTERS, POINTS_CHARACTERS
+
+_MS = 1_000_000
+_END = b"\xff\xff\xff"
+_BOOTS_NS, _DRAWS_NS, _BYTE_NS = 300 * _MS, 3 * _MS, 20_000
+_BUFFER_BYTES = 1024
+_STARTED, _READY = b"\x00\x00\x00", b"\x88"
+_INVALID, _NO_VARIABLE, _OVERFLOW, _ON_PAGE = b"\x00", b"\x1a", b"\x24", b"\x66\x00"
+_TEXT = re.compile(rb'(\w+)\.txt="((?:[^"\\]|\\.)*)"', re.DOTALL)
+# With an s at the end a setting is kept without power; wepo writes user EEPROM.
+_STORES = re.compile(rb"(bauds|dims|wepo|recmods)\b")
+_ROOM = {"n": NAME_CHARACTERS, "p": POINTS_CHARACTERS, "t": 1, "m": MESSAGE_CHARACTERS}
+
+
+class EmulatedNextion:
+    """A Nextion that shows the page for four players."""
+
+    def __init__(self, *, baud: int = 9600) -> None:
+        """Make one with the page on it, without power yet."""
+        self._writes = 0
+        self._commands: list[str] = []
+        self._sent = b""
+        self._intake = Intake(self._obey, baud=baud, uart_bytes=_BUFFER_BYTES, ring_bytes=_BUFFER_BYTES)
+        self._told_lost = 0
+        self._restart()
+
+    @property
+    def eeprom_writes(self) -> int:
+        """How many stored settings were written."""
+        return self._writes
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """Instructions other than texts."""
+        return tuple(self._commands)
+
+    @property
+    def lost_bytes(self) -> int:
+        """How many bytes came when its buffer was full."""
+        return self._intake.lost_bytes
+
+    def power_on(self, t_ns: int) -> None:
+        """Start: all texts are empty, and it says that it has started."""
+        self._restart()
+        self._sent = _STARTED + _END + _READY + _END
+        self._intake.power_on(t_ns + _BOOTS_NS)
+
+    def receive(self, data: bytes, t_ns: int) -> None:
+        """Take bytes from the wire."""
+        self._intake.receive(data, t_ns)
+        if self.lost_bytes > self._told_lost:
+            self._told_lost = self.lost_bytes
+            self._sent += _OVERFLOW + _END
+
+    def screen(self, t_ns: int) -> tuple[str, ...]:
+        """Return the texts of its fields."""
+        self._intake.run_until(t_ns)
+        return tuple(self._texts[name] for name in FIELDS)
+
+    def replies(self) -> bytes:
+        """Return what it has said."""
+        sent, self._sent = self._sent, b""
+        return sent
+
+    def _restart(self) -> None:
+        self._texts = dict.fromkeys(FIELDS, "")
+        self._line = b""
+
+    def _obey(self, byte: int, t_ns: int) -> int:
+        self._line += bytes((byte,))
+        if not self._line.endswith(_END):
+            return _BYTE_NS
+        line, self._line = self._line.removesuffix(_END), b""
+        return self._instruct(line) if line else _BYTE_NS
+
+    def _instruct(self, line: bytes) -> int:
+        text = _TEXT.fullmatch(line)
+        if text is not None:
+            return self._set_text(text[1].decode("ascii", "replace"), text[2].decode("latin-1"))
+        known = re.fullmatch(
+            rb"bkcmd=\d|page \d+|sendme|(ref|vis|get|dim|dims|baud|bauds|wepo|rest|recmods?)\b.*", line
+        )
+        if known is None:
+            self._sent += _INVALID + _END
+            return _BYTE_NS
+        self._commands.append(line.decode("latin-1"))
+        self._writes += _STORES.match(line) is not None
+        self._sent += _ON_PAGE + _END if line == b"sendme" else b""
+        return _BYTE_NS
+
+    def _set_text(self, name: str, text: str) -> int:
+        if name not in self._texts:
+            self._sent += _NO_VARIABLE + _END
+            return _BYTE_NS
+        self._texts[name] = text[: _ROOM[name[0]]]
+        return _DRAWS_NS

@@ -1,0 +1,113 @@
+"""The firmware of SparkFun's Serial 7-Segment and OpenSegment (3.0.1, sparkfun/Serial7SegmentDisplay), byte by byte."""
+
+from __future__ import annotations
+
+from hardware.display.emulation.intake import Intake
+
+_MS = 1_000_000
+_RESET, _DECIMALS, _BLANK, _CURSOR, _BRIGHTNESS, _DIGIT_1 = 0x76, 0x77, 0x78, 0x79, 0x7A, 0x7B
+_BAUD, _TWI, _FACTORY_RESET, _MODE = 0x7F, 0x80, 0x81, 0x82
+_STORES = {_BRIGHTNESS: 0, _BAUD: 1, _TWI: 2, _MODE: 3}
+# A timer comes to one byte every 32 microseconds; between two looks at the UART the digits are shown once.
+_BYTE_NS, _SHOWS_NS, _WRITE_NS, _BOOTS_NS = 32_000, 400_000, 3_400_000, 400 * _MS
+_DIGITS = 4
+_MOST_BRIGHTNESS = 100
+
+
+class EmulatedSegment:
+    """A display of four digits."""
+
+    def __init__(self, *, baud: int = 9600) -> None:
+        """Make one as it comes, without power yet."""
+        self.eeprom: dict[int, int] = {}
+        self._writes = 0
+        self._commands: list[str] = []
+        self._intake = Intake(self._obey, baud=baud, uart_bytes=63, ring_bytes=63)
+        self._restart()
+
+    @property
+    def eeprom_writes(self) -> int:
+        """How many bytes of EEPROM were written."""
+        return self._writes
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """Commands other than cursor and decimals."""
+        return tuple(self._commands)
+
+    @property
+    def lost_bytes(self) -> int:
+        """How many bytes came when its buffers were full."""
+        return self._intake.lost_bytes
+
+    @property
+    def brightness(self) -> int:
+        """Percent."""
+        return self.eeprom.get(0, _MOST_BRIGHTNESS)
+
+    def power_on(self, t_ns: int) -> None:
+        """Start: it shows 1234 until it is told otherwise."""
+        self._restart()
+        self._intake.power_on(t_ns + _BOOTS_NS)
+
+    def receive(self, data: bytes, t_ns: int) -> None:
+        """Take bytes from the wire."""
+        self._intake.receive(data, t_ns)
+
+    def screen(self, t_ns: int) -> tuple[str, ...]:
+        """Return the four digits, and the places of the dots that are lit (4 is the colon, 5 the apostrophe)."""
+        self._intake.run_until(t_ns)
+        shown = "".join(_segments(code) for code in self._digits)
+        return shown, "".join(str(place) for place in range(6) if self._decimals >> place & 1)
+
+    def replies(self) -> bytes:
+        """It never says anything."""
+        return b""
+
+    def _restart(self) -> None:
+        self._command, self._cursor, self._decimals = 0, 0, 0
+        self._digits = [1, 2, 3, 4]
+
+    def _obey(self, byte: int, t_ns: int) -> int:
+        command, self._command = self._command, 0
+        if command:
+            return self._finish(command, byte)
+        if byte < _RESET or byte == _BLANK:
+            self._digits[self._cursor] = byte
+            self._cursor = (self._cursor + 1) % _DIGITS
+        elif byte == _RESET:
+            self._commands.append("reset")
+            self._digits, self._decimals, self._cursor = [_BLANK] * _DIGITS, 0, 0
+        else:
+            self._command = byte
+        return _BYTE_NS + _SHOWS_NS
+
+    def _finish(self, command: int, byte: int) -> int:
+        """Obey a command whose byte has come."""
+        if command == _CURSOR:
+            self._cursor = byte if byte < _DIGITS else self._cursor
+        elif command == _DECIMALS:
+            self._decimals = byte
+        elif command in _STORES:
+            self._commands.append(f"store {command:02x} {byte:02x}")
+            self.eeprom[_STORES[command]] = byte
+            self._writes += 1
+            return _WRITE_NS
+        elif command == _FACTORY_RESET:
+            self._commands.append("factory reset")
+            self.eeprom.clear()
+            self._writes += len(_STORES)
+            return _WRITE_NS * len(_STORES)
+        elif _DIGIT_1 <= command < _DIGIT_1 + _DIGITS:
+            self._commands.append(f"segments {command:02x}")
+            self._digits[command - _DIGIT_1] = byte | 0x80
+        return _BYTE_NS
+
+
+def _segments(code: int) -> str:
+    """Return what a person reads for a code: 0 to 15 are digits too, of the segments of others little can be said."""
+    if code <= 0x0F:
+        return "0123456789ABCDEF"[code]
+    if code == _BLANK or code == 0x20:
+        return " "
+    return chr(code) if 0x20 < code < _RESET else "\u2588"

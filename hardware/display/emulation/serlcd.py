@@ -1,0 +1,200 @@
+"""The firmware of SparkFun's SerLCD (OpenLCD 1.2, sparkfun/OpenLCD), byte by byte: modes, EEPROM, splash, delays."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from hardware.display.emulation.intake import Intake
+
+_COMMAND, _SETTING, _BACKSPACE = 254, 124, 8
+_MS = 1_000_000
+_MESSAGE_NS, _WRITE_NS, _BYTE_NS, _CLEAR_NS = 500 * _MS, 3_400_000, 100_000, 2 * _MS
+_BOOTS_NS, _SPLASH_NS = 50 * _MS, 500 * _MS
+# SerLCD.write goes through the display's own memory: rows 1 and 3 lie behind each other, and so do 2 and 4.
+_ROW_ADDRESS = (0x00, 0x40, 0x14, 0x54)
+_LINE_BYTES = 40
+# Where in its EEPROM what is kept.
+_BAUD, _SPLASH_ON, _LINES, _WIDTH, _RED, _IGNORE_RX, _TWI, _CONTRAST = 0, 2, 3, 4, 5, 8, 9, 10
+_SPLASH, _CUSTOM = 20, 100
+
+
+class _Mode(Enum):
+    NORMAL = auto()
+    COMMAND = auto()
+    SETTING = auto()
+    CONTRAST = auto()
+    TWI = auto()
+    CUSTOM = auto()
+    RGB = auto()
+
+
+class EmulatedSerLcd:
+    """A SerLCD with 16x2 or 20x4 characters."""
+
+    def __init__(self, columns: int = 16, rows: int = 2, *, baud: int = 9600) -> None:
+        """Make one as it comes, without power yet."""
+        self._columns, self._rows = columns, rows
+        self.eeprom: dict[int, int] = {}
+        self._writes = 0
+        self._commands: list[str] = []
+        self._intake = Intake(self._obey, baud=baud, uart_bytes=63, ring_bytes=127)
+        self._restart()
+
+    @property
+    def eeprom_writes(self) -> int:
+        """How many bytes of EEPROM were written."""
+        return self._writes
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """Settings and commands other than places of the cursor."""
+        return tuple(self._commands)
+
+    @property
+    def lost_bytes(self) -> int:
+        """How many bytes came when its buffers were full."""
+        return self._intake.lost_bytes
+
+    @property
+    def backlight(self) -> tuple[int, int, int]:
+        """Its colour: red, green, blue."""
+        red, green, blue = (self.eeprom.get(_RED + part, 255) for part in range(3))
+        return red, green, blue
+
+    def power_on(self, t_ns: int) -> None:
+        """Start: the splash is shown for half a second, and nothing is heard meanwhile."""
+        self._restart()
+        self._message, self._message_until_ns = "SparkFun OpenLCD", t_ns + _BOOTS_NS + _SPLASH_NS
+        self._intake.power_on(self._message_until_ns)
+
+    def receive(self, data: bytes, t_ns: int) -> None:
+        """Take bytes from the wire."""
+        self._intake.receive(data, t_ns)
+
+    def screen(self, t_ns: int) -> tuple[str, ...]:
+        """Return the rows; a code that is no ASCII is shown as a block."""
+        self._intake.run_until(t_ns)
+        if t_ns < self._message_until_ns:
+            return tuple(
+                f"{self._message:<{self._columns}}"[: self._columns] if not row else " " * self._columns
+                for row in range(self._rows)
+            )
+        return tuple(self._row(row) for row in range(self._rows))
+
+    def replies(self) -> bytes:
+        """It never says anything."""
+        return b""
+
+    def _restart(self) -> None:
+        self._mode = _Mode.NORMAL
+        self._memory = bytearray(b" " * 2 * _LINE_BYTES)
+        self._address = 0
+        self._kept: list[int] = []
+        self._custom = 0
+        self._message, self._message_until_ns = "", 0
+
+    def _row(self, row: int) -> str:
+        first = self._place(_ROW_ADDRESS[row])
+        codes = self._memory[first : first + self._columns]
+        return "".join(chr(code) if 0x20 <= code < 0x7E else "\u2588" for code in codes)
+
+    def _place(self, address: int) -> int:
+        """Return where an address of the display lies in its memory of two lines."""
+        line, column = divmod(address, 0x40)
+        return line * _LINE_BYTES + column % _LINE_BYTES
+
+    def _write(self, code: int) -> int:
+        self._memory[self._place(self._address)] = code
+        self._address += 1
+        if self._address in (_LINE_BYTES, 0x40 + _LINE_BYTES):
+            self._address = 0x40 if self._address == _LINE_BYTES else 0
+        return _BYTE_NS
+
+    def _store(self, place: int, *values: int) -> int:
+        """Write EEPROM; what is there already is written all the same, as versions before 11 did."""
+        for offset, value in enumerate(values):
+            self.eeprom[place + offset] = value
+        self._writes += len(values)
+        return _WRITE_NS * len(values)
+
+    def _say(self, message: str, t_ns: int) -> int:
+        """Show a message for half a second; the firmware reads nothing meanwhile."""
+        self._message, self._message_until_ns = message, t_ns + _MESSAGE_NS
+        return _MESSAGE_NS
+
+    def _obey(self, byte: int, t_ns: int) -> int:
+        match self._mode:
+            case _Mode.NORMAL:
+                return self._print(byte)
+            case _Mode.SETTING:
+                self._mode = _Mode.NORMAL
+                return self._set(byte, t_ns)
+            case _Mode.COMMAND:
+                self._mode = _Mode.NORMAL
+                return self._command(byte)
+            case _Mode.CONTRAST | _Mode.TWI:
+                place = _CONTRAST if self._mode is _Mode.CONTRAST else _TWI
+                self._mode = _Mode.NORMAL
+                return self._store(place, byte) + self._say("Contrast Set", t_ns)
+            case _Mode.CUSTOM:
+                return self._keep(byte, 8, _CUSTOM + 8 * self._custom)
+            case _Mode.RGB:
+                return self._keep(byte, 3, _RED)
+
+    def _print(self, byte: int) -> int:
+        if byte == _SETTING:
+            self._mode = _Mode.SETTING
+        elif byte == _COMMAND:
+            self._mode = _Mode.COMMAND
+        elif byte == _BACKSPACE:
+            self._commands.append("backspace")
+        else:
+            return self._write(byte)
+        return 0
+
+    def _keep(self, byte: int, count: int, place: int) -> int:
+        """Take one of several bytes that belong together, and store them when all are there."""
+        self._kept.append(byte)
+        if len(self._kept) < count:
+            return 0
+        kept, self._kept = self._kept, []
+        self._mode = _Mode.NORMAL
+        return self._store(place, *kept)
+
+    def _set(self, byte: int, t_ns: int) -> int:
+        """Obey the byte after `|`."""
+        self._commands.append(f"setting {byte}")
+        modes = {24: _Mode.CONTRAST, 25: _Mode.TWI, 43: _Mode.RGB} | dict.fromkeys(range(27, 35), _Mode.CUSTOM)
+        stores = {9: _SPLASH_ON, 26: _IGNORE_RX, 48: _SPLASH_ON, 49: _SPLASH_ON} | dict.fromkeys(range(11, 24), _BAUD)
+        if byte in modes:
+            self._mode, self._custom = modes[byte], (byte - 27) % 8
+        elif 3 <= byte <= 7:
+            return self._store(_LINES, self._rows) + self._store(_WIDTH, self._columns) + self._say("Lines", t_ns)
+        elif byte == 8:
+            self.power_on(t_ns + 250 * _MS)  # the watchdog
+        elif byte == 10:
+            return self._store(_SPLASH, *self._memory) + self._say("Splash Recorded", t_ns)
+        elif byte == 45:
+            self._memory, self._address = bytearray(b" " * 2 * _LINE_BYTES), 0
+            return _CLEAR_NS
+        elif byte == _SETTING or 35 <= byte <= 42:
+            return self._write(byte if byte == _SETTING else byte - 35)
+        elif byte in stores:
+            return self._store(stores[byte], byte) + self._say("Setting", t_ns)
+        elif 128 <= byte <= 217:
+            return self._store(_RED + (byte - 128) // 30, (byte - 128) % 30 * 255 // 29) + self._say("Backlight", t_ns)
+        return self._say("Firmware v1.2", t_ns) if byte == 44 else 0
+
+    def _command(self, byte: int) -> int:
+        """Obey the byte after FE."""
+        if byte >= 0x80:
+            lines = {base: range(base, base + 20) for base in _ROW_ADDRESS}
+            address = byte & 0x7F
+            self._address = address if any(address in line for line in lines.values()) else 0
+            return _BYTE_NS
+        self._commands.append(f"command {byte}")
+        if byte >= 0x40:
+            self._mode, self._custom = _Mode.CUSTOM, (byte & 0xBF) % 8
+        elif byte == 1:
+            self._memory, self._address = bytearray(b" " * 2 * _LINE_BYTES), 0
+        return _CLEAR_NS

@@ -1,0 +1,43 @@
+"""Each kind of display with its emulator, and what people should read on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hardware.display.emulation.intake import Emulated
+from hardware.display.emulation.nextion import EmulatedNextion
+from hardware.display.emulation.segment import EmulatedSegment
+from hardware.display.emulation.serlcd import EmulatedSerLcd
+from hardware.display.nextion import Nextion
+from hardware.display.part import Look, Part, paced
+from hardware.display.segment import Segment
+from hardware.display.serlcd import SerLcd
+from hardware.display.text import LCD_CHARACTERS, NEXTION_CHARACTERS
+
+S = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Kind:
+    name: str
+    part: Part
+    emulate: Callable[[], Emulated]
+    permitted: frozenset[str]
+
+
+KINDS = (
+    Kind("serlcd-16x2", SerLcd(16, 2), lambda: EmulatedSerLcd(16, 2), LCD_CHARACTERS),
+    Kind("serlcd-20x4", SerLcd(20, 4), lambda: EmulatedSerLcd(20, 4), LCD_CHARACTERS),
+    Kind("segment in turns", Segment(), EmulatedSegment, frozenset("0123456789- P")),
+    Kind("segment of a seat", Segment(seat=1), EmulatedSegment, frozenset("0123456789- ")),
+    Kind("nextion", Nextion(), EmulatedNextion, NEXTION_CHARACTERS),
+)
+
+
+def send(part: Part, emulated: Emulated, look: Look, before: Look | None, t_ns: int) -> int:
+    """Send a look as the driver does; return when the last wait is over."""
+    for data, wait_ns in paced(part.encode(look, before), part.wire):
+        emulated.receive(data, t_ns)
+        t_ns += wait_ns
+    return t_ns

@@ -1,0 +1,144 @@
+"""What every display does: the fake, none, the terminal and each part on a pty."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hardware.display.display import DisplayError, DisplayGroup, DisplayState, FakeDisplay, NoDisplay, ScoreDisplay
+from hardware.display.emulation.intake import Emulated
+from hardware.display.emulation.nextion import EmulatedNextion
+from hardware.display.emulation.pty_port import PtyPort
+from hardware.display.emulation.segment import EmulatedSegment
+from hardware.display.emulation.serlcd import EmulatedSerLcd
+from hardware.display.open_display import DRIVERS, DisplayWish, open_display
+from hardware.display.page import Page, Score
+
+_PAGE = Page((Score("Ann", 35), Score("Ben", 40, is_turn=True)), "Ann +5")
+_EMULATED: dict[str, Callable[[], Emulated]] = {
+    "serlcd-16x2": lambda: EmulatedSerLcd(16, 2),
+    "serlcd-20x4": lambda: EmulatedSerLcd(20, 4),
+    "segment": EmulatedSegment,
+    "nextion": EmulatedNextion,
+}
+_KINDS = ("fake", "group", *DRIVERS, "loop://", "unplugged")
+
+
+@pytest.fixture(params=_KINDS)
+def display(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ScoreDisplay]:
+    kind, path = str(request.param), tmp_path / "display"
+    port = PtyPort(_EMULATED[kind](), path) if kind in _EMULATED else None
+    if port is not None:
+        port.plug()
+    made: dict[str, Callable[[], ScoreDisplay]] = {
+        "fake": FakeDisplay,
+        "group": lambda: DisplayGroup((FakeDisplay(), NoDisplay())),
+        "loop://": lambda: open_display(DisplayWish("nextion", "loop://"), io.StringIO()),
+        "unplugged": lambda: open_display(DisplayWish("segment", str(path)), io.StringIO()),
+    }
+    opened = made.get(kind, lambda: open_display(DisplayWish(kind, str(path)), io.StringIO()))()
+    yield opened
+    opened.close()
+    if port is not None:
+        port.close()
+
+
+def test_showing_returns_at_once(display: ScoreDisplay) -> None:
+    began = time.perf_counter()
+    for points in range(100):
+        display.show(Page((Score("Ann", points),)))
+    assert time.perf_counter() - began < 0.2
+
+
+def test_its_state_is_connected_or_says_why_not(display: ScoreDisplay) -> None:
+    display.show(_PAGE)
+    began = time.perf_counter()
+    while not display.state.is_connected and display.state.problem is None:
+        assert time.perf_counter() - began < 10.0
+    state = display.state
+    assert state.is_connected == (state.problem is None)
+
+
+def test_it_can_be_closed_twice_and_takes_no_page_afterwards(display: ScoreDisplay) -> None:
+    display.show(_PAGE)
+    display.close()
+    display.close()
+    with pytest.raises(DisplayError, match="was closed"):
+        display.show(_PAGE)
+
+
+def test_a_closed_display_leaves_no_thread(display: ScoreDisplay) -> None:
+    display.show(_PAGE)
+    display.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("display")]
+
+
+def test_the_fake_keeps_every_page_and_takes_nothing_else() -> None:
+    fake = FakeDisplay()
+    fake.show(_PAGE)
+    with pytest.raises(TypeError, match="expected a Page, but got 'Ann 35'"):
+        fake.show("Ann 35")  # type: ignore[arg-type] # that is the point
+    fake.unplug()
+    assert fake.state.problem == "the display was unplugged"
+    fake.plug()
+    fake.close()
+    assert fake.pages == (_PAGE,)
+    assert fake.is_closed
+
+
+def test_a_group_says_every_problem() -> None:
+    first, second = FakeDisplay(), FakeDisplay()
+    group = DisplayGroup((first, second))
+    assert group.state.is_connected
+    second.unplug()
+    assert group.state == DisplayState(is_connected=False, problem="the display was unplugged")
+    group.show(_PAGE)
+    assert first.pages == second.pages == (_PAGE,)
+
+
+def test_the_terminal_prints_a_page_that_changed_and_obeys_no_name() -> None:
+    out = io.StringIO()
+    terminal = open_display(DisplayWish("terminal"), out)
+    terminal.show(Page((Score("A\x1b[31mnn", 35, is_turn=True),), "Ann\n+5"))
+    terminal.close()
+    assert out.getvalue() == "> A[31mnn                  35\nAnn +5\n\n"
+
+
+@pytest.mark.parametrize(
+    ("wish", "says"),
+    [
+        (DisplayWish("lcd"), "there is no such display; there are none, terminal, serlcd-16x2"),
+        (DisplayWish("nextion"), "say where it is plugged in"),
+        (DisplayWish("nextion", "nowhere://x"), "expected a port such as /dev/ttyUSB0"),
+    ],
+)
+def test_a_wish_that_cannot_be_is_refused_in_words(wish: DisplayWish, says: str) -> None:
+    with pytest.raises(DisplayError, match=says):
+        open_display(wish, io.StringIO())
+
+
+def test_without_pyserial_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "serial", None)
+    with pytest.raises(DisplayError, match=r"need pyserial: pip install 'tallybone\[pi\]'"):
+        open_display(DisplayWish("nextion", "/dev/ttyUSB0"), io.StringIO())
+
+
+def test_a_port_that_may_not_be_used_names_the_group() -> None:
+    from hardware.display.link import LinkedDisplay, Port
+    from hardware.display.nextion import Nextion
+
+    def refuses() -> Port:
+        raise PermissionError(13, "Permission denied")
+
+    display = LinkedDisplay(Nextion(), refuses, name="/dev/ttyUSB0")
+    began = time.perf_counter()
+    while display.state.problem is None:
+        assert time.perf_counter() - began < 10.0
+    assert "add this user to the group dialout" in display.state.problem
+    display.close()

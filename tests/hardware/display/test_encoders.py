@@ -1,0 +1,149 @@
+"""Every page, however hostile, is shown as it should be, and no display obeys anything in it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from hardware.colour import Rgb
+from hardware.display.emulation.intake import Emulated
+from hardware.display.page import Page, Score
+from hardware.display.part import Look, paced
+from hardware.display.segment import Segment
+from hardware.display.serlcd import SerLcd
+from tests.hardware.display.parts import KINDS, Kind, S, send
+from tests.hardware.display.texts import HOSTILE, hostile_points, hostile_text
+
+
+def _hostile_page(rng: random.Random) -> Page:
+    scores = tuple(
+        Score(hostile_text(rng), hostile_points(rng), is_turn=rng.random() < 0.3) for _ in range(rng.randrange(7))
+    )
+    return Page(scores, hostile_text(rng))
+
+
+def _texts_of(kind: Kind, shown: Look) -> str:
+    """Return what is text of what is shown, without the places of the dots."""
+    return shown[0] if isinstance(kind.part, Segment) else "".join(shown)
+
+
+def _show_all(kind: Kind, count: int, seed: int) -> Emulated:
+    """Show pages one after the other; some as a change, some from an unknown state."""
+    rng, emulated = random.Random(seed), kind.emulate()
+    emulated.power_on(0)
+    t_ns, before = S, None
+    for index in range(count):
+        if index < len(HOSTILE):
+            page = Page((Score(HOSTILE[index], index),) * 2, HOSTILE[-1 - index])
+        else:
+            page = _hostile_page(rng)
+        look = kind.part.look(page, rng.randrange(20) * S)
+        t_ns = send(kind.part, emulated, look, before if rng.random() < 0.8 else None, t_ns)
+        shown = emulated.screen(t_ns)
+        assert shown == look, page
+        assert set(_texts_of(kind, shown)) <= kind.permitted, page
+        before = look
+    return emulated
+
+
+def _assert_nothing_was_obeyed(emulated: Emulated) -> None:
+    # bkcmd=2 is the resync of a Nextion, sent by the driver and stored nowhere.
+    assert set(emulated.commands) <= {"bkcmd=2"}
+    assert emulated.eeprom_writes == 0
+    assert emulated.lost_bytes == 0
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_no_text_injects_a_command_or_writes_eeprom(kind: Kind) -> None:
+    _assert_nothing_was_obeyed(_show_all(kind, 300, seed=2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_none_of_ten_thousand_texts_injects_a_command_or_writes_eeprom(kind: Kind) -> None:
+    _assert_nothing_was_obeyed(_show_all(kind, 10_000, seed=3))
+
+
+@pytest.mark.parametrize(
+    ("index", "text"), [(0, b"|\x0b"), (2, b"z\x05"), (4, b'n0.txt=""\xff\xff\xffdims=0\xff\xff\xff')]
+)
+def test_the_emulators_obey_what_the_encoders_keep_from_them(index: int, text: bytes) -> None:
+    emulated = KINDS[index].emulate()
+    emulated.power_on(0)
+    emulated.receive(text, S)
+    emulated.screen(2 * S)
+    assert emulated.eeprom_writes > 0
+    assert emulated.commands
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_only_changes_are_sent(kind: Kind) -> None:
+    part = kind.part
+    t_ns = 2 * S if kind.name == "segment in turns" else 0
+    old = part.look(Page((Score("Ann", 35), Score("Ben", 40))), t_ns)
+    new = part.look(Page((Score("Ann", 35), Score("Ben", 41))), t_ns)
+    assert part.encode(old, old) == ()
+    assert new != old
+    assert len(b"".join(burst.data for burst in part.encode(new, old))) < 16
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_resync_mends_every_state_that_a_page_cut_at_any_byte_leaves(kind: Kind) -> None:
+    part = kind.part
+    one = part.look(Page((Score("Ann", 35), Score("Ben", 40, is_turn=True)), "Ann +5"), 0)
+    two = part.look(Page((Score("Bo", 1, is_turn=True), Score("Al", 222)), "Al +9"), 0)
+    data = b"".join(burst.data for burst in part.encode(one, None))
+    for cut in range(len(data) + 1):
+        emulated = kind.emulate()
+        emulated.power_on(0)
+        emulated.receive(data[:cut], S)
+        t_ns = send(part, emulated, two, None, 2 * S)
+        t_ns = send(part, emulated, two, None, t_ns)
+        assert emulated.screen(t_ns) == two, cut
+        _assert_nothing_was_obeyed(emulated)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("baud", [2400, 9600, 115200])
+def test_buffers_never_overflow_however_quickly_pages_come(kind: Kind, baud: int) -> None:
+    rng = random.Random(baud)
+    part = type(kind.part)(baud=baud)  # type: ignore[call-arg] # each of them has a baud
+    emulated = type(kind.emulate())(baud=baud)  # type: ignore[call-arg] # each of them has one
+    emulated.power_on(0)
+    t_ns = S
+    for _ in range(200):
+        look = part.look(_hostile_page(rng), 0)
+        t_ns = send(part, emulated, look, None, t_ns)
+    assert emulated.screen(t_ns) == look
+    assert emulated.lost_bytes == 0
+
+
+def test_without_pacing_a_serlcd_that_shows_a_message_loses_bytes() -> None:
+    kind = KINDS[1]
+    emulated = kind.emulate()
+    emulated.power_on(0)
+    look = kind.part.look(Page((Score("Ann", 35),), "a page that is longer than the sixty-four bytes of the ring"), 0)
+    data = b"".join(piece for piece, _ in paced(kind.part.encode(look, None), kind.part.wire))
+    emulated.receive(b"|," + data, S)  # the version is shown for half a second
+    emulated.screen(3 * S)
+    assert emulated.lost_bytes > 0
+
+
+def test_the_byte_that_resets_the_speed_of_a_booting_serlcd_is_never_sent() -> None:
+    part = SerLcd(20, 4, backlight=Rgb(0x12, 255, 0x12))
+    rng = random.Random(5)
+    sent = b"".join(burst.data for burst in part.setup)
+    for _ in range(300):
+        sent += b"".join(burst.data for burst in part.encode(part.look(_hostile_page(rng), 0), None))
+    assert 0x12 not in sent
+    assert sent[:5] == bytes((0x7C, 0x2B, 0x13, 255, 0x13))
+
+
+def test_the_bytes_of_a_page_are_those_of_the_manuals() -> None:
+    page = Page((Score("Ann", 35), Score("Ben", 128, is_turn=True)), "Hi")
+    by_name = {kind.name: b"".join(b.data for b in kind.part.encode(kind.part.look(page, 0), None)) for kind in KINDS}
+    assert by_name["serlcd-16x2"] == b"\xfe\x80 \xfe\x80 Ann  35>Ben 128\xfe\xc0Hi              "
+    assert by_name["segment of a seat"] == b" \x79\x00 128\x77\x08"
+    assert by_name["segment in turns"] == b"1\x79\x001 35\x77\x01"
+    assert b'n1.txt="Ben"\xff\xff\xffp1.txt="128"\xff\xff\xfft1.txt=">"\xff\xff\xff' in by_name["nextion"]

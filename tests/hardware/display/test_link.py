@@ -1,0 +1,170 @@
+"""A display on a real pty, through real pyserial: unplugged at any byte and replugged, it shows the last page again."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hardware.colour import Rgb
+from hardware.display.display import DisplayState
+from hardware.display.emulation.pty_port import PtyPort
+from hardware.display.emulation.segment import EmulatedSegment
+from hardware.display.emulation.serlcd import EmulatedSerLcd
+from hardware.display.link import LinkedDisplay
+from hardware.display.page import Page, Score
+from hardware.display.part import Look, Part
+from hardware.display.segment import Segment
+from hardware.display.serial_port import serial_port
+from hardware.display.serlcd import SerLcd
+from tests.hardware.display.parts import KINDS, Kind
+
+_BACK_WITHIN_S = 2.0
+_LONG_S = 20.0
+_PAUSE = threading.Event()
+
+
+@contextmanager
+def _plugged(port: PtyPort, part: Part, path: Path) -> Iterator[LinkedDisplay]:
+    port.plug()
+    display = LinkedDisplay(part, serial_port(str(path), part.wire.baud), name=str(path))
+    try:
+        yield display
+    finally:
+        display.close()
+        port.close()
+
+
+def _seconds_until(port: PtyPort, look: Look) -> float:
+    """Wait until a person reads *look*, and return how long it took."""
+    began = time.perf_counter()
+    while port.screen() != look:
+        assert time.perf_counter() - began < _LONG_S, (port.screen(), look)
+        _PAUSE.wait(0.01)
+    return time.perf_counter() - began
+
+
+def _page(number: int) -> Page:
+    return Page((Score(f"Ann{number}", number), Score("Ben", 2 * number, is_turn=number % 2 == 0)))
+
+
+def _look(kind: Kind, number: int) -> Look:
+    return kind.part.look(_page(number), 0)
+
+
+_STILL = tuple(kind for kind in KINDS if kind.name != "segment in turns")
+
+
+def _replug(kind: Kind, folder: Path, times: int, rng: random.Random) -> list[float]:
+    """Unplug and replug at random bytes; how long it took each time until the last page was right."""
+    path = folder / "display"
+    port = PtyPort(kind.emulate(), path)
+    back_s, shown_s = [], []
+    with _plugged(port, kind.part, path) as display:
+        display.show(_page(0))
+        _seconds_until(port, _look(kind, 0))
+        for number in range(1, times + 1):
+            if rng.random() < 0.5:
+                port.cut_after(rng.randrange(1, 24 if kind.name == "segment of a seat" else 120))
+                display.show(_page(1000 + number))
+                assert port.unplugged.wait(_LONG_S)
+                _PAUSE.wait(rng.uniform(0, 0.3))
+                began = time.perf_counter()
+                display.show(_page(number))
+                shown_s.append(time.perf_counter() - began)
+                port.close()
+                port.plug()
+            else:  # the wire to the adapter was pulled: nobody is told
+                display.show(_page(number))
+                _PAUSE.wait(rng.uniform(0, 0.2))
+                port.lose_power()
+            back_s.append(_seconds_until(port, _look(kind, number)))
+    assert max(shown_s, default=0.0) < 0.1
+    return back_s
+
+
+@pytest.mark.parametrize("kind", _STILL[1:], ids=lambda kind: kind.name)
+def test_a_display_unplugged_at_a_random_byte_shows_the_last_page_again(kind: Kind, tmp_path: Path) -> None:
+    assert max(_replug(kind, tmp_path, 2, random.Random(1))) < _BACK_WITHIN_S
+
+
+@pytest.mark.slow
+def test_a_hundred_times_the_last_page_is_back_within_two_seconds(tmp_path: Path) -> None:
+    back_s: list[float] = []
+    for number, kind in enumerate(_STILL):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        took_s = sorted(_replug(kind, folder, 25, random.Random(number)))
+        print(f"{kind.name}: replugged 25 times, back in {took_s[12]:.2f} s (median), {took_s[-1]:.2f} s at most")  # noqa: T201
+        back_s += took_s
+    assert len(back_s) == 100
+    assert max(back_s) < _BACK_WITHIN_S
+
+
+def test_a_display_that_is_not_there_says_so_and_nothing_waits_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "display"
+    display = LinkedDisplay(SerLcd(), serial_port(str(path), 9600), name="the box")
+    began = time.perf_counter()
+    for number in range(1000):
+        display.show(_page(number))
+    assert time.perf_counter() - began < 0.5
+    while display.state.problem is None:
+        assert time.perf_counter() - began < _LONG_S
+    assert not display.state.is_connected
+    assert display.state.problem.startswith("the display on the box does not answer: is it plugged in?")
+    port = PtyPort(EmulatedSerLcd(), path)
+    port.plug()
+    _seconds_until(port, SerLcd().look(_page(999), 0))
+    assert display.state == DisplayState(is_connected=True)
+    display.close()
+    port.close()
+
+
+def test_only_the_newest_of_many_pages_is_sent(tmp_path: Path) -> None:
+    port = PtyPort(EmulatedSerLcd(), tmp_path / "display")
+    with _plugged(port, SerLcd(), tmp_path / "display") as display:
+        for number in range(2000):
+            display.show(_page(number))
+        _seconds_until(port, SerLcd().look(_page(1999), 0))
+        assert port.received_bytes < 400
+
+
+def test_the_last_page_is_shown_before_a_display_is_closed(tmp_path: Path) -> None:
+    port = PtyPort(EmulatedSerLcd(), tmp_path / "display")
+    with _plugged(port, SerLcd(), tmp_path / "display") as display:
+        display.show(_page(1))
+        _seconds_until(port, SerLcd().look(_page(1), 0))
+        display.show(Page((), "Good bye"))
+        display.close()
+        _seconds_until(port, SerLcd().look(Page((), "Good bye"), 0))
+
+
+@pytest.mark.parametrize(
+    ("part", "emulated", "writes"),
+    [(SerLcd(backlight=Rgb(0, 80, 0)), EmulatedSerLcd(), 3), (Segment(seat=0, brightness=40), EmulatedSegment(), 1)],
+    ids=["serlcd", "segment"],
+)
+def test_what_is_kept_in_eeprom_is_told_once_however_often_it_is_replugged(
+    part: Part, emulated: EmulatedSerLcd | EmulatedSegment, writes: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "display"
+    port = PtyPort(emulated, path)
+    with _plugged(port, part, path) as display:
+        display.show(_page(4))
+        began = time.perf_counter()
+        while emulated.eeprom_writes < writes:
+            assert time.perf_counter() - began < _LONG_S
+            port.screen()
+            _PAUSE.wait(0.05)
+        for _ in range(2):
+            port.close()
+            port.plug()
+            _seconds_until(port, part.look(_page(4), 0))
+            _PAUSE.wait(1.7)
+    assert emulated.eeprom_writes == writes
+    assert emulated.backlight == (0, 80, 0) if isinstance(emulated, EmulatedSerLcd) else emulated.brightness == 40
