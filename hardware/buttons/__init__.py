@@ -1,0 +1,1 @@
+"""Buttons: from levels of a pin to short, long and double presses."""

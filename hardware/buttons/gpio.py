@@ -1,0 +1,97 @@
+"""Buttons on pins of a Raspberry Pi, between the pin and ground."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from hardware.buttons.debounce import ButtonState, PressTiming, Sample, feed
+from hardware.buttons.panel import ButtonError, Pressed, refuse_if_closed
+
+Clock: TypeAlias = Callable[[], int]
+Tap: TypeAlias = Callable[[str, Sample], None]
+"""Is told every sample in the order in which it counts, so that it can be recorded."""
+
+
+class GpioButtons:
+    """Buttons of gpiozero. Edges stamp themselves; each read looks at every pin besides, for dropped edges."""
+
+    problem: str | None = None
+
+    def __init__(
+        self,
+        pins: Mapping[str, int],
+        factory: Any,
+        *,
+        timing: PressTiming | None = None,
+        clock: Clock = time.monotonic_ns,
+        tap: Tap | None = None,
+    ) -> None:
+        """Watch pins, which a button connects to ground.
+
+        Args:
+            pins: Their numbers (BCM) by the names of the buttons.
+            factory: A pin factory of gpiozero (`hardware.pin_factory`); never its default.
+            timing: What counts as what.
+            clock: Monotonic, in nanoseconds.
+            tap: Is told every sample.
+
+        Raises:
+            ButtonError: If two buttons are on one pin, or a pin is in use.
+        """
+        from gpiozero import DigitalInputDevice, GPIOZeroError
+
+        if len(set(pins.values())) < len(pins):
+            raise ButtonError(f"each button needs a pin of its own, but got {dict(pins)}")
+        self._timing, self._clock, self._tap = timing or PressTiming(), clock, tap
+        self._edges: deque[tuple[str, Sample]] = deque()
+        self._states = dict.fromkeys(pins, ButtonState())
+        self._devices: dict[str, Any] = {}
+        self._is_closed = False
+        for name, pin in pins.items():
+            try:
+                # No bounce_time: gpiozero's drops edges (see debounce.py).
+                device = DigitalInputDevice(pin, pull_up=True, bounce_time=None, pin_factory=factory)
+            except GPIOZeroError as error:
+                self.close()
+                raise ButtonError(f"the button {name} cannot have pin {pin}: {error}") from None
+            self._devices[name] = device
+            self._listen(name, device)
+        self._poll()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Which buttons there are."""
+        return tuple(self._states)
+
+    def read(self) -> tuple[Pressed, ...]:
+        """Return what was pressed since the last call."""
+        refuse_if_closed(is_closed=self._is_closed)
+        return tuple(sorted(self._poll(), key=lambda pressed: pressed.press.t_ns))
+
+    def close(self) -> None:
+        """Let the pins go."""
+        self._is_closed = True
+        for device in self._devices.values():
+            device.close()
+
+    def _listen(self, name: str, device: Any) -> None:
+        """Keep each edge with its time; the callbacks come from a thread of gpiozero."""
+        device.when_activated = lambda: self._edges.append((name, Sample(self._clock(), is_down=True)))
+        device.when_deactivated = lambda: self._edges.append((name, Sample(self._clock(), is_down=False)))
+
+    def _poll(self) -> list[Pressed]:
+        found: list[Pressed] = []
+        while self._edges:
+            found += self._take(*self._edges.popleft())
+        for name, device in self._devices.items():
+            found += self._take(name, Sample(self._clock(), is_down=bool(device.value)))
+        return found
+
+    def _take(self, name: str, sample: Sample) -> list[Pressed]:
+        if self._tap is not None:
+            self._tap(name, sample)
+        self._states[name], presses = feed(self._states[name], sample, self._timing)
+        return [Pressed(name, press) for press in presses]

@@ -1,0 +1,43 @@
+"""What gpiozero drives pins with, always chosen by name: its own guess raises on a laptop and falls back on a Pi."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+
+class PinError(Exception):
+    """Pins that cannot be driven; the message says what to install or to do."""
+
+
+class PinLibrary(StrEnum):
+    """What drives the pins."""
+
+    LGPIO = "lgpio"
+    MOCK = "mock"
+
+
+def open_pins(library: PinLibrary) -> Any:
+    """Return a pin factory of gpiozero.
+
+    Raises:
+        PinError: If gpiozero or the library is missing, or this machine has no pins.
+    """
+    try:
+        if library is PinLibrary.MOCK:
+            from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+            return MockFactory(pin_class=MockPWMPin)
+        import lgpio
+        from gpiozero import GPIOZeroError
+        from gpiozero.pins.lgpio import LGPIOFactory
+    except ImportError as error:
+        # On Python 3.13 pip installs an empty lgpio (docs/dependencies.md), so apt's package is named.
+        needed = "sudo apt install python3-lgpio, and a venv with --system-site-packages"
+        if error.name is not None and error.name.startswith("gpiozero"):
+            needed = "pip install 'tallybone[pi]'"
+        raise PinError(f"buttons and LEDs need {error.name or 'a library'}: {needed}") from None
+    try:
+        return LGPIOFactory()
+    except (GPIOZeroError, lgpio.error, OSError) as error:
+        raise PinError(f"the pins cannot be used ({error}): is this a Raspberry Pi, is the user in gpio?") from error

@@ -1,0 +1,173 @@
+"""What all buttons do: none, virtual, the fake, and gpiozero's on its mock pins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from hardware.buttons.debounce import ButtonState, Press, PressKind, PressTiming, Sample, feed
+from hardware.buttons.gpio import GpioButtons
+from hardware.buttons.panel import ButtonError, Buttons, FakeButtons, NoButtons, Pressed, VirtualButtons
+from hardware.pin_factory import PinError, PinLibrary, open_pins
+
+_MS = 1_000_000
+_NAMES = ("call:0", "undo")
+_PINS = {"call:0": 17, "undo": 27}
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.t_ns = 0
+
+    def __call__(self) -> int:
+        return self.t_ns
+
+
+@dataclass
+class Table:
+    """Buttons, and a finger for them."""
+
+    buttons: Buttons
+    tap: Callable[[str], None]
+    """Press a button shortly, and wait until that is clear."""
+
+
+def _mock() -> Table:
+    factory, clock = open_pins(PinLibrary.MOCK), Clock()
+    buttons = GpioButtons(_PINS, factory, timing=PressTiming(double_ns=0), clock=clock)
+
+    def tap(name: str) -> None:
+        pin = factory.pin(_PINS[name])
+        clock.t_ns += 100 * _MS
+        pin.drive_low()
+        clock.t_ns += 100 * _MS
+        pin.drive_high()
+        clock.t_ns += 100 * _MS
+
+    return Table(buttons, tap)
+
+
+def _virtual(kind: type[VirtualButtons]) -> Table:
+    buttons = kind(_NAMES)
+    return Table(buttons, lambda name: buttons.press(name, 5))
+
+
+_MADE: dict[str, Callable[[], Table]] = {
+    "none": lambda: Table(NoButtons(), lambda name: None),
+    "virtual": lambda: _virtual(VirtualButtons),
+    "fake": lambda: _virtual(FakeButtons),
+    "gpiozero": _mock,
+}
+
+
+@pytest.fixture(params=_MADE)
+def table(request: pytest.FixtureRequest) -> Iterator[Table]:
+    made = _MADE[request.param]()
+    yield made
+    made.buttons.close()
+
+
+def test_each_press_is_read_once_in_order(table: Table) -> None:
+    assert table.buttons.read() == ()
+    for name in table.buttons.names:
+        table.tap(name)
+    read = table.buttons.read()
+    assert [pressed.button for pressed in read] == list(table.buttons.names)
+    assert all(pressed.press.kind is PressKind.SHORT for pressed in read)
+    assert table.buttons.read() == ()
+    assert table.buttons.problem is None
+
+
+def test_closed_buttons_are_not_read_and_may_be_closed_again(table: Table) -> None:
+    table.buttons.close()
+    table.buttons.close()
+    with pytest.raises(ButtonError, match="were closed"):
+        table.buttons.read()
+
+
+def test_a_key_presses_its_button() -> None:
+    buttons = VirtualButtons(_NAMES, keys={"u": "undo"})
+    assert buttons.type_key("u", 7)
+    assert not buttons.type_key("x", 8)
+    assert buttons.read() == (Pressed("undo", Press(7, 7, PressKind.SHORT)),)
+    with pytest.raises(ButtonError, match="there is no button redo; there are call:0, undo"):
+        buttons.press("redo", 1)
+    with pytest.raises(ButtonError, match="the key k is for the button knock"):
+        VirtualButtons(_NAMES, keys={"k": "knock"})
+
+
+def test_the_fake_says_what_nobody_has_read() -> None:
+    fake = FakeButtons(_NAMES)
+    fake.press("undo", 3, PressKind.LONG)
+    with pytest.raises(AssertionError, match=r"never read: .*undo"):
+        fake.check_all_read()
+    fake.read()
+    fake.check_all_read()
+    fake.break_down("a wire is off")
+    assert fake.problem == "a wire is off"
+
+
+def test_the_recorded_samples_give_the_same_presses_again() -> None:
+    factory, clock = open_pins(PinLibrary.MOCK), Clock()
+    heard: list[tuple[str, Sample]] = []
+    timing = PressTiming()
+    buttons = GpioButtons(_PINS, factory, timing=timing, clock=clock, tap=lambda *one: heard.append(one))
+    read: list[Pressed] = []
+    pin = factory.pin(17)
+    for gap_ms in (50, 3, 2, 100, 200, 90, 700, 1200, 60, 500):
+        clock.t_ns += gap_ms * _MS
+        pin.drive_low() if pin.state else pin.drive_high()
+        read += buttons.read()
+    clock.t_ns += 2000 * _MS
+    read += buttons.read()
+    states = dict.fromkeys(_PINS, ButtonState())
+    again: list[Pressed] = []
+    for name, sample in heard:
+        states[name], presses = feed(states[name], sample, timing)
+        again += [Pressed(name, press) for press in presses]
+    assert again == read
+    assert len(read) >= 2
+
+
+def test_an_edge_that_gpiozero_drops_is_found_by_looking_at_the_pin() -> None:
+    factory, clock = open_pins(PinLibrary.MOCK), Clock()
+    buttons = GpioButtons({"undo": 27}, factory, timing=PressTiming(double_ns=0), clock=clock)
+    pin = factory.pin(27)
+    pin.when_changed = None  # no edge is told any more
+    read: list[Pressed] = []
+    for level, count in ((0, 5), (1, 5)):
+        pin._change_state(level)
+        for _ in range(count):
+            clock.t_ns += 20 * _MS
+            read += buttons.read()
+    assert [pressed.button for pressed in read] == ["undo"]
+
+
+def test_gpiozero_is_never_asked_to_debounce() -> None:
+    factory = open_pins(PinLibrary.MOCK)
+    GpioButtons({"undo": 27}, factory)
+    assert factory.pin(27).bounce is None
+
+
+def test_two_buttons_on_one_pin_and_a_pin_in_use_are_refused_in_words() -> None:
+    factory = open_pins(PinLibrary.MOCK)
+    with pytest.raises(ButtonError, match="each button needs a pin of its own"):
+        GpioButtons({"a": 4, "b": 4}, factory)
+    first = GpioButtons({"a": 4}, factory)
+    with pytest.raises(ButtonError, match="the button b cannot have pin 4"):
+        GpioButtons({"c": 5, "b": 4}, factory)
+    first.close()
+    GpioButtons({"c": 5, "b": 4}, factory).close()
+
+
+def test_a_machine_without_pins_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lgpio", None)
+    monkeypatch.delitem(sys.modules, "gpiozero.pins.lgpio", raising=False)
+    with pytest.raises(PinError, match="need lgpio: sudo apt install python3-lgpio"):
+        open_pins(PinLibrary.LGPIO)
+    monkeypatch.setitem(sys.modules, "gpiozero.pins.mock", None)
+    with pytest.raises(PinError, match=r"pip install 'tallybone\[pi\]'"):
+        open_pins(PinLibrary.MOCK)
