@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
+_APT = "sudo apt install python3-lgpio, and a venv with --system-site-packages"
+
 
 class PinError(Exception):
     """Pins that cannot be driven; the message says what to install or to do."""
@@ -33,10 +35,11 @@ def open_pins(library: PinLibrary) -> Any:
         from gpiozero.pins.lgpio import LGPIOFactory
     except ImportError as error:
         # On Python 3.13 pip installs an empty lgpio (docs/dependencies.md), so apt's package is named.
-        needed = "sudo apt install python3-lgpio, and a venv with --system-site-packages"
-        if error.name is not None and error.name.startswith("gpiozero"):
-            needed = "pip install 'tallybone[pi]'"
+        is_gpiozero = error.name is not None and error.name.startswith("gpiozero")
+        needed = "pip install 'tallybone[pi]'" if is_gpiozero else _APT
         raise PinError(f"buttons and LEDs need {error.name or 'a library'}: {needed}") from None
+    if not hasattr(lgpio, "gpiochip_open"):
+        raise PinError(f"the lgpio that pip has installed is empty: {_APT}")
     try:
         return LGPIOFactory()
     except (GPIOZeroError, lgpio.error, OSError) as error:

@@ -1,0 +1,1 @@
+"""LEDs: what the table says with light, and everything that can shine."""

@@ -1,0 +1,87 @@
+"""LEDs on pins of a Raspberry Pi: single ones, and such with three colours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hardware.colour import Rgb
+from hardware.leds.lamps import LedError
+
+# A single LED is on or off. Dim colours are off, so that it breathes where a colour would.
+_ON_FROM = 45
+_FULL = 255
+
+
+class SingleLeds:
+    """LEDs of one colour, each between a pin and ground with its resistor."""
+
+    def __init__(self, pins: tuple[int, ...], factory: Any) -> None:
+        """Use pins (BCM) with a pin factory of gpiozero (`hardware.pin_factory`), never its default.
+
+        Raises:
+            LedError: If a pin is in use or named twice.
+        """
+        from gpiozero import LED
+
+        self._leds = _opened([lambda pin=pin: LED(pin, pin_factory=factory) for pin in pins])
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._leds)
+
+    def write(self, colours: tuple[Rgb, ...]) -> None:
+        """Turn each on or off."""
+        for led, colour in zip(self._leds, colours, strict=True):
+            led.value = int(max(colour.red, colour.green, colour.blue) >= _ON_FROM)
+
+    def release(self) -> None:
+        """Let the pins go."""
+        _close(self._leds)
+
+
+class RgbLeds:
+    """LEDs of three colours with a common cathode, each on three pins."""
+
+    def __init__(self, pins: tuple[tuple[int, int, int], ...], factory: Any) -> None:
+        """Use pins (BCM; red, green, blue of each) with a pin factory of gpiozero.
+
+        Raises:
+            LedError: If a pin is in use or named twice.
+        """
+        from gpiozero import RGBLED
+
+        self._leds = _opened([lambda three=three: RGBLED(*three, pin_factory=factory) for three in pins])
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._leds)
+
+    def write(self, colours: tuple[Rgb, ...]) -> None:
+        """Let each shine in its colour."""
+        for led, colour in zip(self._leds, colours, strict=True):
+            led.value = (colour.red / _FULL, colour.green / _FULL, colour.blue / _FULL)
+
+    def release(self) -> None:
+        """Let the pins go."""
+        _close(self._leds)
+
+
+def _opened(makers: list[Any]) -> list[Any]:
+    """Return all devices, or none of them."""
+    from gpiozero import GPIOZeroError
+
+    devices: list[Any] = []
+    try:
+        for make in makers:
+            devices.append(make())
+    except GPIOZeroError as error:
+        _close(devices)
+        raise LedError(f"LED {len(devices)} cannot have its pin: {error}") from None
+    return devices
+
+
+def _close(devices: list[Any]) -> None:
+    for device in devices:
+        device.close()

@@ -1,0 +1,227 @@
+"""What all LEDs do: none, the fake, gpiozero's on mock pins, and a strip on a bus that is not there."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from gpiozero import Device
+
+from hardware.colour import Rgb
+from hardware.leds.gpio import RgbLeds, SingleLeds
+from hardware.leds.lamps import FakeLeds, Lamps, LedDriver, LedError, NoLeds
+from hardware.leds.patterns import OFF
+from hardware.leds.strip import Strip, open_spi, spi_bytes
+from hardware.pin_factory import PinError, PinLibrary, open_pins
+
+_RED, _WHITE = Rgb(255, 0, 0), Rgb(255, 255, 255)
+_HARDWARE = Path(__file__).resolve().parents[3] / "hardware"
+
+
+class Bus:
+    """SPI, as far as a strip needs it."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.is_broken = self.is_closed = False
+
+    def writebytes2(self, values: bytes) -> None:
+        assert not self.is_closed
+        if self.is_broken:
+            raise OSError(5, "Input/output error")
+        self.sent.append(bytes(values))
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+_MADE: dict[str, Callable[[], LedDriver]] = {
+    "none": lambda: NoLeds(2),
+    "fake": lambda: FakeLeds(2),
+    "single": lambda: SingleLeds((5, 6), open_pins(PinLibrary.MOCK)),
+    "rgb": lambda: RgbLeds(((5, 6, 13), (16, 20, 21)), open_pins(PinLibrary.MOCK)),
+    "strip": lambda: Strip(2, Bus()),
+}
+
+
+@pytest.fixture(params=_MADE)
+def lamps(request: pytest.FixtureRequest) -> Lamps:
+    return Lamps(_MADE[request.param]())
+
+
+def test_they_shine_and_have_no_problem(lamps: Lamps) -> None:
+    assert lamps.count == 2
+    for colours in ((_RED, OFF), (OFF, _WHITE), (OFF, OFF)):
+        lamps.light(colours)
+    assert lamps.problem is None
+    lamps.close()
+
+
+def test_a_colour_for_each_is_needed(lamps: Lamps) -> None:
+    with pytest.raises(LedError, match="expected a colour for each of 2 LEDs, but got 3"):
+        lamps.light((_RED, _RED, _RED))
+
+
+def test_closed_leds_may_be_closed_again_but_do_not_shine(lamps: Lamps) -> None:
+    lamps.light((_RED, _WHITE))
+    lamps.close()
+    lamps.close()
+    with pytest.raises(LedError, match="were closed"):
+        lamps.light((_RED, OFF))
+
+
+def test_leds_are_dark_at_first_and_when_they_are_let_go() -> None:
+    fake = FakeLeds(2)
+    lamps = Lamps(fake)
+    lamps.light((_RED, _WHITE))
+    lamps.close()
+    assert fake.shown == [(OFF, OFF), (_RED, _WHITE), (OFF, OFF)]
+
+
+def test_only_changes_are_sent() -> None:
+    fake = FakeLeds(1)
+    lamps = Lamps(fake)
+    for _ in range(5):
+        lamps.light((_RED,))
+    assert fake.shown == [(OFF,), (_RED,)]
+
+
+def test_leds_that_fail_are_a_problem_and_shine_again_when_they_can() -> None:
+    fake = FakeLeds(1)
+    lamps = Lamps(fake)
+    problems: list[str | None] = []
+    fake.unplug()
+    lamps.light((_RED,))
+    problems.append(lamps.problem)
+    fake.plug()
+    lamps.light((_RED,))
+    problems.append(lamps.problem)
+    assert problems == ["the LEDs do not answer (unplugged): are they wired, is SPI switched on?", None]
+    assert fake.shown[-1] == (_RED,)
+
+
+def test_single_leds_are_on_where_a_colour_is_bright() -> None:
+    factory = open_pins(PinLibrary.MOCK)
+    lamps = Lamps(SingleLeds((5, 6), factory))
+    lamps.light((_RED, Rgb(0, 20, 0)))
+    assert [factory.pin(pin).state for pin in (5, 6)] == [1, 0]
+    lamps.light((OFF, _WHITE))
+    assert [factory.pin(pin).state for pin in (5, 6)] == [0, 1]
+
+
+def test_three_colours_are_mixed_by_pwm() -> None:
+    factory = open_pins(PinLibrary.MOCK)
+    lamps = Lamps(RgbLeds(((5, 6, 13),), factory))
+    lamps.light((Rgb(255, 51, 0),))
+    assert [round(factory.pin(pin).state, 2) for pin in (5, 6, 13)] == [1.0, 0.2, 0.0]
+
+
+def test_a_pin_that_is_in_use_is_named_and_the_others_are_let_go() -> None:
+    factory = open_pins(PinLibrary.MOCK)
+    with pytest.raises(LedError, match=r"LED 1 cannot have its pin: .*5"):
+        SingleLeds((5, 5), factory)
+    SingleLeds((5, 6), factory)
+
+
+def test_a_strip_sends_green_red_blue_in_three_bits_each() -> None:
+    sent = spi_bytes([Rgb(0x80, 0x01, 0xFF)])
+    bits = "".join(f"{byte:08b}" for byte in sent[8:17])
+    told = ["1" if bits[place : place + 3] == "110" else "0" for place in range(0, 72, 3)]
+    values = ["".join(told[begin : begin + 8]) for begin in (0, 8, 16)]
+    assert values == ["00000001", "10000000", "11111111"]
+    assert {bits[place : place + 3] for place in range(0, 72, 3)} == {"110", "100"}
+    assert sent[:8] == bytes(8)
+    assert len(sent[17:]) * 8 / 2.4 >= 280  # microseconds of low at the end
+    assert not any(sent[17:])
+
+
+def test_the_longest_strip_fits_into_one_transfer_of_linux() -> None:
+    assert len(spi_bytes([_WHITE] * 300)) <= 4096
+    for count, percent in ((0, 30), (301, 30), (1, 101)):
+        with pytest.raises(LedError, match="expected 1 to 300 LEDs"):
+            Strip(count, Bus(), percent=percent)
+
+
+def test_a_strip_is_no_brighter_than_the_supply_allows() -> None:
+    bus = Bus()
+    Lamps(Strip(1, bus, percent=50)).light((_WHITE,))
+    assert bus.sent[-1] == spi_bytes([Rgb(127, 127, 127)])
+
+
+def test_a_strip_whose_bus_fails_is_a_problem_and_is_dark_when_it_works_again() -> None:
+    bus = Bus()
+    lamps = Lamps(Strip(1, bus))
+    bus.is_broken = True
+    lamps.light((_WHITE,))
+    assert lamps.problem is not None
+    bus.is_broken = False
+    lamps.close()
+    assert bus.sent[-1] == spi_bytes([OFF])
+    assert bus.is_closed
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [(PermissionError(), "group spi"), (FileNotFoundError(2, "No such file"), "switch SPI on with raspi-config")],
+)
+def test_a_bus_that_cannot_be_opened_says_how_to_mend_it(
+    error: OSError, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(bus: int, device: int) -> None:
+        raise error
+
+    monkeypatch.setitem(sys.modules, "spidev", SimpleNamespace(SpiDev=lambda: SimpleNamespace(open=fails)))
+    with pytest.raises(LedError, match=says):
+        open_spi()
+    monkeypatch.setitem(sys.modules, "spidev", None)
+    with pytest.raises(LedError, match="sudo apt install python3-spidev"):
+        open_spi()
+
+
+def test_a_bus_is_opened_at_the_pace_of_the_strip(monkeypatch: pytest.MonkeyPatch) -> None:
+    spi = SimpleNamespace(open=lambda bus, device: None)
+    monkeypatch.setitem(sys.modules, "spidev", SimpleNamespace(SpiDev=lambda: spi))
+    assert open_spi() is spi
+    assert (spi.max_speed_hz, spi.mode) == (2_400_000, 0)
+
+
+def test_rpi_ws281x_which_fails_on_a_pi_5_is_imported_nowhere() -> None:
+    imported: set[str] = set()
+    for path in _HARDWARE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            imported |= {alias.name for alias in node.names} if isinstance(node, ast.Import) else set()
+            imported |= {node.module or ""} if isinstance(node, ast.ImportFrom) else set()
+    assert "spidev" in imported
+    assert not imported & {"rpi_ws281x", "neopixel", "board", "RPi.GPIO", "RPi"}
+
+
+def test_the_pin_factory_that_gpiozero_would_guess_is_never_used() -> None:
+    before = Device.pin_factory
+    Lamps(SingleLeds((5,), open_pins(PinLibrary.MOCK))).close()
+    assert Device.pin_factory is before
+
+
+def test_the_empty_lgpio_of_python_3_13_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    factory: Any = SimpleNamespace(LGPIOFactory=None)
+    monkeypatch.setitem(sys.modules, "lgpio", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "gpiozero.pins.lgpio", factory)
+    with pytest.raises(PinError, match="the lgpio that pip has installed is empty: sudo apt install python3-lgpio"):
+        open_pins(PinLibrary.LGPIO)
+
+
+def test_a_machine_whose_pins_cannot_be_opened_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    class LgpioError(Exception):
+        pass
+
+    def fails() -> None:
+        raise LgpioError("can not open gpiochip")
+
+    monkeypatch.setitem(sys.modules, "lgpio", SimpleNamespace(gpiochip_open=None, error=LgpioError))
+    monkeypatch.setitem(sys.modules, "gpiozero.pins.lgpio", SimpleNamespace(LGPIOFactory=fails))
+    with pytest.raises(PinError, match=r"the pins cannot be used \(can not open gpiochip\): is this a Raspberry Pi"):
+        open_pins(PinLibrary.LGPIO)

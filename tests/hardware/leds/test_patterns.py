@@ -1,0 +1,96 @@
+"""What the LEDs tell: colours are a function of state and time."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardware.colour import Rgb
+from hardware.leds.patterns import OFF, Gain, Glow, Mood, TableState, glow_at
+
+_MS = 1_000_000
+_S = 1000 * _MS
+
+
+def _lit(glow: Glow) -> list[int]:
+    return [seat for seat, colour in enumerate(glow.seats) if colour != OFF]
+
+
+def _rhythm(state: TableState, until_s: int = 4) -> list[Rgb]:
+    return [glow_at(state, t_ms * _MS).status for t_ms in range(0, until_s * 1000, 10)]
+
+
+def _flips(shown: list[bool]) -> int:
+    return sum(a != b for a, b in itertools.pairwise(shown))
+
+
+def test_only_the_seat_whose_turn_it_is_shines() -> None:
+    assert _lit(glow_at(TableState(4, turn=2, mood=Mood.PLAYING), 0)) == [2]
+    assert _lit(glow_at(TableState(4, mood=Mood.WAITING), 0)) == []
+
+
+def test_points_flash_at_their_seat_once_for_five_and_then_stop() -> None:
+    state = TableState(4, turn=1, mood=Mood.PLAYING, gain=Gain(seat=0, points=15, t_ns=7 * _S))
+    lit = [0 in _lit(glow_at(state, 7 * _S + t_ms * _MS)) for t_ms in range(0, 4000, 10)]
+    assert (_flips(lit) + 1) // 2 == 3
+    assert not any(lit[150:])
+    assert _lit(glow_at(state, 6 * _S)) == [1]
+
+
+def test_many_points_do_not_flash_for_ever_and_none_do_not_flash() -> None:
+    for points, flashes in ((1000, 6), (0, 0), (-5, 0)):
+        state = TableState(2, gain=Gain(0, points, 0))
+        lit = [0 in _lit(glow_at(state, t_ms * _MS)) for t_ms in range(0, 9000, 10)]
+        assert (_flips(lit) + 1) // 2 == flashes
+
+
+def test_the_moods_can_be_told_apart_without_colour() -> None:
+    flips = {mood: _flips([c != OFF for c in _rhythm(TableState(2, mood=mood))]) for mood in Mood}
+    assert flips == {Mood.PLAYING: 0, Mood.WAITING: 0, Mood.ASKING: 7, Mood.PROBLEM: 15}
+    assert len(set(_rhythm(TableState(2, mood=Mood.PLAYING)))) == 1
+    assert len(set(_rhythm(TableState(2, mood=Mood.WAITING)))) > 20
+
+
+def test_a_question_and_a_problem_blink_at_the_seat_they_are_about() -> None:
+    asked = glow_at(TableState(3, turn=0, mood=Mood.ASKING, concerns=1), 0)
+    assert _lit(asked) == [0, 1]
+    assert asked.seats[1] == asked.status
+    wrong = TableState(3, turn=0, mood=Mood.PROBLEM, concerns=0)
+    assert glow_at(wrong, 0).seats[0] == Rgb(255, 0, 0)
+    assert _lit(glow_at(wrong, 300 * _MS)) == []
+
+
+def test_direction_and_spell_have_their_own_lights() -> None:
+    one = glow_at(TableState(3, is_clockwise=True), 0)
+    other = glow_at(TableState(3, is_clockwise=False, is_spell=True), 0)
+    neither = glow_at(TableState(3), 0)
+    assert [(g.clockwise != OFF, g.counter != OFF, g.spell != OFF) for g in (one, other, neither)] == [
+        (True, False, False),
+        (False, True, True),
+        (False, False, False),
+    ]
+    assert len(neither.all) == 3 + 4
+
+
+def test_a_seat_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected seats of 0 to 2"):
+        TableState(3, turn=3)
+
+
+@given(
+    mood=st.sampled_from(Mood),
+    turn=st.none() | st.integers(0, 3),
+    concerns=st.none() | st.integers(0, 3),
+    points=st.integers(-10, 100),
+    begin_s=st.integers(0, 100),
+)
+def test_nothing_flashes_more_than_three_times_in_a_second(
+    mood: Mood, turn: int | None, concerns: int | None, points: int, begin_s: int
+) -> None:
+    state = TableState(4, turn, mood, concerns, Gain(1, points, begin_s * _S + 137 * _MS))
+    glows = [glow_at(state, begin_s * _S + t_ms * _MS) for t_ms in range(0, 1000, 10)]
+    for light in range(len(glows[0].all)):
+        assert _flips([glow.all[light] != OFF for glow in glows]) <= 6
