@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import termios
 from typing import Any
 
 from hardware.display.display import DisplayError
@@ -53,7 +54,10 @@ def serial_port(url: str, baud: int) -> OpenPort:
     def opened() -> SerialPort:
         # Nothing may be waited for when reading; exclusive, because two programs on one display would mix their bytes.
         kind = {"exclusive": True} if "://" not in url else {}
-        port = serial.serial_for_url(url, baudrate=baud, timeout=0, write_timeout=_WRITES_S, **kind)
+        try:
+            port = serial.serial_for_url(url, baudrate=baud, timeout=0, write_timeout=_WRITES_S, **kind)
+        except termios.error as error:  # pyserial lets it through where a port goes while it is being opened
+            raise OSError(*error.args) from None
         return SerialPort(port)
 
     return opened

@@ -29,6 +29,7 @@ class EmulatedNextion:
         self._sent = b""
         self._intake = Intake(self._obey, baud=baud, uart_bytes=_BUFFER_BYTES, ring_bytes=_BUFFER_BYTES)
         self._told_lost = 0
+        self._starts_ns: int | None = None
         self._restart()
 
     @property
@@ -49,8 +50,8 @@ class EmulatedNextion:
     def power_on(self, t_ns: int) -> None:
         """Start: all texts are empty, and it says that it has started."""
         self._restart()
-        self._sent = _STARTED + _END + _READY + _END
-        self._intake.power_on(t_ns + _BOOTS_NS)
+        self._sent, self._starts_ns = b"", t_ns + _BOOTS_NS
+        self._intake.power_on(self._starts_ns)
 
     def receive(self, data: bytes, t_ns: int) -> None:
         """Take bytes from the wire."""
@@ -62,6 +63,8 @@ class EmulatedNextion:
     def screen(self, t_ns: int) -> tuple[str, ...]:
         """Return the texts of its fields."""
         self._intake.run_until(t_ns)
+        if self._starts_ns is not None and t_ns >= self._starts_ns:
+            self._sent, self._starts_ns = _STARTED + _END + _READY + _END + self._sent, None
         return tuple(self._texts[name] for name in FIELDS)
 
     def replies(self) -> bytes:

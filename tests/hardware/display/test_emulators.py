@@ -95,6 +95,8 @@ def test_a_lost_byte_lets_a_segment_display_eat_the_next_even_a_clear() -> None:
 def test_a_nextion_obeys_at_the_terminator_and_says_what_was_wrong() -> None:
     emulated = EmulatedNextion()
     emulated.power_on(0)
+    assert emulated.replies() == b""
+    emulated.screen(S)
     assert emulated.replies() == b"\x00\x00\x00\xff\xff\xff\x88\xff\xff\xff"
     emulated.receive(b'n0.txt="Ann"', S)
     assert emulated.screen(2 * S)[0] == ""
@@ -106,6 +108,7 @@ def test_a_nextion_obeys_at_the_terminator_and_says_what_was_wrong() -> None:
 def test_a_nextion_says_that_its_buffer_overflowed() -> None:
     emulated = EmulatedNextion(baud=921_600)
     emulated.power_on(0)
+    emulated.screen(S)
     emulated.replies()
     emulated.receive(b'n0.txt="a"\xff\xff\xff' * 200, S)
     assert emulated.lost_bytes > 0

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import random
+import socket
+import termios
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import serial
 
 from hardware.colour import Rgb
 from hardware.display.display import DisplayState
+from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.link import LinkedDisplay
+from hardware.display.nextion import Nextion
 from hardware.display.page import Page, Score
-from hardware.display.part import Look, Part
+from hardware.display.part import Look, Part, Wire
 from hardware.display.segment import Segment
 from hardware.display.serial_port import serial_port
 from hardware.display.serlcd import SerLcd
@@ -168,3 +174,60 @@ def test_what_is_kept_in_eeprom_is_told_once_however_often_it_is_replugged(
             _PAUSE.wait(1.7)
     assert emulated.eeprom_writes == writes
     assert emulated.backlight == (0, 80, 0) if isinstance(emulated, EmulatedSerLcd) else emulated.brightness == 40
+
+
+class _Silent(Nextion):
+    """A Nextion to which nothing is sent again of itself."""
+
+    @property
+    def wire(self) -> Wire:
+        return replace(super().wire, refresh_ns=None)
+
+
+def test_a_nextion_that_says_it_has_started_gets_the_page_at_once(tmp_path: Path) -> None:
+    port, part = PtyPort(EmulatedNextion(), tmp_path / "display"), _Silent()
+    with _plugged(port, part, tmp_path / "display") as display:
+        display.show(_page(3))
+        _seconds_until(port, part.look(_page(3), 0))
+        port.lose_power()
+        assert port.screen() != part.look(_page(3), 0)
+        _seconds_until(port, part.look(_page(3), 0))
+
+
+def test_a_display_behind_a_socket_is_found_again_too() -> None:
+    part = SerLcd()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(_LONG_S)
+        url = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        display = LinkedDisplay(part, serial_port(url, 9600), name=url)
+        display.show(_page(1))
+        for number in (1, 2):
+            display.show(_page(number))
+            emulated = EmulatedSerLcd()
+            emulated.power_on(0)
+            connection, _ = server.accept()
+            connection.settimeout(_LONG_S)
+            t_ns = 1_000_000_000
+            while emulated.screen(t_ns) != part.look(_page(number), 0):
+                emulated.receive(connection.recv(100), t_ns)
+                t_ns += 1_000_000_000
+            connection.close()
+        display.close()
+
+
+def test_a_port_that_goes_while_it_is_opened_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = threading.Semaphore(0)
+    make = serial.serial_for_url
+
+    def fails(url: str, **options: object) -> object:
+        if "do_not_open" in options:
+            return make(url, **options)
+        tried.release()
+        raise termios.error(5, "Input/output error")
+
+    monkeypatch.setattr(serial, "serial_for_url", fails)
+    display = LinkedDisplay(SerLcd(), serial_port("/dev/ttyUSB0", 9600), name="/dev/ttyUSB0")
+    for _ in range(3):
+        assert tried.acquire(timeout=_LONG_S)
+    assert display.state.problem is not None
+    display.close()
