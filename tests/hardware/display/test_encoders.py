@@ -99,9 +99,21 @@ def test_a_resync_mends_every_state_that_a_page_cut_at_any_byte_leaves(kind: Kin
         emulated.power_on(0)
         emulated.receive(data[:cut], S)
         t_ns = send(part, emulated, two, None, 2 * S)
-        t_ns = send(part, emulated, two, None, t_ns)
         assert emulated.screen(t_ns) == two, cut
         _assert_nothing_was_obeyed(emulated)
+
+
+@pytest.mark.parametrize(
+    ("index", "begun"), [(1, b"|"), (1, b"|+"), (1, b"|+\x01"), (1, b"| "), (1, b"| 1234567"), (1, b"|\x18"), (2, b"z")]
+)
+def test_the_second_page_is_right_even_where_noise_has_begun_a_setting(index: int, begun: bytes) -> None:
+    part, emulated = KINDS[index].part, KINDS[index].emulate()
+    look = part.look(Page((Score("Ann", 35), Score("Ben", 40, is_turn=True)), "Ann +5"), 0)
+    emulated.power_on(0)
+    emulated.receive(begun, S)
+    t_ns = send(part, emulated, look, None, 2 * S)
+    t_ns = send(part, emulated, look, None, t_ns + S)
+    assert emulated.screen(t_ns) == look
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

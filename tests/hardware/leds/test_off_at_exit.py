@@ -21,7 +21,7 @@ _LONG_S = 30.0
 _DARK = spi_bytes([OFF, OFF]).hex()
 # A strip whose bus is a file: each transfer is a line.
 _PROGRAM = """
-import atexit, os, signal, sys, threading
+import ctypes, os, sys, threading
 from hardware.colour import Rgb
 from hardware.leds.lamps import Lamps
 from hardware.leds.safety import off_at_exit
@@ -43,6 +43,8 @@ bus = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 how = sys.argv[2]
 block = off_at_exit(Lamps(Strip(2, Bus(), percent=100)))
 lamps = block.__enter__() if how in ("leaves", "sys.exit") else None
+if lamps is not None:  # never ended by being thrown away either
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(block.gen))
 def work(lamps):
     lamps.light((Rgb(9, 9, 9), Rgb(255, 0, 0)))
     print("on", flush=True)
