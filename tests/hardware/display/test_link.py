@@ -150,6 +150,7 @@ def test_the_last_page_is_shown_before_a_display_is_closed(tmp_path: Path) -> No
         _seconds_until(port, SerLcd().look(Page((), "Good bye"), 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("part", "emulated", "writes"),
     [(SerLcd(backlight=Rgb(0, 80, 0)), EmulatedSerLcd(), 3), (Segment(seat=0, brightness=40), EmulatedSegment(), 1)],
