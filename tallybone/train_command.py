@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from tallybone.training_terminal import bars_on_stderr, progress_on, say_missing, write_whole
 from vision.heads import ReaderHeads, save_heads
 
 Training: TypeAlias = Callable[..., ReaderHeads]
 # Returns what writes a network to a file.
 NetworkTraining: TypeAlias = Callable[..., Callable[[Path], None]]
-Said: TypeAlias = Callable[[str, float], None]
 
 
 def train(
@@ -40,14 +39,12 @@ def train(
     try:
         trained = trained or _scikit_learn_training()
     except ModuleNotFoundError as error:
-        return _say_missing("train", error, "train")
-    with _bars() as bars:
-        heads = trained(
-            seed=seed, scenes=scenes, epochs=epochs, jobs=jobs or _core_count(), progress=_progress_on(bars)
-        )
+        return say_missing("train", error, "train")
+    with bars_on_stderr() as bars:
+        heads = trained(seed=seed, scenes=scenes, epochs=epochs, jobs=jobs or _core_count(), progress=progress_on(bars))
     for name, value in heads.notes.items():
         said.print(f"{name}: {value}")
-    _write(out, lambda path: save_heads(path, heads))
+    write_whole(out, lambda path: save_heads(path, heads))
     said.print(f"written: {out}")
     return 0
 
@@ -71,7 +68,7 @@ def train_finder(
     try:
         trained = trained or _finder_training()
     except ModuleNotFoundError as error:
-        return _say_missing("train-finder", error, "finder")
+        return say_missing("train-finder", error, "finder")
     return _train_network(out, partial(trained, seed=seed, scenes=scenes, steps=steps, jobs=jobs or _core_count()))
 
 
@@ -94,47 +91,16 @@ def train_halves(
     try:
         trained = trained or _halves_training()
     except ModuleNotFoundError as error:
-        return _say_missing("train-halves", error, "finder")
+        return say_missing("train-halves", error, "finder")
     return _train_network(out, partial(trained, seed=seed, scenes=scenes, epochs=epochs, jobs=jobs or _core_count()))
 
 
 def _train_network(out: Path, trained: NetworkTraining) -> int:
-    with _bars() as bars:
-        save = trained(progress=_progress_on(bars))
-    _write(out, save)
+    with bars_on_stderr() as bars:
+        save = trained(progress=progress_on(bars))
+    write_whole(out, save)
     Console(file=sys.stdout, highlight=False).print(f"written: {out}")
     return 0
-
-
-def _bars() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(file=sys.stderr, stderr=True))
-
-
-def _progress_on(bars: Progress) -> Said:
-    """Return what shows the share of each thing that is done."""
-    tasks: dict[str, object] = {}
-
-    def progress(what: str, share: float) -> None:
-        if what not in tasks:
-            tasks[what] = bars.add_task(what, total=1.0)
-        bars.update(tasks[what], completed=share)  # type: ignore[arg-type]  # rich's TaskID is an int of its own
-
-    return progress
-
-
-def _say_missing(command: str, error: ModuleNotFoundError, extra: str) -> int:
-    hint = f"tallybone {command}: {error.name} is missing; it comes with: pip install 'tallybone[{extra}]'"
-    Console(file=sys.stderr, stderr=True).print(hint, markup=False, soft_wrap=True)
-    return 1
-
-
-def _write(out: Path, save: Callable[[Path], None]) -> None:
-    """Replace a file when its successor is complete."""
-    partial = out.with_name(out.name + ".part")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    save(partial)
-    partial.replace(out)
 
 
 def _scikit_learn_training() -> Training:
