@@ -1,0 +1,154 @@
+"""WAV files as blocks of sound: 8, 16, 24 and 32 bits or floating point, any rate, any number of channels."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardware.knock.errors import WavError
+from hardware.knock.heard import NS_PER_S, SoundBlock
+
+_PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
+# A program that writes a stream does not know its length and leaves one of these.
+_UNKNOWN_LENGTHS = (0, 0xFFFFFFFF, 0x7FFFFFFF)
+_MOST_CHANNELS = 64
+# A header may hold other things before the sound, but not for ever.
+_MOST_HEADER_BYTES = 1_000_000
+_BLOCK_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class WavForm:
+    """How the samples of a file are written.
+
+    Attributes:
+        is_float: Floating point instead of integers.
+        channels: 1 for mono, 2 for stereo.
+        rate_hz: Samples of each channel in a second.
+        sample_bytes: Of one sample of one channel.
+        sound_bytes: Length of the sound; None where the file does not say it.
+    """
+
+    is_float: bool
+    channels: int
+    rate_hz: int
+    sample_bytes: int
+    sound_bytes: int | None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be read."""
+        allowed = (4, 8) if self.is_float else (1, 2, 3, 4)
+        if self.sample_bytes not in allowed:
+            what = "floating point" if self.is_float else "integers"
+            raise WavError(
+                f"expected 8, 16, 24 or 32 bits, or 32 or 64 as floats, got {self.sample_bytes * 8} ({what})"
+            )
+        if not 1 <= self.channels <= _MOST_CHANNELS:
+            raise WavError(f"expected 1 to {_MOST_CHANNELS} channels, got {self.channels}")
+        if not 4_000 <= self.rate_hz <= 384_000:
+            raise WavError(f"expected 4000 to 384000 samples a second, got {self.rate_hz}")
+
+
+def read_wav(path: Path) -> Iterator[SoundBlock]:
+    """Yield the sound of a file in blocks, the channels mixed, its begin at 0 ns.
+
+    Raises:
+        WavError: If the file is no WAV file of a known form, or ends too early; what is there has been yielded by then.
+        OSError: If it cannot be opened or read.
+    """
+    with path.open("rb") as file:
+        form = read_header(file)
+        frame_bytes = form.sample_bytes * form.channels
+        left, frames = form.sound_bytes, 0
+        while left is None or left > 0:
+            wanted = max(1, round(_BLOCK_S * form.rate_hz)) * frame_bytes
+            data = file.read(wanted if left is None else min(wanted, left))
+            whole = len(data) // frame_bytes
+            if whole:
+                samples = decode(data[: whole * frame_bytes], form)
+                yield SoundBlock(samples, frames * NS_PER_S // form.rate_hz, form.rate_hz)
+            frames += whole
+            if not data or whole * frame_bytes < len(data):
+                break
+            left = None if left is None else left - len(data)
+        _require_whole(form, frames)
+
+
+def _require_whole(form: WavForm, frames: int) -> None:
+    if form.sound_bytes is None:
+        return
+    expected = form.sound_bytes // (form.sample_bytes * form.channels)
+    if frames < expected:
+        raise WavError(f"the file is cut: expected {expected} samples, got {frames}")
+
+
+def read_header(file: BinaryIO) -> WavForm:
+    """Return how the samples are written; the file stands at the first of them then.
+
+    Raises:
+        WavError: If this is no WAV file of a known form.
+    """
+    head = file.read(12)
+    if len(head) < 12 or head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
+        raise WavError("expected a WAV file (RIFF ... WAVE), but it begins otherwise")
+    said: tuple[int, int, int, int] | None = None
+    read_bytes = 12
+    while True:
+        head = file.read(8)
+        if len(head) < 8:
+            raise WavError("the file holds no sound: it ends before its data")
+        name, length = struct.unpack("<4sI", head)
+        if name == b"data":
+            break
+        read_bytes += 8 + length + length % 2
+        if read_bytes > _MOST_HEADER_BYTES:
+            raise WavError(f"expected the sound within the first {_MOST_HEADER_BYTES} bytes, but it is not there")
+        body = file.read(length + length % 2)
+        if name == b"fmt ":
+            said = _form_of(body[:length])
+    if said is None:
+        raise WavError("the file does not say how its sound is written (no fmt chunk)")
+    code, channels, rate_hz, bits = said
+    if code not in (_PCM, _FLOAT):
+        raise WavError(f"expected plain samples (format 1 or 3), got format {code}; convert it to PCM")
+    return WavForm(code == _FLOAT, channels, rate_hz, (bits + 7) // 8, None if length in _UNKNOWN_LENGTHS else length)
+
+
+def _form_of(body: bytes) -> tuple[int, int, int, int]:
+    """Return format, channels, rate and bits of a fmt chunk."""
+    if len(body) < 16:
+        raise WavError(f"expected a fmt chunk of 16 bytes or more, got {len(body)}")
+    code, channels, rate_hz, _, _, bits = struct.unpack_from("<HHIIHH", body)
+    if code == _EXTENSIBLE:
+        if len(body) < 26:
+            raise WavError(f"expected a fmt chunk of 26 bytes or more, got {len(body)}")
+        (code,) = struct.unpack_from("<H", body, 24)
+    return code, channels, rate_hz, bits
+
+
+def decode(data: bytes, form: WavForm) -> NDArray[np.float32]:
+    """Return samples as float32 from -1 to 1, shape (N,), the mean of the channels.
+
+    Args:
+        data: Whole frames.
+        form: How they are written.
+    """
+    if form.is_float:
+        values = np.frombuffer(data, f"<f{form.sample_bytes}").astype(np.float64)
+        values = np.clip(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0), -1, 1)
+    elif form.sample_bytes == 1:  # bytes of WAV have no sign
+        values = (np.frombuffer(data, np.uint8).astype(np.float64) - 128) / 128
+    elif form.sample_bytes == 3:
+        low = np.frombuffer(data, np.uint8).reshape(-1, 3)
+        wide = np.zeros((len(low), 4), np.uint8)
+        wide[:, 1:] = low
+        values = wide.view("<i4").ravel() / 2**31
+    else:
+        values = np.frombuffer(data, f"<i{form.sample_bytes}") / float(2 ** (8 * form.sample_bytes - 1))
+    return np.asarray(values.reshape(-1, form.channels).mean(axis=1), np.float32)

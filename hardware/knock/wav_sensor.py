@@ -1,0 +1,72 @@
+"""A knock sensor that hears a WAV file as if it happened now: for demonstrations and for tests of a whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from hardware.knock.detector import KnockDetector
+from hardware.knock.errors import WavError
+from hardware.knock.heard import NS_PER_S, KnockHeard, SoundBlock
+from hardware.knock.sensor import Life, SensorState
+from hardware.knock.wav import read_wav
+
+
+class WavKnockSensor:
+    """Plays a file once, at the pace of the clock, and hears what knocks in it.
+
+    Args:
+        path: The file.
+        clock: Tells the time in ns on the clock of the game.
+        detector: What listens, by default the shipped one.
+    """
+
+    def __init__(self, path: Path, *, clock: Callable[[], int], detector: KnockDetector | None = None) -> None:
+        self._path, self._clock = path, clock
+        self._detector = detector or KnockDetector()
+        self._life = Life(f"file {path.name}")
+        self._state = SensorState()
+        self._blocks: Iterator[SoundBlock] = iter(())
+        self._next: SoundBlock | None = None
+        self._started_ns = 0
+
+    @property
+    def state(self) -> SensorState:
+        """A problem where the file is missing, no WAV file, or at its end."""
+        return self._state
+
+    def start(self) -> None:
+        """Begin with the first sample now."""
+        self._life.start()
+        self._started_ns = self._clock()
+        self._blocks = read_wav(self._path)
+        self._next = self._take()
+
+    def read(self) -> tuple[KnockHeard, ...]:
+        """Return what was heard in the part of the file that is over by now."""
+        self._life.require_open()
+        heard: list[KnockHeard] = []
+        while (block := self._next) is not None:
+            lasts_ns = len(block.samples) * NS_PER_S // block.rate_hz
+            if self._started_ns + block.t_ns + lasts_ns > self._clock():
+                break
+            heard += self._detector.feed(replace(block, t_ns=self._started_ns + block.t_ns))
+            self._next = self._take()
+        return tuple(heard)
+
+    def close(self) -> None:
+        """Stop playing."""
+        self._life.end()
+        self._next, self._blocks = None, iter(())
+
+    def _take(self) -> SoundBlock | None:
+        try:
+            block = next(self._blocks, None)
+        except (OSError, WavError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            self._state = SensorState(f"{self._path}: {why}")
+            return None
+        if block is None:
+            self._state = SensorState(f"{self._path}: at its end")
+        return block

@@ -1,0 +1,168 @@
+"""Modelled recordings of a table: hits of every kind at known times, speech and noise between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardware.knock.heard import Sound
+from hardware.knock_training import contacts
+from hardware.knock_training.contacts import LENGTH, RATE_HZ, Spectrum, force
+from hardware.knock_training.surroundings import Hearing, draw_hearing, noise, smeared, taken
+from hardware.knock_training.tables import Table, draw_table, thing_rings
+from hardware.knock_training.voices import speech, thump
+
+# Shares of the events of a scene. Knocks and what is most like them come most often.
+_SHARES = {
+    Sound.KNOCK: 0.26,
+    Sound.FINGER: 0.10,
+    Sound.NAIL: 0.09,
+    Sound.NAIL_TIP: 0.12,
+    Sound.TILE: 0.12,
+    Sound.SLAM: 0.12,
+    Sound.SHUFFLE: 0.07,
+    Sound.GLASS: 0.06,
+    Sound.SPEECH: 0.04,
+    Sound.NOTHING: 0.02,
+}
+_GAP_S = (0.7, 1.3)
+_DOUBLE_SHARE, _DOUBLE_GAP_S = 0.3, (0.13, 0.4)
+_FIRST_S = 0.5
+# A recorder may smear a hit over the time before it: so many samples stand before its begin.
+LEAD = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Something in a scene makes a sound, from *t_s* to *until_s*, counted from the scene's begin."""
+
+    kind: Sound
+    t_s: float
+    until_s: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """A modelled recording.
+
+    Attributes:
+        samples: Shape (N,), at 16 kHz.
+        made: What makes a sound when, in order.
+    """
+
+    samples: NDArray[np.float32]
+    made: tuple[Made, ...]
+
+
+def draw_scene(rng: np.random.Generator, *, events: int) -> Scene:
+    """Return a random table in a random room, and *events* things that happen on it."""
+    table, hearing = draw_table(rng), draw_hearing(rng)
+    kinds = list(_SHARES)
+    shares = np.array(list(_SHARES.values()))
+    chosen = [kinds[int(i)] for i in rng.choice(len(kinds), events, p=shares / shares.sum())]
+    made, parts, t_s = [], [], _FIRST_S
+    for kind in chosen:
+        loud = _loudness(rng, kind, hearing)
+        for begin_s, any_loud in _event(rng, kind, table, hearing):
+            sound = any_loud / (np.abs(any_loud).max() + 1e-12) * loud
+            lasts_s = _lasts_s(sound)
+            made.append(Made(kind, t_s + begin_s, t_s + begin_s + lasts_s))
+            parts.append((round((t_s + begin_s) * RATE_HZ) - LEAD, sound))
+        t_s = made[-1].until_s + rng.uniform(*_GAP_S)
+    samples = noise(rng, hearing, round(t_s * RATE_HZ) + 2 * LENGTH)
+    for first, sound in parts:
+        samples[first : first + len(sound)] += sound[: max(0, len(samples) - first)]
+    return Scene(taken(samples[: round(t_s * RATE_HZ)], hearing), tuple(made))
+
+
+def hit(rng: np.random.Generator, kind: Sound, table: Table, hearing: Hearing) -> NDArray[np.float64]:
+    """Return the sound of one hit, of any loudness, shape (LENGTH,), which begins after LEAD samples."""
+    if kind is Sound.SHUFFLE:
+        raise ValueError("a shuffle is many hits")
+    pressed = force(_contacts(rng, kind))
+    heard = pressed * table.struck(rng)
+    own = _own(rng, kind)
+    if own is not None:
+        # Both parts are made as loud as each other first: how loud a thing rings beside the table is anybody's guess.
+        ringing = pressed * own
+        heard = heard / _level(heard) + ringing / _level(ringing) * 10 ** (rng.uniform(-30, 3) / 20)
+    return smeared(rng, hearing, np.roll(np.fft.irfft(heard * hearing.response, LENGTH), LEAD), LEAD)
+
+
+def _contacts(rng: np.random.Generator, kind: Sound) -> list[contacts.Contact]:
+    match kind:
+        case Sound.KNOCK:
+            return contacts.knuckle(rng)
+        case Sound.FINGER:
+            return contacts.finger_pad(rng)
+        case Sound.NAIL:
+            return contacts.nail(rng)
+        case Sound.NAIL_TIP:
+            return contacts.nail_tip(rng)
+        case Sound.SLAM:
+            return contacts.slam(rng)
+        case Sound.GLASS:
+            return contacts.glass(rng)
+        case _:
+            return contacts.tile(rng)
+
+
+def _own(rng: np.random.Generator, kind: Sound) -> Spectrum | None:
+    match kind:
+        case Sound.TILE | Sound.SLAM:
+            return thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.08), count=4)
+        case Sound.GLASS:
+            return thing_rings(rng, from_hz=900, to_hz=6_500, loss=(0.0008, 0.01), count=5)
+        case _:
+            return None
+
+
+def _event(
+    rng: np.random.Generator, kind: Sound, table: Table, hearing: Hearing
+) -> list[tuple[float, NDArray[np.float64]]]:
+    """Return the sounds of one event, each with its begin in seconds."""
+    match kind:
+        case Sound.SHUFFLE:
+            return [(0.0, _shuffle(rng, table, hearing))]
+        case Sound.SPEECH:
+            return [(0.0, speech(rng))]
+        case Sound.NOTHING:
+            return [(0.0, thump(rng))]
+        case Sound.KNOCK if rng.random() < _DOUBLE_SHARE:
+            gap_s = float(rng.uniform(*_DOUBLE_GAP_S))
+            return [(index * gap_s, hit(rng, kind, table, hearing)) for index in range(2)]
+        case _:
+            return [(0.0, hit(rng, kind, table, hearing))]
+
+
+def _shuffle(rng: np.random.Generator, table: Table, hearing: Hearing) -> NDArray[np.float64]:
+    """Return tiles pushed about for a while: a third of the clicks on the table, the others among themselves."""
+    lasts_s = float(rng.uniform(0.3, 1.6))
+    sound = np.zeros(round(lasts_s * RATE_HZ) + LENGTH)
+    clatter = thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.06), count=8) * hearing.response
+    clatter /= _level(clatter)
+    places = [table.struck(rng) * hearing.response for _ in range(3)]
+    for one in contacts.shuffle(rng, lasts_s=lasts_s):
+        first = round(one.at_s * RATE_HZ)
+        rings = places[int(rng.integers(3))] if rng.random() < 0.35 else clatter
+        pressed = force([contacts.Contact(0.0, one.lasts_s, one.push, one.softness)])
+        sound[first : first + LENGTH] += np.roll(np.fft.irfft(pressed * rings / _level(rings), LENGTH), LEAD)
+    return sound
+
+
+def _loudness(rng: np.random.Generator, kind: Sound, hearing: Hearing) -> float:
+    """Return the peak of a sound as a share of full scale; above 1 it will be cut."""
+    low_db, high_db = {Sound.SLAM: (-18.0, 10.0), Sound.SPEECH: (-36.0, -6.0)}.get(kind, (-26.0, 3.0))
+    above_noise_db = hearing.noise_db + 24  # quieter ones nobody would call heard
+    return float(10 ** (rng.uniform(max(low_db, min(above_noise_db, -8.0)), high_db) / 20))
+
+
+def _level(spectrum: Spectrum) -> float:
+    return float(np.sqrt((np.abs(spectrum) ** 2).mean())) + 1e-12
+
+
+def _lasts_s(sound: NDArray[np.float64]) -> float:
+    """Return until when a sound is above a fiftieth of its peak."""
+    return float(np.flatnonzero(np.abs(sound) > 0.02 * np.abs(sound).max())[-1] + 1) / RATE_HZ

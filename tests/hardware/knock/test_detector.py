@@ -1,0 +1,146 @@
+"""The knock detector: knocks are found where they are, all else is not one, however the sound is divided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hardware.knock.detector import KnockDetector
+from hardware.knock.heard import NS_PER_S, KnockHeard, Sound, SoundBlock
+from tests.hardware.knock.sounds import RATE_HZ, block, scene, with_hits
+
+
+def heard_in(samples: NDArray[np.float32], *, size: int = 4_000, rate_hz: int = RATE_HZ) -> tuple[KnockHeard, ...]:
+    """What is heard in samples that come in blocks of a size."""
+    detector = KnockDetector()
+    told: list[KnockHeard] = []
+    for first in range(0, len(samples), size):
+        part = samples[first : first + size]
+        told += detector.feed(block(part, t_ns=first * NS_PER_S // rate_hz, rate_hz=rate_hz))
+    return tuple(told)
+
+
+def knocks_in(samples: NDArray[np.float32], **how: int) -> list[KnockHeard]:
+    return [one for one in heard_in(samples, **how) if one.kind is Sound.KNOCK]
+
+
+KNOCKS_S = (0.6, 1.5, 2.4)
+
+
+def test_knocks_are_heard_when_they_happen() -> None:
+    found = [
+        min(abs(one.t_ns / NS_PER_S - t_s) for t_s in KNOCKS_S)
+        for seed in range(12)
+        for one in knocks_in(with_hits(Sound.KNOCK, KNOCKS_S, seed=seed))
+    ]
+    assert len(found) >= 0.8 * 12 * len(KNOCKS_S)
+    assert max(found) < 0.020
+
+
+@pytest.mark.parametrize("kind", [Sound.TILE, Sound.SLAM, Sound.NAIL_TIP])
+def test_what_is_no_knock_is_none(kind: Sound) -> None:
+    said = [knocks_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8)]
+    assert sum(map(len, said)) <= 1
+    assert any(heard_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8))
+
+
+@pytest.mark.parametrize("size", [1, 7, 160, 511, 512, 513, 4096, 100_000])
+def test_the_size_of_blocks_changes_nothing(size: int) -> None:
+    samples = scene(1).samples[: 4 * RATE_HZ]
+    whole = heard_in(samples, size=len(samples))
+    assert len(whole) >= 2
+    assert heard_in(samples, size=size) == whole
+
+
+@pytest.mark.parametrize("rate_hz", [8_000, 11_025, 22_050, 44_100, 48_000, 96_000])
+@pytest.mark.parametrize("size", [100, 4_410])
+def test_the_size_of_blocks_changes_nothing_at_other_rates(rate_hz: int, size: int) -> None:
+    samples = np.random.default_rng(2).normal(0, 0.001, 2 * rate_hz).astype(np.float32)
+    samples[rate_hz : rate_hz + 30] += 0.5
+    whole = heard_in(samples, size=len(samples), rate_hz=rate_hz)
+    assert len(whole) == 1
+    assert heard_in(samples, size=size, rate_hz=rate_hz) == whole
+    assert whole[0].t_ns == pytest.approx(NS_PER_S, abs=2_000_000)
+
+
+def test_whole_numbers_and_floats_are_heard_alike() -> None:
+    samples = np.round(scene(1).samples[: 3 * RATE_HZ] * 32768)
+    as_int, as_float = KnockDetector(), KnockDetector()
+    told = as_int.feed(block(np.clip(samples, -32768, 32767).astype(np.int16)))
+    assert told
+    assert as_float.feed(block(np.clip(samples / 32768, -1, 32767 / 32768).astype(np.float32))) == told
+
+
+def test_a_double_knock_is_counted_as_a_row() -> None:
+    rows = [
+        tuple(one.in_row for one in knocks_in(with_hits(Sound.KNOCK, (0.6, 0.85, 2.5), seed=seed)))
+        for seed in range(10)
+    ]
+    assert rows.count((1, 2, 1)) >= 6
+
+
+def test_a_quieter_room_hears_the_same_knocks_at_another_level() -> None:
+    samples = with_hits(Sound.KNOCK, KNOCKS_S, seed=1)
+    loud, quiet = knocks_in(samples), knocks_in((samples / 8).astype(np.float32))
+    assert [one.t_ns for one in loud] == [one.t_ns for one in quiet]
+    assert [one.strength / 8 for one in loud] == pytest.approx([one.strength for one in quiet])
+
+
+def test_noise_that_grows_slowly_is_no_sound() -> None:
+    rng = np.random.default_rng(4)
+    samples = rng.normal(0, 1, 8 * RATE_HZ) * np.geomspace(0.0005, 0.05, 8 * RATE_HZ)
+    assert heard_in(samples.astype(np.float32)) == ()
+
+
+def test_times_are_those_of_the_blocks_and_a_gap_begins_anew() -> None:
+    samples = with_hits(Sound.KNOCK, (0.6,), seed=1)
+    detector = KnockDetector(seat=2)
+    (early,) = detector.feed(block(samples, t_ns=50 * NS_PER_S))
+    (late,) = detector.feed(block(samples, t_ns=90 * NS_PER_S))
+    assert early.t_ns == pytest.approx(50.6 * NS_PER_S, abs=20_000_000)
+    assert late == replace(early, t_ns=late.t_ns)
+    assert late.t_ns - early.t_ns == 40 * NS_PER_S
+    assert late.seat == 2
+
+
+def test_a_clock_that_drifts_is_followed() -> None:
+    detector = KnockDetector()
+    told: list[KnockHeard] = []
+    samples = with_hits(Sound.KNOCK, (28.5,), seed=1)
+    for first in range(0, len(samples), 1_600):
+        t_ns = round(first * NS_PER_S / RATE_HZ * 1.0005)  # 15 ms in half a minute
+        told += detector.feed(block(samples[first : first + 1_600], t_ns=t_ns))
+    assert told[-1].t_ns == pytest.approx(28.5 * 1.0005 * NS_PER_S, abs=8_000_000)
+
+
+def test_a_second_microphone_at_another_rate_begins_anew() -> None:
+    detector = KnockDetector()
+    assert detector.feed(block(np.zeros(1_000, np.float32))) == ()
+    assert detector.feed(block(np.zeros(1_000, np.float32), t_ns=62_500_000, rate_hz=48_000)) == ()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e38])
+def test_broken_samples_do_no_harm(value: float) -> None:
+    samples = with_hits(Sound.KNOCK, (0.6,), seed=1)
+    samples[1000:1100] = value
+    with np.errstate(over="ignore", invalid="ignore"):
+        for one in heard_in(samples):
+            assert 0 <= one.strength <= 1
+
+
+def test_blocks_of_another_shape_or_kind_are_refused() -> None:
+    for samples in (np.zeros((2, 2), np.float32), np.zeros(4, np.float64), np.zeros(4, np.int32)):
+        with pytest.raises(ValueError, match="samples must be float32 or int16"):
+            SoundBlock(samples, 0)  # type: ignore[arg-type]  # that is what is refused
+    with pytest.raises(ValueError, match="rate_hz must be 4000 to 384000, but got 100"):
+        SoundBlock(np.zeros(4, np.float32), 0, 100)
+
+
+def test_impossible_knocks_are_refused() -> None:
+    with pytest.raises(ValueError, match="strength must be 0 to 1"):
+        KnockHeard(0, None, 1.5, 0.5)
+    with pytest.raises(ValueError, match="in a row"):
+        KnockHeard(0, None, 0.5, 0.5, Sound.SLAM, 1)

@@ -1,0 +1,452 @@
+"""One contract for all knock sensors, and what is special to each: lost sound, unplugged parts, pulses and levels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from gpiozero import GPIOZeroError
+from gpiozero.pins.mock import MockFactory
+
+from hardware.knock.errors import KnockError, KnockSensorError
+from hardware.knock.fake import FakeKnockSensor, NoKnockSensor
+from hardware.knock.heard import NS_PER_S, KnockHeard, Sound
+from hardware.knock.microphone import MicrophoneKnockSensor
+from hardware.knock.peaks import PeakFinder
+from hardware.knock.piezo_pin import PinKnockSensor
+from hardware.knock.piezo_spi import SpiKnockSensor, asked, level_of
+from hardware.knock.sensor import BackOff, KnockSensor
+from hardware.knock.wav_sensor import WavKnockSensor
+from tests.hardware.knock.sounds import with_hits, write_wav
+
+ROOT = Path(__file__).resolve().parent.parent.parent.parent
+MS = 1_000_000
+
+
+class Clock:
+    """Stands still until it is told."""
+
+    def __init__(self) -> None:
+        self.t_ns = 10 * NS_PER_S
+
+    def __call__(self) -> int:
+        return self.t_ns
+
+
+class PortAudioError(Exception):
+    """As sounddevice has it."""
+
+
+class Stream:
+    """An open stream of the library."""
+
+    def __init__(self, callback: Callable[..., None]) -> None:
+        self.callback, self.active = callback, False
+
+    def start(self) -> None:
+        self.active = True
+
+    def close(self) -> None:
+        self.active = False
+
+
+class Library:
+    """As much of sounddevice as the adapter uses, with one microphone that can be pulled out."""
+
+    PortAudioError = PortAudioError
+
+    def __init__(self) -> None:
+        self.is_plugged_in = True
+        self.is_listed = True
+        self.streams: list[Stream] = []
+        self.asked: dict[str, Any] = {}
+
+    def InputStream(self, *, callback: Callable[..., None], **asked: Any) -> Stream:  # noqa: N802 - its name there
+        if not self.is_listed:
+            raise PortAudioError("Error querying device -1")
+        self.asked = asked
+        self.streams.append(Stream(callback))
+        return self.streams[-1]
+
+    def _terminate(self) -> None:
+        self.is_listed = False
+
+    def _initialize(self) -> None:
+        self.is_listed = self.is_plugged_in
+
+    def hear(self, samples: np.ndarray, clock: Clock, *, overflow: bool = False) -> None:
+        """Give the samples as PortAudio does, in blocks of 64 ms that end now."""
+        for first in range(0, len(samples), 1_024):
+            part = samples[first : first + 1_024]
+            clock.t_ns += len(part) * NS_PER_S // 16_000
+            times = SimpleNamespace(currentTime=5.0, inputBufferAdcTime=5.0 - len(part) / 16_000)
+            self.streams[-1].callback(part[:, None], len(part), times, SimpleNamespace(input_overflow=overflow))
+
+
+class Spi:
+    """As much of spidev as the adapter uses; what is written is checked, what is read is told before."""
+
+    def __init__(self) -> None:
+        self.level = 20
+        self.is_there = True
+        self.reads = 0
+        self.max_speed_hz = 0
+        self.is_open = False
+
+    def SpiDev(self) -> Spi:  # noqa: N802 - its name there
+        return self
+
+    def open(self, bus: int, chip: int) -> None:
+        if not self.is_there:
+            raise FileNotFoundError(2, "No such file or directory")
+        self.is_open = True
+
+    def xfer2(self, values: list[int]) -> list[int]:
+        assert self.is_open
+        assert 0 < self.max_speed_hz <= 1_350_000
+        assert values == [1, 0xB0, 0]  # channel 3
+        if not self.is_there:
+            raise OSError(5, "Input/output error")
+        self.reads += 1
+        return [255, 0xF8 | self.level >> 8, self.level & 255]
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+Made = Callable[[Clock, Path], KnockSensor]
+
+
+def mock_pins() -> MockFactory:
+    return MockFactory()
+
+
+SENSORS: dict[str, Made] = {
+    "fake": lambda clock, folder: FakeKnockSensor(),
+    "none": lambda clock, folder: NoKnockSensor(),
+    "file": lambda clock, folder: WavKnockSensor(write_wav(folder / "a.wav", np.zeros(9, np.float32)), clock=clock),
+    "microphone": lambda clock, folder: MicrophoneKnockSensor(clock=clock, library=Library),
+    "pin": lambda clock, folder: PinKnockSensor(17, clock=clock, pin_factory=mock_pins()),
+    "spi": lambda clock, folder: SpiKnockSensor(3, clock=clock, library=Spi),
+}
+
+
+@pytest.fixture(params=list(SENSORS))
+def sensor(request: pytest.FixtureRequest, clock: Clock, tmp_path: Path) -> KnockSensor:
+    """Each sensor in turn."""
+    return SENSORS[request.param](clock, tmp_path)
+
+
+def test_a_sensor_is_started_read_and_closed(sensor: KnockSensor) -> None:
+    sensor.start()
+    assert sensor.read() == ()
+    sensor.close()
+
+
+def test_a_sensor_is_read_only_while_it_is_open(sensor: KnockSensor) -> None:
+    with pytest.raises(KnockError, match="not started"):
+        sensor.read()
+    sensor.start()
+    sensor.close()
+    with pytest.raises(KnockError, match="closed"):
+        sensor.read()
+
+
+def test_a_sensor_is_started_once(sensor: KnockSensor) -> None:
+    sensor.start()
+    with pytest.raises(KnockError, match="started again"):
+        sensor.start()
+    sensor.close()
+    with pytest.raises(KnockError, match="started again"):
+        sensor.start()
+
+
+def test_closing_again_or_before_the_start_does_nothing(sensor: KnockSensor) -> None:
+    sensor.close()
+    sensor.close()
+
+
+@pytest.mark.parametrize("kind", ["fake", "none", "file", "microphone", "pin", "spi"])
+def test_a_sensor_that_works_has_no_problem(kind: str, clock: Clock, tmp_path: Path) -> None:
+    sensor = SENSORS[kind](clock, tmp_path)
+    sensor.start()
+    assert (sensor.state.problem, sensor.state.lost) == (None, 0)
+    sensor.close()
+
+
+def knocking(seed: int = 1) -> np.ndarray:
+    return with_hits(Sound.KNOCK, (0.6,), seed=seed)
+
+
+class TestFake:
+    def test_it_hears_what_it_is_told(self) -> None:
+        fake = FakeKnockSensor()
+        fake.start()
+        knock = KnockHeard(5, 1, 0.5, 0.9)
+        fake.hear(knock)
+        assert fake.read() == (knock,)
+        assert fake.read() == ()
+
+    def test_time_does_not_run_backwards(self) -> None:
+        fake = FakeKnockSensor()
+        fake.start()
+        fake.hear(KnockHeard(5, None, 0.5, 0.9))
+        with pytest.raises(KnockError, match="4 ns came after 5 ns"):
+            fake.hear(KnockHeard(4, None, 0.5, 0.9))
+
+    def test_a_knock_that_nobody_read_fails_at_the_end(self) -> None:
+        fake = FakeKnockSensor()
+        fake.start()
+        fake.hear(KnockHeard(5, None, 0.5, 0.9))
+        with pytest.raises(KnockError, match="1 sounds were never read"):
+            fake.close()
+
+    def test_what_is_unplugged_hears_nothing(self) -> None:
+        fake = FakeKnockSensor()
+        fake.start()
+        fake.unplug("pulled out")
+        assert fake.state.problem == "pulled out"
+        with pytest.raises(KnockError, match="pulled out"):
+            fake.hear(KnockHeard(5, None, 0.5, 0.9))
+        fake.plug_in()
+        assert fake.state.problem is None
+
+
+class TestMicrophone:
+    def started(self, clock: Clock) -> tuple[MicrophoneKnockSensor, Library]:
+        library = Library()
+        sensor = MicrophoneKnockSensor(clock=clock, device="USB", library=lambda: library)
+        sensor.start()
+        return sensor, library
+
+    def test_a_knock_has_the_time_of_the_clock_when_it_was_taken(self, clock: Clock) -> None:
+        sensor, library = self.started(clock)
+        library.hear(knocking(), clock)
+        (knock,) = sensor.read()
+        assert knock.kind is Sound.KNOCK
+        assert knock.t_ns == pytest.approx(10.6 * NS_PER_S, abs=20 * MS)
+        assert library.asked == {
+            "samplerate": 16_000, "blocksize": 1_024, "device": "USB", "channels": 1, "dtype": "float32"
+        }  # fmt: skip
+
+    def test_sound_that_was_lost_is_counted(self, clock: Clock) -> None:
+        sensor, library = self.started(clock)
+        library.hear(np.zeros(2_048, np.float32), clock, overflow=True)
+        assert sensor.state.lost == 2
+        library.hear(np.zeros(1_024 * 70, np.float32), clock)
+        assert sensor.state.lost == 2 + 8  # 64 wait, two of them from before
+
+    def test_one_that_is_unplugged_is_said_and_found_again(self, clock: Clock) -> None:
+        sensor, library = self.started(clock)
+        library.is_plugged_in = False
+        library.streams[0].active = False
+        assert sensor.read() == ()
+        assert "unplugged" in str(sensor.state.problem)
+        for _ in range(20):
+            clock.t_ns += NS_PER_S
+            sensor.read()
+        assert "cannot be opened" in str(sensor.state.problem)
+        library.is_plugged_in = True
+        clock.t_ns += 31 * NS_PER_S
+        sensor.read()
+        assert sensor.state.problem is None
+        library.hear(knocking(), clock)
+        assert len(sensor.read()) == 1
+
+    def test_one_that_falls_silent_without_a_word_counts_as_unplugged(self, clock: Clock) -> None:
+        sensor, library = self.started(clock)
+        clock.t_ns += 3 * NS_PER_S
+        sensor.read()
+        assert "unplugged" in str(sensor.state.problem)
+        assert not library.streams[0].active
+
+    def test_one_that_is_missing_at_the_start_stops_nothing(self, clock: Clock) -> None:
+        library = Library()
+        library.is_listed = library.is_plugged_in = False
+        sensor = MicrophoneKnockSensor(clock=clock, library=lambda: library)
+        sensor.start()
+        assert "cannot be opened" in str(sensor.state.problem)
+        assert sensor.read() == ()
+        sensor.close()
+
+    def test_closing_gives_it_back(self, clock: Clock) -> None:
+        sensor, library = self.started(clock)
+        sensor.close()
+        assert not library.streams[0].active
+
+
+class TestFile:
+    def test_it_is_heard_at_the_pace_of_the_clock(self, clock: Clock, tmp_path: Path) -> None:
+        sensor = WavKnockSensor(write_wav(tmp_path / "a.wav", knocking()), clock=clock)
+        sensor.start()
+        clock.t_ns += NS_PER_S // 2
+        assert sensor.read() == ()
+        clock.t_ns += NS_PER_S
+        (knock,) = sensor.read()
+        assert knock.t_ns == pytest.approx(10.6 * NS_PER_S, abs=20 * MS)
+        assert sensor.state.problem is None
+        clock.t_ns += NS_PER_S
+        assert sensor.read() == ()
+        assert str(sensor.state.problem).endswith("a.wav: at its end")
+
+    def test_a_missing_or_wrong_file_is_a_problem_and_no_error(self, clock: Clock, tmp_path: Path) -> None:
+        for data, words in ((None, "No such file"), (b"text", "expected a WAV file")):
+            path = tmp_path / "b.wav"
+            if data is not None:
+                path.write_bytes(data)
+            sensor = WavKnockSensor(path, clock=clock)
+            sensor.start()
+            assert words in str(sensor.state.problem)
+            assert sensor.read() == ()
+
+
+class TestPin:
+    def test_a_pulse_is_a_knock_with_its_time(self, clock: Clock) -> None:
+        factory = mock_pins()
+        sensor = PinKnockSensor(17, clock=clock, pin_factory=factory, seat=3)
+        sensor.start()
+        pin = factory.pin(17)
+        for wait_ms in (500, 5, 30, 300, 2_000):
+            clock.t_ns += wait_ms * MS
+            pin.drive_high()
+            pin.drive_low()
+        heard = sensor.read()
+        assert [(one.t_ns // MS - 10_000, one.in_row) for one in heard] == [(500, 1), (835, 2), (2835, 1)]
+        assert {one.seat for one in heard} == {3}
+        sensor.close()
+
+    def test_closing_gives_the_pin_back(self, clock: Clock) -> None:
+        factory = mock_pins()
+        for _ in range(2):
+            sensor = PinKnockSensor(17, clock=clock, pin_factory=factory)
+            sensor.start()
+            assert sensor.state.problem is None
+            sensor.close()
+
+    def test_a_pin_that_another_has_is_said_and_asked_for_again(self, clock: Clock) -> None:
+        factory = mock_pins()
+        first, second = (PinKnockSensor(17, clock=clock, pin_factory=factory) for _ in range(2))
+        first.start()
+        second.start()
+        assert "pin 17 cannot be used" in str(second.state.problem)
+        first.close()
+        clock.t_ns += NS_PER_S
+        second.read()
+        assert second.state.problem is None
+        second.close()
+
+    def test_the_error_of_gpiozero_is_the_one_that_is_caught(self) -> None:
+        import gpiozero
+
+        assert gpiozero.GPIOZeroError is GPIOZeroError
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait for a thread, five seconds at most."""
+    end = time.perf_counter() + 5
+    while not is_so():
+        assert time.perf_counter() < end
+
+
+class TestSpi:
+    def test_the_bytes_are_those_of_the_data_sheet(self) -> None:
+        assert asked(0) == [1, 0x80, 0]
+        assert asked(7) == [1, 0xF0, 0]
+        assert level_of([255, 0xFB, 0xFF]) == 1023
+        assert level_of([0, 0xFC, 0x05]) == 5
+
+    def test_a_channel_that_is_none_is_refused(self, clock: Clock) -> None:
+        with pytest.raises(ValueError, match="channel must be 0 to 7, but got 8"):
+            SpiKnockSensor(8, clock=clock)
+
+    def test_it_polls_says_what_fails_and_begins_anew(self) -> None:
+        spi = Spi()
+        sensor = SpiKnockSensor(3, clock=time.perf_counter_ns, library=lambda: spi)
+        sensor.start()
+        until(lambda: spi.reads > 3)
+        spi.level = 600
+        until(lambda: any(one.strength == pytest.approx(600 / 1023) for one in sensor.read()))
+        spi.is_there = False
+        until(lambda: sensor.state.problem is not None)
+        assert sensor.state.problem == "SPI 0.0 cannot be read: Input/output error"
+        spi.is_there = True
+        until(lambda: sensor.state.problem is None)
+        sensor.close()
+        assert not spi.is_open
+
+
+class TestPeaks:
+    def levels(self, *hits: tuple[int, int], rest: int = 20) -> list[KnockHeard]:
+        """What is found at 500 levels a second; each hit is a time in ms and a height that falls by half in 20 ms."""
+        finder = PeakFinder(full_level=1023)
+        found = []
+        for t_ms in range(0, 3_000, 2):
+            held = [height * 0.5 ** ((t_ms - at_ms) / 20) for at_ms, height in hits if t_ms >= at_ms]
+            one = finder.feed(t_ms * MS, round(min(1023, rest + max(held, default=0))))
+            found += [] if one is None else [one]
+        return found
+
+    def test_a_hit_has_its_time_and_its_height(self) -> None:
+        (one,) = self.levels((500, 400))
+        assert one.t_ns == 500 * MS
+        assert one.strength == pytest.approx(420 / 1023)
+
+    def test_the_second_of_a_double_knock_is_found_while_the_first_still_fades(self) -> None:
+        assert [one.in_row for one in self.levels((500, 900), (700, 300))] == [1, 2]
+
+    def test_what_comes_too_soon_is_the_same_hit(self) -> None:
+        assert len(self.levels((500, 300), (560, 800))) == 1
+
+    def test_a_rest_that_is_high_is_no_hit(self) -> None:
+        assert self.levels(rest=700) == []
+
+    def test_a_weak_one_is_none(self) -> None:
+        assert self.levels((500, 20)) == []
+
+
+def test_a_part_is_tried_again_after_longer_and_longer_waits() -> None:
+    back_off, tried = BackOff(), []
+    for t_s in range(200):
+        if back_off.is_due(t_s * NS_PER_S):
+            tried.append(t_s)
+            back_off.failed(t_s * NS_PER_S)
+    assert tried == [0, 1, 2, 4, 8, 16, 32, 62, 92, 122, 152, 182]
+    back_off.worked()
+    assert back_off.is_due(0)
+
+
+def test_every_adapter_can_be_imported_without_its_library() -> None:
+    code = """
+import sys
+for name in ("sounddevice", "gpiozero", "spidev"):
+    sys.modules[name] = None
+from hardware.knock.microphone import MicrophoneKnockSensor as A
+from hardware.knock.piezo_pin import PinKnockSensor as B
+from hardware.knock.piezo_spi import SpiKnockSensor as C
+from hardware.knock.errors import KnockSensorError
+clock = lambda: 0
+for sensor in (A(clock=clock), B(17, clock=clock, pin_factory=None), C(3, clock=clock)):
+    try:
+        sensor.start()
+    except KnockSensorError as error:
+        assert "it comes with" in str(error), error
+    else:
+        raise SystemExit("started without its library")
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_a_missing_library_is_an_error_of_the_sensor() -> None:
+    assert issubclass(KnockSensorError, OSError)

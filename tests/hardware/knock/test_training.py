@@ -1,0 +1,88 @@
+"""Training: the modelled sound is what physics says, truth agrees with it, and everything follows from the seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hardware.knock.heard import Sound
+from hardware.knock_training.contacts import RATE_HZ, Contact, finger_pad, force, frequencies, knuckle, nail
+from hardware.knock_training.fit import collect, figures, fit, train_knock
+from hardware.knock_training.scenes import draw_scene
+from tests.hardware.knock.sounds import scene
+
+
+@pytest.mark.parametrize("softness", [0.0, 0.4, 1.0])
+def test_a_contact_pushes_by_its_impulse(softness: float) -> None:
+    assert force([Contact(0.001, 0.002, 3.0, softness)])[0] == pytest.approx(3.0)
+
+
+def test_the_spectrum_of_a_pulse_is_that_of_its_samples() -> None:
+    # A sine squared of 4 ms, summed by hand at 16 kHz.
+    times_s = np.arange(64) / RATE_HZ
+    pulse = np.sin(np.pi * times_s / 0.004) ** 2
+    by_hand = np.fft.rfft(pulse / pulse.sum(), 8192)
+    low = frequencies() < 2_000
+    assert np.abs(force([Contact(0.0, 0.004, 1.0, 1.0)])[low]) == pytest.approx(np.abs(by_hand[low]), abs=1e-4)
+
+
+def test_what_presses_longer_sounds_duller() -> None:
+    high = (frequencies() > 3_000) & (frequencies() < 5_000)
+
+    def brightness(contacts: list[Contact]) -> float:
+        spectrum = np.abs(force(contacts)) ** 2
+        return float(spectrum[high].sum() / spectrum.sum())
+
+    rng = np.random.default_rng(1)
+    of_nail, of_knuckle, of_pad = (
+        np.median([brightness(kind(rng)) for _ in range(60)]) for kind in (nail, knuckle, finger_pad)
+    )
+    assert of_nail > 5 * of_knuckle > 25 * of_pad
+
+
+def test_a_scene_follows_from_its_seed() -> None:
+    first, again = (draw_scene(np.random.default_rng(5), events=3) for _ in range(2))
+    other = draw_scene(np.random.default_rng(6), events=3)
+    assert first.made == again.made
+    assert (first.samples == again.samples).all()
+    assert first.made != other.made
+
+
+def test_what_is_made_is_where_the_scene_says() -> None:
+    samples, made = scene(3, 12).samples, scene(3, 12).made
+    assert len(made) >= 12
+    begins = [one.t_s for one in made]
+    assert begins == sorted(begins)
+    for one in made:
+        first = round(one.t_s * RATE_HZ)
+        before = np.abs(samples[first - 1_600 : first - 480]).max()
+        after = np.abs(samples[first : first + 3_200]).max()
+        assert after > before or one.kind in (Sound.SPEECH, Sound.NOTHING)
+
+
+def test_most_knocks_are_found_as_sounds_and_taught_as_knocks() -> None:
+    examples = collect(9, 3, lambda share: None)
+    assert examples.knocks >= 5
+    assert 0.9 <= (examples.sounds == 0).sum() / examples.knocks <= 1.05
+
+
+def test_a_classifier_is_better_than_chance_after_a_few_scenes() -> None:
+    learn, check = (collect(seed, 8, lambda share: None) for seed in (1, 2))
+    shares: list[float] = []
+    classifier = fit(learn, 1, 60, shares.append)
+    assert shares[-1] == 1.0
+    right = (classifier.probabilities(check.features).argmax(axis=1) == check.sounds).mean()
+    assert right > 0.5
+    assert "knocks found" in figures(classifier, check)
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_classifier() -> None:
+    def trained(seed: int) -> list[np.ndarray]:
+        one = train_knock(seed=seed, scenes=2, epochs=2, progress=lambda what, share: None)
+        assert one.notes["seed"] == seed
+        return [one.mean, one.scale, *one.weights, *one.biases]
+
+    first, again, other = trained(1), trained(1), trained(2)
+    assert all((a == b).all() for a, b in zip(first, again, strict=True))
+    assert not all((a == b).all() for a, b in zip(first, other, strict=True))

@@ -1,0 +1,137 @@
+"""WAV files: every form gives the same sound, and a file that is none is refused in plain words."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardware.knock.errors import WavError
+from hardware.knock.wav import read_wav
+from tests.hardware.knock.sounds import wav_bytes
+
+WAVE = np.array([0.0, 0.5, -0.5, 0.25, -1.0, 0.75])
+
+
+def read(path: Path, data: bytes) -> np.ndarray:
+    path.write_bytes(data)
+    return np.concatenate([block.samples for block in read_wav(path)])
+
+
+def three_bytes(values: np.ndarray) -> bytes:
+    return b"".join(int(value).to_bytes(3, "little", signed=True) for value in values)
+
+
+FORMS: dict[str, bytes] = {
+    "8 bits": wav_bytes((WAVE * 128 + 128).astype(np.uint8).tobytes(), bits=8),
+    "16 bits": wav_bytes((WAVE * 32768).astype("<i2").tobytes()),
+    "24 bits": wav_bytes(three_bytes(WAVE * 2**23), bits=24),
+    "32 bits": wav_bytes((WAVE * 2**31).astype("<i4").tobytes(), bits=32),
+    "32 bits as floats": wav_bytes(WAVE.astype("<f4").tobytes(), code=3, bits=32),
+    "64 bits as floats": wav_bytes(WAVE.astype("<f8").tobytes(), code=3, bits=64),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_same_sound(form: str, tmp_path: Path) -> None:
+    assert read(tmp_path / "a.wav", FORMS[form]).tolist() == WAVE.tolist()
+
+
+def test_three_bytes_are_least_first() -> None:
+    assert three_bytes(np.array([0x123456])) == b"\x56\x34\x12"
+
+
+def test_stereo_is_mixed(tmp_path: Path) -> None:
+    frames = np.column_stack([WAVE, -WAVE / 2])
+    assert read(
+        tmp_path / "a.wav", wav_bytes(frames.astype("<f4").tobytes(), code=3, channels=2, bits=32)
+    ).tolist() == ((WAVE / 4).tolist())
+
+
+def test_the_extensible_form_is_read(tmp_path: Path) -> None:
+    form = struct.pack("<HHIIHHHHI", 0xFFFE, 1, 16000, 32000, 2, 16, 22, 16, 4) + struct.pack("<H", 1) + bytes(14)
+    data = (WAVE * 32768).astype("<i2").tobytes()
+    whole = (
+        b"RIFF\0\0\0\0WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", len(data)) + data
+    )
+    assert read(tmp_path / "a.wav", whole).tolist() == WAVE.tolist()
+
+
+def test_what_stands_before_the_sound_is_passed_over(tmp_path: Path) -> None:
+    whole = FORMS["16 bits"]
+    longer = whole[:36] + b"LIST" + struct.pack("<I", 5) + b"abcde\0" + whole[36:]
+    assert read(tmp_path / "a.wav", longer).tolist() == WAVE.tolist()
+
+
+def test_a_length_that_nobody_knew_means_up_to_the_end(tmp_path: Path) -> None:
+    whole = FORMS["16 bits"].replace(b"data" + struct.pack("<I", 12), b"data" + b"\xff\xff\xff\xff")
+    assert read(tmp_path / "a.wav", whole).tolist() == WAVE.tolist()
+
+
+def test_what_is_no_number_is_silence(tmp_path: Path) -> None:
+    values = np.array([np.nan, np.inf, -np.inf, 1e30, 0.5], "<f4")
+    assert read(tmp_path / "a.wav", wav_bytes(values.tobytes(), code=3, bits=32)).tolist() == [0, 0, 0, 1, 0.5]
+
+
+def test_times_follow_the_rate(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(wav_bytes(bytes(2 * 20_000), rate_hz=8_000))
+    blocks = list(read_wav(path))
+    assert [(block.t_ns, len(block.samples)) for block in blocks[:2]] == [(0, 2000), (250_000_000, 2000)]
+    assert sum(len(block.samples) for block in blocks) == 20_000
+
+
+def test_a_file_that_is_cut_gives_what_is_there_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(FORMS["16 bits"][:-5])
+    blocks = read_wav(path)
+    assert next(blocks).samples.tolist() == WAVE[:3].tolist()
+    with pytest.raises(WavError, match="the file is cut: expected 6 samples, got 3"):
+        next(blocks)
+
+
+WRONG: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "begins otherwise"),
+    "text": (b"this is no sound at all", "begins otherwise"),
+    "only a head": (FORMS["16 bits"][:30], "expected a fmt chunk"),
+    "no data": (FORMS["16 bits"][:36], "holds no sound"),
+    "no form": (b"RIFF\0\0\0\0WAVEdata\0\0\0\0", "no fmt chunk"),
+    "compressed": (wav_bytes(b"\0\0", code=85), "got format 85"),
+    "12 bytes a sample": (wav_bytes(b"\0" * 12, bits=96), "got 96"),
+    "16 bits as floats": (wav_bytes(b"\0\0", code=3), "got 16"),
+    "no channel": (wav_bytes(b"\0\0", channels=0), "got 0"),
+    "a thousand channels": (wav_bytes(b"\0\0", channels=1000), "got 1000"),
+    "no rate": (wav_bytes(b"\0\0", rate_hz=0), "got 0"),
+    "a rate of a billion": (wav_bytes(b"\0\0", rate_hz=1_000_000_000), "got 1000000000"),
+    "a head without end": (
+        b"RIFF\0\0\0\0WAVEjunk" + struct.pack("<I", 0xFFFFFFF0) + bytes(100),
+        "within the first",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_is_no_wav_file_is_refused_in_words(kind: str, tmp_path: Path) -> None:
+    data, words = WRONG[kind]
+    with pytest.raises(WavError, match=words):
+        read(tmp_path / "a.wav", data)
+
+
+def broken(data: bytes, rng: np.random.Generator) -> bytes:
+    changed = bytearray(data)
+    for _ in range(3):
+        changed[int(rng.integers(len(changed)))] = int(rng.integers(256))
+    return bytes(changed[: int(rng.integers(1, len(changed) + 1))])
+
+
+def test_no_damage_does_more_than_be_refused(tmp_path: Path) -> None:
+    rng, path, refused = np.random.default_rng(3), tmp_path / "a.wav", 0
+    for data in list(FORMS.values()) * 40:
+        path.write_bytes(broken(data, rng))
+        try:
+            list(read_wav(path))
+        except WavError:
+            refused += 1
+    assert refused > 50
