@@ -432,6 +432,35 @@ def _train_halves(
     raise typer.Exit(train_halves(out, seed=seed, scenes=scenes, epochs=epochs))
 
 
+@app.command("train-knock")
+def _train_knock(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained classifier goes.")] = Path(
+        "hardware/models/knock.npz"
+    ),
+    *,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same classifier.")] = 1,
+    scenes: Annotated[int, typer.Option(help="How many recordings to model.", min=1)] = 200,
+    epochs: Annotated[int, typer.Option(help="Passes over their sounds.", min=1)] = 14,
+) -> None:
+    """Train what hears knocks, on modelled sound. Needs scikit-learn: pip install 'tallybone[train]'."""
+    from tallybone.train_knock_command import train_knock
+
+    raise typer.Exit(train_knock(out, seed=seed, scenes=scenes, epochs=epochs))
+
+
+@app.command("listen")
+def _listen(
+    recording: Annotated[Path, typer.Argument(metavar="FILE.wav", help="Sound of a table.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per knock.")] = False,
+    says_all: Annotated[bool, typer.Option("--all", help="Say every sudden sound, with its kind.")] = False,
+) -> None:
+    """Listen to a recording: every knock on the table, and when."""
+    from tallybone.listen_command import listen
+
+    raise typer.Exit(listen(recording, as_json=as_json, says_all=says_all))
+
+
 def main() -> None:
     """Run the command line."""
     app()

@@ -1,0 +1,45 @@
+"""`tallybone train-knock`: what it writes and says; what it teaches is in tests/hardware."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
+from hardware.knock.features import FEATURES
+from tallybone.train_knock_command import train_knock
+
+
+def quick(*, progress: Callable[[str, float], None], **options: object) -> Classifier:
+    progress("modelling", 1.0)
+    none = np.zeros(FEATURES, np.float32)
+    weight = np.zeros((FEATURES, len(SOUNDS)), np.float32)
+    return Classifier(none, none + 1, (weight,), (np.zeros(len(SOUNDS), np.float32),), 0.5, dict(options))
+
+
+def test_the_classifier_is_written_and_its_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "new" / "knock.npz"
+    assert train_knock(out, seed=3, scenes=4, epochs=5, trained=quick) == 0
+    assert load_classifier(out).notes == {"seed": 3, "scenes": 4, "epochs": 5}
+    assert list(out.parent.iterdir()) == [out]
+    said = capsys.readouterr()
+    assert "scenes: 4" in said.out
+    assert "knock.npz" in said.out.replace("\n", "")
+    assert "modelling" not in said.out  # progress goes to stderr
+
+
+def test_without_scikit_learn_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("hardware.knock_training")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.exceptions", None)
+    out = tmp_path / "knock.npz"
+    assert train_knock(out, seed=1, scenes=3, epochs=1) == 1
+    assert "pip install 'tallybone[train]'" in capsys.readouterr().err
+    assert not out.exists()
