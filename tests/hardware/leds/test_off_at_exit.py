@@ -21,7 +21,8 @@ _LONG_S = 30.0
 _DARK = spi_bytes([OFF, OFF]).hex()
 # A strip whose bus is a file: each transfer is a line.
 _PROGRAM = """
-import ctypes, os, sys, threading
+import ctypes, os, signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in its background is deaf to it
 from hardware.colour import Rgb
 from hardware.leds.lamps import Lamps
 from hardware.leds.safety import off_at_exit
