@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,7 +31,6 @@ from tests.vision.tables import reader
 from vision.picture import PictureError, load_picture
 
 MOST_MB = 2000
-HANGS_S = 900.0
 TILE_COLORS = {"white": (235, 240, 240), "black": (30, 28, 26)}
 
 
@@ -48,22 +45,27 @@ class Run:
     seconds: float
 
 
+# A started process counts the memory of the one that it was started from: started from this small one, that is nothing.
+MEASURING = """
+import json, pathlib, resource, subprocess, sys
+done = subprocess.run(sys.argv[2:], stdin=subprocess.DEVNULL, timeout=900)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+measured = [done.returncode, used.ru_maxrss / 1024, used.ru_utime + used.ru_stime]
+pathlib.Path(sys.argv[1]).write_text(json.dumps(measured))
+"""
+
+
 def read_by_the_program(folder: Path, files: dict[str, bytes]) -> Run:
     """Write files and read all of them in a process of its own."""
     for name, data in files.items():
         (folder / name).write_bytes(data)
     tallybone = str(Path(sys.executable).with_name("tallybone"))
     command = [tallybone, "read", *(str(folder / name) for name in files), "--json", "--annotate", str(folder / "out")]
-    with (folder / "stdout").open("w+b") as out, (folder / "stderr").open("w+b") as err:
-        process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
-        alarm = threading.Timer(HANGS_S, process.kill)
-        alarm.start()
-        _, status, used = os.wait4(process.pid, 0)
-        alarm.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-    lines = [json.loads(line) for line in (folder / "stdout").read_text().splitlines()]
-    errors = (folder / "stderr").read_text().splitlines()
-    return Run(process.returncode, lines, errors, used.ru_maxrss / 1024, used.ru_utime + used.ru_stime)
+    used = folder / "used"
+    done = subprocess.run([sys.executable, "-c", MEASURING, used, *command], check=True, capture_output=True, text=True)
+    code, peak_mb, seconds = json.loads(used.read_text())
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return Run(code, lines, done.stderr.splitlines(), peak_mb, seconds)
 
 
 def noise(height_px: int, width_px: int) -> NDArray[np.uint8]:
