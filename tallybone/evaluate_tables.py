@@ -9,11 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from tallybone.evaluation import Evaluation, PhotoMistake
+from tallybone.figure_tables import TableStyle, add_row, percent
 from tallybone.photo_figures import Counts
 from tallybone.reliability import Bin
 from tallybone.terminal import printable
 
-_NAME_WIDTH = 16
+_STYLE = TableStyle(least_name=16, most_name=24, gap=2)
 _SURE = 0.99
 
 
@@ -69,7 +70,7 @@ def _print_reliability(console: Console, found: Evaluation) -> None:
     sure = [one for one in found.reliability if one.low >= _SURE]
     for one in sure:
         if one.claims:
-            console.print(f"Said with {_SURE} or more: {_percent(one.share_right)} % are right")
+            console.print(f"Said with {_SURE} or more: {percent(one.share_right)} % are right")
     error = found.expected_calibration_error
     if error is not None:
         console.print(f"Expected calibration error: {error:.4f} (a half of a spare tile counts as wrong)")
@@ -78,54 +79,38 @@ def _print_reliability(console: Console, found: Evaluation) -> None:
 
 def _tiles(groups: Mapping[str, Counts], *, by_picture: bool = True) -> Table:
     names = ("pictures", "perfect") if by_picture else ()
-    table = _table("", *names, "tiles", "found", "precision", "right", "half\nerror")
+    table = _STYLE.table("", *names, "tiles", "found", "precision", "right", "half\nerror")
     for name, counts in groups.items():
         share = counts.shares()
-        shares = (_percent(share[key]) for key in ("recall", "precision", "right", "half_error"))
+        shares = (percent(share[key]) for key in ("recall", "precision", "right", "half_error"))
         pictures = (str(counts.pictures), str(counts.perfect)) if by_picture else ()
-        _add(table, name, *pictures, str(counts.tiles), *shares)
+        add_row(table, name, *pictures, str(counts.tiles), *shares)
     return table
 
 
 def _rest(groups: Mapping[str, Counts]) -> Table:
-    table = _table("", "face\ndown", "\nfound", "\nspare", "\njoins", "joins\nfound %", "joins\nprecision %")
+    table = _STYLE.table("", "face\ndown", "\nfound", "\nspare", "\njoins", "joins\nfound %", "joins\nprecision %")
     for name, counts in groups.items():
         share = counts.shares()
-        joins = (_percent(share["joins_recall"]), _percent(share["joins_precision"])) if counts.joins else ("", "")
-        _add(table, name, *map(_some, (counts.backs, counts.backs_found, counts.backs_spare, counts.joins)), *joins)
+        joins = (percent(share["joins_recall"]), percent(share["joins_precision"])) if counts.joins else ("", "")
+        add_row(table, name, *map(_some, (counts.backs, counts.backs_found, counts.backs_spare, counts.joins)), *joins)
     return table
 
 
 def _ways(counts: Counts) -> Table:
     share = counts.shares()
-    table = _table("", "tiles right %", "half error %")
-    table.add_row("with joins and set", _percent(share["right"]), _percent(share["half_error"]))
-    table.add_row("each half alone", _percent(share["alone_right"]), _percent(share["alone_half_error"]))
+    table = _STYLE.table("", "tiles right %", "half error %")
+    table.add_row("with joins and set", percent(share["right"]), percent(share["half_error"]))
+    table.add_row("each half alone", percent(share["alone_right"]), percent(share["alone_half_error"]))
     return table
 
 
 def _reliability(bins: Iterable[Bin]) -> Table:
-    table = _table("said", "halves", "mean said %", "right %")
+    table = _STYLE.table("said", "halves", "mean said %", "right %")
     for one in bins:
         said = f"{one.low:g} to {one.high:g}" if one.low else f"below {one.high:g}"
-        table.add_row(said, str(one.claims), _percent(one.mean_confidence), _percent(one.share_right))
+        table.add_row(said, str(one.claims), percent(one.mean_confidence), percent(one.share_right))
     return table
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column(first, min_width=_NAME_WIDTH, max_width=24, no_wrap=True, overflow="ellipsis")
-    for heading in others:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def _add(table: Table, name: str, *cells: str) -> None:
-    table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"
 
 
 def _some(count: int) -> str:

@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tallybone.figure_tables import TableStyle, add_row, percent
 from tallybone.session_batch import Batch
 from tallybone.session_figures import Figures, percentiles, wrong_in
 from tallybone.terminal import printable
 
-_NAME_WIDTH = 20
+_STYLE = TableStyle(least_name=20, most_name=32, gap=1)
 _NS_PER_S = 1_000_000_000
 
 
@@ -34,22 +35,24 @@ def print_batch(console: Console, batch: Batch) -> None:
 
 
 def _plays(groups: Mapping[str, Figures]) -> Table:
-    table = _table(
+    table = _STYLE.table(
         "", "plays", "wholly\nright", "\ntile", "\nplace", "\nseat", "\npoints", "eye:\nfound", "tile\nright"
     )
     for name, one in groups.items():
         right = (one.wholly_right, one.tiles_right, one.places_right, one.seats_right, one.points_right)
         eye = (one.eye_found / one.plays, one.eye_right / one.plays) if one.plays else (None, None)
-        _add(table, name, str(one.plays), *(_percent(one.share(count)) for count in right), *map(_percent, eye))
+        add_row(table, name, str(one.plays), *(percent(one.share(count)) for count in right), *map(percent, eye))
     return table
 
 
 def _rest(groups: Mapping[str, Figures]) -> Table:
-    table = _table("", "\nhands", "totals\nright", "ended\nright", "not\nflagged", "\nasked", "median\nms", "95 %\nms")
+    table = _STYLE.table(
+        "", "\nhands", "totals\nright", "ended\nright", "not\nflagged", "\nasked", "median\nms", "95 %\nms"
+    )
     for name, one in groups.items():
         counts = (one.hands, one.totals_right, one.ends_right, one.unflagged, one.asked)
         times = ("-" if ms is None else f"{ms:.0f}" for ms in percentiles(one.latencies_ms))
-        _add(table, name, *map(str, counts), *times)
+        add_row(table, name, *map(str, counts), *times)
     return table
 
 
@@ -62,19 +65,3 @@ def _print_wrong(console: Console, batch: Batch) -> None:
         flag = "flagged" if one.is_flagged else "NOT FLAGGED"
         line = f"{printable(name)} {seconds // 60}:{seconds % 60:02}: {printable(one.words)} ({flag})"
         console.print(Text(line), soft_wrap=True)
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column(first, min_width=_NAME_WIDTH, max_width=32, no_wrap=True, overflow="ellipsis")
-    for heading in others:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def _add(table: Table, name: str, *cells: str) -> None:
-    table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vision.changes import Difference
-from vision.reading import Join, Reading, Tile
+from vision.reading import Join, Tile
 from vision.selection import overlap
 from vision.tracks import Track, in_place_of, poses_of
 
@@ -92,12 +92,11 @@ def touched(tiles: tuple[Tile, ...], change: Difference) -> list[bool]:
     return [bool(share > _TOUCHED) for share in change.share(poses_of(tiles))]
 
 
-def joins_among(reading: Reading, tiles: tuple[Tile, ...]) -> tuple[Join, ...]:
-    """Return the joins of a reading between *tiles*, with their indices."""
-    places = places_among(reading.tiles, tiles)
+def joins_among(joins: Sequence[Join], places: Mapping[int, int]) -> tuple[Join, ...]:
+    """Return the joins between tiles that have places, with these as their indices; *places* as `places_among` says."""
     return tuple(
         Join(places[join.a], join.a_half, places[join.b], join.b_half)
-        for join in reading.joins
+        for join in joins
         if join.a in places and join.b in places
     )
 

@@ -245,10 +245,10 @@ class Perception:
     def _joins_after(self, known: tuple[Tile, ...], reading: Reading) -> tuple[Join, ...]:
         """Return the joins as they are read now, and between tiles that were not read as they were before."""
         tiles = tuple(track.tile for track in self._tracks)
-        before = Reading(reading.width_px, reading.height_px, known, self._joins)
-        seen = set(places_among(reading.tiles, tiles).values())
-        kept = tuple(join for join in joins_among(before, tiles) if not {join.a, join.b} <= seen)
-        return (*joins_among(reading, tiles), *kept)
+        now, before = places_among(reading.tiles, tiles), places_among(known, tiles)
+        seen = set(now.values())
+        kept = tuple(join for join in joins_among(self._joins, before) if not {join.a, join.b} <= seen)
+        return (*joins_among(reading.joins, now), *kept)
 
     def _new_to_table(self, picture: TablePicture) -> Filter | None:
         """Return what tells tiles from what belongs to the table; None where it was never seen empty."""

@@ -7,7 +7,7 @@ import numpy as np
 from tests.vision.seen import seen_tile
 from vision.changes import Difference
 from vision.covering import Mask
-from vision.matching import Match, joins_among, match
+from vision.matching import Match, joins_among, match, places_among
 from vision.reading import Join, Reading, Tile
 from vision.tracks import Track
 
@@ -57,4 +57,4 @@ def test_what_lies_across_a_known_tile_is_no_tile_beside_it() -> None:
 
 def test_joins_are_named_by_the_places_of_tiles() -> None:
     reading = Reading(320, 240, (NEW, A, B), (Join(0, 1, 2, None), Join(0, 0, 1, 0)))
-    assert joins_among(reading, (B, NEW)) == (Join(1, 1, 0, None),)
+    assert joins_among(reading.joins, places_among(reading.tiles, (B, NEW))) == (Join(1, 1, 0, None),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hardware.display.emulation.intake import Intake
+from hardware.display.emulation.firmware import Firmware
 from hardware.display.nextion import FIELDS, MESSAGE_CHARACTERS, NAME_CHARACTERS, POINTS_CHARACTERS
 
 _MS = 1_000_000
@@ -19,33 +19,16 @@ _STORES = re.compile(rb"(bauds|dims|wepo|recmods)\b")
 _ROOM = {"n": NAME_CHARACTERS, "p": POINTS_CHARACTERS, "t": 1, "m": MESSAGE_CHARACTERS}
 
 
-class EmulatedNextion:
+class EmulatedNextion(Firmware):
     """A Nextion that shows the page for four players."""
 
     def __init__(self, *, baud: int = 9600) -> None:
         """Make one with the page on it, without power yet."""
-        self._writes = 0
-        self._commands: list[str] = []
+        super().__init__(baud=baud, uart_bytes=_BUFFER_BYTES, ring_bytes=_BUFFER_BYTES)
         self._sent = b""
-        self._intake = Intake(self._obey, baud=baud, uart_bytes=_BUFFER_BYTES, ring_bytes=_BUFFER_BYTES)
         self._told_lost = 0
         self._starts_ns: int | None = None
         self._restart()
-
-    @property
-    def eeprom_writes(self) -> int:
-        """How many stored settings were written."""
-        return self._writes
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """Instructions other than texts."""
-        return tuple(self._commands)
-
-    @property
-    def lost_bytes(self) -> int:
-        """How many bytes came when its buffer was full."""
-        return self._intake.lost_bytes
 
     def power_on(self, t_ns: int) -> None:
         """Start: all texts are empty, and it says that it has started."""
@@ -55,7 +38,7 @@ class EmulatedNextion:
 
     def receive(self, data: bytes, t_ns: int) -> None:
         """Take bytes from the wire."""
-        self._intake.receive(data, t_ns)
+        super().receive(data, t_ns)
         if self.lost_bytes > self._told_lost:
             self._told_lost = self.lost_bytes
             self._sent += _OVERFLOW + _END

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hardware.display.emulation.intake import Intake
+from hardware.display.emulation.firmware import Firmware
 
 _MS = 1_000_000
 _RESET, _DECIMALS, _BLANK, _CURSOR, _BRIGHTNESS, _DIGIT_1 = 0x76, 0x77, 0x78, 0x79, 0x7A, 0x7B
@@ -14,31 +14,14 @@ _DIGITS = 4
 _MOST_BRIGHTNESS = 100
 
 
-class EmulatedSegment:
+class EmulatedSegment(Firmware):
     """A display of four digits."""
 
     def __init__(self, *, baud: int = 9600) -> None:
         """Make one as it comes, without power yet."""
         self.eeprom: dict[int, int] = {}
-        self._writes = 0
-        self._commands: list[str] = []
-        self._intake = Intake(self._obey, baud=baud, uart_bytes=63, ring_bytes=63)
+        super().__init__(baud=baud, uart_bytes=63, ring_bytes=63)
         self._restart()
-
-    @property
-    def eeprom_writes(self) -> int:
-        """How many bytes of EEPROM were written."""
-        return self._writes
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """Commands other than cursor and decimals."""
-        return tuple(self._commands)
-
-    @property
-    def lost_bytes(self) -> int:
-        """How many bytes came when its buffers were full."""
-        return self._intake.lost_bytes
 
     @property
     def brightness(self) -> int:
@@ -49,10 +32,6 @@ class EmulatedSegment:
         """Start: it shows 1234 until it is told otherwise."""
         self._restart()
         self._intake.power_on(t_ns + _BOOTS_NS)
-
-    def receive(self, data: bytes, t_ns: int) -> None:
-        """Take bytes from the wire."""
-        self._intake.receive(data, t_ns)
 
     def screen(self, t_ns: int) -> tuple[str, ...]:
         """Return the four digits, and the places of the dots that are lit (4 is the colon, 5 the apostrophe)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from hardware.display.emulation.intake import Intake
+from hardware.display.emulation.firmware import Firmware
 
 _COMMAND, _SETTING, _BACKSPACE = 254, 124, 8
 _MS = 1_000_000
@@ -28,32 +28,15 @@ class _Mode(Enum):
     RGB = auto()
 
 
-class EmulatedSerLcd:
+class EmulatedSerLcd(Firmware):
     """A SerLCD with 16x2 or 20x4 characters."""
 
     def __init__(self, columns: int = 16, rows: int = 2, *, baud: int = 9600) -> None:
         """Make one as it comes, without power yet."""
         self._columns, self._rows = columns, rows
         self.eeprom: dict[int, int] = {}
-        self._writes = 0
-        self._commands: list[str] = []
-        self._intake = Intake(self._obey, baud=baud, uart_bytes=63, ring_bytes=127)
+        super().__init__(baud=baud, uart_bytes=63, ring_bytes=127)
         self._restart()
-
-    @property
-    def eeprom_writes(self) -> int:
-        """How many bytes of EEPROM were written."""
-        return self._writes
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """Settings and commands other than places of the cursor."""
-        return tuple(self._commands)
-
-    @property
-    def lost_bytes(self) -> int:
-        """How many bytes came when its buffers were full."""
-        return self._intake.lost_bytes
 
     @property
     def backlight(self) -> tuple[int, int, int]:
@@ -66,10 +49,6 @@ class EmulatedSerLcd:
         self._restart()
         self._message, self._message_until_ns = "SparkFun OpenLCD", t_ns + _BOOTS_NS + _SPLASH_NS
         self._intake.power_on(self._message_until_ns)
-
-    def receive(self, data: bytes, t_ns: int) -> None:
-        """Take bytes from the wire."""
-        self._intake.receive(data, t_ns)
 
     def screen(self, t_ns: int) -> tuple[str, ...]:
         """Return the rows; a code that is no ASCII is shown as a block."""
