@@ -27,11 +27,12 @@ from tallybone.replay_game import GameWish
 from tallybone.replay_run import Wishes, opened_replay
 from tallybone.session import feed
 from tallybone.sitting import ByHand, opened
-from vision.perception import Perception, TableView
+from vision.perception import Perception
 from vision.picture import decode_picture
 from vision.pyramid import Image
 from vision.reader import load_reader
 from vision.settle import SettleGate, small_grey
+from vision.table_view import TableView
 from vision.watch import Frame, Watch
 
 _FPS = 1_000_000_000 // NS_PER_FRAME

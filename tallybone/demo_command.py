@@ -28,9 +28,9 @@ from tallybone.session import Said, Session, feed
 from tallybone.terminal import printable
 from vision.annotate import annotate
 from vision.errors import VisionError
-from vision.perception import TableView
 from vision.reading import Reading
 from vision.render.paint import render
+from vision.table_view import TableView
 
 Image: TypeAlias = NDArray[np.uint8]
 Eye: TypeAlias = Callable[[Image], TableView]

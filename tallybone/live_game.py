@@ -16,8 +16,8 @@ from tallybone.session import Session
 from tallybone.shots import Shot
 from tallybone.sitting import ByHand, Happened, Sitting
 from vision.errors import VisionError
-from vision.perception import TableView
 from vision.picture import decode_picture
+from vision.table_view import TableView
 from vision.watch import Frame
 
 _NS_PER_S = 1_000_000_000

@@ -20,7 +20,8 @@ from tallybone.sitting import Happened, Look, Sitting, opened
 from tallybone.zones import Zones
 from vision.changes import PictureSizeError
 from vision.errors import VisionError
-from vision.perception import Perception, TableView
+from vision.perception import Perception
+from vision.table_view import TableView
 from vision.watch import Watch
 
 _NO_EMPTY_TABLE = "it should show the empty table; without it nothing can be told from what is printed"

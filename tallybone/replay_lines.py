@@ -9,8 +9,8 @@ from typing import Protocol
 from tallybone.replay_follow import Seen
 from tallybone.replay_sentences import sentences_of
 from tallybone.terminal import printable
-from vision.perception import Change
 from vision.reading import Tile
+from vision.table_view import Change
 
 _NS_PER_S = 1_000_000_000
 _FOUND = "the table can be made out again"

@@ -11,7 +11,7 @@ from tallybone.referee import Unclear
 from tallybone.replay_follow import Seen
 from tallybone.session import Session
 from tallybone.terminal import printable
-from vision.perception import ChangeKind
+from vision.table_view import ChangeKind
 
 
 @dataclass(frozen=True, slots=True)

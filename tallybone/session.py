@@ -27,6 +27,7 @@ from engine import (
     problem_with,
 )
 from tallybone.inputs import Answer, Button, KnockHeard, Press, event_of
+from tallybone.knocks_waiting import KNOCK_WAITS_NS, Heard, joined, passes_among
 from tallybone.referee import (
     Decided,
     Parts,
@@ -43,37 +44,19 @@ from tallybone.referee import (
     split,
 )
 from tallybone.zones import Zones
-from vision.perception import TableView
+from vision.table_view import TableView
 
 Said: TypeAlias = Outcome | Unclear
 Input: TypeAlias = Event | TableView | Press | KnockHeard | Answer
 
-# A tile that is put down hard sounds like a knock, and is seen once the hand has left and the picture has settled:
-# until then a knock says nothing. Players who knock leave the table as it is for longer than this.
-KNOCK_WAITS_NS = 2_000_000_000
 # Of a knock that is less sure than this the table is asked: a pass too many or too few shifts every turn after it.
 SURE_KNOCK = 0.6
 # A hand that has just laid a tile may touch the table once more as it leaves.
 TILE_ECHOES_NS = 300_000_000
-
-
-# Hands over the table hide what they lay down; for longer than this nobody's knock waits for them.
-HANDS_STAY_NS = 10_000_000_000
-# Who knocks twice in this time passes once.
-ONE_KNOCK_NS = 700_000_000
 # What lies there unchanged for so long is as sure as if it had been looked at again.
 LINGERS_NS = 2_000_000_000
 # Who presses the button for a draw so soon after it was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """A knock of which it is not known yet whether it was a tile."""
-
-    seat: Seat | None
-    t_ns: int
-    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +81,7 @@ class Session:
     questions: tuple[Question, ...] = ()
     t_ns: int = 0
     laid_ns: int | None = None
-    heard: tuple[_Heard, ...] = ()
+    heard: tuple[Heard, ...] = ()
     zones: Zones = field(default_factory=Zones)
     seen: TableView | None = None
     looked_ns: int | None = None
@@ -260,11 +243,7 @@ def _heard(session: Session, knock: KnockHeard) -> Session:
     is_echo = session.laid_ns is not None and session.t_ns - session.laid_ns < TILE_ECHOES_NS
     if game is None or game.phase not in (Phase.LEAD, Phase.PLAY) or is_echo:
         return session
-    heard = _Heard(knock.seat, session.t_ns, knock.confidence)
-    if session.heard and session.heard[-1].seat == knock.seat and session.t_ns - session.heard[-1].t_ns < ONE_KNOCK_NS:
-        surer = replace(session.heard[-1], confidence=max(session.heard[-1].confidence, knock.confidence))
-        return replace(session, heard=(*session.heard[:-1], surer))
-    return replace(session, heard=(*session.heard, heard))
+    return replace(session, heard=joined(session.heard, knock, session.t_ns))
 
 
 def _after_knocks(session: Session, parts: Parts | None, view: TableView | None) -> tuple[Session, tuple[Said, ...]]:
@@ -273,11 +252,7 @@ def _after_knocks(session: Session, parts: Parts | None, view: TableView | None)
     While the game is held up by a question nobody knows whose turn it is, so that they wait on.
     """
     tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
-    doubtful = tuple(one for one in session.heard if _may_be_tile(session, one, view, is_laid=tiles > 0))
-    passes = tuple(one for one in session.heard if one not in doubtful)
-    if tiles:
-        # The last of them were the tiles; what was heard before them was not.
-        passes, doubtful = (*passes, *doubtful[: max(0, len(doubtful) - tiles)]), ()
+    passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles)
     if any(question.unclear.holds_up for question in session.questions):
         return replace(session, heard=(*passes, *doubtful)), ()
     session = replace(session, heard=doubtful)
@@ -288,17 +263,6 @@ def _after_knocks(session: Session, parts: Parts | None, view: TableView | None)
     return session, said
 
 
-def _may_be_tile(session: Session, heard: _Heard, view: TableView | None, *, is_laid: bool) -> bool:
-    """Return whether a knock may have been a tile put down hard.
-
-    While a hand is over the table, and in the look that shows what it did, every knock since it came may be.
-    """
-    age_ns = session.t_ns - heard.t_ns
-    if age_ns < KNOCK_WAITS_NS or view is None or view.moved_since_ns is None:
-        return age_ns < KNOCK_WAITS_NS
-    return (is_laid or not view.is_settled) and heard.t_ns >= view.moved_since_ns and age_ns < HANDS_STAY_NS
-
-
 def _is_drawing(session: Session, parts: Parts) -> bool:
     """Return whether a hand has taken something from the boneyard."""
     game = session.state.game
@@ -306,7 +270,7 @@ def _is_drawing(session: Session, parts: Parts) -> bool:
     return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
 
 
-def _passed(session: Session, heard: _Heard) -> tuple[Session, tuple[Said, ...]]:
+def _passed(session: Session, heard: Heard) -> tuple[Session, tuple[Said, ...]]:
     """Return the session after a knock that was no tile; where it is not sure and no pass would be right, nothing."""
     game = session.state.game
     whose = None if game is None or game.hand is None else game.hand.turn

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tallybone.session_truth import TrueLying
 from tallybone.simulation.items import Zone
-from vision.perception import ChangeKind, TableView
 from vision.reading import Face, Tile
+from vision.table_view import ChangeKind, TableView
 
 # In sides of a half: a tile that is seen nearer than this to a true one is that.
 _SAME_PLACE = 0.5

@@ -15,7 +15,7 @@ from tallybone.inputs import Answer, KnockHeard, Press
 from tallybone.json_values import tag_of, to_json
 from tallybone.session import Said, Session, feed
 from tallybone.zones import Zones
-from vision.perception import TableView
+from vision.table_view import TableView
 from vision.watch import Frame
 
 ByHand: TypeAlias = Event | Press | KnockHeard | Answer

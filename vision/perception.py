@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
@@ -12,21 +12,19 @@ from vision.candidates import Filter
 from vision.changes import Difference, TablePicture, differences_between
 from vision.covering import covered, overlooked
 from vision.finder import Focus
-from vision.matching import Kept, joins_among, match, places_among, touched
+from vision.happenings import came_and_went, kept, reread
+from vision.matching import joins_among, match, places_among, touched
 from vision.poses import Poses, sides_px
 from vision.pyramid import Image
 from vision.reader import Reader
-from vision.reading import Face, Join, Reading, Tile
+from vision.reading import Join, Reading, Tile
 from vision.reaim import find_motion
-from vision.settle import CameFrom
+from vision.table_view import Change, ChangeKind, TableView
 from vision.tracks import (
     SAME_PLACE,
     Track,
     carried,
     distance,
-    has_same_pips,
-    is_another,
-    is_turned,
     looked_at,
     moved_tile,
     poses_of,
@@ -34,8 +32,6 @@ from vision.tracks import (
 
 # What looks like a tile is part of the table where less than this share of either half differs from the empty one.
 _NEW_TO_TABLE = 0.4
-# In sides of a half: a tile of the same pips further away than this is another.
-_MOVED_AT_MOST = 6.0
 # Where so much of the picture, or so many of the tiles, differ, the camera may point elsewhere.
 _MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6
 # Where so much differs however the picture is moved, this is not the table as it was known.
@@ -46,69 +42,6 @@ _LOST = (
     "the table cannot be made out: the camera was moved, or the light has changed;"
     " put it back as it was, or start again"
 )
-
-
-class ChangeKind(StrEnum):
-    """What happened to a tile.
-
-    `TURNED`: it was turned round where it lies. `STACKED`: another was laid on it. `REREAD`: nothing happened to it,
-    but more looks at it give other pips than were said before.
-    """
-
-    PLACED = "placed"
-    MOVED = "moved"
-    REMOVED = "removed"
-    TURNED = "turned"
-    STACKED = "stacked"
-    REREAD = "reread"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One tile to which something happened.
-
-    Attributes:
-        kind: What happened.
-        tile: As it lies now; where it was removed, as it lay.
-        before: As it lay before it was moved or turned, as it was read before, or the one on which it was stacked;
-            otherwise None.
-    """
-
-    kind: ChangeKind
-    tile: Tile
-    before: Tile | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TableView:
-    """What lies on the table after a picture, and what changed with it.
-
-    Attributes:
-        tiles: All that are known to lie there, those that a hand covers at the moment too.
-        joins: Which of them touch as in a play.
-        changes: What happened since the view before.
-        is_settled: Whether nothing moves; while something does, nothing is read.
-        moved_since_ns: When the motion began that ended with this view, or that still goes on; None for none.
-        came_from: The sides of the picture from which hands came in during that motion: evidence of who played.
-        lost: Why the table cannot be followed at the moment, in words for the people at it; None while it can.
-        size_px: Width and height of the picture; None before the first.
-        is_covered: Whether a hand rests over it.
-    """
-
-    tiles: tuple[Tile, ...]
-    joins: tuple[Join, ...]
-    changes: tuple[Change, ...]
-    is_settled: bool = True
-    moved_since_ns: int | None = None
-    came_from: tuple[CameFrom, ...] = ()
-    lost: str | None = None
-    size_px: tuple[int, int] | None = None
-    is_covered: bool = False
-
-    @property
-    def face_down_count(self) -> int:
-        """How many tiles lie face down: the boneyard."""
-        return sum(tile.face is Face.DOWN for tile in self.tiles)
 
 
 class Start(StrEnum):
@@ -204,7 +137,7 @@ class Perception:
         for i, tile in zip(places, seen, strict=True):
             if tracks[i].is_unsure:
                 before, tracks[i] = tracks[i].tile, looked_at(tracks[i], tile)
-                changes += _reread(before, tracks[i].tile)
+                changes += reread(before, tracks[i].tile)
         self._tracks = tuple(tracks)
         return self._view(tuple(changes))
 
@@ -272,9 +205,9 @@ class Perception:
         self._unconfirmed = tuple(tile for tile in found.unexpected if tile not in twice)
         # In the order in which the reading has them: from top to bottom.
         fresh = tuple(tile for tile in reading.tiles if tile in (*found.fresh, *twice))
-        kept = [_kept(one) for one in found.kept]
-        self._tracks = (*(track for track, _ in kept), *(Track(tile) for tile in fresh))
-        return (*(change for _, changes in kept for change in changes), *_came_and_went(found.gone, fresh))
+        stayed = [kept(one) for one in found.kept]
+        self._tracks = (*(track for track, _ in stayed), *(Track(tile) for tile in fresh))
+        return (*(change for _, changes in stayed for change in changes), *came_and_went(found.gone, fresh))
 
     def _new_and_unseen(
         self, change: Difference, tiles: tuple[Tile, ...], hidden: NDArray[np.bool_]
@@ -290,37 +223,3 @@ class Perception:
     def _view(self, changes: tuple[Change, ...]) -> TableView:
         tiles = tuple(track.tile for track in self._tracks)
         return TableView(tiles, self._joins, changes, size_px=self._size_px)
-
-
-def _kept(one: Kept) -> tuple[Track, tuple[Change, ...]]:
-    """Return the track of a tile that still lies there, and what happened to it in its place."""
-    old, seen = one.track, one.seen
-    if seen is None:
-        return old, ()
-    is_suspect = one.differs and bool(seen.halves)
-    if is_suspect and is_turned(old.tile, seen):
-        return replace(old, tile=seen, looks=1), (Change(ChangeKind.TURNED, seen, old.tile),)
-    if not is_suspect or not is_another(old.tile, seen):
-        track = looked_at(old, seen)
-        return track, _reread(old.tile, track.tile)
-    if old.beneath and not is_another(old.beneath[-1], seen):
-        return Track(seen, beneath=old.beneath[:-1]), (Change(ChangeKind.REMOVED, old.tile),)
-    return Track(seen, beneath=(*old.beneath, old.tile)), (Change(ChangeKind.STACKED, seen, old.tile),)
-
-
-def _reread(before: Tile, now: Tile) -> tuple[Change, ...]:
-    return () if has_same_pips(before, now) else (Change(ChangeKind.REREAD, now, before),)
-
-
-def _came_and_went(gone: tuple[Tile, ...], fresh: tuple[Tile, ...]) -> tuple[Change, ...]:
-    """Return what happened: a tile that went and came back nearby has moved."""
-    changes: list[Change] = []
-    left = list(gone)
-    for tile in fresh:
-        before = next((old for old in left if has_same_pips(old, tile) and distance(old, tile) < _MOVED_AT_MOST), None)
-        if before is None:
-            changes.append(Change(ChangeKind.PLACED, tile))
-        else:
-            left.remove(before)
-            changes.append(Change(ChangeKind.MOVED, tile, before))
-    return (*changes, *(Change(ChangeKind.REMOVED, tile) for tile in left))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from vision.perception import Perception, TableView
+from vision.perception import Perception
 from vision.pyramid import Image
 from vision.settle import Grey, SettleGate, Stillness, small_grey
+from vision.table_view import TableView
 
 # Between two looks at a settled table: noise that is left over from one frame to the next has changed by then.
 _BETWEEN_LOOKS_NS = 200_000_000

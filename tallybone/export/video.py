@@ -19,9 +19,9 @@ from tallybone.replay_sentences import sentences_of
 from tallybone.replay_source import Item
 from tallybone.shots import Shot
 from vision.annotate import annotate
-from vision.perception import TableView
 from vision.pyramid import Image
 from vision.reading import Reading
+from vision.table_view import TableView
 
 _NS_PER_FRAME, _FPS = 100_000_000, 10.0
 # A pause is not shown longer than that.

@@ -11,9 +11,9 @@ from engine import NodeId, Seat
 from tallybone.contact import footprint_of
 from tallybone.footprint import Footprint, Laid, Point
 from tallybone.referee.around import Around, OpenHand
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face
 from vision.reading import Tile as SeenTile
+from vision.table_view import Change, ChangeKind, TableView
 
 # A tile within this of another is the same one, in sides of a half.
 _SAME_PLACE = 0.5

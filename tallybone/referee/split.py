@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from engine import Seat
 from tallybone.footprint import Footprint
 from tallybone.zones import Zones
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face
 from vision.reading import Tile as SeenTile
+from vision.table_view import Change, ChangeKind, TableView
 
 # In sides of a half: a tile this near to one of the layout is that one, wherever a zone begins.
 _SAME_PLACE = 0.5

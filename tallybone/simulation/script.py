@@ -37,7 +37,7 @@ from tallybone.simulation.stage import Stage, lifted_onto
 
 # Before the first hand the camera sees the empty table, and after the last one what is left.
 _BEFORE_S, _AFTER_S = 1.5, 2.5
-# Nobody lays a tile so soon after a knock: it could be the knock of that tile (session.KNOCK_WAITS_NS).
+# Nobody lays a tile so soon after a knock: it could be the knock of that tile (knocks_waiting.KNOCK_WAITS_NS).
 _AFTER_KNOCK_S = (2.3, 3.2)
 # Nobody knocks or presses before he has seen what lies there.
 _LOOKS_S = (0.7, 1.2)

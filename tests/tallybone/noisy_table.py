@@ -22,8 +22,8 @@ from tallybone.game_script import Step, play_out
 from tallybone.inputs import KnockHeard
 from tallybone.session import Input, Said, Session, feed
 from tests.tallybone.truth_eye import PLAYERS_OF
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face, Half, Tile
+from vision.table_view import Change, ChangeKind, TableView
 
 SECOND_NS = 1_000_000_000
 PX_PER_MM = 1.5

@@ -16,8 +16,9 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.sitting import Happened, Look, Sitting, opened
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
-from vision.perception import Perception, TableView
+from vision.perception import Perception
 from vision.pyramid import Image
+from vision.table_view import TableView
 from vision.watch import Frame
 
 SECOND = 1_000_000_000

@@ -15,8 +15,8 @@ from engine import profile
 from tallybone.contact import halves_of
 from tallybone.demo_command import Eye, Wishes, players_of, show_demo
 from tests.tallybone.truth_eye import PLAYERS_OF, game, views
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Tile
+from vision.table_view import Change, ChangeKind, TableView
 
 
 def eye_of(looks: Iterator[TableView]) -> Eye:

@@ -12,7 +12,7 @@ from tallybone.inputs import Answer, Button, KnockHeard, Press
 from tallybone.zones import Zones
 from tests.tallybone.test_referee import seen
 from tests.tallybone.zone_views import Table, back
-from vision.perception import Change, ChangeKind
+from vision.table_view import Change, ChangeKind
 
 FIRST = seen((3, 5), (0, 0))
 NEXT = seen((5, 4), (2, 0))

@@ -32,7 +32,7 @@ from tallybone.inputs import Answer
 from tallybone.zones import Zones
 from tests.tallybone.test_referee import seen
 from tests.tallybone.zone_views import Table, back, before
-from vision.perception import Change, ChangeKind
+from vision.table_view import Change, ChangeKind
 
 FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
 LEFT = (before(0, 0, (6, 6)), before(0, 1, (1, 0)), before(0, 2, (2, 2)))

@@ -17,7 +17,7 @@ from tallybone.sitting import ByHand, Happened, Sitting, opened
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.test_live_camera import Clock
 from vision.changes import PictureSizeError
-from vision.perception import TableView
+from vision.table_view import TableView
 from vision.watch import Frame
 
 MS = 1_000_000

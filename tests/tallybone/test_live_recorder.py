@@ -17,7 +17,7 @@ from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.sitting import Happened, opened
-from vision.perception import TableView
+from vision.table_view import TableView
 
 SESSION = opened(BONES, ("Ann", "Ben"))[0]
 MOVING = TableView((), (), (), is_settled=False)

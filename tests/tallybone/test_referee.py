@@ -31,8 +31,8 @@ from tallybone.footprint import Footprint, edges_at
 from tallybone.referee import Unclear
 from tallybone.session import Said, Session, feed
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face, Half, Tile
+from vision.table_view import Change, ChangeKind, TableView
 
 SIDE_PX = 40.0
 OPEN_BONES = replace(BONES, lead_first=LeadRule.LOT_ANY)

@@ -13,9 +13,10 @@ import pytest
 
 from tallybone.replay_command import replay
 from tests.vision.tables import lay, reader, table_with
-from vision.perception import Change, ChangeKind, Perception, TableView
+from vision.perception import Perception
 from vision.pyramid import Image
 from vision.reading import Face, Half, PointPx, Tile
+from vision.table_view import Change, ChangeKind, TableView
 
 
 class Script(Perception):

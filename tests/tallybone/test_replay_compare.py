@@ -18,7 +18,8 @@ from tallybone.replay_command import compare
 from tallybone.replay_game import GameWish
 from tallybone.replay_run import Wishes
 from tests.tallybone.recorded_game import TruthEye, eye, record_game, shown
-from vision.perception import Perception, TableView
+from vision.perception import Perception
+from vision.table_view import TableView
 
 
 class Run:

@@ -24,7 +24,8 @@ from tallybone.replay_run import Wishes
 from tests.tallybone.recorded_game import BEGINS_NS, TruthEye, eye, record_game, shown, write_pictures
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import newest_tile, placed, script
-from vision.perception import Perception, TableView
+from vision.perception import Perception
+from vision.table_view import TableView
 
 NOTHING = TableView((), (), ())
 

@@ -20,9 +20,10 @@ from tests.tallybone.test_replay_command import NOTHING, PLACED
 from tests.tallybone.videos import write_video
 from tests.vision.moving import Clip, play, still
 from tests.vision.tables import lay, table_with
-from vision.perception import Perception, Start, TableView
+from vision.perception import Perception, Start
 from vision.pyramid import Image
 from vision.settle import Side
+from vision.table_view import TableView
 
 THREE_FIVE, SIX_ONE = lay(3, 5, -110, -40, 20), lay(6, 1, 60, 40, 100)
 

@@ -36,10 +36,11 @@ from engine import (
     Undo,
 )
 from tallybone.inputs import Answer, Button, KnockHeard, Press, event_of
-from tallybone.session import HANDS_STAY_NS, KNOCK_WAITS_NS, ONE_KNOCK_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
+from tallybone.knocks_waiting import HANDS_STAY_NS, KNOCK_WAITS_NS, ONE_KNOCK_NS
+from tallybone.session import SURE_KNOCK, TILE_ECHOES_NS, Session, feed
 from tests.tallybone.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
-from vision.perception import TableView
+from vision.table_view import TableView
 
 SECOND_NS = 1_000_000_000
 NOTHING_NEW = TableView((), (), ())

@@ -20,7 +20,7 @@ from tallybone.session_truth import TruthError, read_truth
 from tallybone.simulate_command import simulate, wishes_of
 from tests.tallybone.recorded_game import TruthEye, record_game
 from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without
-from vision.perception import TableView
+from vision.table_view import TableView
 
 
 @pytest.fixture(name="session")

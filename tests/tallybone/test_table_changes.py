@@ -32,8 +32,8 @@ from tallybone.contact import halves_of
 from tallybone.inputs import Answer, Button, Press
 from tallybone.session import Session, feed
 from tests.tallybone.test_referee import lay, line, plays, problems, questions, seen
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Tile
+from vision.table_view import Change, ChangeKind, TableView
 
 ALL = ("Ann", "Ben", "Cleo", "Dora")
 

@@ -20,8 +20,8 @@ from tallybone.simulation.recorder import truth_line
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
-from vision.perception import Change, TableView
 from vision.reading import Tile
+from vision.table_view import Change, TableView
 
 STILL_NS = 300_000_000
 """So long nothing has moved when a frame shows a tile."""

@@ -12,10 +12,10 @@ from engine import BONES, NewHand, Redeal, Rules
 from tallybone.contact import halves_of
 from tallybone.demo_scene import DemoTable, pick_table
 from tallybone.game_script import Step, play_out
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import PointPx, Tile
 from vision.render.truth import truth_of
 from vision.render.view import view_of
+from vision.table_view import Change, ChangeKind, TableView
 
 PLAYERS = ("Ann", "Ben")
 PLAYERS_OF = {

@@ -8,9 +8,9 @@ from engine import Event, LeadRule, MatchStart, NewHand, Rules
 from tallybone.session import Said, Session, feed
 from tallybone.zones import SeatZone, Zones
 from tests.tallybone.test_referee import seen
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face, Tile
 from vision.settle import CameFrom, Side
+from vision.table_view import Change, ChangeKind, TableView
 
 SIZE_PX = (1600, 1600)
 SECOND_NS = 1_000_000_000

@@ -18,9 +18,9 @@ from tallybone.inputs import KnockHeard
 from tallybone.session import Session
 from tallybone.zones import Outline, SeatZone, Zones
 from tests.tallybone.noisy_table import MIDDLE_PX, PX_PER_MM, Faults, Figures, NoisyTable
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face, Tile
 from vision.settle import CameFrom, Side
+from vision.table_view import Change, ChangeKind, TableView
 
 SIZE_PX = (4000, 4000)
 SIDES = {2: "bottom top", 3: "bottom left top", 4: "bottom left top right"}

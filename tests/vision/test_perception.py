@@ -12,12 +12,13 @@ import pytest
 from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, missing, reader, table_with
 from vision.candidates import Filter
 from vision.finder import Focus
-from vision.perception import ChangeKind, Perception, TableView
+from vision.perception import Perception
 from vision.pyramid import Image
 from vision.reader import Reader
 from vision.reading import Reading, Tile
 from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT
 from vision.render.scene import Clutter, ClutterKind, PlacedTile
+from vision.table_view import ChangeKind, TableView
 
 PLACED, MOVED, REMOVED = ChangeKind.PLACED, ChangeKind.MOVED, ChangeKind.REMOVED
 WALNUT_TABLE = Looks(COLORED, WALNUT)

@@ -10,12 +10,13 @@ import pytest
 
 from tests.vision.moving import CAMERA, Bump, Clip, Moment, hand_at, play, still
 from tests.vision.tables import Looks, is_same, is_same_place, lay, missing, reader, spare
-from vision.perception import Change, ChangeKind, Perception, Start, TableView
+from vision.perception import Perception, Start
 from vision.reader import Reader
 from vision.reading import Tile
 from vision.render.looks import COLORED, WALNUT
 from vision.render.scene import PlacedTile
 from vision.settle import Side
+from vision.table_view import Change, ChangeKind, TableView
 from vision.watch import Frame, Watch
 
 MS = 1_000_000

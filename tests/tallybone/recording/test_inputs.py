@@ -11,8 +11,8 @@ from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.sitting import ByHand, Sitting, opened
-from vision.perception import Change, ChangeKind, TableView
 from vision.reading import Face, Half, Tile
+from vision.table_view import Change, ChangeKind, TableView
 from vision.watch import Frame
 
 _START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")

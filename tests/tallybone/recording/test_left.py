@@ -19,7 +19,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session import Session
 from tallybone.sitting import Happened
 from tests.tallybone.test_referee import lay, line, seen
-from vision.perception import Change, ChangeKind, TableView
+from vision.table_view import Change, ChangeKind, TableView
 
 START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Brian", "Tom"), rules="bones")
 TILE = seen((3, 5), (0, 0))

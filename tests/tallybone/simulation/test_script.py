@@ -25,7 +25,7 @@ from engine import (
 from engine import play_record as played
 from tallybone.choices import Difficulty
 from tallybone.inputs import Button, KnockHeard, Press
-from tallybone.session import KNOCK_WAITS_NS
+from tallybone.knocks_waiting import KNOCK_WAITS_NS
 from tallybone.simulate_command import wishes_of
 from tallybone.simulation.items import Heard, NowLying, Planned, Shot, TrueEvent, TrueRecord, Zone
 from tallybone.simulation.sitting import Simulation

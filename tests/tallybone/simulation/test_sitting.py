@@ -23,9 +23,10 @@ from tallybone.simulation.recorder import record, start_of
 from tallybone.simulation.room import MARGIN_PX
 from tallybone.simulation.sitting import Simulation, Wishes
 from tests.vision.tables import is_same, is_same_place, missing, reader
-from vision.perception import ChangeKind, Perception
+from vision.perception import Perception
 from vision.reading import Face, Tile
 from vision.render.motion import Film
+from vision.table_view import ChangeKind
 from vision.watch import Frame, Watch
 
 # Two frames a second: so many items tell of a boneyard, the lead and the first plays.

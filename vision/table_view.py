@@ -1,0 +1,72 @@
+"""What is said of a table after each picture: what lies there, and what happened to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vision.reading import Face, Join, Tile
+from vision.settle import CameFrom
+
+
+class ChangeKind(StrEnum):
+    """What happened to a tile.
+
+    `TURNED`: it was turned round where it lies. `STACKED`: another was laid on it. `REREAD`: nothing happened to it,
+    but more looks at it give other pips than were said before.
+    """
+
+    PLACED = "placed"
+    MOVED = "moved"
+    REMOVED = "removed"
+    TURNED = "turned"
+    STACKED = "stacked"
+    REREAD = "reread"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One tile to which something happened.
+
+    Attributes:
+        kind: What happened.
+        tile: As it lies now; where it was removed, as it lay.
+        before: As it lay before it was moved or turned, as it was read before, or the one on which it was stacked;
+            otherwise None.
+    """
+
+    kind: ChangeKind
+    tile: Tile
+    before: Tile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """What lies on the table after a picture, and what changed with it.
+
+    Attributes:
+        tiles: All that are known to lie there, those that a hand covers at the moment too.
+        joins: Which of them touch as in a play.
+        changes: What happened since the view before.
+        is_settled: Whether nothing moves; while something does, nothing is read.
+        moved_since_ns: When the motion began that ended with this view, or that still goes on; None for none.
+        came_from: The sides of the picture from which hands came in during that motion: evidence of who played.
+        lost: Why the table cannot be followed at the moment, in words for the people at it; None while it can.
+        size_px: Width and height of the picture; None before the first.
+        is_covered: Whether a hand rests over it.
+    """
+
+    tiles: tuple[Tile, ...]
+    joins: tuple[Join, ...]
+    changes: tuple[Change, ...]
+    is_settled: bool = True
+    moved_since_ns: int | None = None
+    came_from: tuple[CameFrom, ...] = ()
+    lost: str | None = None
+    size_px: tuple[int, int] | None = None
+    is_covered: bool = False
+
+    @property
+    def face_down_count(self) -> int:
+        """How many tiles lie face down: the boneyard."""
+        return sum(tile.face is Face.DOWN for tile in self.tiles)
