@@ -22,7 +22,9 @@ _DARK = spi_bytes([OFF, OFF]).hex()
 # A strip whose bus is a file: each transfer is a line.
 _PROGRAM = """
 import ctypes, os, signal, sys, threading
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in its background is deaf to it
+# What a shell starts in its background is deaf to the one, what nohup starts to the other.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from hardware.colour import Rgb
 from hardware.leds.lamps import Lamps
 from hardware.leds.safety import off_at_exit
