@@ -1,0 +1,210 @@
+"""The parts of a table as values: what each is, where it is wired, and what it is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from hardware.colour import Rgb
+from hardware.pin_factory import PinLibrary
+
+
+class LedsDriver(StrEnum):
+    """What kind of LEDs there are."""
+
+    SINGLE = "single"
+    RGB = "rgb"
+    STRIP = "strip"
+    VIRTUAL = "virtual"
+
+
+class Shows(StrEnum):
+    """What a set of LEDs is for; the names of `hardware.leds.patterns.Glow`."""
+
+    SEATS = "seats"
+    STATUS = "status"
+    DIRECTION = "direction"
+    """Two: clockwise, and the other way."""
+    SPELL = "spell"
+    ALL = "all"
+    """Seats, then status, clockwise, the other way, and spell, which are the last four."""
+
+
+LEDS_FOR = {Shows.STATUS: 1, Shows.DIRECTION: 2, Shows.SPELL: 1}
+"""How many LEDs show what is not about seats."""
+LEAST_FOR_ALL = 1 + sum(LEDS_FOR.values())
+
+
+class ButtonsDriver(StrEnum):
+    """What kind of buttons there are."""
+
+    GPIO = "gpio"
+    VIRTUAL = "virtual"
+
+
+class KnockDriver(StrEnum):
+    """What listens for knocks."""
+
+    MICROPHONE = "microphone"
+    PIEZO_PIN = "piezo-pin"
+    PIEZO_SPI = "piezo-spi"
+    WAV = "wav"
+    VIRTUAL = "virtual"
+
+
+class Wire(StrEnum):
+    """What a microphone is connected with."""
+
+    USB = "usb"
+    I2S = "i2s"
+
+
+class DisplayDriver(StrEnum):
+    """What kind of score display there is; the names of `hardware.display.open_display`, and a virtual one."""
+
+    SERLCD_16X2 = "serlcd-16x2"
+    SERLCD_20X4 = "serlcd-20x4"
+    SEGMENT = "segment"
+    NEXTION = "nextion"
+    TERMINAL = "terminal"
+    VIRTUAL = "virtual"
+
+
+@dataclass(frozen=True, slots=True)
+class SpiPort:
+    """An SPI of a Raspberry Pi, /dev/spidev0.1 for bus 0 and chip 1."""
+
+    bus: int = 0
+    chip: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> SpiPort:
+        """Read what `str` writes.
+
+        Raises:
+            ValueError: If a Pi has no such SPI.
+
+        >>> SpiPort.parse("0.1")
+        SpiPort(bus=0, chip=1)
+        """
+        if text not in ("0.0", "0.1", "1.0", "1.1", "1.2"):
+            raise ValueError(f"expected 0.0, 0.1, 1.0, 1.1 or 1.2, but got {text}")
+        return cls(int(text[0]), int(text[2]))
+
+    def __str__(self) -> str:
+        return f"{self.bus}.{self.chip}"
+
+
+@dataclass(frozen=True, slots=True)
+class LedsPart:
+    """A set of LEDs.
+
+    Attributes:
+        driver: What kind.
+        shows: What they are for.
+        count: How many.
+        pins: Those of each LED (BCM): one of `single`, three of `rgb` (red, green, blue), none of others.
+        spi: Where a strip is wired.
+        percent: How bright a strip is, 0 to 100.
+        name: What the file calls it, with a number where there are several.
+    """
+
+    driver: LedsDriver
+    shows: Shows
+    count: int
+    pins: tuple[tuple[int, ...], ...] = ()
+    spi: SpiPort | None = None
+    percent: int = 30
+    name: str = "hardware.leds"
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonPin:
+    """A button on a pin.
+
+    Attributes:
+        button: What it is for.
+        seat: Whose it is, 0 upwards; None for one that all share.
+        pin: BCM.
+    """
+
+    button: str
+    seat: int | None
+    pin: int
+
+    @property
+    def name(self) -> str:
+        """What people call it, with players from 1.
+
+        >>> ButtonPin("call", 0, 17).name, ButtonPin("next", None, 22).name
+        ('call 1', 'next')
+        """
+        return self.button if self.seat is None else f"{self.button} {self.seat + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonsPart:
+    """The buttons; virtual ones have no pins, all of them are there."""
+
+    driver: ButtonsDriver
+    pins: tuple[ButtonPin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnockPart:
+    """A knock sensor.
+
+    Attributes:
+        driver: What kind.
+        device: Which microphone: its number or a part of its name; None for the system's own choice.
+        wire: What a microphone is connected with.
+        pin: Of a piezo with a comparator (BCM).
+        spi: Where the MCP3008 of a piezo is wired.
+        channel: Of the MCP3008, 0 to 7.
+        seat: Whose side of the table it is at, 0 upwards; None for the whole table.
+        file: What `wav` plays.
+    """
+
+    driver: KnockDriver
+    device: int | str | None = None
+    wire: Wire = Wire.USB
+    pin: int | None = None
+    spi: SpiPort | None = None
+    channel: int = 0
+    seat: int | None = None
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayPart:
+    """A score display.
+
+    Attributes:
+        driver: What kind.
+        url: Where it is plugged in: a path, or any URL of pyserial.
+        baud: Bits a second that it is set to.
+        seat: Whose points a `segment` shows, 0 upwards; None for all in turns.
+        brightness: Of a `segment`, 0 to 100 percent; None leaves it.
+        backlight: Of a `serlcd`; None leaves it.
+        name: What the file calls it, with a number where there are several.
+    """
+
+    driver: DisplayDriver
+    url: str = ""
+    baud: int = 9600
+    seat: int | None = None
+    brightness: int | None = None
+    backlight: Rgb | None = None
+    name: str = "hardware.displays"
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareConfig:
+    """All parts of a table; none where nothing is said."""
+
+    leds: tuple[LedsPart, ...] = ()
+    buttons: ButtonsPart | None = None
+    knock: KnockPart | None = None
+    displays: tuple[DisplayPart, ...] = ()
+    pins: PinLibrary = PinLibrary.LGPIO

@@ -1,0 +1,270 @@
+"""The table [hardware]: what it means, and that everything wrong in it is told at once."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hardware.colour import Rgb
+from hardware.config.config import (
+    ButtonPin,
+    ButtonsDriver,
+    ButtonsPart,
+    DisplayDriver,
+    DisplayPart,
+    HardwareConfig,
+    KnockDriver,
+    KnockPart,
+    LedsDriver,
+    LedsPart,
+    Shows,
+    SpiPort,
+    Wire,
+)
+from hardware.config.errors import ConfigError
+from hardware.config.pins import PinUse, pins_used
+from hardware.config.read import read_hardware
+from hardware.display.open_display import DRIVERS
+from hardware.pin_factory import PinLibrary
+
+
+def read(text: str) -> HardwareConfig:
+    return read_hardware(tomllib.loads(text).get("hardware", {}))
+
+
+def problems(text: str) -> tuple[str, ...]:
+    with pytest.raises(ConfigError) as error:
+        read(text)
+    assert str(error.value) == "\n".join(error.value.problems)
+    return error.value.problems
+
+
+def test_a_table_that_says_nothing_has_no_parts() -> None:
+    assert read("") == HardwareConfig()
+    assert read("[hardware]") == HardwareConfig()
+
+
+def test_every_part_is_read() -> None:
+    config = read("""
+        [hardware]
+        pins = "mock"
+        [[hardware.leds]]
+        driver = "single"
+        pins = [5, 6]
+        [[hardware.leds]]
+        driver = "rgb"
+        shows = "status"
+        pins = [[12, 13, 16]]
+        [[hardware.leds]]
+        driver = "strip"
+        shows = "all"
+        spi = "1.0"
+        count = 8
+        percent = 10
+        [hardware.buttons]
+        driver = "gpio"
+        call = [22, 23]
+        draw = 24
+        hand_end = 25
+        [hardware.knock]
+        driver = "piezo-spi"
+        spi = "0.1"
+        channel = 3
+        [[hardware.displays]]
+        driver = "serlcd-20x4"
+        url = "/dev/ttyUSB0"
+        backlight = [0, 80, 255]
+        [[hardware.displays]]
+        driver = "segment"
+        url = "socket://other:2217"
+        baud = 19200
+        seat = 1
+        brightness = 40
+        """)
+    assert config == HardwareConfig(
+        leds=(
+            LedsPart(LedsDriver.SINGLE, Shows.SEATS, 2, ((5,), (6,)), name="hardware.leds 1"),
+            LedsPart(LedsDriver.RGB, Shows.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
+            LedsPart(LedsDriver.STRIP, Shows.ALL, 8, (), SpiPort(1, 0), 10, name="hardware.leds 3"),
+        ),
+        buttons=ButtonsPart(
+            ButtonsDriver.GPIO,
+            (
+                ButtonPin("call", 0, 22),
+                ButtonPin("call", 1, 23),
+                ButtonPin("draw", None, 24),
+                ButtonPin("hand_end", None, 25),
+            ),
+        ),
+        knock=KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(0, 1), channel=3),
+        displays=(
+            DisplayPart(
+                DisplayDriver.SERLCD_20X4, "/dev/ttyUSB0", backlight=Rgb(0, 80, 255), name="hardware.displays 1"
+            ),
+            DisplayPart(DisplayDriver.SEGMENT, "socket://other:2217", 19200, 1, 40, name="hardware.displays 2"),
+        ),
+        pins=PinLibrary.MOCK,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        ('driver = "microphone"', KnockPart(KnockDriver.MICROPHONE)),
+        ('driver = "microphone"\ndevice = 2', KnockPart(KnockDriver.MICROPHONE, device=2)),
+        (
+            'driver = "microphone"\ndevice = "ics43434"\nwire = "i2s"',
+            KnockPart(KnockDriver.MICROPHONE, device="ics43434", wire=Wire.I2S),
+        ),
+        ('driver = "piezo-pin"\npin = 17\nseat = 0', KnockPart(KnockDriver.PIEZO_PIN, pin=17, seat=0)),
+        ('driver = "wav"\nfile = "knocks.wav"', KnockPart(KnockDriver.WAV, file=Path("knocks.wav"))),
+        ('driver = "virtual"', KnockPart(KnockDriver.VIRTUAL)),
+        ('driver = "none"', None),
+    ],
+)
+def test_each_kind_of_knock_sensor_is_read(said: str, part: KnockPart | None) -> None:
+    assert read(f"[hardware.knock]\n{said}").knock == part
+
+
+def test_a_part_that_is_switched_off_keeps_what_is_said_of_it() -> None:
+    config = read("""
+        [[hardware.leds]]
+        driver = "none"
+        pins = [5, 5]
+        [hardware.buttons]
+        driver = "none"
+        call = [5]
+        [[hardware.displays]]
+        driver = "none"
+        url = "/dev/ttyUSB0"
+        """)
+    assert config == HardwareConfig()
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    assert problems("""
+        [hardware]
+        pins = "rpigpio"
+        [[hardware.leds]]
+        driver = "single"
+        pin = [5]
+        pins = [1, 6]
+        [[hardware.leds]]
+        driver = "strp"
+        [[hardware.leds]]
+        driver = "strip"
+        shows = "status"
+        count = 3
+        percent = 101
+        pins = [4]
+        [hardware.buttons]
+        driver = "gpio"
+        cal = [5]
+        next = "22"
+        [hardware.knock]
+        driver = "piezo-spi"
+        spi = "2.0"
+        channel = 8
+        pin = 4
+        [[hardware.displays]]
+        driver = "segment"
+        seat = true
+        backlight = [1, 2, 3]
+        [hardware.lamp]
+        """) == (
+        "[hardware.leds 1] pins: expected BCM pins 2 to 27, but got 1",
+        "[hardware.leds 1] pin: is not known; did you mean pins?",
+        '[hardware.leds 2] driver: expected single, rgb, strip, virtual or none, but got "strp"; did you mean strip?',
+        "[hardware.leds 3] percent: expected 0 to 100, but got 101",
+        "[hardware.leds 3] shows: status takes 1 LED, but there are 3",
+        "[hardware.leds 3] pins: has no meaning with the driver strip",
+        '[hardware.buttons] next: expected BCM pins 2 to 27, but got "22"',
+        "[hardware.buttons] cal: is not known; did you mean call?",
+        "[hardware.knock] channel: expected 0 to 7, but got 8",
+        "[hardware.knock] spi: expected 0.0, 0.1, 1.0, 1.1 or 1.2, but got 2.0",
+        "[hardware.knock] pin: has no meaning with the driver piezo-spi",
+        "[hardware.displays] url: has to be said",
+        "[hardware.displays] seat: expected 0 to 15, but got true",
+        "[hardware.displays] backlight: has no meaning with the driver segment",
+        '[hardware] pins: expected lgpio or mock, but got "rpigpio"; did you mean lgpio?',
+        "[hardware] lamp: is not known; expected buttons, displays, knock, leds or pins",
+        "[hardware.knock] spi: SPI bus 0 is taken by [hardware.leds 3]: a strip shares it with nothing",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[hardware.leds]\ndriver = 'none'", "[hardware] leds: expected [[hardware.leds]], with two brackets"),
+        ("[[hardware.knock]]\ndriver = 'none'", "[hardware] knock: expected one table [hardware.knock]"),
+        ("[hardware.knock]", "[hardware.knock] driver: expected microphone, piezo-pin"),
+        ("[hardware.knock]\ndriver = 5", "[hardware.knock] driver: expected microphone"),
+        ("[hardware.knock]\ndriver = 'piezo-pin'", "[hardware.knock] pin: has to be said"),
+        (
+            "[[hardware.leds]]\ndriver = 'rgb'\npins = [5, 6, 12]",
+            "[hardware.leds] pins: expected a list of pins for each LED",
+        ),
+        ("[[hardware.leds]]\ndriver = 'rgb'\npins = [[5, 6]]", "[hardware.leds] pins: expected 3 pins, but got [5, 6]"),
+        ("[[hardware.leds]]\ndriver = 'single'\npins = 5", "[hardware.leds] pins: expected a list of pins, but got 5"),
+        ("[[hardware.leds]]\ndriver = 'single'", "[hardware.leds] pins: has to be said"),
+        ("[[hardware.leds]]\ndriver = 'strip'\ncount = 4\nshows = 'all'", "all takes at least 5 LEDs"),
+        ("[hardware.buttons]\ndriver = 'gpio'\ncall = [true]", "[hardware.buttons] call: expected BCM pins 2 to 27"),
+        ("[hardware.buttons]\ndriver = 'virtual'\ncall = [5]", "[hardware.buttons] call: has no meaning"),
+    ],
+)
+def test_each_mistake_says_where_and_what_was_expected(text: str, problem: str) -> None:
+    (found,) = problems(text)
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "[[hardware.leds]]\ndriver = 'single'\npins = [5, 5]",
+            "[hardware.leds] pin 5 (LED 2) is taken by [hardware.leds] (LED 1)",
+        ),
+        (
+            "[[hardware.leds]]\ndriver = 'rgb'\nshows = 'status'\npins = [[5, 6, 12]]\n"
+            "[hardware.buttons]\ndriver = 'gpio'\ncall = [4, 6]",
+            "[hardware.buttons] pin 6 (button call 2) is taken by [hardware.leds] (LED 1 green)",
+        ),
+        (
+            "[hardware.buttons]\ndriver = 'gpio'\nnext = 8\n[hardware.knock]\ndriver = 'piezo-spi'",
+            "[hardware.knock] pin 8 (SPI bus 0 CE0) is taken by [hardware.buttons] (button next)",
+        ),
+        (
+            "[hardware.buttons]\ndriver = 'gpio'\nnext = 20\n[hardware.knock]\ndriver = 'microphone'\nwire = 'i2s'",
+            "[hardware.knock] pin 20 (I2S data in) is taken by [hardware.buttons] (button next)",
+        ),
+        (
+            "[hardware.buttons]\ndriver = 'gpio'\nnext = 14\n[[hardware.displays]]\ndriver = 'nextion'\n"
+            "url = '/dev/serial0'",
+            "[hardware.displays] pin 14 (UART transmit) is taken by [hardware.buttons] (button next)",
+        ),
+        (
+            "[[hardware.displays]]\ndriver = 'nextion'\nurl = '/dev/ttyUSB0'\n[[hardware.displays]]\n"
+            "driver = 'segment'\nurl = '/dev/ttyUSB0'",
+            "[hardware.displays 2] url: /dev/ttyUSB0 is taken by [hardware.displays 1]",
+        ),
+    ],
+)
+def test_two_parts_on_one_pin_are_both_named(text: str, problem: str) -> None:
+    assert problems(text) == (problem,)
+
+
+def test_pins_of_spi_and_of_leds_are_listed_with_what_they_do() -> None:
+    uses = pins_used(read("[[hardware.leds]]\ndriver = 'strip'\nspi = '1.2'\ncount = 5"))
+    assert uses == (
+        PinUse(20, "hardware.leds", "SPI bus 1 MOSI"),
+        PinUse(19, "hardware.leds", "SPI bus 1 MISO"),
+        PinUse(21, "hardware.leds", "SPI bus 1 SCLK"),
+        PinUse(16, "hardware.leds", "SPI bus 1 CE2"),
+    )
+    assert pins_used(read("[hardware.buttons]\ndriver = 'virtual'")) == ()
+
+
+def test_every_display_that_can_be_opened_has_a_name_here() -> None:
+    assert {*DRIVERS, "virtual"} == {*DisplayDriver, "none"}
