@@ -9,6 +9,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 # Wheels only: every pinned package has one for x86-64 and aarch64, so nothing is ever compiled on the table's machine.
 INSTALL := $(PIP) install --require-hashes --only-binary :all:
 
+# Tests run on two cores, those of a file one after the other: they share what is rendered for them.
+SPREAD := -n 2 --dist loadfile
+
 # The version is in the name of the stamps: another Python means another .venv.
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 MADE := $(VENV)/.made-$(VERSION)
@@ -32,10 +35,10 @@ setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 
 test: $(DEV) check ## set up the tools (about 150 MB the first time), then check and run every test; a few minutes
 	@echo "Running every test, the slow ones too."
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(SPREAD)
 
 fast: $(DEV) check ## check and run the quick tests only; under two minutes
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest $(SPREAD) -m "not slow"
 
 check: $(DEV) ## format, lint, types, imports; seconds
 	@echo "Checking format, lint, types and imports."

@@ -351,6 +351,7 @@ TAGS = st.dictionaries(KNOWN_TAGS | NAMES, st.text(PRINTABLE), max_size=6).map(
 RECORDS = st.builds(Record, TAGS, st.lists(HANDS, max_size=2).map(tuple))
 
 
+@pytest.mark.slow
 @given(RECORDS)
 def test_a_record_comes_back_equal_in_lines_that_are_short_unless_a_note_is_long(record: Record) -> None:
     canonical = format_record(record)

@@ -21,7 +21,7 @@ from tests.tallybone.live_clips import game_clip
 from tests.tallybone.videos import write_video
 from vision.watch import Frame
 
-_SEED, _PLAYS, _KILLS = 4, 10, 24
+_SEED, _PLAYS, _KILLS = 4, 10, 14
 _PROGRAM = (sys.executable, "-c", "from tallybone.cli import main; main()", "play", "--json", "--speed", "0")
 # The last pictures before a kill are shown once more: a real table lies still while the program is started again.
 _SHOWN_AGAIN = 3

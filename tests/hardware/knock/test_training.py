@@ -66,6 +66,7 @@ def test_most_knocks_are_found_as_sounds_and_taught_as_knocks() -> None:
     assert 0.9 <= (examples.sounds == 0).sum() / examples.knocks <= 1.05
 
 
+@pytest.mark.slow
 def test_a_classifier_is_better_than_chance_after_a_few_scenes() -> None:
     learn, check = (collect(seed, 8, lambda share: None) for seed in (1, 2))
     shares: list[float] = []

@@ -102,6 +102,7 @@ def test_a_chunk_that_was_cut_out_is_missed(tmp_path: Path) -> None:
     assert next((one.problem, one.lost) for one in damage_of(path)) == ("records are missing", 2)
 
 
+@pytest.mark.slow
 def test_a_changed_bit_anywhere_never_changes_a_record_and_never_goes_unnoticed(tmp_path: Path) -> None:
     whole = write(tmp_path / "whole.mcap", frames=1)
     data, everything = whole.read_bytes(), records_of(whole)

@@ -81,6 +81,7 @@ def test_zones_hold_what_belongs_to_them() -> None:
     assert all(counts[zone] > 0 for zone in Zone)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_another_others(tmp_path: Path) -> None:
     one = recorded(tmp_path / "one.mcap", wishes(fps=2)).read_bytes()
     assert one == recorded(tmp_path / "again.mcap", wishes(fps=2)).read_bytes()
