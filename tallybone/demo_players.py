@@ -14,15 +14,19 @@ Path = tuple[str, ...]
 
 
 def answer_of(session: Session, truth: State) -> Answer | None:
-    """Return what the players answer to the first question that holds up the game; None where no answer is right.
+    """Return what the players answer to the first question that they can; None where no answer is right.
+
+    What holds up the game comes first.
 
     Args:
         session: Where the sitting stands.
         truth: The match as it was played, with at least all that was seen.
     """
-    asked = next((one for one in session.questions if one.unclear.holds_up), None)
-    choice = None if asked is None else _right_choice(session, asked, truth)
-    return None if asked is None or choice is None else Answer(choice, asked.unclear.topic)
+    for asked in sorted(session.questions, key=lambda one: not one.unclear.holds_up):
+        choice = (_right_choice if asked.unclear.holds_up else _known)(session, asked, truth)
+        if choice is not None or asked.unclear.holds_up:
+            return None if choice is None else Answer(choice, asked.unclear.topic)
+    return None
 
 
 def paths_of(state: State) -> dict[NodeId, Path]:
@@ -42,7 +46,7 @@ def paths_of(state: State) -> dict[NodeId, Path]:
 def _right_choice(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that leaves less wrong, or that what lies there is what it is taken for."""
     now = session.state
-    known = _as_it_was(now, question, truth)
+    known = _known(session, question, truth)
     if known is not None:
         return known
     first = _laid_first(now, question.unclear.choices, truth)
@@ -60,8 +64,14 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
     return None
 
 
+def _known(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer that says what the players know besides the layout."""
+    as_it_was = _as_it_was(session.state, question, truth)
+    return _all_shown(session, question, truth) if as_it_was is None else as_it_was
+
+
 def _as_it_was(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that says what the players know besides the layout: who led, and which tiles lie open."""
+    """Return the answer that says who led, or which tiles lie open."""
     if truth.game is None or truth.game.hand is None or now.game is None or now.game.hand is None:
         return None
     leader = _leader(truth)
@@ -74,6 +84,18 @@ def _as_it_was(now: State, question: Question, truth: State) -> int | None:
     open_tiles = {tile for one in truth.game.hand.holdings if one is not None for tile in one.tiles or ()}
     named = [at for at, words in enumerate(question.unclear.choices) if words in {f"the {one}" for one in open_tiles}]
     return named[0] if named else None
+
+
+def _all_shown(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer that all tiles of somebody lie open, where as many do as he holds."""
+    if truth.game is None or truth.game.hand is None:
+        return None
+    for choice, answer in enumerate(question.answers):
+        for seat, holding in enumerate(truth.game.hand.holdings):
+            now, then = (places.around.hand(Seat(seat)) for places in (session.places, answer.places))
+            if then.is_whole and not now.is_whole and holding is not None and holding.size == len(now.tiles):
+                return choice
+    return None
 
 
 def _leader(truth: State) -> Seat:

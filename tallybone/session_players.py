@@ -58,7 +58,7 @@ class TruePlayers:
 
     def _answer(self, t_ns: int) -> Answer | None:
         """Return what they answer now; None where nothing is asked, or none of the answers is right."""
-        if self._session is None or not any(one.unclear.holds_up for one in self._session.questions):
+        if self._session is None or not self._session.questions:
             return None
         true_state = self._truth.state_at(t_ns)
         asked = (self._session.questions, len(true_state.log))

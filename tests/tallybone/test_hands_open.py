@@ -26,8 +26,10 @@ from engine import (
     Seq,
     Spot,
     Undo,
+    replay,
 )
 from engine import Tile as Bone
+from tallybone.demo_players import answer_of
 from tallybone.inputs import Answer
 from tallybone.zones import Zones
 from tests.tallybone.test_referee import seen
@@ -101,6 +103,17 @@ def test_another_number_of_tiles_than_the_rules_expect_is_asked_about() -> None:
     assert table.asked == ["Ann shows 2 of 3 tiles: are these all?"]
     table.tell(Answer(0))
     assert [len(one.tiles) for one in reveals(table)] == [2]
+
+
+def test_the_players_say_that_these_are_all_where_they_are() -> None:
+    table = over()
+    table.put(*LEFT[:2], came="bottom")
+    table.look()
+    held = [
+        replay((*table.log, Reveal(Seat(0), tuple(Bone.parse(one) for one in tiles.split()))))
+        for tiles in ("6-6 1-0", "6-6 1-0 2-2")
+    ]
+    assert [answer_of(table.session, truth) for truth in held] == [Answer(0, "these are all of Ann's tiles"), None]
 
 
 def test_what_lies_there_for_long_is_as_sure_as_seen_twice() -> None:
