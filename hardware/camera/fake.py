@@ -1,0 +1,97 @@
+"""Cameras without a device: none at all, and one for tests that is stricter than any real one."""
+
+from __future__ import annotations
+
+from hardware.camera.device import CameraError, CameraMode, CameraState, Light, Picture
+
+
+class NoCamera:
+    """A table without a camera: `none`."""
+
+    def __init__(self) -> None:
+        self._is_closed = False
+
+    state = CameraState()
+    """Never a problem: none is wanted."""
+
+    def take(self) -> Picture | None:
+        """Nothing is ever seen."""
+        if self._is_closed:
+            raise CameraError("none: it is closed, and gives no more pictures")
+        return None
+
+    def hold_light(self) -> None:
+        """Do nothing."""
+
+    def free_light(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """See nothing any more."""
+        self._is_closed = True
+
+
+class FakeCamera:
+    """Shows what a test lets it; complains about time that runs backwards, other sizes, and use after it was closed."""
+
+    def __init__(self, mode: CameraMode) -> None:
+        """Show pictures of a size."""
+        self._mode = mode
+        self._light = Light.FREE
+        self._problem: str | None = None
+        self._newest: Picture | None = None
+        self._last_ns: int | None = None
+        self.is_closed = False
+
+    @property
+    def state(self) -> CameraState:
+        """How the test says it is."""
+        return CameraState(self._problem, self._mode, self._light)
+
+    def show(self, picture: Picture) -> None:
+        """Let it see something.
+
+        Raises:
+            CameraError: If it cannot, or no camera would.
+        """
+        self._require_open("shown something")
+        if self._problem is not None:
+            raise CameraError(f"fake: told to see, but it cannot: {self._problem}")
+        if self._last_ns is not None and picture.t_ns <= self._last_ns:
+            raise CameraError(f"fake: expected times in order, but {picture.t_ns} ns came after {self._last_ns} ns")
+        expected = (self._mode.height_px, self._mode.width_px, 3)
+        if picture.image.shape != expected:
+            raise CameraError(f"fake: pictures must have shape {expected}, but got {picture.image.shape}")
+        self._newest, self._last_ns = picture, picture.t_ns
+
+    def unplug(self, problem: str) -> None:
+        """Let it fail from now on."""
+        self._problem = problem
+
+    def plug_in(self) -> None:
+        """Let it work again."""
+        self._problem = None
+
+    def take(self) -> Picture | None:
+        """Return what it was let see last."""
+        self._require_open("asked for a picture")
+        newest, self._newest = self._newest, None
+        return newest
+
+    def hold_light(self) -> None:
+        """Hold it at once."""
+        self._require_open("told to hold its light")
+        self._light = Light.HELD
+
+    def free_light(self) -> None:
+        """Free it at once."""
+        self._require_open("told to free its light")
+        self._light = Light.FREE
+
+    def close(self) -> None:
+        """See nothing any more."""
+        self.is_closed = True
+
+    def _require_open(self, what: str) -> None:
+        if self.is_closed:
+            raise CameraError(f"fake: {what}, but it is closed")

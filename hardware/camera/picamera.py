@@ -1,0 +1,161 @@
+"""A camera on the ribbon cable of a Raspberry Pi, through Picamera2."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import cv2
+import numpy as np
+
+from hardware.camera.device import CameraError, CameraMode, CameraWish, Image, Picture
+from hardware.camera.picamera_library import Library, opened, picamera2
+from hardware.camera.picamera_light import AUTO_FOCUS, Metered, auto_controls, held_controls, metered
+from hardware.camera.sensor_time import Clocks
+
+_GREY_PX = (320, 180)
+# One is being exposed, one waits, one is read; the fourth keeps the camera going while Python is late.
+_BUFFERS = 4
+# A camera that gives nothing for so long hangs (picamera2 #794): its longest exposure here is 0.1 s.
+_HANGS_S = 2.0
+_NS_PER_US, _US_PER_S = 1_000, 1_000_000
+# How numpy sees what libcamera calls these: RGB888 is blue, green, red in memory.
+_TO_BGR = {"YUV420": cv2.COLOR_YUV2BGR_I420, "NV12": cv2.COLOR_YUV2BGR_NV12}
+
+
+class PicameraFeed:
+    """Pictures of a Picamera2: the main stream, and a small one that costs the processor nothing.
+
+    Args:
+        number: Which camera, from 0.
+        wish: What is asked for.
+        clocks: What its pictures are stamped with.
+        library: What gives the module picamera2.
+    """
+
+    def __init__(self, number: int, wish: CameraWish, clocks: Clocks, library: Library = picamera2) -> None:
+        self._name, self._clocks = f"pi:{number}", clocks
+        self._metered: Metered | None = None
+        self._camera = opened(library(), number)
+        try:
+            with self._complaining():
+                self._begin(wish)
+        except CameraError:
+            self.close()
+            raise
+
+    @property
+    def mode(self) -> CameraMode:
+        """What was negotiated."""
+        return self._mode
+
+    def read(self) -> Picture:
+        """Wait for a picture, copy it, and give its buffer back at once."""
+        with self._complaining():
+            request = self._request()
+            try:
+                metadata = request.get_metadata()
+                main, small = request.make_array("main"), request.make_array("lores")
+            finally:
+                request.release()
+        before, self._metered = self._metered, metered(metadata)
+        width_px, height_px = self._small_px
+        return Picture(
+            self._began_ns(metadata),
+            self._bgr(main),
+            np.ascontiguousarray(small[:height_px, :width_px]),
+            self._metered.is_settled_after(before),
+        )
+
+    def hold_light(self) -> None:
+        """Keep what the last picture was taken with."""
+        if self._metered is not None:
+            with self._complaining():
+                self._camera.set_controls(held_controls(self._metered, self._known))
+
+    def free_light(self) -> None:
+        """Let it adapt."""
+        with self._complaining():
+            self._camera.set_controls(auto_controls(self._known))
+
+    def close(self) -> None:
+        """Give the camera back. What is left to do first would hold up the closing for ever."""
+        with contextlib.suppress(RuntimeError, OSError):
+            self._camera.cancel_all_and_flush()
+        with contextlib.suppress(RuntimeError, OSError):
+            self._camera.close()
+
+    def _begin(self, wish: CameraWish) -> None:
+        camera = self._camera
+        self._known = frozenset(camera.camera_controls)
+        controls: dict[str, Any] = dict(AUTO_FOCUS) if "AfMode" in self._known else {}
+        if "FrameDurationLimits" in self._known:
+            frame_us = round(_US_PER_S / wish.per_s)
+            controls["FrameDurationLimits"] = (frame_us, frame_us)
+        configuration = camera.create_video_configuration(
+            main={"size": (wish.width_px, wish.height_px), "format": "RGB888"},
+            lores={"size": _GREY_PX, "format": "YUV420"},
+            buffer_count=_BUFFERS,
+            controls=controls,
+            display=None,
+            encode=None,
+            **self._whole_sensor(wish),
+        )
+        camera.configure(configuration)
+        main, small = camera.camera_configuration()["main"], camera.camera_configuration()["lores"]
+        (width_px, height_px), self._format = main["size"], str(main["format"])
+        if self._format != "RGB888" and self._format not in _TO_BGR:
+            raise CameraError(f"{self._name}: expected pictures as RGB888, NV12 or YUV420, got {self._format}")
+        self._size_px, self._small_px = (width_px, height_px), small["size"]
+        self._mode = CameraMode(width_px, height_px, wish.per_s, self._format)
+        camera.start()
+
+    def _whole_sensor(self, wish: CameraWish) -> dict[str, Any]:
+        """Return the mode of the sensor that sees most: picamera2's own choice may cut off the borders of the table."""
+        if "ColorFilterArrangement" not in self._camera.camera_properties:
+            return {}  # no camera of a Pi: it has no such modes
+        modes = [mode for mode in self._camera.sensor_modes if "crop_limits" in mode]
+        fitting = [
+            mode
+            for mode in modes
+            if mode["size"][0] >= wish.width_px and mode["size"][1] >= wish.height_px and mode["fps"] >= wish.per_s
+        ]
+        if not fitting:
+            return {}
+        best = min(fitting, key=lambda mode: (-mode["crop_limits"][2] * mode["crop_limits"][3], mode["size"]))
+        return {"sensor": {"output_size": best["size"], "bit_depth": best["bit_depth"]}}
+
+    def _request(self) -> Any:
+        """Wait for a picture that is complete; each must be given back."""
+        job = self._camera.capture_request(wait=False)
+        try:
+            return self._camera.wait(job, timeout=_HANGS_S)
+        except TimeoutError:
+            raise CameraError(f"{self._name} gives no pictures: is its cable loose?") from None
+
+    def _began_ns(self, metadata: dict[str, Any]) -> int:
+        """Return when the exposure began: the sensor's time is that of reading, which is when it ended."""
+        stamp_ns = metadata.get("SensorTimestamp")
+        if stamp_ns is None:
+            return self._clocks.game()
+        exposed_ns = int(metadata.get("ExposureTime") or 0) * _NS_PER_US
+        read_ns = self._clocks.game_ns(int(stamp_ns))
+        return (self._clocks.game() if read_ns is None else read_ns) - exposed_ns
+
+    def _bgr(self, main: Image) -> Image:
+        if self._format == "RGB888":
+            return main
+        width_px, height_px = self._size_px
+        converted = cv2.cvtColor(main, _TO_BGR[self._format])
+        return np.ascontiguousarray(converted[:height_px, :width_px], np.uint8)
+
+    @contextlib.contextmanager
+    def _complaining(self) -> Iterator[None]:
+        """Make what picamera2 and libcamera raise one kind of error."""
+        try:
+            yield
+        except CameraError:
+            raise
+        except (RuntimeError, ValueError, OSError) as error:
+            raise CameraError(f"{self._name}: {error}") from error

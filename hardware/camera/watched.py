@@ -1,0 +1,131 @@
+"""A camera in a thread of its own, which keeps its newest picture and opens it again when it was unplugged or hangs."""
+
+from __future__ import annotations
+
+import threading
+
+from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraState, Clock, Feed, Light, OpenFeed, Picture
+from hardware.camera.light import LightKeeper, Order
+
+# So long is waited before an unplugged camera is tried again, longer each time.
+_BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
+# A camera that gives nothing for so long hangs, or was unplugged.
+_SILENT_NS = 3 * NS_PER_S
+_CLOSES_S = 3.0
+
+
+class WatchedCamera:
+    """The newest picture of a camera, and nothing older. It is used by its thread alone, from opening to closing."""
+
+    def __init__(
+        self, name: str, open_feed: OpenFeed, clock: Clock, *, back_off_s: tuple[float, ...] = _BACK_OFF_S
+    ) -> None:
+        """Open a camera that people call *name*; one that has gone is tried again after *back_off_s*, and so on.
+
+        Raises:
+            CameraError: If it cannot be had.
+        """
+        self._name, self._open, self._clock = name, open_feed, clock
+        self._back_off_s = back_off_s
+        self._lock = threading.Lock()
+        self._keeper = LightKeeper()
+        self._wanted: Light | None = None
+        self._newest: Picture | None = None
+        self._why: str | None = None
+        self._last_ns = clock()
+        self._stops = threading.Event()
+        feed = open_feed()
+        self._mode: CameraMode = feed.mode
+        self._thread = threading.Thread(target=self._run, args=(feed,), name=f"camera {name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def state(self) -> CameraState:
+        """How it is."""
+        with self._lock:
+            light = Light.SETTLING if self._wanted is Light.HELD else self._keeper.light
+            return CameraState(self._problem(), self._mode, light)
+
+    def take(self) -> Picture | None:
+        """Return the newest picture."""
+        if self._stops.is_set():
+            raise CameraError(f"{self._name}: it is closed, and gives no more pictures")
+        with self._lock:
+            newest, self._newest = self._newest, None
+        return newest
+
+    def hold_light(self) -> None:
+        """Have its thread hold the light; what it saw before is not given any more."""
+        with self._lock:
+            self._wanted, self._newest = Light.HELD, None
+
+    def free_light(self) -> None:
+        """Have its thread free the light."""
+        with self._lock:
+            self._wanted = Light.FREE
+
+    def close(self) -> None:
+        """Let the camera go. One that hangs is left to its thread after some seconds."""
+        self._stops.set()
+        self._thread.join(_CLOSES_S)
+
+    def _problem(self) -> str | None:
+        if self._clock() - self._last_ns < _SILENT_NS:
+            return None
+        return self._why or f"{self._name} gives no pictures: is it plugged in? The game goes on when it is back"
+
+    def _run(self, feed: Feed | None) -> None:
+        """Use the camera until it is closed, and look for it again when it has gone."""
+        failures = 0
+        while not self._stops.is_set():
+            if feed is not None:
+                failures = 0 if self._use(feed) else failures
+                feed = None
+            self._stops.wait(self._back_off_s[min(failures, len(self._back_off_s) - 1)])
+            failures += 1
+            if not self._stops.is_set():
+                feed = self._opened()
+        if feed is not None:
+            feed.close()
+
+    def _opened(self) -> Feed | None:
+        try:
+            feed = self._open()
+        except CameraError as error:
+            with self._lock:
+                self._why = f"{error}. The game goes on when it is back"
+            return None
+        with self._lock:
+            self._mode, self._why = feed.mode, None
+            self._keeper.reopened()
+        return feed
+
+    def _use(self, feed: Feed) -> bool:
+        """Keep its newest picture until it is closed or has gone; return whether there was one."""
+        has_worked = False
+        try:
+            while not self._stops.is_set():
+                picture = feed.read()
+                has_worked = True
+                order = self._kept(picture)
+                if order is Order.HOLD:
+                    feed.hold_light()
+                elif order is Order.FREE:
+                    feed.free_light()
+        except CameraError as error:
+            with self._lock:
+                self._why = f"{error}. The game goes on when it is back"
+        finally:
+            feed.close()
+        return has_worked
+
+    def _kept(self, picture: Picture) -> Order | None:
+        """Keep a picture, and return what to tell the camera."""
+        with self._lock:
+            self._last_ns, self._why = self._clock(), None
+            wanted, self._wanted = self._wanted, None
+            order = None if wanted is None else self._keeper.want(wanted)
+            if order is None:
+                order = self._keeper.after(picture)
+            self._newest = picture if self._keeper.is_ready and order is None else None
+            return order

@@ -1,0 +1,129 @@
+"""A capture of OpenCV written by hand, with the habits of USB cameras: other sizes, old pictures, lasting settings."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from hardware.camera.device import Image
+from tests.hardware.camera.scene import MS, Scene
+
+_SIZE = (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
+_KNOWN = frozenset(
+    {
+        *_SIZE,
+        cv2.CAP_PROP_FPS,
+        cv2.CAP_PROP_FOURCC,
+        cv2.CAP_PROP_BUFFERSIZE,
+        cv2.CAP_PROP_POS_MSEC,
+        cv2.CAP_PROP_EXPOSURE,
+        cv2.CAP_PROP_AUTO_EXPOSURE,
+        cv2.CAP_PROP_AUTO_WB,
+        cv2.CAP_PROP_AUTOFOCUS,
+    }
+)
+
+
+class FakeDevice:
+    """A USB camera; its settings outlive whoever has it open.
+
+    Attributes:
+        gives: The size, rate and coding that it gives whatever it is asked for; None for what is asked.
+        settings: What it is set to.
+        stamps: Whether its pictures say when they were taken.
+        buffers: How many pictures wait in its driver, the oldest first.
+        damaged: How many pictures are damaged from now on.
+        jumps: Whether it becomes very bright when its exposure is set by hand.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.gives: tuple[int, int, float, str] | None = None
+        self.settings: dict[int, float] = {cv2.CAP_PROP_EXPOSURE: 156.0, cv2.CAP_PROP_AUTO_EXPOSURE: 1.0}
+        self.stamps = True
+        self.buffers = 4
+        self.damaged = self.retrieved = self.opened = 0
+        self.jumps = False
+        self.paths: list[Path] = []
+
+    def open(self, path: Path) -> FakeCapture:
+        self.paths.append(path)
+        return FakeCapture(self)
+
+
+class FakeCapture:
+    """What cv2.VideoCapture does."""
+
+    def __init__(self, device: FakeDevice) -> None:
+        self._device = device
+        self._is_open = device.scene.is_plugged
+        device.opened += self._is_open
+        self._waiting: deque[tuple[int, Image]] = deque()
+        self._grabbed: tuple[int, Image] | None = None
+        self._last_ns = device.scene.t_ns
+
+    def isOpened(self) -> bool:  # noqa: N802 - OpenCV calls it so
+        return self._is_open
+
+    def set(self, what: int, value: float) -> bool:
+        self._require_open(what)
+        device = self._device
+        if what in _SIZE and self._grabbed is not None:
+            raise AssertionError("the size is asked for before the first picture")
+        device.settings[what] = value
+        if device.gives is not None:
+            width_px, height_px, per_s, coding = device.gives
+            device.settings |= {
+                cv2.CAP_PROP_FRAME_WIDTH: width_px,
+                cv2.CAP_PROP_FRAME_HEIGHT: height_px,
+                cv2.CAP_PROP_FPS: per_s,
+                cv2.CAP_PROP_FOURCC: float(cv2.VideoWriter.fourcc(*coding)),
+            }
+        device.scene.size_px = (int(device.settings.get(_SIZE[0], 640)), int(device.settings.get(_SIZE[1], 480)))
+        if what == cv2.CAP_PROP_AUTO_EXPOSURE and device.jumps:
+            device.scene.level = 230 if value == 1 else 90
+        return True
+
+    def get(self, what: int) -> float:
+        self._require_open(what)
+        if what == cv2.CAP_PROP_POS_MSEC:
+            return self._grabbed[0] / MS if self._grabbed is not None and self._device.stamps else 0.0
+        return self._device.settings.get(what, 0.0)
+
+    def grab(self) -> bool:
+        self._require_open()
+        scene = self._device.scene
+        if not scene.is_plugged:
+            scene.wait(scene.period_ns)
+            return False
+        # What was taken while nobody asked waits, the oldest first; what did not fit any more is lost.
+        while self._last_ns + scene.period_ns <= scene.t_ns:
+            self._last_ns += scene.period_ns
+            if len(self._waiting) < self._device.buffers:
+                self._waiting.append((self._last_ns, scene.picture()))
+        if not self._waiting:
+            scene.wait(self._last_ns + scene.period_ns - scene.t_ns)
+            self._last_ns = scene.t_ns
+            self._waiting.append((self._last_ns, scene.picture()))
+        self._grabbed = self._waiting.popleft()
+        return True
+
+    def retrieve(self) -> tuple[bool, Image | None]:
+        self._require_open()
+        assert self._grabbed is not None, "retrieved before anything was grabbed"
+        self._device.retrieved += 1
+        if self._device.damaged:
+            self._device.damaged -= 1
+            return False, None
+        return True, np.array(self._grabbed[1])
+
+    def release(self) -> None:
+        self._device.opened -= self._is_open
+        self._is_open = False
+
+    def _require_open(self, what: int = cv2.CAP_PROP_FPS) -> None:
+        assert self._is_open, "used after it was released"
+        assert what in _KNOWN, f"no camera is asked for the property {what}"

@@ -1,0 +1,36 @@
+"""What a camera of a test looks at: a grey table, whose brightness, clock and cable a test holds."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from hardware.camera.device import Image
+
+MS, S = 1_000_000, 1_000_000_000
+_PAUSE = threading.Event()
+
+
+class Scene:
+    """A grey table; each picture of it takes some time of its own clock, and hardly any real time."""
+
+    def __init__(self, width_px: int = 320, height_px: int = 180, *, period_ns: int = 50 * MS) -> None:
+        self.size_px = (width_px, height_px)
+        self.period_ns = period_ns
+        self.t_ns = 1_000 * S
+        self.level = 90
+        self.is_plugged = True
+        self.hangs = False
+
+    def clock(self) -> int:
+        return self.t_ns
+
+    def picture(self) -> Image:
+        width_px, height_px = self.size_px
+        return np.full((height_px, width_px, 3), self.level, np.uint8)
+
+    def wait(self, time_ns: int | None = None) -> None:
+        """Let time pass: that of one picture unless it is said."""
+        _PAUSE.wait(0.0005)
+        self.t_ns += self.period_ns if time_ns is None else time_ns

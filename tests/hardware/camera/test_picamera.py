@@ -1,0 +1,209 @@
+"""A camera of a Pi: the moment of its pictures, its buffers, its light, its sensor, and every way in which it fails."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardware.camera.device import CameraError, CameraWish
+from hardware.camera.picamera import PicameraFeed
+from hardware.camera.picamera_library import found, missing_words, picamera2
+from hardware.camera.picamera_light import metered
+from hardware.camera.sensor_time import Clocks
+from tests.hardware.camera.fake_picamera2 import FakeLibrary
+from tests.hardware.camera.scene import MS, S, Scene
+
+_SLEPT_NS = 3_600 * S
+
+
+def _library(**info: Any) -> FakeLibrary:
+    return FakeLibrary(Scene(), (info,) if info else None)
+
+
+def _feed(library: FakeLibrary, wish: CameraWish | None = None, number: int = 0) -> PicameraFeed:
+    scene = library.scene
+    clocks = Clocks(scene.clock, monotonic=scene.clock, boot=lambda: scene.t_ns + _SLEPT_NS)
+    return PicameraFeed(number, wish or CameraWish(), clocks, lambda: library)
+
+
+def test_a_picture_has_the_time_at_which_its_exposure_began() -> None:
+    library = _library()
+    library.metadata["ExposureTime"] = 12_000
+    feed = _feed(library)
+    for stamp_back_ns in (30 * MS, 30 * MS - _SLEPT_NS):  # CLOCK_MONOTONIC, CLOCK_BOOTTIME
+        library.stamp_back_ns = stamp_back_ns
+        assert feed.read().t_ns == library.scene.t_ns - 42 * MS
+    feed.close()
+
+
+def test_each_buffer_is_given_back_at_once_also_where_its_picture_cannot_be_copied() -> None:
+    library = _library()
+    feed = _feed(library)
+    for _ in range(20):
+        feed.read()
+        assert library.held == 0
+    library.configuration["lores"]["size"] = None
+    with pytest.raises(TypeError):
+        feed.read()
+    assert library.held == 0
+    feed.close()
+
+
+def test_the_two_streams_are_what_was_asked_for_without_the_ends_of_their_lines() -> None:
+    library = _library()
+    library.small_px = (300, 180)  # in lines of 320 bytes
+    feed = _feed(library, CameraWish(1920, 1080, 15))
+    assert library.configuration["main"] == {"size": (1920, 1080), "format": "RGB888"}
+    assert library.configuration["lores"]["format"] == "YUV420"
+    assert library.controls["FrameDurationLimits"] == (66_667, 66_667)
+    picture = feed.read()
+    assert picture.image.shape == (1080, 1920, 3)
+    assert picture.grey.shape == (180, 300)
+    assert (picture.grey == 90).all()
+    assert (feed.mode.width_px, feed.mode.height_px, feed.mode.per_s, feed.mode.coding) == (1920, 1080, 15, "RGB888")
+    feed.close()
+
+
+@pytest.mark.parametrize(
+    ("wish", "mode_px"), [(CameraWish(), (2304, 1296)), (CameraWish(3840, 2160, 10), (4608, 2592))]
+)
+def test_the_whole_sensor_is_seen_not_the_fast_mode_that_cuts_the_table_off(
+    wish: CameraWish, mode_px: tuple[int, int]
+) -> None:
+    library = _library()
+    _feed(library, wish).close()
+    assert library.configuration["sensor"] == {"output_size": mode_px, "bit_depth": 10}
+
+
+def test_what_no_mode_of_the_sensor_gives_is_left_to_picamera2() -> None:
+    library = _library()
+    _feed(library, CameraWish(4608, 2592, 30)).close()
+    assert library.configuration["sensor"] is None
+
+
+def test_held_light_is_exposure_gain_colours_and_lens_of_the_last_picture() -> None:
+    library = _library()
+    feed = _feed(library)
+    assert library.controls["AfMode"] == 2, "it looks for its focus until it is held"
+    feed.read()
+    feed.hold_light()
+    assert (
+        library.controls
+        | {
+            "AeEnable": False,
+            "ExposureTime": 10_000,
+            "AnalogueGain": 2.0,
+            "AwbEnable": False,
+            "ColourGains": (1.5, 1.9),
+            "AfMode": 0,
+            "LensPosition": 1.2,
+        }
+        == library.controls
+    )
+    feed.free_light()
+    assert (
+        library.controls
+        | {
+            "AeEnable": True,
+            "AwbEnable": True,
+            "AfMode": 2,
+            "ExposureTime": 0,
+        }
+        == library.controls
+    )
+    feed.close()
+
+
+def test_a_camera_without_a_motor_is_told_nothing_about_focus() -> None:
+    library = _library()
+    library.metadata = {"ExposureTime": 10_000, "AnalogueGain": 1.0, "ColourGains": (1.5, 1.9), "AeLocked": True}
+    feed = _feed(library)
+    feed.read()
+    feed.hold_light()
+    assert "LensPosition" not in library.controls
+    feed.close()
+
+
+def test_it_has_adapted_when_exposure_focus_and_colours_say_so() -> None:
+    library = _library()
+    feed = _feed(library)
+    library.metadata |= {"AeState": 1}
+    assert feed.read().is_light_settled is False
+    library.metadata |= {"AeState": 2, "AfState": 1}
+    assert feed.read().is_light_settled is False
+    library.metadata |= {"AfState": 2}
+    assert feed.read().is_light_settled is True
+    library.metadata |= {"ColourGains": (1.6, 1.9)}
+    assert feed.read().is_light_settled is False
+    assert feed.read().is_light_settled is True
+    del library.metadata["AeState"]
+    assert feed.read().is_light_settled is None
+    assert metered({"AeLocked": True}).is_settled is True
+    feed.close()
+
+
+def test_a_camera_that_hangs_is_an_error_after_two_seconds_and_can_be_closed_and_opened_again() -> None:
+    library = _library()
+    feed = _feed(library)
+    library.scene.hangs = True
+    began_ns = library.scene.t_ns
+    with pytest.raises(CameraError, match="pi:0 gives no pictures: is its cable loose"):
+        feed.read()
+    assert library.scene.t_ns - began_ns == 2 * S
+    feed.close()
+    library.scene.hangs = False
+    again = _feed(library)
+    again.read()
+    again.close()
+    assert (library.opened, library.closed) == (0, 2)
+
+
+def test_a_camera_that_refuses_its_configuration_is_closed() -> None:
+    library = _library()
+    library.refuses_configuration = True
+    with pytest.raises(CameraError, match="pi:0: lores stream dimensions may not exceed main stream"):
+        _feed(library)
+    assert (library.opened, library.closed) == (0, 1)
+
+
+def test_a_camera_in_use_and_one_that_is_not_there_are_told_apart() -> None:
+    library = _library()
+    library.in_use = True
+    with pytest.raises(CameraError, match="pi:0: it is in use by another program"):
+        _feed(library)
+    with pytest.raises(CameraError, match="pi:1: there are 1 cameras, counted from 0, on this Pi's ribbon cables"):
+        _feed(library, number=1)
+    with pytest.raises(CameraError, match="pi:0: there is no camera"):
+        _feed(FakeLibrary(Scene(), ()))
+
+
+def test_usb_cameras_that_libcamera_lists_are_not_cameras_of_the_pi() -> None:
+    usb = {"Id": "/base/scb/pcie@7d500000/pci@0,0/usb@0,0-1:1.0-046d:0825", "Model": "UVC Camera"}
+    pi = {"Id": "/base/soc/i2c0mux/i2c@1/imx219@10", "Model": "imx219"}
+    assert [info["Model"] for info in found(FakeLibrary(Scene(), (pi, usb)))] == ["imx219"]
+
+
+def test_a_missing_library_is_named_with_the_package_that_has_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "picamera2", None)
+    with pytest.raises(CameraError, match=r"needs picamera2: sudo apt install python3-picamera2, and a venv made with"):
+        picamera2()
+    libcamera = ModuleNotFoundError("No module named 'libcamera'", name="libcamera")
+    assert "sudo apt install python3-libcamera" in missing_words(libcamera, tmp_path)
+    other = ModuleNotFoundError("No module named 'pykms'", name="pykms")
+    assert "sudo apt install --reinstall python3-picamera2" in missing_words(other, tmp_path)
+
+
+def test_a_venv_that_does_not_see_the_package_and_a_numpy_that_does_not_go_with_it_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "prefix", "/somewhere/.venv")
+    (tmp_path / "picamera2").mkdir()
+    missing = ModuleNotFoundError("No module named 'picamera2'", name="picamera2")
+    assert "python3 -m venv --system-site-packages" in missing_words(missing, tmp_path)
+    clash = ValueError("numpy.dtype size changed, may indicate binary incompatibility")
+    assert "pip install --upgrade simplejpeg" in missing_words(clash, tmp_path)

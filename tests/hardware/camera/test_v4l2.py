@@ -1,0 +1,163 @@
+"""A USB camera: what it gives, not what it was asked for; old and damaged pictures, lasting settings and names."""
+
+from __future__ import annotations
+
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import cv2
+import pytest
+
+from hardware.camera.device import CameraError, CameraWish, Light
+from hardware.camera.open_device import Place
+from hardware.camera.sensor_time import Clocks
+from hardware.camera.v4l2 import V4l2Feed
+from hardware.camera.v4l2_nodes import lasting_name
+from hardware.camera.watched import WatchedCamera
+from tests.hardware.camera.fake_capture import FakeDevice
+from tests.hardware.camera.scene import MS, S, Scene
+
+_WISH = CameraWish(640, 360)
+_PAUSE = threading.Event()
+
+
+def _feed(device: FakeDevice, path: Path, wish: CameraWish = _WISH) -> V4l2Feed:
+    path.touch()
+    scene = device.scene
+    return V4l2Feed(path, "usb:0", wish, Clocks(scene.clock, monotonic=scene.clock, boot=scene.clock), device.open)
+
+
+@pytest.fixture
+def device() -> FakeDevice:
+    return FakeDevice(Scene())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "video0"
+
+
+def test_it_asks_for_jpeg_and_says_what_it_got(device: FakeDevice, path: Path) -> None:
+    feed = _feed(device, path)
+    assert device.settings[cv2.CAP_PROP_FOURCC] == cv2.VideoWriter.fourcc(*"MJPG")
+    assert (feed.mode.width_px, feed.mode.height_px, feed.mode.per_s, feed.mode.coding) == (640, 360, 20, "MJPG")
+    feed.close()
+    device.gives = (1280, 1024, 7.5, "YUYV")
+    feed = _feed(device, path)
+    assert (feed.mode.width_px, feed.mode.height_px, feed.mode.per_s, feed.mode.coding) == (1280, 1024, 7.5, "YUYV")
+    assert feed.read().image.shape == (1024, 1280, 3)
+    feed.close()
+
+
+@pytest.mark.parametrize("stamps", [True, False])
+def test_pictures_that_waited_in_the_driver_are_left_out_undecoded(
+    device: FakeDevice, path: Path, *, stamps: bool
+) -> None:
+    device.stamps = stamps
+    feed = _feed(device, path)
+    feed.read()
+    device.scene.t_ns += 500 * MS  # the program was busy: four old pictures wait
+    retrieved = device.retrieved
+    assert feed.read().t_ns >= device.scene.t_ns - 50 * MS
+    assert device.retrieved == retrieved + 1
+    feed.close()
+
+
+def test_a_slow_camera_loses_no_picture(path: Path) -> None:
+    device = FakeDevice(Scene(period_ns=200 * MS))  # dim light: it says 20 a second, and gives 5
+    device.settings[cv2.CAP_PROP_FPS] = 20
+    feed = _feed(device, path)
+    times_ns = [feed.read().t_ns for _ in range(5)]
+    assert [(after - before) // MS for before, after in pairwise(times_ns)] == [200] * 4
+    feed.close()
+
+
+def test_a_picture_has_the_time_of_the_driver_not_that_of_its_reading(device: FakeDevice, path: Path) -> None:
+    feed = _feed(device, path)
+    feed.read()
+    device.scene.t_ns += 80 * MS
+    picture = feed.read()
+    assert picture.t_ns == device.scene.t_ns - 30 * MS
+    feed.close()
+
+
+def test_damaged_pictures_are_passed_over_until_there_are_too_many(device: FakeDevice, path: Path) -> None:
+    feed = _feed(device, path)
+    device.damaged = 9
+    feed.read()
+    device.damaged = 10
+    with pytest.raises(CameraError, match="usb:0 gives damaged pictures only: try another cable"):
+        feed.read()
+    feed.close()
+
+
+def test_light_is_held_as_it_is_and_given_back_when_it_is_closed(device: FakeDevice, path: Path) -> None:
+    feed = _feed(device, path)
+    assert device.settings[cv2.CAP_PROP_AUTO_EXPOSURE] == 3, "whoever had it before left it by hand"
+    feed.hold_light()
+    held = {
+        cv2.CAP_PROP_AUTO_EXPOSURE: 1,
+        cv2.CAP_PROP_EXPOSURE: 156,
+        cv2.CAP_PROP_AUTO_WB: 0,
+        cv2.CAP_PROP_AUTOFOCUS: 0,
+    }
+    assert device.settings | held == device.settings
+    feed.close()
+    free = {cv2.CAP_PROP_AUTO_EXPOSURE: 3, cv2.CAP_PROP_AUTO_WB: 1, cv2.CAP_PROP_AUTOFOCUS: 1}
+    assert device.settings | free == device.settings
+    assert device.opened == 0
+
+
+def test_a_camera_that_becomes_bright_when_it_is_held_adapts_by_itself(device: FakeDevice, path: Path) -> None:
+    device.jumps = True
+    camera = WatchedCamera("usb:0", lambda: _feed(device, path), device.scene.clock)
+    camera.hold_light()
+    began = time.perf_counter()
+    while camera.state.light is not Light.CANNOT_BE_HELD:
+        assert time.perf_counter() - began < 10
+        _PAUSE.wait(0.001)
+        picture = camera.take()
+        assert picture is None or picture.image[0, 0, 0] == 90, "what the trial does to pictures is not shown"
+    assert device.settings[cv2.CAP_PROP_AUTO_EXPOSURE] == 3
+    camera.close()
+
+
+def test_a_camera_that_is_not_there_or_may_not_be_used_is_named(device: FakeDevice, path: Path) -> None:
+    with pytest.raises(CameraError, match="usb:0: there is no such camera: is it plugged in"):
+        V4l2Feed(path, "usb:0", _WISH, Clocks(device.scene.clock), device.open)
+    device.scene.is_plugged = False
+    with pytest.raises(CameraError, match="usb:0: it cannot be opened: is it a camera, and does no other program"):
+        _feed(device, path)
+    with pytest.raises(CameraError, match=r"usb:0: it cannot be opened \(Is a directory\)"):
+        V4l2Feed(path.parent, "usb:0", _WISH, Clocks(device.scene.clock), device.open)
+
+
+def test_opencv_itself_opens_no_file_that_is_no_camera(path: Path) -> None:
+    path.touch()
+    with pytest.raises(CameraError, match="usb:0: it cannot be opened"):
+        V4l2Feed(path, "usb:0", _WISH, Clocks(lambda: 5 * S))
+
+
+def test_a_camera_is_found_again_under_its_next_number_and_no_other_in_its_place(tmp_path: Path) -> None:
+    by_id = tmp_path / "by-id"
+    by_id.mkdir()
+    for number in (0, 1, 2):
+        (tmp_path / f"video{number}").touch()
+    (by_id / "usb-Acme_Cam-video-index0").symlink_to("../video1")
+    (by_id / "usb-Other_Cam-video-index0").symlink_to("../video0")
+    place = Place("usb:1", lambda: tmp_path / "video1", lambda path: lasting_name(path, by_id))
+    assert place.now().resolve() == tmp_path / "video1"
+    (by_id / "usb-Acme_Cam-video-index0").unlink()
+    assert not place.now().exists(), "the camera that has its number now is another"
+    (by_id / "usb-Acme_Cam-video-index0").symlink_to("../video2")
+    assert place.now().resolve() == tmp_path / "video2"
+
+
+def test_a_camera_without_a_lasting_name_is_known_by_its_device(tmp_path: Path) -> None:
+    (tmp_path / "video4").touch()
+    place = Place("usb:0", lambda: tmp_path / "video4", lambda path: lasting_name(path, tmp_path / "by-id"))
+    assert place.now() == tmp_path / "video4"
+    with pytest.raises(CameraError, match="usb:7: there is no such camera"):
+        Place("usb:7", lambda: None).now()
