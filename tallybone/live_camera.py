@@ -9,11 +9,11 @@ from typing import Protocol, TypeAlias
 
 import cv2
 
+from hardware.camera.device import CameraError
 from tallybone.recording.damage import Damage
 from tallybone.recording.start import Pictures
 from tallybone.replay_source import Given, source_at
 from tallybone.shots import Shot
-from vision.errors import VisionError
 from vision.picture import PictureError
 from vision.pyramid import Image
 
@@ -25,10 +25,6 @@ _NS_PER_MS = 1_000_000
 _JPEG_QUALITY = 90
 # A picture on which nothing moves is shown so often and for so long that it counts as settled, a hand in it too.
 _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
-
-
-class CameraError(VisionError, OSError):
-    """A camera that is not there; the message names it."""
 
 
 Shown: TypeAlias = Shot | Given

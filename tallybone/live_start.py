@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from engine import EngineError, Rules, changed_options, profile, with_options
+from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
 from tallybone.live_camera import Camera, Clock, open_filmed
+from tallybone.live_device import open_plugged_in
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
 from tallybone.live_simulated import SIMULATED, open_simulated, simulation_of
-from tallybone.live_usb import open_usb
 from tallybone.recording.left import Left, left_in, say_left
 from tallybone.recording.reader import read_session
 from tallybone.recording.shelf import SUFFIX
@@ -58,7 +59,7 @@ def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) ->
     """Return what looks at the table, and the game with what is known of that table.
 
     Args:
-        source: `usb:0`, `/dev/video0`, `simulated`, or the path of a video, a recording or a folder of pictures.
+        source: `pi:0`, `usb:0`, `/dev/video0`, `simulated`, or the path of a video, a recording or a folder.
         game: What is played; a simulated table is one for it.
         clock: Monotonic; live pictures are stamped with it.
         speed: Pace of what was filmed before.
@@ -71,8 +72,8 @@ def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) ->
         simulation = simulation_of(source, game.rules, game.start.players)
         start = replace(game.start, zones=simulation.room.zones)
         return open_simulated(simulation, clock, speed=speed), replace(game, start=start)
-    if source.startswith(("usb:", "/dev/")):
-        return open_usb(source, clock), game
+    if is_device(source):
+        return open_plugged_in(source, clock), game
     return open_filmed(Path(source), clock, speed=speed), game
 
 

@@ -12,9 +12,10 @@ from hardware.camera.fake import NoCamera
 from hardware.camera.picamera import PicameraFeed
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2 import V4l2Feed
-from hardware.camera.v4l2_nodes import capture_nodes, lasting_name, usb_camera
+from hardware.camera.v4l2_nodes import Nodes, capture_nodes, lasting_name, usb_camera
 from hardware.camera.watched import WatchedCamera
 
+_WHERE = re.compile(r"(?:pi|usb):\d{1,3}|/dev/.+|none")
 _SIZE = re.compile(r"(\d{1,5})x(\d{1,5})")
 
 
@@ -41,7 +42,7 @@ class CameraUrl:
             CameraError: If it means no camera; it says what was expected.
         """
         where, *wishes = text.split(",")
-        if not is_device(where):
+        if not _WHERE.fullmatch(where):
             raise CameraError(f"{text}: expected pi:0, usb:0, a path such as /dev/video0, or none")
         wish = CameraWish()
         try:
@@ -54,8 +55,7 @@ class CameraUrl:
 
 def is_device(text: str) -> bool:
     """Return whether a text is meant as a camera that is plugged in, rather than as a file or a simulated table."""
-    kind, _, number = text.partition(",")[0].partition(":")
-    return text.startswith("/dev/") or kind == "none" or (kind in ("pi", "usb") and number.isdecimal())
+    return text.startswith(("pi:", "usb:", "/dev/")) or text.partition(",")[0] == "none"
 
 
 def open_device(text: str, clock: Clock) -> CameraDevice:
@@ -79,8 +79,13 @@ def _opener(url: CameraUrl, clocks: Clocks) -> OpenFeed:
     if kind == "pi":
         return lambda: PicameraFeed(int(number), url.wish, clocks)
     path = Path(url.where)
-    place = Place(url.where, lambda: path if path.is_absolute() else usb_camera(int(number), capture_nodes()))
+    place = Place(url.where, lambda: path if path.is_absolute() else _usb(int(number), capture_nodes()))
     return lambda: V4l2Feed(place.now(), url.where, url.wish, clocks)
+
+
+def _usb(number: int, nodes: Nodes) -> Path | None:
+    """Return the device of a USB camera, or one that this user may not use: then that is what has to be said."""
+    return usb_camera(number, nodes) or next(iter(nodes.refused), None)
 
 
 def _with(wish: CameraWish, said: str) -> CameraWish:

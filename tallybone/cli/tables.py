@@ -16,7 +16,9 @@ def _play(
     *,
     camera: Annotated[
         str,
-        typer.Option(metavar="SOURCE", help="usb:0, a /dev path, simulated[:seed=1], a video, recording or folder."),
+        typer.Option(
+            metavar="SOURCE", help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder."
+        ),
     ] = "usb:0",
     rules: Annotated[DemoRules | None, typer.Option("--rules", help="Which game is played; else bones.")] = None,
     options: Annotated[

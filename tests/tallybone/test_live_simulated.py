@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import BONES, Lead, Seat, profile
-from tallybone.live_camera import CameraError
+from hardware.camera.device import CameraError
 from tallybone.live_simulated import open_simulated, simulation_of
 from tallybone.replay_source import Given
 from tallybone.shots import Shot

@@ -44,7 +44,7 @@ def test_a_setting_that_is_none_says_what_was_expected(text: str, what: str) -> 
     assert text in str(told.value)
 
 
-@pytest.mark.parametrize("text", ["game.mcap", "pictures", "simulated", "simulated:seed=1", "usb:x", "video.mp4"])
+@pytest.mark.parametrize("text", ["game.mcap", "pictures", "simulated", "simulated:seed=1", "pi", "video.mp4"])
 def test_files_and_simulated_tables_are_no_devices(text: str) -> None:
     assert not is_device(text)
 

@@ -1,0 +1,48 @@
+"""A camera that is plugged in, as a live game looks through it: its light is held while a game is played."""
+
+from __future__ import annotations
+
+from hardware.camera.device import CameraDevice
+from hardware.camera.open_device import open_device
+from tallybone.live_camera import Clock, shot_of
+from tallybone.shots import Shot
+from tallybone.terminal import quiet_libraries
+
+
+class DeviceCamera:
+    """A camera of `hardware.camera`."""
+
+    is_over = False
+
+    def __init__(self, name: str, device: CameraDevice, clock: Clock) -> None:
+        """Look through *device*, which people call *name*; its pictures are stamped with *clock*."""
+        self._name, self._device, self._clock = name, device, clock
+        device.hold_light()
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._device.state.problem
+
+    def take(self) -> Shot | None:
+        """Return the newest picture, once."""
+        picture = self._device.take()
+        return None if picture is None else shot_of(picture.image, picture.t_ns, self._name)
+
+    def now_ns(self) -> int:
+        """Return the time."""
+        return self._clock()
+
+    def close(self) -> None:
+        """Let the camera go."""
+        self._device.close()
+
+
+def open_plugged_in(source: str, clock: Clock) -> DeviceCamera:
+    """Open a camera for a game; *source* is as `hardware.camera.open_device` takes it.
+
+    Raises:
+        CameraError: If there is none, or it cannot be used; it says what helps.
+    """
+    with quiet_libraries():  # OpenCV and libcamera say on stderr what the error says anyway
+        return DeviceCamera(source, open_device(source, clock), clock)
