@@ -11,6 +11,17 @@ from tallybone.choices import DisplayKind
 from tallybone.cli.app import app
 
 
+@app.command("cameras")
+def _cameras(
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per camera.")] = False,
+) -> None:
+    """List the cameras that are there, and what to give `play --camera` for each."""
+    from tallybone.cameras_command import list_cameras
+
+    raise typer.Exit(list_cameras(as_json=as_json))
+
+
 @app.command("listen")
 def _listen(
     recording: Annotated[Path, typer.Argument(metavar="FILE.wav", help="Sound of a table.")],

@@ -1,0 +1,63 @@
+"""`tallybone cameras`: a line for each, and what to do where there is none."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+from hardware.camera.listing import CameraKind, FoundCamera, FoundCameras
+from hardware.camera.v4l2_nodes import NodeMode
+from tallybone.cameras_command import list_cameras
+
+_SIZES = ((640, 360), (1920, 1080), (640, 480), (1280, 720), (320, 240), (160, 120))
+_MODES = (
+    *(NodeMode("MJPG", width, height, (30.0, 7.5)) for width, height in _SIZES),
+    NodeMode("YUYV", 640, 480, ()),
+)
+_LASTING = Path("/dev/v4l/by-id/usb-Acme-video-index0")
+_PI = FoundCamera("pi:0", CameraKind.PI, "Camera Module 3 (imx708)")
+_USB = FoundCamera("usb:0", CameraKind.USB, "Acme\x1b[31m Cam", Path("/dev/video2"), _LASTING, _MODES)
+_OTHER = FoundCamera("/dev/video0", CameraKind.OTHER, "a card", Path("/dev/video0"))
+
+
+def _told(*cameras: FoundCamera, problems: tuple[str, ...] = (), as_json: bool = False) -> tuple[int, list[str], str]:
+    out, err = StringIO(), StringIO()
+    code = list_cameras(as_json=as_json, find=lambda: FoundCameras(cameras, problems), out=out, err=err)
+    return code, out.getvalue().splitlines(), err.getvalue()
+
+
+def test_each_camera_is_a_line_that_begins_with_what_to_give_play() -> None:
+    code, lines, err = _told(_PI, _USB, _OTHER)
+    assert (code, err) == (0, "")
+    assert lines == [
+        "pi:0         Camera Module 3 (imx708): any size up to that of its sensor",
+        "usb:0        Acme\\x1b[31m Cam at /dev/v4l/by-id/usb-Acme-video-index0: MJPG 1920x1080 30/s, 1280x720 30/s,"
+        " 640x480 30/s, 640x360 30/s, and 2 smaller; YUYV 640x480",
+        "/dev/video0  a card at /dev/video0: it does not say which sizes",
+    ]
+
+
+def test_json_has_everything_in_a_line_each() -> None:
+    code, lines, _ = _told(_PI, _USB, as_json=True)
+    pi, usb = map(json.loads, lines)
+    assert code == 0
+    assert pi == {
+        "url": "pi:0",
+        "kind": "pi",
+        "name": "Camera Module 3 (imx708)",
+        "device": None,
+        "lasting": None,
+        "modes": [],
+    }
+    assert (usb["url"], usb["device"], usb["lasting"]) == ("usb:0", "/dev/video2", str(_LASTING))
+    assert usb["modes"][0] == {"coding": "MJPG", "width": 640, "height": 360, "per_s": [30.0, 7.5]}
+    assert len(usb["modes"]) == len(_MODES)
+
+
+def test_where_there_is_none_what_helps_is_said_and_stdout_stays_clean() -> None:
+    for as_json in (False, True):
+        code, lines, err = _told(problems=("/dev/video0 may not be used",), as_json=as_json)
+        assert (code, lines) == (1, [])
+        assert "tallybone cameras: /dev/video0 may not be used\nNo camera was found" in err
+        assert "--camera simulated" in err
