@@ -12,7 +12,7 @@ from vision.finder import Finder, Focus
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.odds import log_odds
 from vision.patches import features, sample, tile_grid
-from vision.plane import find_plane
+from vision.plane import Plane, find_plane
 from vision.poses import Poses, move
 from vision.pyramid import Level
 from vision.selection import choose
@@ -35,6 +35,12 @@ _SHIFTS = ((0.03, 0, 0, 0, 0, 0), (-0.03, 0, 0, 0, 0, 0), (0, 0.06, 0, 0, 0, 0),
 # log loss of 1778 such candidates falls from 0.275 to 0.267.
 _IN_DOUBT, _LOST_BESIDE = 3.0, 0.25
 
+# In sides of a half: tiles nearer than this may lie as each other; what is nearer to the middle along the tile (half of
+# it across) is that tile itself.
+_NEIGHBOURS, _WITHIN = 2.2, 0.8
+
+Looks = tuple[Poses, NDArray[np.float64]]
+"""Poses, shape (N, 6), and what looks at them say: the probabilities of nothing, up and down, (N, 3)."""
 Filter = Callable[[Poses], NDArray[np.bool_]]
 
 
@@ -84,14 +90,48 @@ class Candidates:
         for starts in _LOOKS_ON_PLANE:
             seen = {"mended": poses, "proposed": proposed}[starts]
             plane = find_plane(poses, _probability(odds + _closer(probabilities)), levels[0].full_size_px)
-            shaped, judged = self.mended(levels, plane.tiles_at(*plane.on_table(seen)), rounds=_MENDED_ON_PLANE)
-            gain = _sure(judged) - plane.doubt(shaped) - _sure(probabilities) + plane.doubt(poses)
-            better = (gain > 0)[:, None]
-            poses, probabilities = np.where(better, shaped, poses), np.where(better, judged, probabilities)
+            tried = self.mended(levels, plane.tiles_at(*plane.on_table(seen)), rounds=_MENDED_ON_PLANE)
+            poses, probabilities = _better(plane, tried, (poses, probabilities))
+        poses, probabilities = self._as_neighbours_lie(levels, plane, proposed, odds, (poses, probabilities))
         odds = odds - plane.doubt(poses)
         odds = odds + self._seen_from_beside(levels, poses, _closer(probabilities), odds)
         chosen = choose(poses, odds + spare)
         return poses[chosen], probabilities[chosen], odds[chosen]
+
+    def _as_neighbours_lie(
+        self, levels: tuple[Level, ...], plane: Plane, proposed: Poses, odds: NDArray[np.float64], seen: Looks
+    ) -> Looks:
+        """Return the looks after one more at what is in doubt beside a sure tile, turned as that one lies.
+
+        In rows and blocks the pips of neighbours look like tiles that lie across, and the finder proposes those.
+
+        Args:
+            levels: Pyramid of the picture.
+            plane: On which the tiles lie.
+            proposed: Shape (N, 6), where the finder sees something.
+            odds: Shape (N,), what it says of it, in log odds.
+            seen: What the looks so far give.
+        """
+        poses, probabilities = seen
+        closer = odds + _closer(probabilities) - plane.doubt(poses)
+        sure, unsure = np.nonzero(closer > _IN_DOUBT)[0], np.nonzero(closer < _IN_DOUBT)[0]
+        if not len(sure) or not len(unsure):
+            return seen
+        middles, thetas = plane.on_table(poses[sure])
+        centers, _ = plane.on_table(proposed[unsure])
+        away = centers[:, None] - middles
+        nearest = np.linalg.norm(away, axis=2).argmin(axis=1)
+        away, theta = away[np.arange(len(unsure)), nearest], thetas[nearest]
+        along = np.abs(away[:, 0] * np.cos(theta) + away[:, 1] * np.sin(theta))
+        across = np.abs(away[:, 1] * np.cos(theta) - away[:, 0] * np.sin(theta))
+        is_near = (np.hypot(along, across) < _NEIGHBOURS) & ((along > _WITHIN) | (across > _WITHIN / 2))
+        if not is_near.any():
+            return seen
+        again = unsure[is_near]
+        tried = self.mended(levels, plane.tiles_at(centers[is_near], theta[is_near]), rounds=_MENDED_ON_PLANE)
+        poses, probabilities = poses.copy(), probabilities.copy()
+        poses[again], probabilities[again] = _better(plane, tried, (poses[again], probabilities[again]))
+        return poses, probabilities
 
     def _seen_from_beside(
         self, levels: tuple[Level, ...], poses: Poses, closer: NDArray[np.float64], odds: NDArray[np.float64]
@@ -137,6 +177,13 @@ class Candidates:
         grid = tile_grid()
         seen = features(sample(levels, poses, grid), grid)
         return self.heads.face.probabilities(seen).astype(np.float64), self.heads.pose.outputs(seen).astype(np.float64)
+
+
+def _better(plane: Plane, tried: Looks, seen: Looks) -> Looks:
+    """Return of each pose the look that shows more of a tile on the table."""
+    gain = _sure(tried[1]) - plane.doubt(tried[0]) - _sure(seen[1]) + plane.doubt(seen[0])
+    better = (gain > 0)[:, None]
+    return np.where(better, tried[0], seen[0]), np.where(better, tried[1], seen[1])
 
 
 def beside(poses: Poses) -> list[Poses]:
