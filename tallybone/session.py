@@ -19,6 +19,7 @@ from engine import (
     NodeId,
     Outcome,
     Phase,
+    ProblemKind,
     Redeal,
     Seat,
     State,
@@ -277,8 +278,11 @@ def _passed(session: Session, heard: Heard) -> tuple[Session, tuple[Said, ...]]:
     seat = whose if heard.seat is None else heard.seat
     if seat is None:
         return session, ()
-    if heard.confidence >= SURE_KNOCK:
+    is_sure, problem = heard.confidence >= SURE_KNOCK, problem_with(session.state, Knock(seat))
+    is_early = problem is not None and problem.kind is ProblemKind.KNOCK_TOO_EARLY
+    if is_sure and not is_early:
         return _happened(session, Knock(seat))
-    if problem_with(session.state, Knock(seat)) is not None:
+    if problem is not None and not is_sure:
         return session, ()
-    return replace(session, places=replace(session.places, maybe_passed=seat)), ()
+    early = session.places.looks if is_early else None
+    return replace(session, places=replace(session.places, maybe_passed=seat, knocked_early=early)), ()

@@ -84,6 +84,7 @@ class Places:
         wants_stack: Whether the button said that a tile was laid on its copy, and it is not known yet which.
         unchecked: Tiles that came at once, of which the table has not said yet whether the points are right.
         maybe_passed: Who may have knocked, until the table says whether he did.
+        knocked_early: After how many looks that was, where he had to draw first; None where he had not.
         around: What lies around the layout, at a table with zones.
     """
 
@@ -95,6 +96,7 @@ class Places:
     wants_stack: bool = False
     unchecked: int = 0
     maybe_passed: Seat | None = None
+    knocked_early: int | None = None
     around: Around = field(default_factory=Around)
 
     @property

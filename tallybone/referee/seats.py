@@ -12,6 +12,7 @@ from engine import (
     Lead,
     NodeId,
     Play,
+    ProblemKind,
     Seat,
     Seq,
     State,
@@ -153,12 +154,21 @@ def judge_seat(places: Places, state: State, known: Known) -> Question | None:
 
 
 def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Decided | Question:
-    """Return the question whether a player has passed, of whose knock nobody can be sure."""
-    told = replace(places, maybe_passed=None)
-    game = state.game
-    if game is None or problem_with(state, Knock(seat)) is not None:
+    """Return the question whether a player has passed, of whose knock nobody can be sure.
+
+    Who has to draw first has hardly knocked: that was a tile which the eye has not found yet, or a draw that it has not
+    counted yet. So the turn stays his.
+    """
+    told = replace(places, maybe_passed=None, knocked_early=None)
+    game, problem, was_early = state.game, problem_with(state, Knock(seat)), places.knocked_early
+    is_early = problem is not None and problem.kind is ProblemKind.KNOCK_TOO_EARLY and was_early is not None
+    if game is None or (problem is not None and not is_early):
         return Decided((), told)
+    if problem is None and was_early is not None:
+        # He had drawn: the boneyard was counted a look later.
+        return Decided((Knock(seat),) if places.looks <= was_early + 1 else (), told)
     name = game.players[seat]
     choices = (f"{name} passes", "no, nobody knocked")
-    unclear = Unclear(None, f"was that a knock of {name}?", holds_up=True, choices=choices)
+    words = f"was that a knock of {name}?" if problem is None else f"{name} knocked? {problem.words}"
+    unclear = Unclear(None, words, holds_up=problem is None, choices=choices)
     return Question(unclear, (Decided((Knock(seat),), told), Decided((), told)))

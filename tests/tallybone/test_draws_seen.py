@@ -141,13 +141,22 @@ def test_a_draw_before_the_tile_of_the_same_look_comes_first() -> None:
     assert [type(event) for event in table.log[-2:]] == [Draw, Play]
 
 
-def test_a_draw_that_gets_sure_after_the_knock_is_put_before_it() -> None:
+def knocked(said: KnockHeard | Press) -> Table:
+    """Ben has drawn both tiles that he may draw and knocked, before the eye is sure of what he drew."""
     table = Table(SUPER, NewHand(), Lead(Seat(0)), yard=20)
     table.put(seen((7, 7), (0, 0), 90), came="bottom")
     table.take(*table.backs(2))
-    table.tell(KnockHeard())
+    table.tell(said)
     table.look(after_s=3.0)
-    assert Knock(Seat(1)) in table.log
+    return table
+
+
+def test_a_knock_waits_for_the_draw_that_gets_sure_after_it() -> None:
+    assert knocked(KnockHeard()).log[-2:] == (Draw(Seat(1), 2), Knock(Seat(1)))
+
+
+def test_a_draw_that_gets_sure_after_the_button_for_the_knock_is_put_before_it() -> None:
+    table = knocked(Press(Button.KNOCK))
     assert table.log[-1] == Insert(table.log.index(Knock(Seat(1))), Draw(Seat(1), 2))  # type: ignore[arg-type]
 
 

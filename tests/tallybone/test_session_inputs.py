@@ -162,6 +162,21 @@ def test_a_knock_that_is_not_sure_and_would_be_wrong_is_nothing(seat: Seat | Non
     assert not any(isinstance(event, Knock) for event in session.state.log)
 
 
+def test_who_has_to_draw_first_is_told_so_and_keeps_the_turn() -> None:
+    session, told = heard(led(BONES), (10.0, KnockHeard(Seat(1))), (13.0, NOTHING_NEW))
+    assert questions(tuple(told)) == ["Ben knocked? draw before knocking: 14 tiles left in the boneyard"]  # type: ignore[arg-type]
+    assert session.open_question is not None
+    assert not session.open_question.holds_up
+    stands, said = feed(session, Answer(0))
+    assert passes(list(said)) == [1]
+    assert stands.state.irregular
+    played, told = heard(session, (14.0, placed(NEXT)), (20.0, NOTHING_NEW))
+    assert played.open_question is None
+    play = played.state.log[-1]
+    assert isinstance(play, Play)
+    assert play.seat == 1
+
+
 def test_of_two_knocks_that_are_one_the_surer_counts() -> None:
     faint, clear = KnockHeard(Seat(1), confidence=0.3), KnockHeard(Seat(1), confidence=0.9)
     _, told = heard(led(), (10.0, faint), (10.3, clear), (13.0, NOTHING_NEW))
