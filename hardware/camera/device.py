@@ -71,7 +71,7 @@ class Picture:
         t_ns: When its exposure began, on the clock of the game.
         image: Shape (H, W, 3), BGR.
         grey: The same in grey and small, shape (h, w); its light is watched on it.
-        is_light_settled: Whether the camera still adapts to the light; None where it does not say.
+        is_light_settled: Whether the camera has adapted to the light; None where it does not say.
     """
 
     t_ns: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import fcntl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ import numpy as np
 
 from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraWish, Image, Picture
 from hardware.camera.sensor_time import Clocks
+from hardware.camera.v4l2_nodes import Ioctl, require_usable
 
 _NS_PER_MS = 1_000_000
 _GREY_PX = (320, 180)
@@ -39,17 +40,24 @@ class V4l2Feed:
         wish: What is asked for.
         clocks: What its pictures are stamped with.
         opens: What opens it.
+        ioctl: What asks the kernel about it.
     """
 
     def __init__(
-        self, path: Path, name: str, wish: CameraWish, clocks: Clocks, opens: OpenCapture = open_capture
+        self,
+        path: Path,
+        name: str,
+        wish: CameraWish,
+        clocks: Clocks,
+        opens: OpenCapture = open_capture,
+        ioctl: Ioctl = fcntl.ioctl,
     ) -> None:
         self._name, self._clocks = name, clocks
-        require_usable(path, name)
+        require_usable(path, name, ioctl)
         self._video = opens(path)
         if not self._video.isOpened():
             self._video.release()
-            raise CameraError(f"{name}: it cannot be opened: is it a camera, and does no other program use it?")
+            raise CameraError(f"{name}: it cannot be opened: is it a camera?")
         self._mode = self._negotiated(wish)
         self._period_ns = round(NS_PER_S / self._mode.per_s)
         # Its settings outlive the program that made them.
@@ -65,7 +73,7 @@ class V4l2Feed:
         for _ in range(_MOST_DAMAGED):
             t_ns = self._grabbed()
             found, image = self._video.retrieve()
-            if found and image is not None and image.size:
+            if found and image is not None and image.ndim == 3:
                 picture: Image = np.asarray(image, np.uint8)
                 small = cv2.resize(picture, _GREY_PX, interpolation=cv2.INTER_NEAREST)
                 return Picture(t_ns, picture, np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8))
@@ -101,7 +109,8 @@ class V4l2Feed:
         video.set(cv2.CAP_PROP_FRAME_WIDTH, wish.width_px)
         video.set(cv2.CAP_PROP_FRAME_HEIGHT, wish.height_px)
         video.set(cv2.CAP_PROP_FPS, wish.per_s)
-        video.set(cv2.CAP_PROP_BUFFERSIZE, 1)
+        # With one buffer the camera stands still while its picture is decoded; with many, old ones wait.
+        video.set(cv2.CAP_PROP_BUFFERSIZE, 2)
         size_px = (round(video.get(cv2.CAP_PROP_FRAME_WIDTH)), round(video.get(cv2.CAP_PROP_FRAME_HEIGHT)))
         per_s = video.get(cv2.CAP_PROP_FPS)
         coding = int(video.get(cv2.CAP_PROP_FOURCC)).to_bytes(4, "little", signed=False)
@@ -127,21 +136,3 @@ class V4l2Feed:
         """Return how old the driver says the grabbed picture is; None if it does not say."""
         stamp_ms = self._video.get(cv2.CAP_PROP_POS_MSEC)
         return self._clocks.age_ns(round(stamp_ms * _NS_PER_MS)) if stamp_ms > 0 else None
-
-
-def require_usable(path: Path, name: str) -> None:
-    """Refuse a device that is not there or may not be used: OpenCV says neither.
-
-    Raises:
-        CameraError: Then; it says what to do.
-    """
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
-    except FileNotFoundError:
-        raise CameraError(
-            f"{name}: there is no such camera: is it plugged in? `tallybone cameras` lists them"
-        ) from None
-    except PermissionError:
-        raise CameraError(f"{name}: it may not be used: sudo usermod -aG video $USER, then log in again") from None
-    except OSError as error:
-        raise CameraError(f"{name}: it cannot be opened ({error.strerror}): does another program use it?") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -11,15 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from hardware.camera.device import CameraError
+
 Ioctl: TypeAlias = Callable[[int, int, bytearray], object]
 """Asks the kernel something about an open device; the answer is put into the bytes. Raises OSError."""
 
 # linux/videodev2.h. device_caps says what a node is; its other capabilities are those of the whole part.
 _QUERYCAP, _ENUM_FMT, _ENUM_SIZES, _ENUM_INTERVALS = 0x80685600, 0xC0405602, 0xC02C564A, 0xC034564B
+_REQUEST_BUFFERS, _BUFFERS = 0xC0145608, struct.Struct("<IIIII")
 _CAPABILITY, _FORMAT = struct.Struct("<16s32s32sIII12x"), struct.Struct("<III32sI16x")
 _SIZE, _INTERVAL = struct.Struct("<IIIIIIIIIII"), struct.Struct("<IIIIIIIIIIIII")
 _CAPTURE, _STREAMING, _OUTPUT, _M2M = 0x1, 0x04000000, 0x2 | 0x2000, 0x8000 | 0x4000
-_CAPTURE_BUFFERS, _DISCRETE = 1, 1
+_CAPTURE_BUFFERS, _MAPPED, _DISCRETE = 1, 1, 1
 # Parts of a Pi between its ribbon cable and libcamera: raw pictures, scalers, codecs. Its cameras are pi:N.
 _OF_A_PI = re.compile(r"unicam|bcm2835-(isp|codec)|rp1-cfe|pispbe|rpivid|rpi-hevc")
 _MOST = 64
@@ -109,6 +113,32 @@ def lasting_name(path: Path, folder: Path = Path("/dev/v4l/by-id")) -> Path | No
     """Return the name in /dev/v4l/by-id that means this device now, and the same camera under its next number too."""
     links = sorted(folder.glob("*")) if folder.is_dir() else []
     return next((link for link in links if link.resolve() == path.resolve()), None)
+
+
+def require_usable(path: Path, name: str, ioctl: Ioctl = fcntl.ioctl) -> None:
+    """Refuse a device that is not there, may not be used, or is in use: OpenCV says none of it, the last after 10 s.
+
+    Raises:
+        CameraError: Then; it says what to do.
+    """
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise CameraError(
+            f"{name}: there is no such camera: is it plugged in? `tallybone cameras` lists them"
+        ) from None
+    except PermissionError:
+        raise CameraError(f"{name}: it may not be used: sudo usermod -aG video $USER, then log in again") from None
+    except OSError as error:
+        raise CameraError(f"{name}: it cannot be opened ({error.strerror})") from None
+    try:
+        # No buffers are asked for; whoever else has some is protected from even that.
+        ioctl(fd, _REQUEST_BUFFERS, bytearray(_BUFFERS.pack(0, _CAPTURE_BUFFERS, _MAPPED, 0, 0)))
+    except OSError as error:
+        if error.errno == errno.EBUSY:
+            raise CameraError(f"{name}: it is in use by another program") from None
+    finally:
+        os.close(fd)
 
 
 def _camera(path: Path, fd: int, ioctl: Ioctl) -> CaptureNode | None:

@@ -72,7 +72,7 @@ class WatchedCamera:
     def _problem(self) -> str | None:
         if self._clock() - self._last_ns < _SILENT_NS:
             return None
-        return self._why or f"{self._name} gives no pictures: is it plugged in? The game goes on when it is back"
+        return self._why or _going_on(f"{self._name} gives no pictures: is it plugged in?")
 
     def _run(self, feed: Feed | None) -> None:
         """Use the camera until it is closed, and look for it again when it has gone."""
@@ -93,7 +93,7 @@ class WatchedCamera:
             feed = self._open()
         except CameraError as error:
             with self._lock:
-                self._why = f"{error}. The game goes on when it is back"
+                self._why = _going_on(error)
             return None
         with self._lock:
             self._mode, self._why = feed.mode, None
@@ -114,7 +114,7 @@ class WatchedCamera:
                     feed.free_light()
         except CameraError as error:
             with self._lock:
-                self._why = f"{error}. The game goes on when it is back"
+                self._why = _going_on(error)
         finally:
             feed.close()
         return has_worked
@@ -129,3 +129,9 @@ class WatchedCamera:
                 order = self._keeper.after(picture)
             self._newest = picture if self._keeper.is_ready and order is None else None
             return order
+
+
+def _going_on(problem: object) -> str:
+    """Return a problem with what people at the table want to know about it."""
+    words = str(problem)
+    return f"{words}{'' if words.endswith('?') else '.'} The game goes on when it is back"

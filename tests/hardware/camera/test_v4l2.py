@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 import time
 from itertools import pairwise
@@ -128,10 +129,23 @@ def test_a_camera_that_is_not_there_or_may_not_be_used_is_named(device: FakeDevi
     with pytest.raises(CameraError, match="usb:0: there is no such camera: is it plugged in"):
         V4l2Feed(path, "usb:0", _WISH, Clocks(device.scene.clock), device.open)
     device.scene.is_plugged = False
-    with pytest.raises(CameraError, match="usb:0: it cannot be opened: is it a camera, and does no other program"):
+    with pytest.raises(CameraError, match="usb:0: it cannot be opened: is it a camera"):
         _feed(device, path)
     with pytest.raises(CameraError, match=r"usb:0: it cannot be opened \(Is a directory\)"):
         V4l2Feed(path.parent, "usb:0", _WISH, Clocks(device.scene.clock), device.open)
+
+
+def test_a_camera_in_use_is_named_before_opencv_waits_for_it(device: FakeDevice, path: Path) -> None:
+    path.touch()
+
+    def is_busy(fd: int, request: int, data: bytearray) -> None:
+        assert (request, len(data)) == (0xC0145608, 20)
+        assert data[:4] == bytes(4), "no buffer of its owner is touched"
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    with pytest.raises(CameraError, match="usb:0: it is in use by another program"):
+        V4l2Feed(path, "usb:0", _WISH, Clocks(device.scene.clock), device.open, is_busy)
+    assert device.paths == []
 
 
 def test_opencv_itself_opens_no_file_that_is_no_camera(path: Path) -> None:
