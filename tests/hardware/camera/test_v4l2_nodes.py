@@ -48,14 +48,15 @@ class Kernel:
     """Answers as Linux does; checks that each question has the length that it says."""
 
     def __init__(self, folder: Path, nodes: dict[int, Node]) -> None:
-        self.folder, self.nodes = folder, nodes
-        for number in nodes:
-            (folder / f"video{number}").touch()
+        self.nodes: dict[int, Node] = {}  # by what an open device says of itself
+        for number, node in nodes.items():
+            path = folder / f"video{number}"
+            path.touch()
+            self.nodes[path.stat().st_ino] = node
 
     def ioctl(self, fd: int, request: int, data: bytearray) -> None:
         assert len(data) == _SIZES[request]
-        name = Path(f"/proc/self/fd/{fd}").readlink().name
-        node = self.nodes[int(name.removeprefix("video"))]
+        node = self.nodes[os.fstat(fd).st_ino]
         (index,) = struct.unpack_from("<I", data)
         match request:
             case 0x80685600:
