@@ -34,6 +34,7 @@ class FakeDevice:
         gives: The size, rate and coding that it gives whatever it is asked for; None for what is asked.
         settings: What it is set to.
         stamps: Whether its pictures say when they were taken.
+        transfer_ns: How long a picture takes from the sensor to the driver.
         buffers: How many pictures wait in its driver, the oldest first.
         damaged: How many pictures are damaged from now on.
         jumps: Whether it becomes very bright when its exposure is set by hand.
@@ -44,6 +45,7 @@ class FakeDevice:
         self.gives: tuple[int, int, float, str] | None = None
         self.settings: dict[int, float] = {cv2.CAP_PROP_EXPOSURE: 156.0, cv2.CAP_PROP_AUTO_EXPOSURE: 1.0}
         self.stamps = True
+        self.transfer_ns = 0
         self.buffers = 4
         self.damaged = self.retrieved = self.opened = 0
         self.jumps = False
@@ -90,7 +92,9 @@ class FakeCapture:
     def get(self, what: int) -> float:
         self._require_open(what)
         if what == cv2.CAP_PROP_POS_MSEC:
-            return self._grabbed[0] / MS if self._grabbed is not None and self._device.stamps else 0.0
+            if self._grabbed is None or not self._device.stamps:
+                return 0.0
+            return (self._grabbed[0] - self._device.transfer_ns) / MS
         return self._device.settings.get(what, 0.0)
 
     def grab(self) -> bool:

@@ -68,7 +68,7 @@ def test_pictures_that_waited_in_the_driver_are_left_out_undecoded(
 
 def test_a_slow_camera_loses_no_picture(path: Path) -> None:
     device = FakeDevice(Scene(period_ns=200 * MS))  # dim light: it says 20 a second, and gives 5
-    device.settings[cv2.CAP_PROP_FPS] = 20
+    device.transfer_ns = 120 * MS  # so that each picture is older than one at 20 a second
     feed = _feed(device, path)
     times_ns = [feed.read().t_ns for _ in range(5)]
     assert [(after - before) // MS for before, after in pairwise(times_ns)] == [200] * 4
