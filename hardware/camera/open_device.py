@@ -131,4 +131,4 @@ class Place:
                 f"{self._name}: there is no such camera: is it plugged in? `tallybone cameras` lists them"
             )
         self._known = self._lasting(path)
-        return self._known or path
+        return path

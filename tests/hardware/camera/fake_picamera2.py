@@ -39,7 +39,7 @@ class FakeLibrary:
         scene: What it looks at.
         in_use: Whether another program has the camera.
         metadata: What pictures say of themselves, besides their time.
-        controls: What the camera was told last, by name.
+        controls: What the camera was told since it was opened, by name.
         configuration: What it was configured with.
         held: How many buffers a program has not given back.
         opened: How many Picamera2 are open; never more than one.
@@ -90,6 +90,7 @@ class FakePicamera2:
         if camera_num >= len(library.infos):
             raise StrictError(f"there is no camera {camera_num}")
         library.opened += 1
+        library.controls = {}  # it adapts by itself until it is told
         self._is_open = True
         self.camera_properties = {"ColorFilterArrangement": 3}
 

@@ -6,8 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -38,6 +40,8 @@ class Table:
     plug_in: Callable[[], None]
     opened: Callable[[], int]
     """How many cameras a program has open."""
+    is_held: Callable[[], bool]
+    """Whether the camera was told to hold its light."""
 
 
 def _clocks(scene: Scene) -> Clocks:
@@ -51,8 +55,9 @@ def _cable(scene: Scene, *, is_plugged: bool) -> Callable[[], None]:
     return change
 
 
-def _watched(scene: Scene, camera: WatchedCamera, opened: Callable[[], int]) -> Table:
-    return Table(camera, scene, lambda: None, _cable(scene, is_plugged=False), _cable(scene, is_plugged=True), opened)
+def _watched(scene: Scene, camera: WatchedCamera, opened: Callable[[], int], is_held: Callable[[], bool]) -> Table:
+    unplug, plug_in = _cable(scene, is_plugged=False), _cable(scene, is_plugged=True)
+    return Table(camera, scene, lambda: None, unplug, plug_in, opened, is_held)
 
 
 def _pi(folder: Path) -> Table:
@@ -64,7 +69,8 @@ def _pi(folder: Path) -> Table:
             scene.wait(500 * MS)
         return PicameraFeed(0, _WISH, _clocks(scene), lambda: library)
 
-    return _watched(scene, WatchedCamera("pi:0", feed, scene.clock, back_off_s=(0.001,)), lambda: library.opened)
+    camera = WatchedCamera("pi:0", feed, scene.clock, back_off_s=(0.001,))
+    return _watched(scene, camera, lambda: library.opened, lambda: library.controls.get("AeEnable") is False)
 
 
 def _usb(folder: Path) -> Table:
@@ -78,7 +84,8 @@ def _usb(folder: Path) -> Table:
             scene.wait(500 * MS)
         return V4l2Feed(path, "usb:0", _WISH, _clocks(scene), device.open)
 
-    return _watched(scene, WatchedCamera("usb:0", feed, scene.clock, back_off_s=(0.001,)), lambda: device.opened)
+    camera = WatchedCamera("usb:0", feed, scene.clock, back_off_s=(0.001,))
+    return _watched(scene, camera, lambda: device.opened, lambda: device.settings[cv2.CAP_PROP_AUTO_EXPOSURE] == 1)
 
 
 def _fake(folder: Path) -> Table:
@@ -91,11 +98,15 @@ def _fake(folder: Path) -> Table:
             image = scene.picture()
             camera.show(Picture(scene.t_ns, image, np.array(image[::2, ::2, 0])))
 
-    return Table(camera, scene, sees, lambda: camera.unplug("fake: it is unplugged"), camera.plug_in, lambda: 0)
+    def is_held() -> bool:
+        return camera.state.light is Light.HELD
+
+    unplug = partial(camera.unplug, "fake: it is unplugged")
+    return Table(camera, scene, sees, unplug, camera.plug_in, lambda: 0, is_held)
 
 
 def _none(folder: Path) -> Table:
-    return Table(NoCamera(), Scene(), lambda: None, lambda: None, lambda: None, lambda: 0)
+    return Table(NoCamera(), Scene(), lambda: None, lambda: None, lambda: None, lambda: 0, lambda: False)
 
 
 _MADE: dict[str, Callable[[Path], Table]] = {"fake": _fake, "usb": _usb, "pi": _pi}
@@ -170,10 +181,23 @@ def test_light_is_held_for_a_game_and_let_go_to_set_up(table: Table) -> None:
     assert table.camera.state.light is Light.FREE
     table.camera.hold_light()
     _until(table, lambda: table.camera.state.light is Light.HELD)
+    assert table.is_held()
     _next(table)
     table.camera.free_light()
-    _until(table, lambda: table.camera.state.light is Light.FREE)
+    _until(table, lambda: table.camera.state.light is Light.FREE and not table.is_held())
     _next(table)
+
+
+def test_a_held_camera_that_was_unplugged_is_held_again_before_it_gives_a_picture(table: Table) -> None:
+    table.camera.hold_light()
+    _next(table)
+    table.unplug()
+    _until(table, lambda: table.camera.state.problem is not None)
+    table.camera.take()
+    table.plug_in()
+    table.scene.level = 77
+    _next(table, 77)
+    assert table.is_held()
 
 
 @pytest.mark.parametrize("make", [*_MADE.values(), _none], ids=[*_MADE, "none"])
