@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from hardware.colour import Rgb
@@ -24,7 +27,8 @@ class DisplayWish:
 
     Attributes:
         driver: One of `DRIVERS`.
-        url: A path such as /dev/ttyUSB0, or any URL of pyserial; not used by `none` and `terminal`.
+        url: A path such as /dev/ttyUSB0, or any URL of pyserial; of `terminal` that of a terminal or a file; `none` has
+            none.
         baud: Bits a second that the display is set to.
         seat: For `segment`: whose points, 0 upwards; None for all in turns.
         brightness: For `segment`, 0 to 100 percent; None leaves it as it is.
@@ -48,12 +52,12 @@ _PARTS: dict[str, Callable[[DisplayWish], Part]] = {
 DRIVERS = ("none", "terminal", *_PARTS)
 
 
-def open_display(wish: DisplayWish, out: TextIO, *, clock: Clock = time.monotonic_ns) -> ScoreDisplay:
+def open_display(wish: DisplayWish, out: TextIO | None = None, *, clock: Clock = time.monotonic_ns) -> ScoreDisplay:
     """Return a display; whether it is plugged in is its state.
 
     Args:
         wish: Which one.
-        out: What `terminal` prints to; the caller closes it.
+        out: What `terminal` prints to where no url is said, by default stdout; the caller closes it.
         clock: Monotonic, in nanoseconds.
 
     Raises:
@@ -63,13 +67,33 @@ def open_display(wish: DisplayWish, out: TextIO, *, clock: Clock = time.monotoni
     if wish.driver == "none":
         return NoDisplay()
     if wish.driver == "terminal":
-        return LinkedDisplay(PlainTerminal(), lambda: _stream(out), name="the terminal", clock=clock)
+        if wish.url:
+            return LinkedDisplay(PlainTerminal(), lambda: _TextFile(Path(wish.url)), name=wish.url, clock=clock)
+        return LinkedDisplay(PlainTerminal(), lambda: _stream(out or sys.stdout), name="the terminal", clock=clock)
     make = _PARTS.get(wish.driver)
     if make is None:
         raise DisplayError(f"{wish.driver}: there is no such display; there are {', '.join(DRIVERS)}")
     if not wish.url:
         raise DisplayError(f"{wish.driver}: say where it is plugged in, such as /dev/ttyUSB0")
     return LinkedDisplay(make(wish), serial_port(wish.url, wish.baud), name=wish.url, clock=clock)
+
+
+class _TextFile:
+    """Another terminal, such as /dev/tty1, as a port."""
+
+    def __init__(self, path: Path) -> None:
+        # Not as a file of Python's: a terminal that is gone would fail once more when that is thrown away.
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOCTTY | os.O_NONBLOCK, 0o644)
+
+    def write(self, data: bytes) -> None:
+        os.write(self._fd, data)
+
+    def read(self) -> bytes:
+        return b""
+
+    def close(self) -> None:
+        """Let it go."""
+        os.close(self._fd)
 
 
 class _Stream:

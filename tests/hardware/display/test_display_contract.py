@@ -19,6 +19,7 @@ from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.open_display import DRIVERS, DisplayWish, open_display
 from hardware.display.page import Page, Score
+from hardware.virtual.drivers import VirtualDisplay
 
 _PAGE = Page((Score("Ann", 35), Score("Ben", 40, is_turn=True)), "Ann +5")
 _EMULATED: dict[str, Callable[[], Emulated]] = {
@@ -27,7 +28,7 @@ _EMULATED: dict[str, Callable[[], Emulated]] = {
     "segment": EmulatedSegment,
     "nextion": EmulatedNextion,
 }
-_KINDS = ("fake", "group", *DRIVERS, "loop://", "unplugged")
+_KINDS = ("fake", "group", "virtual", *DRIVERS, "loop://", "unplugged")
 
 
 @pytest.fixture(params=_KINDS)
@@ -38,6 +39,7 @@ def display(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ScoreDis
         port.plug()
     made: dict[str, Callable[[], ScoreDisplay]] = {
         "fake": FakeDisplay,
+        "virtual": VirtualDisplay,
         "group": lambda: DisplayGroup((FakeDisplay(), NoDisplay())),
         "loop://": lambda: open_display(DisplayWish("nextion", "loop://"), io.StringIO()),
         "unplugged": lambda: open_display(DisplayWish("segment", str(path)), io.StringIO()),
@@ -108,6 +110,13 @@ def test_the_terminal_prints_a_page_that_changed_and_obeys_no_name() -> None:
     terminal.show(Page((Score("A\x1b[31mnn", 35, is_turn=True),), "Ann\n+5"))
     terminal.close()
     assert out.getvalue() == "> A[31mnn                  35\nAnn +5\n\n"
+
+
+def test_the_terminal_may_be_another_one(tmp_path: Path) -> None:
+    terminal = open_display(DisplayWish("terminal", str(tmp_path / "tty")))
+    terminal.show(Page((Score("Ann", 35),)))
+    terminal.close()
+    assert (tmp_path / "tty").read_text() == "  Ann                      35\n\n"
 
 
 @pytest.mark.parametrize(

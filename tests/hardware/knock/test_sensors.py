@@ -24,6 +24,7 @@ from hardware.knock.piezo_pin import PinKnockSensor
 from hardware.knock.piezo_spi import SpiKnockSensor, asked, level_of
 from hardware.knock.sensor import BackOff, KnockSensor
 from hardware.knock.wav_sensor import WavKnockSensor
+from hardware.virtual.drivers import VirtualKnock
 from tests.hardware.knock.sounds import with_hits, write_wav
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -140,6 +141,7 @@ SENSORS: dict[str, Made] = {
     "microphone": lambda clock, folder: MicrophoneKnockSensor(clock=clock, library=Library),
     "pin": lambda clock, folder: PinKnockSensor(17, clock=clock, pin_factory=mock_pins()),
     "spi": lambda clock, folder: SpiKnockSensor(3, clock=clock, library=Spi),
+    "virtual": lambda clock, folder: VirtualKnock(),
 }
 
 
@@ -178,7 +180,7 @@ def test_closing_again_or_before_the_start_does_nothing(sensor: KnockSensor) -> 
     sensor.close()
 
 
-@pytest.mark.parametrize("kind", ["fake", "none", "file", "microphone", "pin", "spi"])
+@pytest.mark.parametrize("kind", list(SENSORS))
 def test_a_sensor_that_works_has_no_problem(kind: str, clock: Clock, tmp_path: Path) -> None:
     sensor = SENSORS[kind](clock, tmp_path)
     sensor.start()

@@ -18,6 +18,7 @@ from hardware.leds.lamps import FakeLeds, Lamps, LedDriver, LedError, NoLeds
 from hardware.leds.patterns import OFF
 from hardware.leds.strip import Strip, open_spi, spi_bytes
 from hardware.pin_factory import PinError, PinLibrary, open_pins
+from hardware.virtual.drivers import VirtualLeds
 
 _RED, _WHITE = Rgb(255, 0, 0), Rgb(255, 255, 255)
 _HARDWARE = Path(__file__).resolve().parents[3] / "hardware"
@@ -43,6 +44,7 @@ class Bus:
 _MADE: dict[str, Callable[[], LedDriver]] = {
     "none": lambda: NoLeds(2),
     "fake": lambda: FakeLeds(2),
+    "virtual": lambda: VirtualLeds(2),
     "single": lambda: SingleLeds((5, 6), open_pins(PinLibrary.MOCK)),
     "rgb": lambda: RgbLeds(((5, 6, 13), (16, 20, 21)), open_pins(PinLibrary.MOCK)),
     "strip": lambda: Strip(2, Bus()),

@@ -1,0 +1,119 @@
+"""From what the configuration says of a part to its driver."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from hardware.buttons.gpio import GpioButtons
+from hardware.buttons.panel import Buttons
+from hardware.config.config import (
+    ButtonsDriver,
+    ButtonsPart,
+    DisplayDriver,
+    DisplayPart,
+    KnockDriver,
+    KnockPart,
+    LedsDriver,
+    LedsPart,
+)
+from hardware.display.display import ScoreDisplay
+from hardware.display.open_display import DisplayWish, open_display
+from hardware.knock.microphone import MicrophoneKnockSensor
+from hardware.knock.piezo_pin import PinKnockSensor
+from hardware.knock.piezo_spi import SpiKnockSensor
+from hardware.knock.sensor import KnockSensor
+from hardware.knock.wav_sensor import WavKnockSensor
+from hardware.leds.gpio import RgbLeds, SingleLeds
+from hardware.leds.lamps import Lamps, LedDriver
+from hardware.leds.strip import Strip, open_spi
+from hardware.pin_factory import PinLibrary, open_pins
+from hardware.virtual.panel import VirtualPanel
+
+
+class PartOpener:
+    """Opens parts; those on pins share one pin factory, which is opened when the first of them needs it."""
+
+    def __init__(self, library: PinLibrary, panel: VirtualPanel, clock: Callable[[], int]) -> None:
+        """Drive pins with *library*; virtual parts are those of *panel*; *clock* is monotonic, in nanoseconds."""
+        self._library, self._panel, self._clock = library, panel, clock
+        self._lock = threading.Lock()
+        self._factory: Any = None
+
+    def leds(self, part: LedsPart) -> Lamps:
+        """Return LEDs.
+
+        Raises:
+            LedError: If they cannot be had.
+            PinError: If there are no pins.
+        """
+        return Lamps(self._led_driver(part))
+
+    def buttons(self, part: ButtonsPart) -> Buttons:
+        """Return buttons.
+
+        Raises:
+            ButtonError: If they cannot be had.
+            PinError: If there are no pins.
+        """
+        if part.driver is ButtonsDriver.VIRTUAL:
+            return self._panel.open_buttons()
+        return GpioButtons({one.name: one.pin for one in part.pins}, self._pins(), clock=self._clock)
+
+    def knock(self, part: KnockPart) -> KnockSensor:
+        """Return a knock sensor that is started.
+
+        Raises:
+            KnockError: If its library is missing.
+            PinError: If there are no pins.
+        """
+        sensor = self._knock_sensor(part)
+        sensor.start()
+        return sensor
+
+    def display(self, part: DisplayPart) -> ScoreDisplay:
+        """Return a display, plugged in or not.
+
+        Raises:
+            DisplayError: If pyserial is missing, or there can be no such port.
+        """
+        if part.driver is DisplayDriver.VIRTUAL:
+            return self._panel.open_display()
+        wish = DisplayWish(part.driver, part.url, part.baud, part.seat, part.brightness, part.backlight)
+        return open_display(wish, clock=self._clock)
+
+    def _led_driver(self, part: LedsPart) -> LedDriver:
+        match part.driver:
+            case LedsDriver.SINGLE:
+                return SingleLeds(tuple(pin for (pin,) in part.pins), self._pins())
+            case LedsDriver.RGB:
+                return RgbLeds(tuple((red, green, blue) for red, green, blue in part.pins), self._pins())
+            case LedsDriver.STRIP:
+                assert part.spi is not None  # what reads the configuration gives every strip one
+                return Strip(part.count, open_spi(part.spi.bus, part.spi.chip), percent=part.percent)
+            case LedsDriver.VIRTUAL:
+                return self._panel.open_leds(part)
+
+    def _knock_sensor(self, part: KnockPart) -> KnockSensor:
+        match part.driver:
+            case KnockDriver.MICROPHONE:
+                return MicrophoneKnockSensor(clock=self._clock, device=part.device)
+            case KnockDriver.PIEZO_PIN:
+                assert part.pin is not None  # as with a strip
+                return PinKnockSensor(part.pin, clock=self._clock, pin_factory=self._pins(), seat=part.seat)
+            case KnockDriver.PIEZO_SPI:
+                assert part.spi is not None  # as with a strip
+                bus, chip = part.spi.bus, part.spi.chip
+                return SpiKnockSensor(part.channel, clock=self._clock, bus=bus, chip=chip, seat=part.seat)
+            case KnockDriver.WAV:
+                assert part.file is not None  # as with a strip
+                return WavKnockSensor(part.file, clock=self._clock)
+            case KnockDriver.VIRTUAL:
+                return self._panel.open_knock()
+
+    def _pins(self) -> Any:
+        with self._lock:
+            if self._factory is None:
+                self._factory = open_pins(self._library)
+            return self._factory

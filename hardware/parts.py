@@ -1,0 +1,118 @@
+"""All parts of a table while a game runs: lights and pages out, presses and knocks in, and what is wrong with them.
+
+Each part has a thread of its own, so that nothing here ever waits for one: neither for a device that hangs nor for one
+that is looked for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
+
+from hardware.buttons.panel import Buttons, Pressed
+from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
+from hardware.display.display import ScoreDisplay
+from hardware.display.page import Page
+from hardware.kept import Care, Kept
+from hardware.knock.heard import KnockHeard, Sound
+from hardware.knock.sensor import KnockSensor
+from hardware.leds.lamps import Lamps
+from hardware.leds.patterns import TableState, glow_at
+from hardware.leds.shown import lit
+
+Came: TypeAlias = Pressed | KnockHeard
+"""What comes from the table."""
+
+# Nothing blinks faster than twice a second, and a press is known 15 ms after the finger has left.
+_LEDS_S, _BUTTONS_S, _KNOCK_S, _DISPLAY_S = 0.05, 0.01, 0.02, 0.05
+_MOST_WAITING = 256
+
+
+class OpensParts(Protocol):
+    """What gives the driver of each part, such as `hardware.open_parts.PartOpener`."""
+
+    def leds(self, part: LedsPart) -> Lamps:
+        """Return LEDs."""
+
+    def buttons(self, part: ButtonsPart) -> Buttons:
+        """Return buttons."""
+
+    def knock(self, part: KnockPart) -> KnockSensor:
+        """Return a knock sensor that is started."""
+
+    def display(self, part: DisplayPart) -> ScoreDisplay:
+        """Return a display."""
+
+
+class Parts:
+    """The parts that a configuration names; each is opened at once, and again whenever it fails."""
+
+    def __init__(self, config: HardwareConfig, opener: OpensParts, *, clock: Callable[[], int]) -> None:
+        """Open all parts; the clock is monotonic, in nanoseconds."""
+        self._clock = clock
+        self._state: TableState | None = None
+        self._page: Page | None = None
+        self._came: deque[Came] = deque(maxlen=_MOST_WAITING)
+        self._kept: list[Kept[Any]] = [Kept(self._care_of_leds(part, opener)) for part in config.leds]
+        if config.buttons is not None:
+            self._kept.append(Kept(self._care_of_buttons(config.buttons, opener)))
+        if config.knock is not None:
+            self._kept.append(Kept(self._care_of_knock(config.knock, opener)))
+        self._kept += [Kept(self._care_of_display(part, opener)) for part in config.displays]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with each part that does not work, in words."""
+        return tuple(problem for one in self._kept if (problem := one.problem) is not None)
+
+    def show(self, state: TableState, page: Page) -> None:
+        """Take what lights and displays are to show, at once."""
+        self._state, self._page = state, page
+
+    def came(self) -> tuple[Came, ...]:
+        """Return what was pressed and which knocks were heard since the last call, at once."""
+        came: list[Came] = []
+        while self._came:
+            came.append(self._came.popleft())
+        return tuple(came)
+
+    def close(self) -> None:
+        """Turn all lights off and let every part go. Once more does nothing."""
+        for one in self._kept:
+            one.stop()
+        for one in self._kept:
+            one.close()
+
+    def _care_of_leds(self, part: LedsPart, opener: OpensParts) -> Care[Lamps]:
+        def shine(lamps: Lamps) -> None:
+            state = self._state
+            if state is not None:
+                lamps.light(lit(part.shows, part.count, glow_at(state, self._clock())))
+            if lamps.problem is not None:
+                raise OSError(lamps.problem)
+
+        return Care(part.name, lambda: opener.leds(part), shine, lambda lamps: lamps.close(), _LEDS_S)
+
+    def _care_of_buttons(self, part: ButtonsPart, opener: OpensParts) -> Care[Buttons]:
+        def read(buttons: Buttons) -> str | None:
+            self._came.extend(buttons.read())
+            return buttons.problem
+
+        return Care("hardware.buttons", lambda: opener.buttons(part), read, lambda buttons: buttons.close(), _BUTTONS_S)
+
+    def _care_of_knock(self, part: KnockPart, opener: OpensParts) -> Care[KnockSensor]:
+        def listen(sensor: KnockSensor) -> str | None:
+            self._came.extend(one for one in sensor.read() if one.kind is Sound.KNOCK)
+            return sensor.state.problem
+
+        return Care("hardware.knock", lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)
+
+    def _care_of_display(self, part: DisplayPart, opener: OpensParts) -> Care[ScoreDisplay]:
+        def show(display: ScoreDisplay) -> str | None:
+            page = self._page
+            if page is not None:
+                display.show(page)
+            return display.state.problem
+
+        return Care(part.name, lambda: opener.display(part), show, lambda display: display.close(), _DISPLAY_S)

@@ -1,0 +1,110 @@
+"""LEDs, a knock sensor and a display that are only thought of; each does what its protocol says, from any thread."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from hardware.colour import Rgb
+from hardware.display.display import DisplayState, refuse_if_closed
+from hardware.display.page import Page
+from hardware.display.rows import screen_at
+from hardware.display.text import TERMINAL_CHARACTERS
+from hardware.knock.heard import KnockHeard
+from hardware.knock.sensor import Life, SensorState
+from hardware.leds.lamps import LedError
+from hardware.leds.patterns import OFF
+
+COLUMNS, ROWS = 20, 4
+"""What the virtual display shows: as much as the larger SerLCD."""
+
+
+class VirtualLeds:
+    """LEDs that keep their colours."""
+
+    def __init__(self, count: int) -> None:
+        """Have *count* LEDs, dark at first."""
+        self._colours: tuple[Rgb, ...] = (OFF,) * count
+        self._is_released = False
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._colours)
+
+    @property
+    def colours(self) -> tuple[Rgb, ...]:
+        """What they show."""
+        return self._colours
+
+    def write(self, colours: tuple[Rgb, ...]) -> None:
+        """Keep what is to be shown.
+
+        Raises:
+            LedError: If they were let go.
+        """
+        if self._is_released:
+            raise LedError("the virtual LEDs were let go: they cannot shine any more")
+        self._colours = colours
+
+    def release(self) -> None:
+        """Take no more colours."""
+        self._is_released = True
+
+
+class VirtualKnock:
+    """A sensor that hears what it is told."""
+
+    def __init__(self) -> None:
+        self._life = Life("virtual knock sensor")
+        self._lock = threading.Lock()
+        self._waiting: deque[KnockHeard] = deque()
+
+    @property
+    def state(self) -> SensorState:
+        """Never a problem."""
+        return SensorState()
+
+    def start(self) -> None:
+        """Begin."""
+        self._life.start()
+
+    def knock(self, t_ns: int, seat: int | None = None, *, strength: float = 0.5, confidence: float = 1.0) -> None:
+        """Hear a knock, *strength* and *confidence* of 0 to 1; before it was started it is heard too."""
+        with self._lock:
+            self._waiting.append(KnockHeard(t_ns, seat, strength, confidence))
+
+    def read(self) -> tuple[KnockHeard, ...]:
+        """Return what was heard, in the order of time."""
+        self._life.require_open()
+        with self._lock:
+            heard = tuple(sorted(self._waiting, key=lambda one: one.t_ns))
+            self._waiting.clear()
+        return heard
+
+    def close(self) -> None:
+        """End."""
+        self._life.end()
+
+
+class VirtualDisplay:
+    """A display of 20x4 characters that is always plugged in."""
+
+    def __init__(self) -> None:
+        self._page = Page()
+        self._is_closed = False
+
+    state = DisplayState(is_connected=True)
+
+    def show(self, page: Page) -> None:
+        """Take a page."""
+        refuse_if_closed(is_closed=self._is_closed)
+        self._page = page
+
+    def rows(self, t_ns: int) -> tuple[str, ...]:
+        """Return what can be read on it at a time, `ROWS` texts of `COLUMNS` characters."""
+        return screen_at(self._page, COLUMNS, ROWS, t_ns, TERMINAL_CHARACTERS)
+
+    def close(self) -> None:
+        """Take no more pages."""
+        self._is_closed = True

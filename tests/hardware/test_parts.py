@@ -1,0 +1,279 @@
+"""All parts of a table: lights and pages go out, presses and knocks come in, and nobody waits for what is broken."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from hardware.buttons.debounce import Press, PressKind
+from hardware.buttons.panel import Buttons, FakeButtons, Pressed
+from hardware.config.config import (
+    ButtonPin,
+    ButtonsDriver,
+    ButtonsPart,
+    DisplayDriver,
+    DisplayPart,
+    HardwareConfig,
+    KnockDriver,
+    KnockPart,
+    LedsDriver,
+    LedsPart,
+    Shows,
+    SpiPort,
+)
+from hardware.display.display import FakeDisplay, ScoreDisplay
+from hardware.display.page import Page, Score
+from hardware.knock.fake import FakeKnockSensor
+from hardware.knock.heard import KnockHeard, Sound
+from hardware.knock.sensor import KnockSensor
+from hardware.leds.lamps import FakeLeds, Lamps, LedError
+from hardware.leds.patterns import OFF, Mood, TableState, glow_at
+from hardware.open_parts import PartOpener
+from hardware.parts import Parts
+from hardware.pin_factory import PinLibrary
+from hardware.virtual.panel import VirtualPanel
+
+LEDS = LedsPart(LedsDriver.STRIP, Shows.ALL, 6, spi=SpiPort(0, 0))
+ALL = HardwareConfig(
+    (LEDS,),
+    ButtonsPart(ButtonsDriver.VIRTUAL),
+    KnockPart(KnockDriver.VIRTUAL),
+    (DisplayPart(DisplayDriver.VIRTUAL),),
+)
+STATE = TableState(2, turn=1, mood=Mood.PLAYING)
+PAGE = Page((Score("Ann", 5), Score("Ben", 10, is_turn=True)), "Ann +5")
+SHINES = glow_at(STATE, 0).all
+_SOON_S = 5.0
+
+
+def until(is_so: Callable[[], bool]) -> float:
+    """Wait until something is so, and return how many seconds it took."""
+    began = time.perf_counter()
+    while not is_so():
+        assert time.perf_counter() - began < _SOON_S
+        threading.Event().wait(0.002)
+    return time.perf_counter() - began
+
+
+def all_that_came(parts: Parts, count: int) -> list[object]:
+    """Wait for so many presses and knocks, and return them."""
+    came: list[object] = []
+
+    def is_enough() -> bool:
+        came.extend(parts.came())
+        return len(came) >= count
+
+    until(is_enough)
+    return came
+
+
+@dataclass
+class Fakes:
+    """Opens fakes, keeps all of them, and fails where it is told to."""
+
+    problem: LedError | None = None
+    gate: threading.Event = field(default_factory=threading.Event)
+    lit: list[FakeLeds] = field(default_factory=list)
+    pressed: FakeButtons = field(default_factory=lambda: FakeButtons(("undo",)))
+    heard: FakeKnockSensor = field(default_factory=FakeKnockSensor)
+    shown: FakeDisplay = field(default_factory=FakeDisplay)
+    is_unplugged: bool = False
+
+    def leds(self, part: LedsPart) -> Lamps:
+        if self.problem is not None:
+            raise self.problem
+        driver = FakeLeds(part.count)
+        if self.is_unplugged:
+            driver.unplug()
+        self.lit.append(driver)
+        return Lamps(driver)
+
+    def buttons(self, part: ButtonsPart) -> Buttons:
+        return self.pressed
+
+    def knock(self, part: KnockPart) -> KnockSensor:
+        self.heard.start()
+        return self.heard
+
+    def display(self, part: DisplayPart) -> ScoreDisplay:
+        return self.shown
+
+
+@contextmanager
+def opened(config: HardwareConfig, fakes: Fakes) -> Iterator[Parts]:
+    parts = Parts(config, fakes, clock=lambda: 0)
+    try:
+        yield parts
+    finally:
+        parts.close()
+
+
+def test_lights_and_pages_go_to_every_part() -> None:
+    fakes = Fakes()
+    with opened(ALL, fakes) as parts:
+        parts.show(STATE, PAGE)
+        until(lambda: bool(fakes.lit) and fakes.lit[0].shown[-1] == SHINES and PAGE in fakes.shown.pages)
+        assert parts.problems == ()
+    assert fakes.lit[0].shown[-1] == (OFF,) * 6
+    assert fakes.shown.is_closed
+
+
+def test_presses_and_knocks_come_in_once() -> None:
+    fakes = Fakes()
+    with opened(ALL, fakes) as parts:
+        fakes.pressed.press("undo", 7, PressKind.DOUBLE)
+        came = all_that_came(parts, 1)
+        assert came == [Pressed("undo", Press(7, 7, PressKind.DOUBLE))]
+        assert parts.came() == ()
+
+
+def test_only_knocks_count_among_sounds() -> None:
+    fakes = Fakes()
+    with opened(ALL, fakes) as parts:
+        tile = KnockHeard(5, None, 0.5, 0.9, Sound.TILE, in_row=0)
+        knock = KnockHeard(6, 1, 0.5, 0.9)
+        until(lambda: fakes.heard._life._is_started)
+        fakes.heard.hear(tile, knock)
+        came = all_that_came(parts, 1)
+        assert came == [knock]
+
+
+def test_leds_that_are_unplugged_are_told_and_shine_again_when_they_are_back() -> None:
+    fakes = Fakes()
+    with opened(ALL, fakes) as parts:
+        parts.show(STATE, PAGE)
+        until(lambda: bool(fakes.lit) and fakes.lit[0].shown[-1] == SHINES)
+        fakes.is_unplugged = True
+        fakes.lit[0].unplug()
+        parts.show(replace(STATE, turn=0), PAGE)
+        until(lambda: bool(parts.problems))
+        (problem,) = parts.problems
+        assert problem.startswith("hardware.leds: the LEDs do not answer")
+        until(lambda: len(fakes.lit) >= 2)
+        assert parts.problems == (problem,)
+        fakes.is_unplugged = False
+        until(lambda: parts.problems == ())
+        until(lambda: fakes.lit[-1].shown[-1] == glow_at(replace(STATE, turn=0), 0).all)
+
+
+def test_a_part_that_cannot_be_opened_is_tried_again_less_and_less_often() -> None:
+    fakes = Fakes(problem=LedError("there is no /dev/spidev0.0"))
+    with opened(ALL, fakes) as parts:
+        until(lambda: parts.problems == ("hardware.leds: there is no /dev/spidev0.0",))
+        fakes.pressed.press("undo", 7)
+        until(lambda: bool(parts.came()))
+        fakes.problem = None
+        assert until(lambda: parts.problems == ()) > 0.1
+
+
+def test_nobody_waits_for_a_part_that_hangs() -> None:
+    class Hangs(Fakes):
+        def leds(self, part: LedsPart) -> Lamps:
+            self.gate.wait(_SOON_S)
+            return super().leds(part)
+
+    fakes = Hangs()
+    with opened(ALL, fakes) as parts:
+        longest_s = 0.0
+        for number in range(200):
+            began = time.perf_counter()
+            parts.show(replace(STATE, turn=number % 2), PAGE)
+            parts.came()
+            assert parts.problems == ()
+            longest_s = max(longest_s, time.perf_counter() - began)
+        assert longest_s < 0.05  # microseconds, and what a busy machine takes away
+        until(lambda: PAGE in fakes.shown.pages)
+        fakes.gate.set()
+
+
+def test_an_error_that_no_part_should_have_is_a_problem_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: seen.append(args.exc_type))
+
+    class Broken(Fakes):
+        def buttons(self, part: ButtonsPart) -> Buttons:
+            raise ZeroDivisionError
+
+    with opened(ALL, Broken()) as parts:
+        until(lambda: parts.problems == ("hardware.buttons: it has stopped for good: start the program again",))
+    assert seen == [ZeroDivisionError]
+
+
+def test_closing_leaves_no_thread_and_may_be_done_twice() -> None:
+    with opened(ALL, Fakes()) as parts:
+        parts.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("part ")]
+
+
+ON_PINS = HardwareConfig(
+    (
+        LedsPart(LedsDriver.SINGLE, Shows.SEATS, 2, ((5,), (6,)), name="hardware.leds 1"),
+        LedsPart(LedsDriver.RGB, Shows.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
+    ),
+    ButtonsPart(ButtonsDriver.GPIO, (ButtonPin("call", 0, 22), ButtonPin("undo", None, 23))),
+    KnockPart(KnockDriver.PIEZO_PIN, pin=17),
+    pins=PinLibrary.MOCK,
+)
+
+
+def test_parts_on_mock_pins_shine_and_are_pressed() -> None:
+    opener = PartOpener(PinLibrary.MOCK, VirtualPanel(()), time.monotonic_ns)
+    parts = Parts(ON_PINS, opener, clock=time.monotonic_ns)
+    try:
+        factory = opener._pins()
+        parts.show(STATE, PAGE)
+        until(lambda: factory.pin(6).state == 1 and factory.pin(13).state > 0)
+        assert (factory.pin(5).state, factory.pin(12).state) == (0, 0)
+        until(lambda: factory.pin(23).function == "input" and factory.pin(17).function == "input")
+        threading.Event().wait(0.05)
+        factory.pin(23).drive_low()
+        threading.Event().wait(0.05)
+        factory.pin(23).drive_high()
+        factory.pin(17).drive_high()
+        came = all_that_came(parts, 2)
+        assert {type(one).__name__ for one in came} == {"Pressed", "KnockHeard"}
+        assert parts.problems == ()
+    finally:
+        parts.close()
+    assert factory.pin(6).state == 0
+
+
+@pytest.mark.skipif(Path("/dev/gpiochip0").exists(), reason="this machine has pins")
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (replace(LEDS, driver=LedsDriver.SINGLE, pins=((5,),) * 6, spi=None), "lgpio"),
+        (LEDS, "spi"),
+    ],
+)
+def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsPart, words: str) -> None:
+    opener = PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns)
+    parts = Parts(HardwareConfig((part,)), opener, clock=time.monotonic_ns)
+    try:
+        until(lambda: bool(parts.problems))
+        assert words in parts.problems[0]
+    finally:
+        parts.close()
+
+
+def test_virtual_parts_are_those_of_the_panel() -> None:
+    panel = VirtualPanel(("undo",))
+    config = replace(ALL, leds=(replace(LEDS, driver=LedsDriver.VIRTUAL),))
+    parts = Parts(config, PartOpener(PinLibrary.LGPIO, panel, lambda: 0), clock=lambda: 0)
+    try:
+        parts.show(STATE, PAGE)
+        until(lambda: panel.has_button("undo") and panel.hears)
+        panel.press("undo", 3)
+        panel.knock(4)
+        assert len(all_that_came(parts, 2)) == 2
+        until(lambda: bool(panel.look(0).leds) and panel.look(0).leds[0].colours == SHINES)
+        until(lambda: panel.look(0).screen[1] == ">Ben              10")
+    finally:
+        parts.close()
+    assert panel.look(0).leds[0].colours == (OFF,) * 6

@@ -1,0 +1,99 @@
+"""The virtual panel: what is shown can be seen on it, what is pressed on it is read, from any thread."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from hardware.buttons.debounce import PressKind
+from hardware.buttons.panel import ButtonError
+from hardware.colour import Rgb
+from hardware.config.config import LedsDriver, LedsPart, Shows
+from hardware.display.page import Page, Score
+from hardware.leds.lamps import LedError
+from hardware.leds.patterns import OFF
+from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
+
+S = 1_000_000_000
+RED = Rgb(255, 0, 0)
+LEDS = LedsPart(LedsDriver.VIRTUAL, Shows.SEATS, 2)
+
+
+def test_what_was_not_opened_is_not_on_it() -> None:
+    panel = VirtualPanel(("undo",))
+    assert panel.look(0) == PanelLook((), (), (), frozenset(), hears=False, is_knocked=False)
+    assert not panel.has_button("undo")
+    panel.press("undo", 0)
+    panel.knock(0)
+    assert panel.open_buttons().read() == ()
+    sensor = panel.open_knock()
+    sensor.start()
+    assert sensor.read() == ()
+
+
+def test_leds_are_seen_as_they_shine_and_dark_at_first() -> None:
+    panel = VirtualPanel(())
+    leds = panel.open_leds(LEDS)
+    assert panel.look(0).leds == (LedsLook(Shows.SEATS, (OFF, OFF)),)
+    leds.write((RED, OFF))
+    assert panel.look(0).leds == (LedsLook(Shows.SEATS, (RED, OFF)),)
+    leds.release()
+    with pytest.raises(LedError, match="let go"):
+        leds.write((OFF, RED))
+
+
+def test_the_display_shows_names_points_and_what_is_said() -> None:
+    panel = VirtualPanel(())
+    panel.open_display().show(Page((Score("Ann", 35, is_turn=True), Score("Ben", 5)), "Ann +15"))
+    assert panel.look(0).screen == (
+        ">Ann              35",
+        " Ben               5",
+        "Ann +15             ",
+        "                    ",
+    )
+
+
+def test_a_press_is_read_and_seen_for_a_moment() -> None:
+    panel = VirtualPanel(("call 1", "undo"))
+    buttons = panel.open_buttons()
+    assert panel.has_button("call 1")
+    assert not panel.has_button("call 3")
+    panel.press("call 1", 5 * S, PressKind.LONG)
+    assert [(one.button, one.press.kind, one.press.t_ns) for one in buttons.read()] == [("call 1", "long", 5 * S)]
+    assert panel.look(5 * S).pressed == {"call 1"}
+    assert panel.look(6 * S).pressed == set()
+    with pytest.raises(ButtonError, match="no button redeal"):
+        panel.press("redeal", 6 * S)
+
+
+def test_a_knock_is_heard_once_and_seen_for_a_moment() -> None:
+    panel = VirtualPanel(())
+    sensor = panel.open_knock()
+    sensor.start()
+    panel.knock(2 * S, 1, strength=0.25, confidence=0.75)
+    panel.knock(1 * S)
+    assert [(one.t_ns, one.seat, one.confidence) for one in sensor.read()] == [(S, None, 1.0), (2 * S, 1, 0.75)]
+    assert sensor.read() == ()
+    assert panel.look(S).is_knocked
+    assert not panel.look(3 * S).is_knocked
+
+
+def test_it_may_be_pressed_and_looked_at_by_several_threads_at_once() -> None:
+    panel = VirtualPanel(("a", "b", "c", "d"))
+    buttons = panel.open_buttons()
+
+    def press(name: str) -> None:
+        for number in range(500):
+            panel.press(name, number)
+            panel.look(number)
+
+    threads = [threading.Thread(target=press, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    read = buttons.read()
+    assert len(read) == 2000
+    for name in "abcd":
+        assert [one.press.t_ns for one in read if one.button == name] == list(range(500))
