@@ -42,6 +42,22 @@ class Care(Generic[Device]):
     every_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class PartProblem:
+    """What is wrong with a part.
+
+    Attributes:
+        part: Its name.
+        words: Why it does not work.
+    """
+
+    part: str
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.words}"
+
+
 class Kept(Generic[Device]):
     """Looks after a part until it is closed."""
 
@@ -54,10 +70,10 @@ class Kept(Generic[Device]):
         self._thread.start()
 
     @property
-    def problem(self) -> str | None:
-        """What is wrong with it, in words that begin with its name; None for nothing."""
-        problem = self._problem
-        return None if problem is None else f"{self._care.name}: {problem}"
+    def problem(self) -> PartProblem | None:
+        """What is wrong with it; None for nothing."""
+        words = self._problem
+        return None if words is None else PartProblem(self._care.name, words)
 
     def stop(self) -> None:
         """Tell it to end, and do not wait."""

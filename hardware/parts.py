@@ -14,7 +14,7 @@ from hardware.buttons.panel import Buttons, Pressed
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
 from hardware.display.display import ScoreDisplay
 from hardware.display.page import Page
-from hardware.kept import Care, Kept
+from hardware.kept import Care, Kept, PartProblem
 from hardware.knock.heard import KnockHeard, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import Lamps
@@ -62,8 +62,8 @@ class Parts:
         self._kept += [Kept(self._care_of_display(part, opener)) for part in config.displays]
 
     @property
-    def problems(self) -> tuple[str, ...]:
-        """What is wrong with each part that does not work, in words."""
+    def problems(self) -> tuple[PartProblem, ...]:
+        """What is wrong with each part that does not work."""
         return tuple(problem for one in self._kept if (problem := one.problem) is not None)
 
     def show(self, state: TableState, page: Page) -> None:

@@ -14,9 +14,11 @@ from rich.live import Live
 from rich.text import Text
 
 from engine import Game, Placed
+from hardware.virtual.panel import PanelLook, VirtualPanel
 from tallybone.live_camera import Clock
 from tallybone.live_game import Display, Now
 from tallybone.live_keys import HELP, footer
+from tallybone.panel_drawing import PANEL_ROWS, draw_panel
 from tallybone.scoreboard import Board, draw_board, plain_line, tell
 from tallybone.session import Session
 from tallybone.sitting import Happened
@@ -24,16 +26,25 @@ from tallybone.terminal import printable
 
 # What only the pace of the camera changes is drawn again so often.
 _REDRAW_NS = 250_000_000
+# LEDs blink twice a second.
+_REDRAW_LEDS_NS = 100_000_000
 _KEPT = 8
 _GOES_ON = "the match goes on"
 # Terminals of so many lines show so many things that happened before the last.
 _EARLIER = ((40, 6), (30, 4), (22, 2), (0, 0))
 _PLAIN_COLUMNS = 120
+# Lines that the board and the panel need, beside answers and notes: seven around the table, and four for the table.
+_LEAST_WITH_PANEL = 11 + PANEL_ROWS
 
 
 @contextmanager
-def display_for(console: Console, complaints: Console, clock: Clock, *, as_json: bool) -> Iterator[Display]:
-    """Yield what shows the game: redrawn in place where that can be seen, else a line for each thing that happens."""
+def display_for(
+    console: Console, complaints: Console, clock: Clock, *, as_json: bool, panel: VirtualPanel | None = None
+) -> Iterator[Display]:
+    """Yield what shows the game: redrawn in place where that can be seen, else a line for each thing that happens.
+
+    The virtual parts of *panel* are shown where it is redrawn.
+    """
     if as_json:
         yield JsonDisplay(console.file, complaints)
         return
@@ -42,7 +53,7 @@ def display_for(console: Console, complaints: Console, clock: Clock, *, as_json:
         yield plain
         plain.finish()
         return
-    board = BoardDisplay(console, clock)
+    board = BoardDisplay(console, clock, panel=panel)
     with Live(console=console, auto_refresh=False, screen=True) as live:
         board.live = live
         yield board
@@ -131,6 +142,7 @@ class BoardDisplay:
     console: Console
     clock: Clock
     live: Live | None = None
+    panel: VirtualPanel | None = None
     told: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT))
     noted: str = ""
     prompt: str = ""
@@ -163,14 +175,15 @@ class BoardDisplay:
         """Draw the board if anything is new on it."""
         at_ns = self.clock()
         self.now = now
-        if self.live is not None and (self.is_stale or at_ns - self.drawn_ns >= _REDRAW_NS):
+        every_ns = _REDRAW_NS if self._look() is None else _REDRAW_LEDS_NS
+        if self.live is not None and (self.is_stale or at_ns - self.drawn_ns >= every_ns):
             self.live.update(self._drawn(now), refresh=True)
             self.is_stale, self.drawn_ns = False, at_ns
 
     def finish(self) -> None:
         """Leave the last board in the terminal as it was before."""
         if self.now is not None:
-            self.wants_help, self.prompt, self.noted = False, "", ""
+            self.wants_help, self.prompt, self.noted, self.panel = False, "", "", None
             self.console.print(self._drawn(self.now, spare_rows=2))
 
     def _drawn(self, now: Now, *, spare_rows: int = 0) -> RenderableType:
@@ -178,18 +191,36 @@ class BoardDisplay:
         game = now.session.state.game
         if game is None:
             return Group()
-        earlier = next(count for rows, count in _EARLIER if size.height >= rows)
+        in_color, rows = not self.console.no_color, size.height - spare_rows
+        notes, look = self._notes(now), self._look()
+        panel: tuple[Text, ...] = ()
+        if look is not None and rows - _choices(now) - len(notes) >= _LEAST_WITH_PANEL:
+            panel = draw_panel(look, game.players, in_color=in_color)
+        earlier = next(count for least, count in _EARLIER if size.height - len(panel) >= least)
         told = (*self.told, *[""] * (earlier + 1))
-        board = _board(now, game, told[0], told[1 : earlier + 1], self._notes(now))
-        return draw_board(board, columns=size.width, rows=size.height - spare_rows, in_color=not self.console.no_color)
+        board = _board(now, game, told[0], told[1 : earlier + 1], (*panel, *notes))
+        return draw_board(board, columns=size.width, rows=rows, in_color=in_color)
+
+    def _look(self) -> PanelLook | None:
+        """Return what is seen of the virtual parts; None where there are none."""
+        look = None if self.panel is None else self.panel.look(self.clock())
+        return None if look is None or not (look.leds or look.screen or look.buttons or look.hears) else look
 
     def _notes(self, now: Now) -> tuple[Text, ...]:
         """Return the lines at the foot: what is wrong or where it is recorded, and the keys."""
-        words = self.noted or now.recording
-        style = "bold red" if self.noted or not now.is_healthy else "dim"
+        noted = "" if self.noted in now.parts else self.noted
+        words = noted or now.recording
+        style = "bold red" if noted or not now.is_healthy else "dim"
         keys = (self.prompt,) if self.prompt else HELP if self.wants_help else (footer(now.session),)
         key_style = "bold" if self.wants_help or self.prompt else "dim"
-        return (_line(words, style), *(_line(one, key_style) for one in keys))
+        parts = (_line("; ".join(now.parts), "bold red"),) if now.parts else ()
+        return (_line(words, style), *parts, *(_line(one, key_style) for one in keys))
+
+
+def _choices(now: Now) -> int:
+    """Return how many answers are shown."""
+    asked = now.session.open_question
+    return 0 if asked is None else len(asked.choices)
 
 
 def _board(now: Now, game: Game, last: str = "", earlier: tuple[str, ...] = (), notes: tuple[Text, ...] = ()) -> Board:

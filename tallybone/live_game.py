@@ -36,6 +36,7 @@ class Now:
         eye: What the camera and the eye are doing, in words.
         recording: Where it is recorded, in words.
         is_healthy: Whether nobody has to do anything about the camera or the recording.
+        parts: What is wrong with each other part of the table, in words.
     """
 
     session: Session
@@ -43,6 +44,7 @@ class Now:
     eye: str
     recording: str
     is_healthy: bool
+    parts: tuple[str, ...] = ()
 
 
 class Display(Protocol):

@@ -7,11 +7,11 @@ from enum import Enum, auto
 from typing import TypeAlias
 
 from engine import Phase, RevealPips, Seat
-from tallybone.inputs import Answer, Button, Press
+from tallybone.inputs import Answer, Button, KnockHeard, Press
 from tallybone.session import Session
 from tallybone.sitting import ByHand
 
-_SHARED = {
+SHARED = {
     " ": Button.NEXT,
     "\n": Button.NEXT,
     "\r": Button.NEXT,
@@ -25,7 +25,9 @@ _SHARED = {
     "r": Button.REDEAL,
     "t": Button.STACK,
 }
-_OF_A_SEAT = {"K": Button.KNOCK, "C": Button.CALL, "D": Button.DRAW, "O": Button.DONE}
+OF_A_SEAT = {"K": Button.KNOCK, "C": Button.CALL, "D": Button.DRAW, "O": Button.DONE}
+KNOCKS = "b"
+"""Knocks on the table, where the knock sensor is one of the panel."""
 _MOST_DIGITS = 3
 _HINTS = {
     Phase.DEAL: "space: the hand is dealt    ? help  q quit",
@@ -78,7 +80,7 @@ class Keys:
         if self.waiting.startswith("p"):
             return _pips(self.waiting, key, session)
         seat = _seat(key, session)
-        return Keys(), None if seat is None else Press(_OF_A_SEAT[self.waiting], seat)
+        return Keys(), None if seat is None else Press(OF_A_SEAT[self.waiting], seat)
 
 
 def footer(session: Session) -> str:
@@ -92,16 +94,18 @@ def footer(session: Session) -> str:
 
 def _first(key: str, session: Session) -> tuple[Keys, Meant | None]:
     """Return what the first key of a few means."""
-    if key in _SHARED:
-        return Keys(), Press(_SHARED[key])
+    if key in SHARED:
+        return Keys(), Press(SHARED[key])
     if key == "?":
         return Keys(), Leave.HELP
+    if key == KNOCKS:
+        return Keys(), KnockHeard()
     if key == "q":
         return Keys(key, "leave the game? q or y: yes, any other key: no (--resume goes on with it)"), None
     if key == "p":
         return Keys(key, f"pips left in whose hand? {_names(session)}"), None
-    if key in _OF_A_SEAT:
-        return Keys(key, f"{_OF_A_SEAT[key].value}: who? {_names(session)}"), None
+    if key in OF_A_SEAT:
+        return Keys(key, f"{OF_A_SEAT[key].value}: who? {_names(session)}"), None
     question = session.open_question
     if key.isdecimal() and question is not None and 1 <= int(key) <= len(question.choices):
         return Keys(), Answer(int(key) - 1, question.topic)

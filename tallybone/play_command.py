@@ -19,22 +19,26 @@ from typing import Any, TextIO
 from rich.console import Console
 
 from engine import EngineError
+from hardware.config.config import HardwareConfig
+from hardware.config.errors import ConfigError
 from tallybone.choices import TileSet
 from tallybone.keyboard import Keyboard, keyboard_on
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_display import display_for
 from tallybone.live_game import Display, LiveGame
 from tallybone.live_keys import Keys, Leave
+from tallybone.live_parts import LiveParts, PressingCamera, open_parts
 from tallybone.live_recorder import Room
 from tallybone.live_start import Game, game_that_goes_on, new_game, open_camera, recorder_of, sitting_of
 from tallybone.recording.shelf import default_folder
 from tallybone.session import Session
 from tallybone.sitting import Happened
+from tallybone.table_file import load_table
 from tallybone.terminal import printable, quiet_libraries
 from vision.errors import VisionError
 from vision.reader import Reader, load_reader
 
-_USUAL_RULES = "bones"
+_USUAL_RULES, _USUAL_CAMERA = "bones", "usb:0"
 KEEP_BYTES = 20 * 10**9
 """What all recordings together may take where nobody says otherwise."""
 
@@ -44,7 +48,9 @@ class Wishes:
     """What a live game is asked for.
 
     Attributes:
-        camera: What looks at the table, as `live_start.open_camera` takes it.
+        camera: What looks at the table, as `live_start.open_camera` takes it; None for what *config* says.
+        config: The file table.toml; None for the usual one, if it is there.
+        has_panel: Whether there are virtual parts: LEDs, buttons, a knock sensor and a display.
         rules: Name of the game, None for bones; with a match that goes on it is as it was, and so are the next three.
         options: What is agreed otherwise, each key=value.
         players: Their names by seat; none for as many as the game needs.
@@ -60,7 +66,9 @@ class Wishes:
         as_json: Print lines of JSON.
     """
 
-    camera: str = "usb:0"
+    camera: str | None = None
+    config: Path | None = None
+    has_panel: bool = False
     rules: str | None = None
     options: tuple[str, ...] = ()
     players: tuple[str, ...] = ()
@@ -104,15 +112,24 @@ def play(
         complaints.print(f"tallybone play: {printable(words)}", markup=False, highlight=False, soft_wrap=True)
 
     try:
+        at_table = load_table(wishes.config)
         game = _game(wishes)
         with ExitStack() as stack:
-            camera, game = open_camera(wishes.camera, game, clock, speed=wishes.speed)
+            source = wishes.camera or at_table.camera or _USUAL_CAMERA
+            camera, game = open_camera(source, game, clock, speed=wishes.speed)
             stack.callback(camera.close)
-            table = _Table(wishes, game, camera, clock, reader or load_reader(game.max_pips))
+            parts = _parts(at_table.hardware, wishes, game, clock)
+            stack.callback(parts.close)
+            pressing = PressingCamera(camera, parts)
+            table = _Table(wishes, game, pressing, parts, clock, reader or load_reader(game.max_pips))
             with _told_to_end() as told, keyboard_on(_stdin() if keys_fd is None else keys_fd) as keyboard:
                 table.run(console, complaints, keyboard, told)
     except EngineError as error:
         complain(str(error))
+        return 2
+    except ConfigError as error:
+        for problem in error.problems:
+            complain(problem)
         return 2
     except (VisionError, OSError) as error:
         complain(str(error))
@@ -125,8 +142,10 @@ def play(
 class _Table:
     """Puts a game together and sees to the keys."""
 
-    def __init__(self, wishes: Wishes, game: Game, camera: Camera, clock: Clock, reader: Reader) -> None:
-        self._wishes, self._game, self._camera, self._clock = wishes, game, camera, clock
+    def __init__(
+        self, wishes: Wishes, game: Game, camera: Camera, parts: LiveParts, clock: Clock, reader: Reader
+    ) -> None:
+        self._wishes, self._game, self._camera, self._parts, self._clock = wishes, game, camera, parts, clock
         self._keys, self._wants_help = Keys(), False
         self._sitting, self._said = sitting_of(game, reader, t_ns=camera.now_ns())
 
@@ -139,7 +158,8 @@ class _Table:
         """Play until somebody ends it."""
         wishes = self._wishes
         room = Room(_folder(wishes), wishes.keep_bytes) if wishes.is_recorded else None
-        with display_for(console, complaints, self._clock, as_json=wishes.as_json) as display:
+        with display_for(console, complaints, self._clock, as_json=wishes.as_json, panel=self._parts.panel) as shown:
+            display = self._parts.on(shown)
             for damage in () if self._game.left is None else self._game.left.damage:
                 display.note(f"the recording that goes on is damaged: {damage}; compare the score")
             recorder = recorder_of(self._game, room, display.note, t_ns=self.session.t_ns)
@@ -153,12 +173,14 @@ class _Table:
                     display.goes_on(self.session)
                 # What libraries write to stderr would spoil a board that is drawn there.
                 with quiet_libraries() if console.is_terminal else nullcontext():
-                    live.run(lambda wait_s: self._see_to_keys(keyboard, wait_s, live, display), lambda: told.is_told)
+                    live.run(lambda wait_s: self._see_to(keyboard, wait_s, live, display), lambda: told.is_told)
             finally:
                 recorder.close()
 
-    def _see_to_keys(self, keyboard: Keyboard, wait_s: float, live: LiveGame, display: Display) -> bool:
-        """Wait for keys and do what they say; return whether the game goes on."""
+    def _see_to(self, keyboard: Keyboard, wait_s: float, live: LiveGame, display: Display) -> bool:
+        """Do what the table's parts and the keys say, after waiting for keys; return whether the game goes on."""
+        for one in self._parts.came():
+            live.came(one.item, self._camera.now_ns() - one.ago_ns)
         for key in keyboard.pressed(wait_s):
             self._keys, meant = self._keys.after(key, live.session)
             match meant:
@@ -169,7 +191,8 @@ class _Table:
                 case None:
                     pass
                 case _:
-                    live.came(meant)
+                    if not self._parts.pressed(meant):
+                        live.came(meant)
             display.typed(self._keys.prompt, wants_help=self._wants_help)
         return True
 
@@ -213,6 +236,10 @@ def _game(wishes: Wishes) -> Game:
         began=began,
         software=software,
     )
+
+
+def _parts(config: HardwareConfig, wishes: Wishes, game: Game, clock: Clock) -> LiveParts:
+    return open_parts(config, seats=len(game.start.players), clock=clock, has_panel=wishes.has_panel)
 
 
 def _folder(wishes: Wishes) -> Path:

@@ -15,11 +15,19 @@ from tallybone.cli.app import app
 def _play(
     *,
     camera: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="SOURCE", help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder."
+            metavar="SOURCE",
+            help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder; else as configured.",
         ),
-    ] = "usb:0",
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Camera and parts; else /etc/tallybone/table.toml."),
+    ] = None,
+    panel: Annotated[
+        bool, typer.Option("--panel", help="Show virtual LEDs, buttons, knock sensor and display in the terminal.")
+    ] = False,
     rules: Annotated[DemoRules | None, typer.Option("--rules", help="Which game is played; else bones.")] = None,
     options: Annotated[
         list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="What is agreed otherwise (see `rules`).")
@@ -57,6 +65,8 @@ def _play(
         raise typer.BadParameter(str(error), param_hint="--keep") from None
     wishes = Wishes(
         camera=camera,
+        config=config,
+        has_panel=panel,
         rules=None if rules is None else rules.value,
         options=tuple(options or ()),
         players=tuple(name.strip() for name in players.split(",") if name.strip()),

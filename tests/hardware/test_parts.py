@@ -29,6 +29,7 @@ from hardware.config.config import (
 )
 from hardware.display.display import FakeDisplay, ScoreDisplay
 from hardware.display.page import Page, Score
+from hardware.kept import PartProblem
 from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import KnockHeard, Sound
 from hardware.knock.sensor import KnockSensor
@@ -49,6 +50,7 @@ ALL = HardwareConfig(
 STATE = TableState(2, turn=1, mood=Mood.PLAYING)
 PAGE = Page((Score("Ann", 5), Score("Ben", 10, is_turn=True)), "Ann +5")
 SHINES = glow_at(STATE, 0).all
+STOPPED = "it has stopped for good: start the program again"
 _SOON_S = 5.0
 
 
@@ -154,7 +156,7 @@ def test_leds_that_are_unplugged_are_told_and_shine_again_when_they_are_back() -
         parts.show(replace(STATE, turn=0), PAGE)
         until(lambda: bool(parts.problems))
         (problem,) = parts.problems
-        assert problem.startswith("hardware.leds: the LEDs do not answer")
+        assert str(problem).startswith("hardware.leds: the LEDs do not answer")
         until(lambda: len(fakes.lit) >= 2)
         assert parts.problems == (problem,)
         fakes.is_unplugged = False
@@ -165,7 +167,7 @@ def test_leds_that_are_unplugged_are_told_and_shine_again_when_they_are_back() -
 def test_a_part_that_cannot_be_opened_is_tried_again_less_and_less_often() -> None:
     fakes = Fakes(problem=LedError("there is no /dev/spidev0.0"))
     with opened(ALL, fakes) as parts:
-        until(lambda: parts.problems == ("hardware.leds: there is no /dev/spidev0.0",))
+        until(lambda: parts.problems == (PartProblem("hardware.leds", "there is no /dev/spidev0.0"),))
         fakes.pressed.press("undo", 7)
         until(lambda: bool(parts.came()))
         fakes.problem = None
@@ -201,7 +203,7 @@ def test_an_error_that_no_part_should_have_is_a_problem_too(monkeypatch: pytest.
             raise ZeroDivisionError
 
     with opened(ALL, Broken()) as parts:
-        until(lambda: parts.problems == ("hardware.buttons: it has stopped for good: start the program again",))
+        until(lambda: [str(one) for one in parts.problems] == [f"hardware.buttons: {STOPPED}"])
     assert seen == [ZeroDivisionError]
 
 
@@ -257,7 +259,7 @@ def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsPart, word
     parts = Parts(HardwareConfig((part,)), opener, clock=time.monotonic_ns)
     try:
         until(lambda: bool(parts.problems))
-        assert words in parts.problems[0]
+        assert words in str(parts.problems[0])
     finally:
         parts.close()
 

@@ -1,0 +1,210 @@
+"""The parts of the table in a live game: what it tells them, what comes from them, and people who press them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hardware.buttons.panel import Pressed
+from hardware.config.config import (
+    LEAST_FOR_ALL,
+    ButtonsDriver,
+    ButtonsPart,
+    DisplayDriver,
+    DisplayPart,
+    HardwareConfig,
+    KnockDriver,
+    KnockPart,
+    LedsDriver,
+    LedsPart,
+    Shows,
+)
+from hardware.leds.patterns import Gain
+from hardware.open_parts import PartOpener
+from hardware.parts import Parts
+from hardware.virtual.panel import VirtualPanel
+from tallybone.inputs import KnockHeard, Press
+from tallybone.json_values import JsonValueError
+from tallybone.live_buttons import buttons_of, knock_meant, meant_by, name_of
+from tallybone.live_camera import Camera, Clock, Shown
+from tallybone.live_game import Display, Now
+from tallybone.live_lights import gain_of, page_of, table_state
+from tallybone.replay_source import Given
+from tallybone.scoreboard import tell
+from tallybone.session import Session
+from tallybone.sitting import ByHand, Happened
+
+# What is pressed on the panel has come by then.
+_COMES_WITHIN_NS = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FromTable:
+    """What was pressed or heard at the table, and how long ago."""
+
+    item: ByHand
+    ago_ns: int
+
+
+class LiveParts:
+    """Parts that are open until they are closed, and the panel with the virtual ones among them."""
+
+    def __init__(self, parts: Parts, panel: VirtualPanel, seats: int, clock: Clock) -> None:
+        """Use *parts* at a table of so many seats."""
+        self._parts, self._panel, self._seats, self._clock = parts, panel, seats, clock
+        self._pressed_ns: int | None = None
+
+    @property
+    def panel(self) -> VirtualPanel:
+        """The virtual ones; empty where there are none."""
+        return self._panel
+
+    def came(self) -> tuple[FromTable, ...]:
+        """Return what was pressed and heard since the last call, at once."""
+        came: list[FromTable] = []
+        for one in self._parts.came():
+            if isinstance(one, Pressed):
+                ago_ns = self._clock() - one.press.t_ns
+                came += [FromTable(press, ago_ns) for press in meant_by(one, self._seats)]
+            else:
+                came.append(FromTable(knock_meant(one, self._seats), self._clock() - one.t_ns))
+        if came:
+            self._pressed_ns = None
+        return tuple(came)
+
+    @property
+    def is_pressed(self) -> bool:
+        """Whether something was just pressed on the panel and has not come yet."""
+        return self._pressed_ns is not None and self._clock() - self._pressed_ns < _COMES_WITHIN_NS
+
+    def pressed(self, item: ByHand) -> bool:
+        """Press or knock on the panel what is meant by *item*; return whether it can be done there."""
+        match item:
+            case Press() if self._panel.has_button(name_of(item)):
+                self._panel.press(name_of(item), self._clock())
+            case KnockHeard() if self._panel.hears:
+                strength = min(1.0, item.strength)
+                self._panel.knock(self._clock(), item.seat, strength=strength, confidence=item.confidence)
+            case _:
+                return False
+        self._pressed_ns = self._clock()
+        return True
+
+    def on(self, display: Display) -> ShownOnParts:
+        """Return a display that shows everything on the parts too."""
+        return ShownOnParts(display, self._parts, self._clock)
+
+    def close(self) -> None:
+        """Turn the lights off and let every part go."""
+        self._parts.close()
+
+
+def open_parts(config: HardwareConfig, *, seats: int, clock: Clock, has_panel: bool) -> LiveParts:
+    """Return the parts of a table, with a whole panel of virtual ones beside them if that is wished."""
+    panel = VirtualPanel(tuple(buttons_of(seats)))
+    wanted = with_panel(config, seats) if has_panel else config
+    return LiveParts(Parts(wanted, PartOpener(wanted.pins, panel, clock), clock=clock), panel, seats, clock)
+
+
+def with_panel(config: HardwareConfig, seats: int) -> HardwareConfig:
+    """Return a table with virtual LEDs and a virtual display too, and such buttons and knock sensor if it has none."""
+    leds = LedsPart(LedsDriver.VIRTUAL, Shows.ALL, seats + LEAST_FOR_ALL - 1, name="the panel's LEDs")
+    return replace(
+        config,
+        leds=(*config.leds, leds),
+        buttons=config.buttons or ButtonsPart(ButtonsDriver.VIRTUAL),
+        knock=config.knock or KnockPart(KnockDriver.VIRTUAL),
+        displays=(*config.displays, DisplayPart(DisplayDriver.VIRTUAL, name="the panel's display")),
+    )
+
+
+@dataclass(slots=True)
+class ShownOnParts:
+    """A display of a live game that lights the table's LEDs and fills its score displays besides.
+
+    Attributes:
+        display: What shows the game to whoever started it.
+        parts: The parts.
+        clock: Monotonic, in nanoseconds; what blinks follows it.
+        last: What happened last, in words.
+        gain: The points that were made last.
+        failing: Which parts do not work, as far as it was told.
+    """
+
+    display: Display
+    parts: Parts
+    clock: Clock
+    last: str = ""
+    gain: Gain | None = None
+    failing: frozenset[str] = frozenset()
+
+    def happened(self, happened: Happened) -> None:
+        """Show what has been said, and let points flash."""
+        game = happened.session.state.game
+        self.last = ("" if game is None else tell(happened.said, game.players)) or self.last
+        self.gain = gain_of(happened.said, self.clock()) or self.gain
+        self.display.happened(happened)
+
+    def goes_on(self, session: Session) -> None:
+        """Show that a match goes on."""
+        self.display.goes_on(session)
+
+    def show(self, now: Now) -> None:
+        """Show where the game stands, and which parts do not work; that one fails or works again is told once."""
+        problems = self.parts.problems
+        for problem in problems:
+            if problem.part not in self.failing:
+                self.display.note(str(problem))
+        for part in sorted(self.failing - {problem.part for problem in problems}):
+            self.display.note(f"{part} works again")
+        self.failing = frozenset(problem.part for problem in problems)
+        state = table_state(now, self.gain)
+        if state is not None:
+            self.parts.show(state, page_of(now.session, self.last))
+        self.display.show(replace(now, parts=tuple(str(problem) for problem in problems)))
+
+    def note(self, words: str) -> None:
+        """Show what the people at the table have to know."""
+        self.display.note(words)
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        """Show what to type next."""
+        self.display.typed(prompt, wants_help=wants_help)
+
+
+class PressingCamera:
+    """A camera beside which presses and knocks come in, as those of simulated people: they press the virtual parts."""
+
+    def __init__(self, camera: Camera, parts: LiveParts) -> None:
+        """Look through *camera*; what comes in beside its pictures goes through *parts* as far as it can."""
+        self._camera, self._parts = camera, parts
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._camera.problem
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will ever come any more, from the parts neither."""
+        return self._camera.is_over and not self._parts.is_pressed
+
+    def take(self) -> Shown | None:
+        """Return what came since the last call and is not to be pressed; nothing before what was pressed has come."""
+        if self._parts.is_pressed:
+            return None
+        given = self._camera.take()
+        if not isinstance(given, Given):
+            return given
+        try:
+            is_pressed = self._parts.pressed(given.load())
+        except JsonValueError:
+            return given  # who takes it says what is wrong with it
+        return None if is_pressed else given
+
+    def now_ns(self) -> int:
+        """Return the time that its pictures are stamped with."""
+        return self._camera.now_ns()
+
+    def close(self) -> None:
+        """Let it go."""
+        self._camera.close()

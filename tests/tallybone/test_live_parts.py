@@ -1,0 +1,218 @@
+"""Parts in a live game: what fails is told once, what is pressed comes in, in order, and is recorded like all else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from engine import BONES, Knock, Lead, Seat
+from hardware.buttons.debounce import Press as Pressing
+from hardware.buttons.debounce import PressKind
+from hardware.buttons.panel import Pressed
+from hardware.config.config import ButtonPin, ButtonsDriver, ButtonsPart, HardwareConfig, LedsDriver, LedsPart, Shows
+from hardware.display.page import Page
+from hardware.kept import PartProblem
+from hardware.knock.heard import KnockHeard as Sounded
+from hardware.leds.patterns import Gain, Mood, TableState
+from hardware.parts import Came, Parts
+from hardware.pin_factory import PinLibrary
+from hardware.virtual.panel import VirtualPanel
+from tallybone.inputs import Button, KnockHeard, Press
+from tallybone.json_values import JsonValueError
+from tallybone.live_camera import Shown
+from tallybone.live_game import LiveGame, Now
+from tallybone.live_parts import FromTable, LiveParts, PressingCamera, ShownOnParts, open_parts, with_panel
+from tallybone.replay_source import Given
+from tallybone.sitting import ByHand, Happened, Sitting, opened
+from tests.tallybone.test_live_camera import Clock
+from tests.tallybone.test_live_game import MS, Apart, Script, shot
+
+SESSION, SAID = opened(BONES, ("Ann", "Ben"))
+NOW = Now(SESSION, (1280, 720), "settled", "recorded in a.mcap", is_healthy=True)
+STRIP = PartProblem("hardware.leds", "the LEDs do not answer")
+LCD = PartProblem("hardware.displays", "is it plugged in?")
+_SOON_S = 5.0
+
+
+class Table(Parts):
+    """Parts without any device or thread."""
+
+    def __init__(self) -> None:
+        self.failing: tuple[PartProblem, ...] = ()
+        self.coming: list[Came] = []
+        self.shown: list[tuple[TableState, Page]] = []
+
+    @property
+    def problems(self) -> tuple[PartProblem, ...]:
+        return self.failing
+
+    def show(self, state: TableState, page: Page) -> None:
+        self.shown.append((state, page))
+
+    def came(self) -> tuple[Came, ...]:
+        coming, self.coming = tuple(self.coming), []
+        return coming
+
+
+class Board(Script):
+    """A display that keeps what it was told last."""
+
+    def happened(self, happened: Happened) -> None:
+        self.log.append("happened")
+
+
+class Keeps(Script):
+    """A recorder that can be asked what it kept."""
+
+    def __init__(self, *given: Shown) -> None:
+        super().__init__(*given)
+        self.kept: list[ByHand] = []
+
+    def came(self, said: ByHand, t_ns: int) -> None:
+        self.kept.append(said)
+
+
+def on_parts() -> tuple[ShownOnParts, Table, Board]:
+    table, shown = Table(), Board()
+    return ShownOnParts(shown, table, Clock()), table, shown
+
+
+def test_a_part_that_fails_is_told_once_and_stands_in_the_foot_until_it_works_again() -> None:
+    display, table, shown = on_parts()
+    display.show(NOW)
+    for words in ("the LEDs do not answer", "the LEDs do not answer (again)"):
+        table.failing = (replace(STRIP, words=words), LCD)
+        display.show(NOW)
+        display.show(NOW)
+    assert shown.notes == ["hardware.leds: the LEDs do not answer", "hardware.displays: is it plugged in?"]
+    assert shown.shown is not None
+    assert shown.shown.parts == (f"{STRIP} (again)", str(LCD))
+    table.failing = (LCD,)
+    display.show(NOW)
+    assert shown.notes[2:] == ["hardware.leds works again"]
+    assert list(shown.shown.parts) == [str(LCD)]
+
+
+def test_lights_and_pages_follow_the_game() -> None:
+    display, table, shown = on_parts()
+    dealt = Sitting(Script().look, SESSION).feed(Press(Button.NEXT), 5)
+    display.happened(dealt)
+    display.show(replace(NOW, session=dealt.session))
+    state, page = table.shown[-1]
+    assert (state.mood, state.turn) == (Mood.PLAYING, None)
+    assert [score.name for score in page.scores] == ["Ann", "Ben"]
+    assert page.message == "hand 1, 14 tiles in the boneyard"
+    assert shown.log == ["happened"]
+
+
+def test_points_flash_from_when_they_were_made() -> None:
+    display, table, _ = on_parts()
+    display.gain = Gain(1, 15, 3)
+    display.happened(Happened(5, SESSION, SAID))
+    display.show(NOW)
+    assert table.shown[-1][0].gain == Gain(1, 15, 3)
+
+
+def live_parts(table: Table, clock: Clock) -> LiveParts:
+    return LiveParts(table, VirtualPanel(()), 2, clock)
+
+
+def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
+    table, clock = Table(), Clock()
+    clock.t_ns = 100 * MS
+    table.coming = [Pressed("call 1", Pressing(70 * MS, 5 * MS, PressKind.LONG)), Sounded(40 * MS, None, 0.5, 0.75)]
+    assert live_parts(table, clock).came() == (
+        FromTable(Press(Button.KNOCK, Seat(0)), 30 * MS),
+        FromTable(KnockHeard(None, 0.5, 0.75), 60 * MS),
+    )
+
+
+def test_a_panel_is_added_to_what_the_table_has() -> None:
+    leds = LedsPart(LedsDriver.SINGLE, Shows.SEATS, 1, ((5,),))
+    buttons = ButtonsPart(ButtonsDriver.GPIO, (ButtonPin("undo", None, 6),))
+    config = with_panel(HardwareConfig((leds,), buttons, pins=PinLibrary.MOCK), 3)
+    assert [(one.driver, one.count) for one in config.leds] == [(LedsDriver.SINGLE, 1), (LedsDriver.VIRTUAL, 7)]
+    assert config.buttons == buttons
+    assert config.knock is not None
+    assert len(config.displays) == 1
+    assert config.pins is PinLibrary.MOCK
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    began = time.perf_counter()
+    while not is_so():
+        assert time.perf_counter() - began < _SOON_S
+        threading.Event().wait(0.002)
+
+
+def given(item: ByHand, t_ms: int) -> Given:
+    return Given(t_ms * MS, "it", lambda: item)
+
+
+def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_kept() -> None:
+    said: list[ByHand] = [
+        Press(Button.NEXT),
+        Lead(Seat(1)),
+        KnockHeard(Seat(0), 3.0, 0.5),
+        Press(Button.UNDO),
+        Knock(Seat(0)),
+    ]
+    script = Keeps(*(given(item, 10 * at) for at, item in enumerate(said, start=1)), shot(100))
+    parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=True)
+    until(lambda: parts.panel.hears and parts.panel.has_button("undo"))
+    camera = PressingCamera(script, parts)
+    sitting = Sitting(script.look, SESSION)
+    game = LiveGame(camera, sitting, script, parts.on(Apart(script)), clock=time.monotonic_ns, most_per_s=10)
+
+    def keys(wait_s: float) -> bool:
+        for one in parts.came():
+            assert 0 <= one.ago_ns < _SOON_S * 1e9
+            game.came(one.item, camera.now_ns() - one.ago_ns)
+        threading.Event().wait(0.001)
+        return True
+
+    try:
+        game.run(keys, lambda: False)
+        assert parts.panel.look(time.monotonic_ns()).pressed == {"next", "undo"}
+    finally:
+        parts.close()
+    assert script.kept == [said[0], said[1], KnockHeard(Seat(0), 1.0, 0.5), said[3], said[4]]
+    assert script.log[-2:] == ["look 100", "followed"]
+    assert game.session.state.log[-1] == said[4]
+
+
+def test_without_a_panel_nothing_is_pressed_on_it() -> None:
+    parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=False)
+    assert not parts.pressed(Press(Button.UNDO))
+    assert not parts.pressed(KnockHeard())
+    camera = PressingCamera(Script(given(Press(Button.UNDO), 10)), parts)
+    assert isinstance(camera.take(), Given)
+    parts.close()
+
+
+def test_what_cannot_be_understood_is_left_to_who_takes_it() -> None:
+    def fails() -> ByHand:
+        raise JsonValueError("of a later version")
+
+    camera = PressingCamera(Script(Given(0, "it", fails)), live_parts(Table(), Clock()))
+    taken = camera.take()
+    assert isinstance(taken, Given)
+    with pytest.raises(JsonValueError):
+        taken.load()
+
+
+def test_what_never_comes_back_holds_nothing_up_for_long() -> None:
+    clock = Clock()
+    panel = VirtualPanel(("undo",))
+    panel.open_buttons()
+    camera = PressingCamera(Script(given(Press(Button.UNDO), 10), shot(20)), LiveParts(Table(), panel, 2, clock))
+    assert camera.take() is None
+    assert camera.take() is None
+    assert not camera.is_over
+    clock.t_ns += 300 * MS
+    assert camera.take() is not None
+    assert camera.is_over
