@@ -26,6 +26,8 @@ from tallybone.terminal import printable
 
 # What only the pace of the camera changes is drawn again so often.
 _REDRAW_NS = 250_000_000
+# So many parts that do not work are named in the foot.
+_MOST_PARTS = 3
 # LEDs blink twice a second.
 _REDRAW_LEDS_NS = 100_000_000
 _KEPT = 8
@@ -213,8 +215,10 @@ class BoardDisplay:
         style = "bold red" if noted or not now.is_healthy else "dim"
         keys = (self.prompt,) if self.prompt else HELP if self.wants_help else (footer(now.session),)
         key_style = "bold" if self.wants_help or self.prompt else "dim"
-        parts = (_line("; ".join(now.parts), "bold red"),) if now.parts else ()
-        return (_line(words, style), *parts, *(_line(one, key_style) for one in keys))
+        more = len(now.parts) - _MOST_PARTS
+        parts = (*now.parts[:_MOST_PARTS], *([f"and {more} more parts do not work"] if more > 0 else []))
+        failing = (_line(one, "bold red") for one in parts)
+        return (_line(words, style), *failing, *(_line(one, key_style) for one in keys))
 
 
 def _choices(now: Now) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -109,13 +110,22 @@ def test_a_part_that_does_not_work_stands_in_the_foot_once() -> None:
     console = Console(file=StringIO(), width=80, height=24, no_color=True)
     display = BoardDisplay(console, time.monotonic_ns)
     problem = "hardware.displays: the display on /dev/ttyUSB0 does not answer: is it plugged in?"
-    at = now()
-    at = type(at)(at.session, at.picture_px, at.eye, at.recording, at.is_healthy, (problem,))
     display.note(problem)
-    lines = drawn(display, at, console)
+    lines = drawn(display, replace(now(), parts=(problem,)), console)
     assert len(lines) == 24
     assert sum("hardware.displays" in line for line in lines) == 1
     assert "recorded in a.mcap" in "\n".join(lines)
+
+
+def test_many_parts_that_do_not_work_leave_room_for_the_game() -> None:
+    console = Console(file=StringIO(), width=80, height=24, no_color=True)
+    display = BoardDisplay(console, time.monotonic_ns, panel=panel(2))
+    lines = drawn(
+        display, replace(now(), parts=tuple(f"hardware.leds {number}: gone" for number in range(1, 6))), console
+    )
+    assert len(lines) == 24
+    feet = ["hardware.leds 1: gone", "hardware.leds 2: gone", "hardware.leds 3: gone", "and 2 more parts do not work"]
+    assert [line.strip() for line in lines[-5:-1]] == feet
 
 
 def test_without_virtual_parts_there_is_no_panel() -> None:
