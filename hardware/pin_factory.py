@@ -19,6 +19,17 @@ class PinLibrary(StrEnum):
     MOCK = "mock"
 
 
+def pin_errors() -> tuple[type[Exception], ...]:
+    """Return what is raised where a pin cannot be used: gpiozero lets the errors of lgpio through ("GPIO busy")."""
+    from gpiozero import GPIOZeroError
+
+    try:
+        import lgpio
+    except ImportError:
+        return (GPIOZeroError,)
+    return (GPIOZeroError, lgpio.error) if hasattr(lgpio, "error") else (GPIOZeroError,)
+
+
 def open_pins(library: PinLibrary) -> Any:
     """Return a pin factory of gpiozero.
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from hardware.buttons.debounce import ButtonState, PressTiming, Sample, feed
 from hardware.buttons.panel import ButtonError, Pressed, refuse_if_closed
+from hardware.pin_factory import pin_errors
 
 Clock: TypeAlias = Callable[[], int]
 Tap: TypeAlias = Callable[[str, Sample], None]
@@ -41,7 +42,7 @@ class GpioButtons:
         Raises:
             ButtonError: If two buttons are on one pin, or a pin is in use.
         """
-        from gpiozero import DigitalInputDevice, GPIOZeroError
+        from gpiozero import DigitalInputDevice
 
         if len(set(pins.values())) < len(pins):
             raise ButtonError(f"each button needs a pin of its own, but got {dict(pins)}")
@@ -54,7 +55,7 @@ class GpioButtons:
             try:
                 # No bounce_time: gpiozero's drops edges (see debounce.py).
                 device = DigitalInputDevice(pin, pull_up=True, bounce_time=None, pin_factory=factory)
-            except GPIOZeroError as error:
+            except pin_errors() as error:
                 self.close()
                 raise ButtonError(f"the button {name} cannot have pin {pin}: {error}") from None
             self._devices[name] = device
@@ -87,7 +88,11 @@ class GpioButtons:
         while self._edges:
             found += self._take(*self._edges.popleft())
         for name, device in self._devices.items():
-            found += self._take(name, Sample(self._clock(), is_down=bool(device.value)))
+            try:
+                is_down = bool(device.value)
+            except pin_errors() as error:
+                raise ButtonError(f"the pin of the button {name} cannot be read: {error}") from None
+            found += self._take(name, Sample(self._clock(), is_down=is_down))
         return found
 
     def _take(self, name: str, sample: Sample) -> list[Pressed]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from hardware.colour import Rgb
 from hardware.leds.lamps import LedError
+from hardware.pin_factory import pin_errors
 
 # A single LED is on or off. Dim colours are off, so that it breathes where a colour would.
 _ON_FROM = 45
@@ -32,8 +35,9 @@ class SingleLeds:
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
         """Turn each on or off."""
-        for led, colour in zip(self._leds, colours, strict=True):
-            led.value = int(max(colour.red, colour.green, colour.blue) >= _ON_FROM)
+        with _as_os_errors():
+            for led, colour in zip(self._leds, colours, strict=True):
+                led.value = int(max(colour.red, colour.green, colour.blue) >= _ON_FROM)
 
     def release(self) -> None:
         """Let the pins go."""
@@ -60,23 +64,31 @@ class RgbLeds:
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
         """Let each shine in its colour."""
-        for led, colour in zip(self._leds, colours, strict=True):
-            led.value = (colour.red / _FULL, colour.green / _FULL, colour.blue / _FULL)
+        with _as_os_errors():
+            for led, colour in zip(self._leds, colours, strict=True):
+                led.value = (colour.red / _FULL, colour.green / _FULL, colour.blue / _FULL)
 
     def release(self) -> None:
         """Let the pins go."""
         _close(self._leds)
 
 
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    """Turn the errors of pins into what drivers of LEDs raise."""
+    try:
+        yield
+    except pin_errors() as error:
+        raise OSError(str(error)) from error
+
+
 def _opened(makers: list[Any]) -> list[Any]:
     """Return all devices, or none of them."""
-    from gpiozero import GPIOZeroError
-
     devices: list[Any] = []
     try:
         for make in makers:
             devices.append(make())
-    except GPIOZeroError as error:
+    except pin_errors() as error:
         _close(devices)
         raise LedError(f"LED {len(devices)} cannot have its pin: {error}") from None
     return devices

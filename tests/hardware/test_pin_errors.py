@@ -1,0 +1,84 @@
+"""gpiozero lets the errors of lgpio through: a pin that another program has is told, whichever of the two says so."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from gpiozero.pins.mock import MockPWMPin
+
+from hardware.buttons.gpio import GpioButtons
+from hardware.buttons.panel import ButtonError
+from hardware.colour import Rgb
+from hardware.leds.gpio import RgbLeds, SingleLeds
+from hardware.leds.lamps import Lamps, LedError
+from hardware.leds.patterns import OFF
+from hardware.pin_factory import PinLibrary, open_pins
+
+WHITE = Rgb(255, 255, 255)
+
+
+class BusyError(Exception):
+    """As lgpio.error, no error of gpiozero."""
+
+
+class Pins:
+    """Mock pins that another program may take away."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_taken = False
+        self.factory = open_pins(PinLibrary.MOCK)
+        monkeypatch.setitem(sys.modules, "lgpio", SimpleNamespace(error=BusyError))
+        for owner, name in ((MockPWMPin, "_get_state"), (MockPWMPin, "_set_state"), (self.factory, "pin")):
+            monkeypatch.setattr(owner, name, self._refusing(getattr(owner, name)))
+
+    def _refusing(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def refuses(*given: Any) -> Any:
+            if self.is_taken:
+                raise BusyError("GPIO busy")
+            return method(*given)
+
+        return refuses
+
+
+@pytest.fixture
+def pins(monkeypatch: pytest.MonkeyPatch) -> Pins:
+    return Pins(monkeypatch)
+
+
+def test_leds_whose_pin_is_busy_cannot_be_had(pins: Pins) -> None:
+    pins.is_taken = True
+    with pytest.raises(LedError, match="LED 0 cannot have its pin: GPIO busy"):
+        SingleLeds((5, 6), pins.factory)
+
+
+def leds(kind: str, factory: Any) -> Lamps:
+    return Lamps(RgbLeds(((5, 6, 12),), factory) if kind == "rgb" else SingleLeds((5,), factory))
+
+
+@pytest.mark.parametrize("kind", ["rgb", "single"])
+def test_leds_whose_pin_is_lost_have_a_problem_and_shine_again(pins: Pins, kind: str) -> None:
+    lamps = leds(kind, pins.factory)
+    pins.is_taken = True
+    lamps.light((WHITE,))
+    lost = lamps.problem
+    pins.is_taken = False
+    lamps.light((WHITE,))
+    lamps.light((OFF,))
+    assert lost is not None
+    assert "GPIO busy" in lost
+    assert lamps.problem is None
+
+
+def test_buttons_whose_pin_is_busy_or_lost_say_so(pins: Pins) -> None:
+    buttons = GpioButtons({"next": 6}, pins.factory)
+    pins.is_taken = True
+    with pytest.raises(ButtonError, match="the pin of the button next cannot be read: GPIO busy"):
+        buttons.read()
+    with pytest.raises(ButtonError, match="the button undo cannot have pin 5: GPIO busy"):
+        GpioButtons({"undo": 5}, pins.factory)
+    pins.is_taken = False
+    buttons.close()
