@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.config.config import HardwareConfig, KnockDriver, KnockPart
+from hardware.config.config import HardwareConfig, KnockDriver, KnockPart, Shows
 from tallybone.table_file import TableFile, TableFileError, load_table
 
 
@@ -25,6 +25,16 @@ def test_the_usual_file_is_read_where_nobody_names_another(tmp_path: Path) -> No
     assert load_table(usual=usual) == TableFile("pi:0", path=usual)
     knock = HardwareConfig(knock=KnockPart(KnockDriver.VIRTUAL))
     assert load_table(other, usual=usual) == TableFile(None, knock, other)
+
+
+def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "hardware.md").read_text()
+    example = load_table(written(tmp_path / "table.toml", text.split("```toml\n")[1].split("```")[0]))
+    assert example.camera == "usb:0"
+    assert [part.shows for part in example.hardware.leds] == [Shows.SEATS, Shows.STATUS]
+    assert example.hardware.buttons is not None
+    assert example.hardware.knock is not None
+    assert len(example.hardware.displays) == 1
 
 
 def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
