@@ -61,9 +61,9 @@ class PartProblem:
 class Kept(Generic[Device]):
     """Looks after a part until it is closed."""
 
-    def __init__(self, care: Care[Device]) -> None:
-        """Begin at once."""
-        self._care = care
+    def __init__(self, care: Care[Device], *, back_off_s: tuple[float, ...] = _BACK_OFF_S) -> None:
+        """Begin at once; *back_off_s* is waited after the first failure, the second, and so on."""
+        self._care, self._back_off_s = care, back_off_s
         self._problem: str | None = None
         self._stops = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"part {care.name}", daemon=True)
@@ -100,7 +100,7 @@ class Kept(Generic[Device]):
                 self._problem = str(error)
             else:
                 failures = 0 if self._use(device) else failures
-            self._stops.wait(_BACK_OFF_S[min(failures, len(_BACK_OFF_S) - 1)])
+            self._stops.wait(self._back_off_s[min(failures, len(self._back_off_s) - 1)])
             failures += 1
 
     def _use(self, device: Device) -> bool:

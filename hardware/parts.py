@@ -25,7 +25,7 @@ Came: TypeAlias = Pressed | KnockHeard
 """What comes from the table."""
 
 # Nothing blinks faster than twice a second, and a press is known 15 ms after the finger has left.
-_LEDS_S, _BUTTONS_S, _KNOCK_S, _DISPLAY_S = 0.05, 0.01, 0.02, 0.05
+_LEDS_S, _BUTTONS_S, _KNOCK_S, _DISPLAY_S = 0.05, 0.02, 0.02, 0.05
 _MOST_WAITING = 256
 
 

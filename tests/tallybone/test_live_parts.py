@@ -216,3 +216,15 @@ def test_what_never_comes_back_holds_nothing_up_for_long() -> None:
     clock.t_ns += 300 * MS
     assert camera.take() is not None
     assert camera.is_over
+
+
+def test_a_game_does_not_end_before_the_last_press_has_come() -> None:
+    clock, panel = Clock(), VirtualPanel(("undo",))
+    panel.open_buttons()
+    script = Script(given(Press(Button.UNDO), 10))
+    camera = PressingCamera(script, LiveParts(Table(), panel, 2, clock))
+    assert camera.take() is None
+    assert script.is_over
+    assert not camera.is_over
+    clock.t_ns += 300 * MS
+    assert camera.is_over

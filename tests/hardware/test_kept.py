@@ -1,0 +1,88 @@
+"""A part in a thread of its own: how soon it is opened again, and that it is always closed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from hardware.kept import Care, Kept, PartProblem
+
+_SOON_S = 5.0
+
+
+class Part:
+    """A part that counts what is done with it."""
+
+    def __init__(self, *, opens: bool, works_for: int = 0) -> None:
+        self.opens, self.works_for = opens, works_for
+        self.opened = self.used = self.closed = 0
+        self.enough = threading.Event()
+
+    def open(self) -> list[int]:
+        self.opened += 1
+        if self.opened == 20:
+            self.enough.set()
+        if not self.opens:
+            raise OSError("not there")
+        return [self.works_for]
+
+    def use(self, left: list[int]) -> None:
+        self.used += 1
+        if left[0] == 0:
+            raise OSError("gone")
+        left[0] -= 1
+
+    def close(self, left: list[int]) -> None:
+        self.closed += 1
+
+
+@contextmanager
+def kept(part: Part, *back_off_s: float) -> Iterator[Kept[list[int]]]:
+    one = Kept(Care("lamp", part.open, part.use, part.close, 0.0), back_off_s=back_off_s)
+    try:
+        yield one
+    finally:
+        one.close()
+
+
+def test_a_part_that_is_not_there_is_looked_for_less_and_less_often() -> None:
+    part = Part(opens=False)
+    with kept(part, 0.001, 0.001, 0.2) as one:
+        threading.Event().wait(0.5)
+        assert one.problem == PartProblem("lamp", "not there")
+    assert 3 <= part.opened <= 6
+    assert (part.used, part.closed) == (0, 0)
+
+
+def test_a_part_that_has_worked_is_soon_looked_for_when_it_fails() -> None:
+    part = Part(opens=True, works_for=1)
+    with kept(part, 0.001, _SOON_S):
+        assert part.enough.wait(_SOON_S)
+
+
+def test_a_part_that_opens_and_never_works_is_looked_for_less_often_too() -> None:
+    part = Part(opens=True)
+    with kept(part, 0.001, 0.001, 0.2):
+        threading.Event().wait(0.5)
+    assert 3 <= part.opened <= 6
+
+
+def test_each_part_that_was_opened_is_closed() -> None:
+    part = Part(opens=True, works_for=3)
+    with kept(part, 0.001):
+        assert part.enough.wait(_SOON_S)
+    assert part.closed == part.opened >= 20
+
+
+@pytest.mark.slow
+def test_closing_does_not_wait_for_one_that_hangs_for_ever() -> None:
+    gate = threading.Event()
+    began = time.perf_counter()
+    one = Kept(Care("lamp", lambda: gate.wait(60.0), lambda is_open: None, lambda is_open: None, 0.01))
+    one.close()
+    assert time.perf_counter() - began < 2 * _SOON_S
+    gate.set()
