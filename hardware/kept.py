@@ -19,7 +19,7 @@ _PART_ERRORS = (OSError, ValueError, PinError, LedError, ButtonError, KnockError
 # So long is waited before a part is tried again.
 _BACK_OFF_S = (0.5, 1.0, 2.0, 5.0)
 # A device that hangs is left behind by then: it must not keep the program from ending.
-_CLOSES_S = 3.0
+CLOSES_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +79,10 @@ class Kept(Generic[Device]):
         """Tell it to end, and do not wait."""
         self._stops.set()
 
-    def close(self) -> None:
+    def close(self, within_s: float = CLOSES_S) -> None:
         """End, and wait a little until the part was let go."""
         self._stops.set()
-        self._thread.join(_CLOSES_S)
+        self._thread.join(within_s)
 
     def _run(self) -> None:
         try:

@@ -6,6 +6,7 @@ that is looked for.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
@@ -14,7 +15,7 @@ from hardware.buttons.panel import Buttons, Pressed
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
 from hardware.display.display import ScoreDisplay
 from hardware.display.page import Page
-from hardware.kept import Care, Kept, PartProblem
+from hardware.kept import CLOSES_S, Care, Kept, PartProblem
 from hardware.knock.heard import KnockHeard, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import Lamps
@@ -81,8 +82,9 @@ class Parts:
         """Turn all lights off and let every part go. Once more does nothing."""
         for one in self._kept:
             one.stop()
+        began_s = time.perf_counter()
         for one in self._kept:
-            one.close()
+            one.close(max(0.0, CLOSES_S - (time.perf_counter() - began_s)))
 
     def _care_of_leds(self, part: LedsPart, opener: OpensParts) -> Care[Lamps]:
         def shine(lamps: Lamps) -> None:

@@ -29,7 +29,7 @@ from hardware.config.config import (
 )
 from hardware.display.display import FakeDisplay, ScoreDisplay
 from hardware.display.page import Page, Score
-from hardware.kept import PartProblem
+from hardware.kept import CLOSES_S, PartProblem
 from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import KnockHeard, Sound
 from hardware.knock.sensor import KnockSensor
@@ -192,6 +192,23 @@ def test_nobody_waits_for_a_part_that_hangs() -> None:
         assert longest_s < 0.05  # microseconds, and what a busy machine takes away
         until(lambda: PAGE in fakes.shown.pages)
         fakes.gate.set()
+
+
+@pytest.mark.slow
+def test_several_parts_that_hang_hold_the_end_up_no_longer_than_one() -> None:
+    class Hangs(Fakes):
+        def leds(self, part: LedsPart) -> Lamps:
+            self.gate.wait(60.0)
+            return super().leds(part)
+
+    fakes = Hangs()
+    config = replace(ALL, leds=tuple(replace(LEDS, name=f"hardware.leds {number}") for number in range(1, 5)))
+    with opened(config, fakes) as parts:
+        began = time.perf_counter()
+        parts.close()
+        assert time.perf_counter() - began < 2 * CLOSES_S
+        fakes.gate.set()
+    assert fakes.shown.is_closed
 
 
 def test_an_error_that_no_part_should_have_is_a_problem_too(monkeypatch: pytest.MonkeyPatch) -> None:
