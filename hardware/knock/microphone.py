@@ -10,30 +10,22 @@ from typing import Any
 import numpy as np
 
 from hardware.knock.detector import KnockDetector
-from hardware.knock.errors import KnockSensorError
+from hardware.knock.device import Device
 from hardware.knock.heard import NS_PER_S, KnockHeard, SoundBlock
 from hardware.knock.onsets import RATE_HZ
-from hardware.knock.sensor import BackOff, Life, SensorState
+from hardware.knock.sensor import SensorState
 
 _BLOCK = 1_024
 # Four seconds of sound wait at most: what nobody takes by then is lost, and counted.
 _MOST_WAITING = 64
 # A microphone that gives nothing for so long was unplugged: PortAudio does not always say so.
 _SILENT_NS = 2 * NS_PER_S
+_COMES_WITH = "pip install 'tallybone[pi]', and sudo apt install libportaudio2"
 
 
 def _sounddevice() -> ModuleType:
-    """Return the library, which is in the extra `pi` and needs libportaudio2.
+    import sounddevice
 
-    Raises:
-        KnockSensorError: If either is missing.
-    """
-    try:
-        import sounddevice
-    except (ImportError, OSError) as error:  # OSError: PortAudio itself is missing
-        raise KnockSensorError(
-            f"microphone: {error}; it comes with: pip install 'tallybone[pi]', and sudo apt install libportaudio2"
-        ) from error
     module: ModuleType = sounddevice
     return module
 
@@ -56,33 +48,26 @@ class MicrophoneKnockSensor:
         detector: KnockDetector | None = None,
         library: Callable[[], Any] = _sounddevice,
     ) -> None:
-        self._clock, self._device = clock, device
+        self._clock, self._which = clock, device
         self._detector = detector or KnockDetector()
-        self._find_library = library
-        self._library: Any = None
-        self._life = Life("microphone")
-        self._back_off = BackOff()
+        self._device = Device("microphone", clock=clock, library=library, comes_with=_COMES_WITH)
         self._blocks: deque[SoundBlock] = deque()
         self._stream: Any = None
         self._last_ns = 0
-        self._lost = 0
-        self._problem: str | None = None
 
     @property
     def state(self) -> SensorState:
         """Whether it hears, and how often sound was lost."""
-        return SensorState(self._problem, self._lost)
+        return self._device.state
 
     def start(self) -> None:
         """Begin to listen."""
-        if self._library is None:
-            self._library = self._find_library()
-        self._life.start()
+        self._device.start()
         self._open()
 
     def read(self) -> tuple[KnockHeard, ...]:
         """Return what was heard; a microphone that was unplugged is looked for again, now and then."""
-        self._life.require_open()
+        self._device.require_open()
         heard: list[KnockHeard] = []
         while self._blocks:
             heard += self._detector.feed(self._blocks.popleft())
@@ -91,57 +76,56 @@ class MicrophoneKnockSensor:
 
     def close(self) -> None:
         """Stop and give the microphone back."""
-        if self._life.end():
+        if self._device.end():
             self._shut()
 
     def _watch(self) -> None:
         now_ns = self._clock()
         if self._stream is not None and (not self._stream.active or now_ns - self._last_ns > _SILENT_NS):
-            self._fail("the microphone gives no sound any more: is it unplugged?", now_ns)
-        if self._stream is None and self._back_off.is_due(now_ns):
+            self._fail("the microphone gives no sound any more: is it unplugged?")
+        if self._stream is None and self._device.is_due():
             self._open()
 
     def _open(self) -> None:
-        now_ns = self._clock()
+        library = self._device.library
         try:
-            if self._problem is not None:
+            if self._device.problem is not None:
                 # PortAudio lists the devices once; only a new beginning shows one that was plugged in since.
-                self._library._terminate()
-                self._library._initialize()
-            self._stream = self._library.InputStream(
+                library._terminate()
+                library._initialize()
+            self._stream = library.InputStream(
                 samplerate=RATE_HZ,
                 blocksize=_BLOCK,
-                device=self._device,
+                device=self._which,
                 channels=1,
                 dtype="float32",
                 callback=self._take,
             )
             self._stream.start()
         # ValueError: no device of this name; sounddevice says so only with that.
-        except (self._library.PortAudioError, ValueError, OSError) as error:
-            self._fail(f"the microphone cannot be opened: {error}", now_ns)
+        except (library.PortAudioError, ValueError, OSError) as error:
+            self._fail(f"the microphone cannot be opened: {error}")
             return
-        self._last_ns, self._problem = now_ns, None
-        self._back_off.worked()
+        self._last_ns = self._clock()
+        self._device.worked()
 
     def _take(self, samples: Any, frames: int, times: Any, status: Any) -> None:
         """Keep a block; called by PortAudio's own thread, so that it only stores."""
         now_ns = self._clock()
         self._last_ns = now_ns
         if status.input_overflow:
-            self._lost += 1
+            self._device.lost += 1
         if len(self._blocks) >= _MOST_WAITING:
-            self._lost += 1
+            self._device.lost += 1
             return
         # How long ago the first sample was taken, by PortAudio's own clock; some drivers leave it at 0.
         ago_s = times.currentTime - times.inputBufferAdcTime
         ago_ns = round(ago_s * NS_PER_S) if 0 < ago_s < 1 else frames * NS_PER_S // RATE_HZ
         self._blocks.append(SoundBlock(np.array(samples[:, 0], np.float32), now_ns - ago_ns, RATE_HZ))
 
-    def _fail(self, problem: str, now_ns: int) -> None:
+    def _fail(self, problem: str) -> None:
         self._shut()
-        self._problem = problem
-        self._back_off.failed(now_ns)
+        self._device.failed(problem)
 
     def _shut(self) -> None:
         stream, self._stream = self._stream, None
@@ -149,5 +133,5 @@ class MicrophoneKnockSensor:
             return
         try:
             stream.close()
-        except (self._library.PortAudioError, OSError) as error:  # it is gone already
-            self._problem = str(error)
+        except (self._device.library.PortAudioError, OSError) as error:  # it is gone already
+            self._device.problem = str(error)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from hardware.knock.errors import KnockSensorError
+from hardware.knock.device import Device
 from hardware.knock.heard import KnockHeard
 from hardware.knock.peaks import PeakFinder
-from hardware.knock.sensor import BackOff, Life, SensorState
+from hardware.knock.sensor import SensorState
 
 FULL_LEVEL = 1023
 # 1.35 MHz is the most that the part takes at 2.7 V; at 3.3 V it is well within.
@@ -19,18 +19,12 @@ _CLOCK_HZ = 1_000_000
 # Python reads 270 times a second on a Pi Zero, 1300 on a 3B+. At most 500 is enough, for the circuit holds the peak.
 _EVERY_S = 0.002
 _MOST_WAITING = 4_096
+_COMES_WITH = "sudo apt install python3-spidev"
 
 
 def _spidev() -> ModuleType:
-    """Return the library, which comes from apt on a Raspberry Pi.
+    import spidev
 
-    Raises:
-        KnockSensorError: If it is missing.
-    """
-    try:
-        import spidev
-    except ImportError as error:
-        raise KnockSensorError(f"piezo on SPI: {error}; it comes with: sudo apt install python3-spidev") from error
     module: ModuleType = spidev
     return module
 
@@ -69,32 +63,26 @@ class SpiKnockSensor:
         if not 0 <= channel <= 7:
             raise ValueError(f"channel must be 0 to 7, but got {channel}")
         self._channel, self._clock, self._bus, self._chip = channel, clock, bus, chip
-        self._find_library = library
-        self._library: Any = None
-        self._life = Life("piezo on SPI")
+        self._device = Device("piezo on SPI", clock=clock, library=library, comes_with=_COMES_WITH)
         self._peaks = PeakFinder(full_level=FULL_LEVEL, seat=seat)
         self._levels: deque[tuple[int, int]] = deque()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._problem: str | None = None
-        self._lost = 0
 
     @property
     def state(self) -> SensorState:
         """Whether the part answers, and how many levels nobody took."""
-        return SensorState(self._problem, self._lost)
+        return self._device.state
 
     def start(self) -> None:
         """Begin to poll."""
-        if self._library is None:
-            self._library = self._find_library()
-        self._life.start()
+        self._device.start()
         self._thread = threading.Thread(target=self._run, name="knock-spi", daemon=True)
         self._thread.start()
 
     def read(self) -> tuple[KnockHeard, ...]:
         """Return what hit the table."""
-        self._life.require_open()
+        self._device.require_open()
         heard = []
         while self._levels:
             one = self._peaks.feed(*self._levels.popleft())
@@ -103,37 +91,35 @@ class SpiKnockSensor:
 
     def close(self) -> None:
         """Stop polling and give the bus back."""
-        if self._life.end() and self._thread is not None:
+        if self._device.end() and self._thread is not None:
             self._stop.set()
             self._thread.join()
 
     def _run(self) -> None:
         """Poll until it is closed; where the bus cannot be had or breaks down, begin anew, now and then."""
-        back_off = BackOff()
         while not self._stop.is_set():
-            if back_off.is_due(self._clock()):
+            if self._device.is_due():
                 try:
-                    self._poll(back_off)
+                    self._poll()
                 except OSError as error:
-                    self._problem = f"SPI {self._bus}.{self._chip} cannot be read: {error.strerror or error}"
-                    back_off.failed(self._clock())
+                    why = error.strerror or error
+                    self._device.failed(f"SPI {self._bus}.{self._chip} cannot be read: {why}")
             self._stop.wait(0.05)
 
-    def _poll(self, back_off: BackOff) -> None:
-        spi = self._library.SpiDev()
+    def _poll(self) -> None:
+        spi = self._device.library.SpiDev()
         try:
             spi.open(self._bus, self._chip)
             spi.max_speed_hz = _CLOCK_HZ
             while not self._stop.wait(_EVERY_S):
                 level = level_of(spi.xfer2(asked(self._channel)))
                 self._keep(self._clock(), level)
-                self._problem = None
-                back_off.worked()
+                self._device.worked()
         finally:
             spi.close()
 
     def _keep(self, t_ns: int, level: int) -> None:
         if len(self._levels) >= _MOST_WAITING:
             self._levels.popleft()
-            self._lost += 1
+            self._device.lost += 1
         self._levels.append((t_ns, level))
