@@ -11,6 +11,8 @@ BEFORE, AFTER = 4_096, 1_920
 _EVENT_BEFORE = 32
 _LONG = 1_024
 _EDGES_HZ = (30, 90, 150, 210, 280, 360, 450, 560, 700, 880, 1100, 1400, 1750, 2200, 2750, 3400, 4200, 5200, 6400, 7900)
+_EARLY = 192
+_EARLY_EDGES_HZ = (200, 400, 600, 850, 1150, 1500, 1900, 2400, 3000, 3700, 4500, 5500, 6600, 7900)
 _FRAME, _HOP = 128, 64
 _BROAD_HZ = (60, 450, 1000, 2000, 3400, 5200, 7900)
 # Frames of 4 ms that are taken together: short at first, then longer.
@@ -38,7 +40,8 @@ def measure(samples: NDArray[np.float32]) -> Row:
     earlier = values[: BEFORE - _EVENT_BEFORE] / (np.abs(values[BEFORE - _EVENT_BEFORE :]).max() + 1e-9)
     sharp = np.diff(event, n=2, prepend=event[:1], append=event[-1:])
     parts = (
-        _colours(event),
+        _colours(event, _LONG, _EDGES_HZ),
+        _colours(event, _EARLY, _EARLY_EDGES_HZ),
         _fading(event),
         _contacts(sharp),
         _shape(event),
@@ -49,11 +52,11 @@ def measure(samples: NDArray[np.float32]) -> Row:
     return np.concatenate(parts).astype(np.float32)
 
 
-def _colours(event: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the share of each band in the first 64 ms, as logarithms."""
-    window = np.concatenate([np.ones(_LONG // 2), 0.5 + 0.5 * np.cos(np.linspace(0, np.pi, _LONG // 2))])
-    powers = np.abs(np.fft.rfft(event[:_LONG] * window, 2 * _LONG)) ** 2
-    bands = np.add.reduceat(powers, _bins(_EDGES_HZ, 2 * _LONG))[:-1]
+def _colours(event: NDArray[np.float64], length: int, edges_hz: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the share of each band in the first samples, as logarithms."""
+    window = np.concatenate([np.ones(length // 2), 0.5 + 0.5 * np.cos(np.linspace(0, np.pi, length // 2))])
+    powers = np.abs(np.fft.rfft(event[:length] * window, 2 * length)) ** 2
+    bands = np.add.reduceat(powers, _bins(edges_hz, 2 * length))[:-1]
     return np.asarray(np.log10(bands / (bands.sum() + 1e-12) + _LEAST))
 
 

@@ -72,8 +72,11 @@ class OnsetFinder:
             self._floor = self._ringing = max(_LEAST_POWER, power)
         begins = power > _ABOVE_FLOOR * self._floor and power > above_ringing * self._ringing
         self._quiet_steps = 0 if begins else self._quiet_steps + 1
-        self._ringing = max(power, self._ringing * _RINGS_ON)
-        self._floor = max(_LEAST_POWER, min(self._floor * _RISES, max(power, self._floor * _FALLS)))
+        # Written out, because calls of min and max would take most of the detector's time.
+        ringing, fallen, risen = self._ringing * _RINGS_ON, self._floor * _FALLS, self._floor * _RISES
+        self._ringing = power if power > ringing else ringing
+        floor = fallen if power < fallen else risen if power > risen else power
+        self._floor = floor if floor > _LEAST_POWER else _LEAST_POWER
         return begins
 
 

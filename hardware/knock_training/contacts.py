@@ -64,18 +64,19 @@ def _round_pulse(turns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def knuckle(rng: np.random.Generator) -> list[Contact]:
     """Return one knock: bone under thin skin, the weight of a hand behind it, at times two knuckles or a bounce."""
-    lasts_s = float(np.exp(rng.uniform(np.log(0.0006), np.log(0.0030))))
+    lasts_s = float(np.exp(rng.uniform(np.log(0.0005), np.log(0.0035))))
     contacts = [Contact(0.0, lasts_s, 1.0, rng.uniform(0.4, 1.0))]
-    if rng.random() < 0.7:  # bone gets harder the deeper it is pressed: a short peak on top
+    if rng.random() < 0.8:  # bone gets harder the deeper it is pressed: a short peak on top
         # Skin lies between: even the peak is no click.
-        peak_s, push = rng.uniform(0.0005, 0.0010), float(np.exp(rng.uniform(-3.5, -0.7)))
-        contacts.append(Contact(rng.uniform(0, lasts_s - 0.0005), peak_s, push, rng.uniform(0.6, 1.0)))
+        peak_s, push = rng.uniform(0.0004, 0.0010), float(np.exp(rng.uniform(-3.5, 0.0)))
+        contacts.append(Contact(rng.uniform(0, lasts_s), peak_s, push, rng.uniform(0.5, 1.0)))
     if rng.random() < 0.35:  # two knuckles do not land together
         contacts.append(
             Contact(rng.uniform(0.0003, 0.004), lasts_s * rng.uniform(0.8, 1.3), rng.uniform(0.2, 0.9), 0.8)
         )
-    if rng.random() < 0.35:  # the hand sinks in after its bone
-        contacts.append(Contact(rng.uniform(0.001, 0.01), rng.uniform(0.005, 0.012), rng.uniform(0.1, 0.6), 1.0))
+    if rng.random() < 0.7:  # the hand follows its bone, joint after joint
+        push = float(np.exp(rng.uniform(-2.3, 1.2)))
+        contacts.append(Contact(rng.uniform(0.0, 0.006), rng.uniform(0.003, 0.012), push, 1.0))
     if rng.random() < 0.15:
         contacts.append(Contact(rng.uniform(0.012, 0.04), lasts_s * 1.3, rng.uniform(0.05, 0.25), 0.9))
     return contacts
@@ -83,15 +84,19 @@ def knuckle(rng: np.random.Generator) -> list[Contact]:
 
 def finger_pad(rng: np.random.Generator) -> list[Contact]:
     """Return a tap with the soft of a finger: long and dull; at times the skin slaps at first."""
-    contacts = [Contact(0.0, rng.uniform(0.0045, 0.016), 1.0, rng.uniform(0.7, 1.0))]
-    if rng.random() < 0.6:
-        contacts.append(Contact(0.0, rng.uniform(0.0005, 0.002), rng.uniform(0.002, 0.04), 0.8))
+    contacts = [Contact(0.0, rng.uniform(0.005, 0.016), 1.0, rng.uniform(0.7, 1.0))]
+    if rng.random() < 0.7:
+        push = float(np.exp(rng.uniform(-6.0, -2.5)))
+        contacts.append(Contact(0.0, rng.uniform(0.0003, 0.002), push, rng.uniform(0.5, 1.0)))
     return contacts
 
 
 def nail(rng: np.random.Generator) -> list[Contact]:
     """Return a tap with the flat of a nail: little weight, a short hard contact."""
-    contacts = [Contact(0.0, rng.uniform(0.00015, 0.0005), 1.0, rng.uniform(0.0, 0.6))]
+    contacts = [Contact(0.0, rng.uniform(0.0001, 0.0004), 1.0, rng.uniform(0.0, 0.6))]
+    if rng.random() < 0.4:  # the finger behind it
+        push = float(np.exp(rng.uniform(-2.3, 0.0)))
+        contacts.append(Contact(rng.uniform(0.0, 0.003), rng.uniform(0.002, 0.008), push, 1.0))
     if rng.random() < 0.3:
         contacts.append(Contact(rng.uniform(0.002, 0.009), rng.uniform(0.0002, 0.0005), rng.uniform(0.1, 0.6), 0.5))
     return contacts
@@ -99,7 +104,7 @@ def nail(rng: np.random.Generator) -> list[Contact]:
 
 def nail_tip(rng: np.random.Generator) -> list[Contact]:
     """Return a tap with the edge of a nail, the finger's weight following it."""
-    contacts = [Contact(0.0, rng.uniform(0.00008, 0.00035), rng.uniform(0.05, 0.5), rng.uniform(0.0, 0.5))]
+    contacts = [Contact(0.0, rng.uniform(0.00006, 0.0003), rng.uniform(0.05, 0.5), rng.uniform(0.0, 0.5))]
     contacts.append(
         Contact(rng.uniform(0.0, 0.003), rng.uniform(0.002, 0.008), rng.uniform(0.2, 1.0), rng.uniform(0.5, 1.0))
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,20 +15,29 @@ from hardware.knock_training.surroundings import Hearing, draw_hearing, noise, s
 from hardware.knock_training.tables import Table, draw_table, thing_rings
 from hardware.knock_training.voices import speech, thump
 
-# Shares of the events of a scene. Knocks and what is most like them come most often.
-_SHARES = {
+# What is learned from: knocks and what is most like them come most often.
+LEARNED = {
     Sound.KNOCK: 0.26,
-    Sound.FINGER: 0.10,
-    Sound.NAIL: 0.09,
+    Sound.FINGER: 0.12,
+    Sound.NAIL: 0.12,
     Sound.NAIL_TIP: 0.12,
-    Sound.TILE: 0.12,
+    Sound.TILE: 0.14,
     Sound.SLAM: 0.12,
-    Sound.SHUFFLE: 0.07,
+    Sound.SHUFFLE: 0.04,
     Sound.GLASS: 0.06,
     Sound.SPEECH: 0.04,
     Sound.NOTHING: 0.02,
 }
-_GAP_S = (0.7, 1.3)
+# What a game sounds like in which nobody knocks.
+WITHOUT_KNOCKS = {
+    Sound.TILE: 0.50,
+    Sound.SLAM: 0.20,
+    Sound.SHUFFLE: 0.08,
+    Sound.GLASS: 0.08,
+    Sound.SPEECH: 0.08,
+    Sound.NOTHING: 0.06,
+}
+_GAP_S = (0.45, 0.9)
 _DOUBLE_SHARE, _DOUBLE_GAP_S = 0.3, (0.13, 0.4)
 _FIRST_S = 0.5
 # A recorder may smear a hit over the time before it: so many samples stand before its begin.
@@ -56,11 +66,17 @@ class Scene:
     made: tuple[Made, ...]
 
 
-def draw_scene(rng: np.random.Generator, *, events: int) -> Scene:
-    """Return a random table in a random room, and *events* things that happen on it."""
+def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Sound, float] = LEARNED) -> Scene:
+    """Return a random table in a random room, and things that happen on it.
+
+    Args:
+        rng: What is drawn from.
+        events: How many things happen.
+        shares_of: How often each kind does, beside the others.
+    """
     table, hearing = draw_table(rng), draw_hearing(rng)
-    kinds = list(_SHARES)
-    shares = np.array(list(_SHARES.values()))
+    kinds = list(shares_of)
+    shares = np.array(list(shares_of.values()))
     chosen = [kinds[int(i)] for i in rng.choice(len(kinds), events, p=shares / shares.sum())]
     made, parts, t_s = [], [], _FIRST_S
     for kind in chosen:
@@ -82,7 +98,7 @@ def hit(rng: np.random.Generator, kind: Sound, table: Table, hearing: Hearing) -
     if kind is Sound.SHUFFLE:
         raise ValueError("a shuffle is many hits")
     pressed = force(_contacts(rng, kind))
-    heard = pressed * table.struck(rng)
+    heard = pressed * table.struck(rng, held=_held(rng, kind))
     own = _own(rng, kind)
     if own is not None:
         # Both parts are made as loud as each other first: how loud a thing rings beside the table is anybody's guess.
@@ -107,6 +123,12 @@ def _contacts(rng: np.random.Generator, kind: Sound) -> list[contacts.Contact]:
             return contacts.glass(rng)
         case _:
             return contacts.tile(rng)
+
+
+def _held(rng: np.random.Generator, kind: Sound) -> float:
+    """Return how many times faster the table falls silent because what struck it stays and is soft."""
+    most = {Sound.KNOCK: 3.0, Sound.FINGER: 3.0, Sound.NAIL: 2.0, Sound.NAIL_TIP: 2.0, Sound.SLAM: 3.0}.get(kind, 1.2)
+    return float(rng.uniform(1.0, most))
 
 
 def _own(rng: np.random.Generator, kind: Sound) -> Spectrum | None:

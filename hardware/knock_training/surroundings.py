@@ -45,17 +45,17 @@ def draw_hearing(rng: np.random.Generator) -> Hearing:
     response = response / (1 + (1j * hz / high_hz)) ** int(rng.integers(0, 3))
     # Cases and distances bend the response by some decibels, smoothly over octaves.
     octaves = np.log2(hz / 100)
-    knots = np.arange(-2, 8, 1.2)
-    response = response * 10 ** (np.interp(octaves, knots, rng.normal(0, rng.uniform(0, 4), len(knots))) / 20)
+    knots = np.arange(-2, 8, rng.uniform(0.6, 1.4))
+    response = response * 10 ** (np.interp(octaves, knots, rng.normal(0, rng.uniform(0, 7), len(knots))) / 20)
     if rng.random() < 0.5:  # one that lies on the table hears no room
         response = response * _echoes(rng)
     return Hearing(
         response,
-        noise_db=float(rng.uniform(-96, -42)),
+        noise_db=float(rng.uniform(-100, -45)),
         noise_slope=float(rng.uniform(0.3, 2.8)),
         hum=float(rng.choice([0.0, rng.uniform(0, 2)])),
         smear_db=float(rng.uniform(-48, -18)) if rng.random() < 0.5 else None,
-        limit=float(rng.choice([1.0, rng.uniform(0.5, 0.95)])),
+        limit=float(rng.choice([1.0, rng.uniform(0.3, 0.95)])),
     )
 
 
@@ -65,7 +65,7 @@ def _echoes(rng: np.random.Generator) -> Spectrum:
     decay = np.exp(-6.9 * times_s / rng.uniform(0.15, 0.8))
     tail = rng.normal(0, 1, LENGTH) * decay * (times_s > rng.uniform(0.001, 0.012))
     tail = np.convolve(tail, np.ones(2) / 2, mode="same") if rng.random() < 0.7 else tail
-    tail = tail / np.sqrt((tail**2).sum()) * 10 ** (rng.uniform(-45, -2) / 20)
+    tail = tail / np.sqrt((tail**2).sum()) * 10 ** (rng.uniform(-45, -8) / 20)
     tail[0] += 1.0
     return np.asarray(np.fft.rfft(tail), np.complex128)
 

@@ -65,8 +65,8 @@ def _train_knock(
     ),
     *,
     seed: Annotated[int, typer.Option(help="The same seed gives the same classifier.")] = 1,
-    scenes: Annotated[int, typer.Option(help="How many recordings to model.", min=1)] = 200,
-    epochs: Annotated[int, typer.Option(help="Passes over their sounds.", min=1)] = 14,
+    scenes: Annotated[int, typer.Option(help="How many recordings to model.", min=1)] = 1300,
+    epochs: Annotated[int, typer.Option(help="Passes over their sounds.", min=1)] = 20,
 ) -> None:
     """Train what hears knocks, on modelled sound. Needs scikit-learn: pip install 'tallybone[train]'."""
     from tallybone.train_knock_command import train_knock

@@ -22,7 +22,7 @@ def heard(path: Path, *, as_json: bool = False, says_all: bool = False) -> tuple
 
 @pytest.fixture
 def knocks(tmp_path: Path) -> Path:
-    return write_wav(tmp_path / "knocks.wav", with_hits(Sound.KNOCK, (0.6, 1.8), seed=1))
+    return write_wav(tmp_path / "knocks.wav", with_hits(Sound.KNOCK, (0.6, 1.8), seed=3))
 
 
 def test_json_is_one_line_per_knock(knocks: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, KnockHeard, Sound, SoundBlock
+from hardware.knock.wav import read_wav
+from hardware.knock_training.fit import collect
 from tests.hardware.knock.sounds import RATE_HZ, block, scene, with_hits
 
 
@@ -36,15 +40,35 @@ def test_knocks_are_heard_when_they_happen() -> None:
         for seed in range(12)
         for one in knocks_in(with_hits(Sound.KNOCK, KNOCKS_S, seed=seed))
     ]
-    assert len(found) >= 0.8 * 12 * len(KNOCKS_S)
+    assert len(found) >= 0.95 * 12 * len(KNOCKS_S)
     assert max(found) < 0.020
 
 
-@pytest.mark.parametrize("kind", [Sound.TILE, Sound.SLAM, Sound.NAIL_TIP])
-def test_what_is_no_knock_is_none(kind: Sound) -> None:
+@pytest.mark.parametrize(("kind", "most"), [(Sound.TILE, 0), (Sound.SLAM, 0), (Sound.NAIL_TIP, 0.15)])
+def test_what_is_no_knock_is_none(kind: Sound, most: float) -> None:
     said = [knocks_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8)]
-    assert sum(map(len, said)) <= 1
+    assert sum(map(len, said)) <= most * 8 * len(KNOCKS_S)
     assert any(heard_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8))
+
+
+def test_modelled_tables_that_nobody_learned_from_are_heard_well() -> None:
+    examples = collect(500, 24, lambda share: None)
+    is_said = load_classifier().probabilities(examples.features)[:, 0] >= load_classifier().least_knock
+    is_tile = np.isin(examples.sounds, [SOUNDS.index(kind) for kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)])
+    assert (is_said & (examples.sounds == 0)).sum() >= 0.92 * examples.knocks
+    assert is_tile.sum() > 60
+    assert is_said[is_tile].mean() <= 0.02
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [("knuckle", 0.95, 1.0), ("pad", 0.0, 0.1), ("nail-tap", 0.0, 0.1), ("nail-tip-tap", 0.0, 0.1)],
+)
+def test_real_taps_are_told_from_knocks(name: str, least: float, most: float, shared_data: Path) -> None:
+    detector = KnockDetector()
+    blocks = list(read_wav(shared_data / "knock" / f"taps-{name}-train.wav"))
+    said = sum(one.kind is Sound.KNOCK for block in blocks for one in detector.feed(block))
+    assert least * 30 <= said <= most * 30
 
 
 @pytest.mark.parametrize("size", [1, 7, 160, 511, 512, 513, 4096, 100_000])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hardware.knock.classifier import SOUNDS, Classifier
+from hardware.knock.features import FEATURES
 from hardware.knock.heard import Sound
 from hardware.knock_training.contacts import RATE_HZ, Contact, finger_pad, force, frequencies, knuckle, nail
-from hardware.knock_training.fit import collect, figures, fit, train_knock
+from hardware.knock_training.fit import Examples, collect, figures, fit, train_knock, weighed
 from hardware.knock_training.scenes import draw_scene
 from tests.hardware.knock.sounds import scene
 
@@ -75,6 +77,35 @@ def test_a_classifier_is_better_than_chance_after_a_few_scenes() -> None:
     right = (classifier.probabilities(check.features).argmax(axis=1) == check.sounds).mean()
     assert right > 0.5
     assert "knocks found" in figures(classifier, check)
+
+
+def judged(rows: list[tuple[Sound, dict[Sound, float]]]) -> tuple[Classifier, Examples]:
+    """A classifier that gives each of some examples the chances that are told, and the examples."""
+    # The first features are the logarithms of the chances, and go through as they are.
+    weight = np.eye(FEATURES, len(SOUNDS), dtype=np.float32)
+    plain = np.zeros(FEATURES, np.float32), np.ones(FEATURES, np.float32)
+    classifier = Classifier(*plain, (weight,), (np.zeros(len(SOUNDS), np.float32),), 0.5, {})
+    features = np.zeros((len(rows), FEATURES), np.float32)
+    for index, (_, chances) in enumerate(rows):
+        features[index, : len(SOUNDS)] = [np.log(chances.get(sound, 0.01)) for sound in SOUNDS]
+    sounds = np.array([SOUNDS.index(sound) for sound, _ in rows])
+    return classifier, Examples(features, sounds, int((sounds == 0).sum()))
+
+
+def test_taps_weigh_less_where_that_finds_knocks() -> None:
+    unsure = [(Sound.KNOCK, {Sound.KNOCK: 0.3, Sound.NAIL: 0.6})] * 20
+    sure = [(Sound.NAIL, {Sound.KNOCK: 0.05, Sound.NAIL: 0.9})] * 20
+    classifier, check = judged(unsure + sure)
+    assert figures(classifier, check)["knocks found"] == 0
+    assert figures(weighed(classifier, check), check) == {"knocks found": 1.0, "nail taken for a knock": 0.0}
+
+
+def test_tiles_weigh_more_where_they_would_pass_for_knocks() -> None:
+    knocks = [(Sound.KNOCK, {Sound.KNOCK: 0.9, Sound.TILE: 0.05})] * 20
+    tiles = [(Sound.TILE, {Sound.KNOCK: 0.6, Sound.TILE: 0.35})] * 20
+    classifier, check = judged(knocks + tiles)
+    assert figures(classifier, check)["tile taken for a knock"] == 1
+    assert figures(weighed(classifier, check), check) == {"knocks found": 1.0, "tile taken for a knock": 0.0}
 
 
 @pytest.mark.slow
