@@ -1,0 +1,80 @@
+"""docs/wiring.md: its example is a real table, and drawings and text say what the example says."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+import pytest
+
+from docs.wiring_drawings.drawings import EXAMPLE, FOLDER, drawings, example_pins
+from docs.wiring_drawings.header import GPIO_AT, header_sheet
+from docs.wiring_drawings.sheet import Room, Sheet
+from hardware.config.config import ButtonsDriver, DisplayDriver, KnockDriver, LedsDriver
+from tallybone.table_file import load_table
+
+PIN_OF = {gpio: 2 * row + 1 + side for row, two in enumerate(GPIO_AT) for side, gpio in enumerate(two)}
+WIRING = (FOLDER / "wiring.md").read_text(encoding="utf-8")
+
+
+def test_the_example_is_a_table_with_every_kind_of_part() -> None:
+    hardware = load_table(EXAMPLE).hardware
+    assert [leds.driver for leds in hardware.leds] == [LedsDriver.SINGLE]
+    assert hardware.buttons is not None
+    assert hardware.buttons.driver is ButtonsDriver.GPIO
+    assert hardware.knock is not None
+    assert hardware.knock.driver is KnockDriver.MICROPHONE
+    assert [display.driver for display in hardware.displays] == [DisplayDriver.SERLCD_20X4]
+
+
+def test_the_text_lists_the_pins_of_the_example() -> None:
+    rows = re.findall(r"^\| ((?:LED|button) [\w ]+) \| (\d+) \| (\d+) \|", WIRING, flags=re.MULTILINE)
+    assert {(what, int(gpio), int(pin)) for what, gpio, pin in rows} == {
+        (what, gpio, PIN_OF[gpio]) for gpio, what in example_pins().items()
+    }
+    assert len(rows) == 13
+
+
+def test_the_header_has_its_gpio_where_a_raspberry_pi_has_them() -> None:
+    assert {PIN_OF[gpio] for gpio in (2, 3, 4, 17)} == {3, 5, 7, 11}
+    assert {gpio: PIN_OF[gpio] for gpio in (14, 18, 10, 8, 0, 1, 12, 26, 21)} == {
+        14: 8, 18: 12, 10: 19, 8: 24, 0: 27, 1: 28, 12: 32, 26: 37, 21: 40,
+    }  # fmt: skip
+    assert sorted(gpio for gpio in PIN_OF if gpio is not None) == list(range(28))
+
+
+@pytest.mark.parametrize("name", drawings())
+def test_drawings_are_as_they_are_drawn_now(name: str) -> None:
+    assert (FOLDER / name).read_text(encoding="utf-8") == drawings()[name].svg(), "run python -m docs.wiring_drawings"
+    assert f"({name})" in WIRING
+
+
+@pytest.mark.parametrize("name", drawings())
+def test_no_text_of_a_drawing_runs_into_another_or_off_the_paper(name: str) -> None:
+    sheet = drawings()[name]
+    assert len(sheet.rooms) > 5
+    assert overlapping(sheet) == []
+
+
+def overlapping(sheet: Sheet) -> list[tuple[str, str]]:
+    """Return texts that cannot both be read."""
+    found = [(a.words, b.words) for a, b in combinations(sheet.rooms, 2) if a.overlaps(b)]
+    return found + [(a.words, "the edge") for a in sheet.rooms if not fits(a, sheet)]
+
+
+def fits(room: Room, sheet: Sheet) -> bool:
+    return room.left >= 0 and room.top >= 0 and room.right <= sheet.width and room.bottom <= sheet.height
+
+
+def test_texts_that_overlap_are_found() -> None:
+    sheet = Sheet(100, 40, "two texts")
+    sheet.text((10, 20), "first")
+    sheet.text((30, 24), "second")
+    sheet.text((90, 20), "third")
+    assert overlapping(sheet) == [("first", "second"), ("third", "the edge")]
+
+
+def test_the_drawing_of_the_header_follows_the_pins() -> None:
+    drawn = header_sheet({21: "button bell"}).svg()
+    assert "button bell" in drawn
+    assert "LED 1" not in drawn
