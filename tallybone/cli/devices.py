@@ -46,3 +46,15 @@ def _emulate_display(
     from tallybone.emulate_display_command import emulate_display
 
     raise typer.Exit(emulate_display(kind, at=at, baud=baud))
+
+
+@app.command("doctor")
+def _doctor(
+    *,
+    config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one object of JSON.")] = False,
+) -> None:
+    """Check every part of the table for real, and say how to mend what is wrong."""
+    from tallybone.doctor.command import doctor
+
+    raise typer.Exit(doctor(config, as_json=as_json))

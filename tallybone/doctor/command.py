@@ -1,0 +1,82 @@
+"""`tallybone doctor`: reads table.toml, examines all that is in it, prints what was found as it is found."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from tallybone.doctor.examine import examine
+from tallybone.doctor.finding import Finding, absent, ok, problem
+from tallybone.doctor.probes import Probes
+from tallybone.doctor.real_probes import RealProbes
+from tallybone.doctor.report import as_values, is_well, lines_of, summary
+from tallybone.recording.shelf import default_folder
+from tallybone.table_file import USUAL_PATH, TableFile, TableFileError, load_table
+
+
+def doctor(
+    path: Path | None,
+    *,
+    as_json: bool = False,
+    probes: Probes | None = None,
+    folder: Path | None = None,
+    out: TextIO | None = None,
+) -> int:
+    """Examine a table.
+
+    Args:
+        path: Of its table.toml; None for the usual one, or no parts where that is not there.
+        as_json: Print one object of JSON at the end.
+        probes: What looks at the machine, by default this one.
+        folder: Where recordings go, by default where `tallybone play` puts them.
+        out: Where it is printed, by default stdout.
+
+    Returns:
+        The exit code: 0, or 1 if there is a problem.
+    """
+    console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
+    probes = probes or RealProbes(_wait)
+    folder = folder or default_folder(os.environ, Path.home())
+    found: list[Finding] = []
+    for finding in _examined(path, folder, probes):
+        found.append(finding)
+        if not as_json:
+            for line in lines_of(finding):
+                console.print(Text.assemble(*line))
+    findings = tuple(found)
+    if as_json:
+        console.file.write(json.dumps(as_values(findings)) + "\n")
+    else:
+        console.print(Text(f"\n{summary(findings)}", style="bold"))
+    return 0 if is_well(findings) else 1
+
+
+def _wait(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Finding]:
+    """Yield how the file is, and then all that it names; of a file that is wrong nothing counts."""
+    try:
+        table = load_table(path)
+    except TableFileError as error:
+        table = TableFile()
+        for words in error.problems:
+            yield problem(
+                "table.toml", words, "" if words is not error.problems[-1] else "docs/wiring.md has an example."
+            )
+    except OSError as error:
+        table = TableFile()
+        yield problem("table.toml", f"{path}: {error.strerror or error}", "Is the name right?")
+    else:
+        is_there = table.path is not None
+        yield ok("table.toml", str(table.path)) if is_there else absent("table.toml", f"there is no {USUAL_PATH}")
+    yield from examine(table, folder, probes)

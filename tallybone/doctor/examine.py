@@ -1,0 +1,100 @@
+"""The whole examination: what is checked, in which order, of what is in table.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver
+from tallybone.doctor.access import (
+    buttons_device,
+    camera_device,
+    check_device,
+    devices_of,
+    display_device,
+    knock_device,
+    leds_device,
+)
+from tallybone.doctor.boot_checks import check_boot
+from tallybone.doctor.camera import check_camera
+from tallybone.doctor.finding import Finding, Grade, absent, ok
+from tallybone.doctor.libraries import check_library, wanted_by
+from tallybone.doctor.machine import check_machine
+from tallybone.doctor.parts import check_opened
+from tallybone.doctor.probes import Probes
+from tallybone.doctor.sound import check_sound
+from tallybone.doctor.storage import check_disk
+from tallybone.table_file import TableFile
+
+USUAL_CAMERA = "usb:0"
+
+
+def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
+    """Yield what is found, from the ground up: what comes later may fail because of what came before.
+
+    Args:
+        table: What should be there.
+        folder: Where recordings go.
+        probes: What looks at the machine.
+    """
+    camera = table.camera or USUAL_CAMERA
+    machine = probes.machine()
+    yield from check_machine(machine)
+    yield from check_disk(probes.disk(folder))
+    venv = probes.venv()
+    for wanted in wanted_by(table.hardware, camera):
+        yield check_library(wanted, probes.library(wanted), venv)
+    if machine.is_pi:
+        yield from check_boot(probes.boot(), table.hardware, camera)
+    user, lost = probes.user(), set[str]()
+    for part, path in devices_of(table.hardware, camera):
+        found = check_device(part, path, probes.device(path), user)
+        if found.grade is Grade.PROBLEM:
+            lost.add(path)
+        if found.grade is not Grade.OK:
+            yield found
+    # What has no device that can be used was said just now; it cannot be tried.
+    if camera_device(camera) not in lost:
+        yield from check_camera(camera, probes.camera(camera))
+    yield from _lights(table.hardware, probes, lost)
+    yield from _buttons(table.hardware, probes, lost)
+    yield from _knock(table.hardware, probes, lost)
+    yield from _displays(table.hardware, probes, lost)
+
+
+def _lights(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
+    if not hardware.leds:
+        yield absent("LEDs", "none in table.toml")
+    for leds in hardware.leds:
+        if leds_device(leds, hardware.pins) not in lost:
+            yield check_opened("LEDs", probes.leds(leds, hardware.pins))
+
+
+def _buttons(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
+    part = hardware.buttons
+    if part is None:
+        yield absent("buttons", "none in table.toml")
+    elif part.driver is ButtonsDriver.VIRTUAL:
+        yield ok("buttons", "virtual ones")
+    elif buttons_device(part, hardware.pins) not in lost:
+        yield check_opened("buttons", probes.buttons(part, hardware.pins))
+
+
+def _knock(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
+    part = hardware.knock
+    if part is None:
+        yield absent("knock", "no sensor in table.toml")
+    elif knock_device(part, hardware.pins) in lost:
+        return
+    elif part.driver is KnockDriver.MICROPHONE:
+        yield check_sound(probes.microphone(part))
+    else:
+        yield check_opened("knock", probes.knock(part, hardware.pins))
+
+
+def _displays(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
+    if not hardware.displays:
+        yield absent("display", "none in table.toml")
+    for display in hardware.displays:
+        if display_device(display) not in lost:
+            yield check_opened("display", probes.display(display))

@@ -1,0 +1,144 @@
+"""Whether the libraries of the parts are there, whole, and fit to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hardware.config.config import ButtonsDriver, DisplayDriver, HardwareConfig, KnockDriver, LedsDriver
+from hardware.pin_factory import PinLibrary
+from tallybone.doctor.finding import Finding, ok, problem
+
+_EXTRA = "pip install 'tallybone[pi]'"
+_OLDEST_OPENCV = (4, 12)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A library that some part needs.
+
+    Attributes:
+        module: What Python imports.
+        package: What it is called where it is installed from.
+        why: What needs it.
+        apt: The package of Raspberry Pi OS that has it; "" where pip's is right.
+        probe: What a working one can do: an attribute of the module; "" for nothing.
+    """
+
+    module: str
+    package: str
+    why: str
+    apt: str = ""
+    probe: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What was found of a library.
+
+    Attributes:
+        version: Of what is installed; None for nothing.
+        error: What importing it said, in one line; "" where it went well.
+    """
+
+    version: str | None
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Venv:
+    """Where Python looks for libraries.
+
+    Attributes:
+        path: Of the venv; "" outside of one.
+        sees_system: Whether it sees what apt has installed.
+    """
+
+    path: str
+    sees_system: bool
+
+
+_CORE = (Wanted("numpy", "numpy", "all pictures"), Wanted("cv2", "opencv-python-headless", "all pictures"))
+_GPIOZERO = Wanted("gpiozero", "gpiozero", "LEDs and buttons on pins")
+_LGPIO = Wanted("lgpio", "lgpio", "LEDs and buttons on pins", "python3-lgpio", probe="gpiochip_open")
+_SPIDEV = Wanted("spidev", "spidev", "strips and piezos on SPI", "python3-spidev", probe="SpiDev")
+_PICAMERA = Wanted("picamera2", "picamera2", "the camera of the Pi", "python3-picamera2", probe="Picamera2")
+_SOUND = Wanted("sounddevice", "sounddevice", "the microphone")
+_SERIAL = Wanted("serial", "pyserial", "score displays", probe="serial_for_url")
+
+
+def wanted_by(hardware: HardwareConfig, camera: str) -> tuple[Wanted, ...]:
+    """Return the libraries that the parts of a table need."""
+    leds = {part.driver for part in hardware.leds}
+    knock = None if hardware.knock is None else hardware.knock.driver
+    has_pins = (
+        bool(leds & {LedsDriver.SINGLE, LedsDriver.RGB})
+        or (hardware.buttons is not None and hardware.buttons.driver is ButtonsDriver.GPIO)
+        or knock is KnockDriver.PIEZO_PIN
+    )
+    has_spi = LedsDriver.STRIP in leds or knock is KnockDriver.PIEZO_SPI
+    silent = (DisplayDriver.TERMINAL, DisplayDriver.VIRTUAL)
+    return (
+        *_CORE,
+        *((_GPIOZERO,) if has_pins else ()),
+        *((_LGPIO,) if has_pins and hardware.pins is PinLibrary.LGPIO else ()),
+        *((_SPIDEV,) if has_spi else ()),
+        *((_PICAMERA,) if camera.startswith("pi:") else ()),
+        *((_SOUND,) if knock is KnockDriver.MICROPHONE else ()),
+        *((_SERIAL,) if any(display.driver not in silent for display in hardware.displays) else ()),
+    )
+
+
+def check_library(wanted: Wanted, library: Library, venv: Venv) -> Finding:
+    """Return whether a library works, and how to get one that does."""
+    name = wanted.package
+    part = name.removesuffix("-python-headless")
+    if not library.error:
+        if wanted.module == "cv2" and _numbers(library.version) < _OLDEST_OPENCV:
+            return problem(
+                part,
+                f"version {library.version} is too old (apt's, most likely)",
+                "Tallybone needs 4.12:",
+                f"pip install '{name}>=4.12'",
+            )
+        return ok(part, f"{library.version or 'there'}, for {wanted.why}")
+    missing = f"No module named '{wanted.module}'" in library.error
+    words = f"missing, and needed for {wanted.why}" if missing else library.error
+    return problem(part, words, *_how(wanted, library, venv))
+
+
+def _how(wanted: Wanted, library: Library, venv: Venv) -> Iterator[str]:
+    """Yield how to mend a library: words, then commands."""
+    if "dtype size changed" in library.error or "compiled using NumPy 1" in library.error:
+        # Bookworm's python3-picamera2 and simplejpeg are built for numpy 1; every OpenCV wheel from 4.12 on wants 2.
+        yield "apt's library is made for numpy 1, OpenCV wants numpy 2. Take Raspberry Pi OS 13 (trixie), or:"
+        yield "pip install --upgrade simplejpeg picamera2"
+    elif "PortAudio" in library.error:
+        yield "Its other half comes from the system:"
+        yield "sudo apt install libportaudio2"
+    elif wanted.apt:
+        yield from _from_apt(wanted, library, venv)
+    else:
+        yield "Install it:"
+        yield _EXTRA if wanted.module not in ("numpy", "cv2") else f"pip install '{wanted.package}'"
+
+
+def _from_apt(wanted: Wanted, library: Library, venv: Venv) -> Iterator[str]:
+    is_hidden = bool(venv.path) and not venv.sees_system
+    is_stub = wanted.module == "lgpio" and "gpiochip_open" in library.error
+    if is_stub:
+        yield "pip has installed an empty one (it has none for this Python). Take apt's instead:"
+        yield "pip uninstall -y lgpio"
+    elif is_hidden:
+        yield f"It comes from the system, which the venv {venv.path} does not see. Let it see the system:"
+    else:
+        yield "It comes from the system:"
+    yield f"sudo apt install {wanted.apt}"
+    if is_hidden:
+        yield f"python3 -m venv --system-site-packages {venv.path}"
+
+
+def _numbers(version: str | None) -> tuple[int, ...]:
+    """Return a version so that it can be compared; one that is no number is taken for new."""
+    parts = (version or "").split(".")[:2]
+    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else _OLDEST_OPENCV

@@ -1,0 +1,163 @@
+"""The probes of a real table: each opens a part with the driver of the game, and lets it go again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hardware.buttons.debounce import Sample
+from hardware.buttons.gpio import GpioButtons
+from hardware.buttons.panel import ButtonError
+from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
+from hardware.display.display import DisplayError
+from hardware.display.page import Page
+from hardware.knock.errors import KnockError
+from hardware.knock.microphone import MicrophoneKnockSensor
+from hardware.leds.lamps import LedError
+from hardware.open_parts import PartOpener
+from hardware.pin_factory import PinError, PinLibrary, open_pins
+from hardware.virtual.panel import VirtualPanel
+from tallybone.choices import TileSet
+from tallybone.doctor import machine_files
+from tallybone.doctor.access import Device, User
+from tallybone.doctor.boot import Boot
+from tallybone.doctor.camera import Seen, look_through
+from tallybone.doctor.libraries import Library, Venv, Wanted
+from tallybone.doctor.machine import Machine
+from tallybone.doctor.parts import Opened
+from tallybone.doctor.sound import Ear, Sounds, listen_to
+from tallybone.doctor.storage import Disk
+from tallybone.live_start import new_game, open_camera
+from vision.errors import VisionError
+
+_TICK_S, _ANSWERS_S = 0.05, 3.0
+# One that starts when its port is opened has started by then, and is sent everything again.
+_SHOWS_S = 1.5
+_SHOWN = Page(message="The doctor is here")
+
+
+class RealProbes:
+    """Looks at this machine."""
+
+    def __init__(
+        self, wait: Callable[[float], None], *, root: Path = Path("/"), clock: Callable[[], int] = time.monotonic_ns
+    ) -> None:
+        """Wait with *wait*, in seconds; read the files of the system under *root*."""
+        self._wait, self._root, self._clock = wait, root, clock
+
+    def machine(self) -> Machine:
+        """Look at the computer."""
+        return machine_files.read_machine(self._root, machine_files.run)
+
+    def boot(self) -> Boot:
+        """Look at how it was started."""
+        return machine_files.read_boot(self._root, self.machine().model)
+
+    def user(self) -> User:
+        """Look at who runs this."""
+        return machine_files.read_user()
+
+    def venv(self) -> Venv:
+        """Look where Python finds libraries."""
+        return machine_files.read_venv()
+
+    def library(self, wanted: Wanted) -> Library:
+        """Import a library."""
+        return machine_files.try_library(wanted)
+
+    def device(self, path: str) -> Device:
+        """Look at a device file."""
+        return machine_files.read_device(path)
+
+    def disk(self, folder: Path) -> Disk:
+        """Write a little into a folder."""
+        return machine_files.try_disk(folder)
+
+    def camera(self, source: str) -> Seen:
+        """Look through a camera, as a game would."""
+        game = new_game(
+            "bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=datetime.fromtimestamp(0, UTC), software=""
+        )
+        try:
+            camera, _ = open_camera(source, game, self._clock)
+        except (OSError, VisionError) as error:
+            return Seen(str(error))
+        try:
+            return look_through(camera, self._wait)
+        except VisionError as error:
+            return Seen(str(error))
+        finally:
+            camera.close()
+
+    def leds(self, part: LedsPart, pins: PinLibrary) -> Opened:
+        """Take LEDs, and let them go dark."""
+        try:
+            lamps = self._opener(pins).leds(part)
+        except (LedError, PinError) as error:
+            return Opened(str(error))
+        lamps.close()
+        if lamps.problem is not None:
+            return Opened(lamps.problem)
+        return Opened(details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them")
+
+    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> Opened:
+        """Take buttons, and see which are held."""
+        down: dict[str, bool] = {}
+
+        def tap(name: str, sample: Sample) -> None:
+            down[name] = sample.is_down
+
+        try:
+            buttons = GpioButtons({one.name: one.pin for one in part.pins}, open_pins(pins), tap=tap)
+            self._wait(_TICK_S)
+            buttons.read()
+            buttons.close()
+        except (ButtonError, PinError) as error:
+            return Opened(str(error))
+        held = tuple(name for name, is_down in down.items() if is_down)
+        return Opened(details=f"{len(down)}, none of them held", held=held)
+
+    def microphone(self, part: KnockPart) -> Sounds:
+        """Listen for some seconds."""
+        ear = Ear()
+        sensor = MicrophoneKnockSensor(clock=self._clock, device=part.device, detector=ear)
+        try:
+            return listen_to(sensor, ear, self._wait)
+        except KnockError as error:
+            return Sounds(error=str(error))
+
+    def knock(self, part: KnockPart, pins: PinLibrary) -> Opened:
+        """Take a knock sensor that is no microphone."""
+        try:
+            sensor = self._opener(pins).knock(part)
+        except (KnockError, PinError) as error:
+            return Opened(str(error))
+        self._wait(2 * _TICK_S)
+        trouble = sensor.state.problem
+        sensor.close()
+        return Opened(trouble or "", f"{part.driver}; knock on the table with `tallybone hardware test`")
+
+    def display(self, part: DisplayPart) -> Opened:
+        """Show a word on a display."""
+        try:
+            display = self._opener(PinLibrary.MOCK).display(part)
+        except (DisplayError, ValueError) as error:
+            return Opened(str(error))
+        display.show(_SHOWN)
+        for _ in range(round(_ANSWERS_S / _TICK_S)):
+            if display.state.is_connected or display.state.problem is not None:
+                break
+            self._wait(_TICK_S)
+        if display.state.is_connected:
+            self._wait(_SHOWS_S)
+        state = display.state
+        display.close()
+        if not state.is_connected:
+            return Opened(state.problem or "its port does not open")
+        shown = f'it should say "{_SHOWN.message}" now' if part.url else "virtual"
+        return Opened(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "))
+
+    def _opener(self, pins: PinLibrary) -> PartOpener:
+        return PartOpener(pins, VirtualPanel(()), self._clock)

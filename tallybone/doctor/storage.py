@@ -1,0 +1,72 @@
+"""Where recordings go: whether there is room, whether it lasts, and how long the disk takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tallybone.doctor.finding import Finding, ok, problem, warning
+
+_GB = 1_000_000_000
+# An evening of four hours takes about 5 GB at ten pictures a second.
+_FULL_BYTES, _TIGHT_BYTES = _GB // 2, 5 * _GB
+# Each thing said waits for the disk: this long, and people notice; longer, and pictures are lost.
+_SLOW_MS, _STUCK_MS = 100.0, 1000.0
+_FORGETS = ("tmpfs", "ramfs", "overlay")
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """What was found of the folder.
+
+    Attributes:
+        folder: Where recordings go.
+        error: Why nothing can be written there; "" where it can.
+        free_bytes: Room that is left.
+        kind: Of file system.
+        sync_ms: How long the disk took until something was kept, a few times.
+    """
+
+    folder: str
+    error: str = ""
+    free_bytes: int = 0
+    kind: str = ""
+    sync_ms: tuple[float, ...] = ()
+
+
+def check_disk(disk: Disk) -> tuple[Finding, ...]:
+    """Return whether recordings can be kept."""
+    if disk.error:
+        words = f"{disk.folder}: {disk.error}"
+        return (problem("recordings", words, "Make it yours, or name another with `tallybone play --record DIR`."),)
+    return (_check_room(disk), *_check_speed(disk))
+
+
+def _check_room(disk: Disk) -> Finding:
+    free = f"{disk.free_bytes / _GB:.1f} GB free in {disk.folder}"
+    if disk.kind in _FORGETS:
+        return warning(
+            "recordings",
+            f"{free}, which is empty after a restart ({disk.kind})",
+            "Put them on a disk or USB stick: `tallybone play --record DIR`.",
+        )
+    if disk.free_bytes < _FULL_BYTES:
+        return problem(
+            "recordings", free, "Nothing can be recorded. Delete the oldest:", "tallybone sessions --keep 5GB"
+        )
+    if disk.free_bytes < _TIGHT_BYTES:
+        return warning(
+            "recordings", f"{free}: less than an evening", "Delete the oldest:", "tallybone sessions --keep 5GB"
+        )
+    return ok("recordings", free)
+
+
+def _check_speed(disk: Disk) -> tuple[Finding, ...]:
+    if not disk.sync_ms:
+        return ()
+    middle, longest = sorted(disk.sync_ms)[len(disk.sync_ms) // 2], max(disk.sync_ms)
+    words = f"keeps what is written within {middle:.0f} ms, {longest:.0f} ms at most"
+    if longest >= _STUCK_MS:
+        return (problem("disk", words, "Much too slow: the card is worn out or a fake. Take a new one (A2)."),)
+    if middle >= _SLOW_MS:
+        return (warning("disk", words, "A faster card (A2), or a USB stick, makes the score come sooner."),)
+    return (ok("disk", words),)

@@ -1,0 +1,97 @@
+"""A table that is only thought of: everything is well with it, until a test breaks something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
+from hardware.config.read import read_hardware
+from hardware.pin_factory import PinLibrary
+from tallybone.doctor.access import Device, User
+from tallybone.doctor.boot import Board, Boot
+from tallybone.doctor.camera import Seen
+from tallybone.doctor.libraries import Library, Venv, Wanted
+from tallybone.doctor.machine import Machine
+from tallybone.doctor.parts import Opened
+from tallybone.doctor.sound import Sounds
+from tallybone.doctor.storage import Disk
+
+PI = Machine("Raspberry Pi 4 Model B Rev 1.5", "Debian GNU/Linux 13 (trixie)", 64, (3, 13), 3796, 51.0, 0, True)
+CONFIG = "dtparam=spi=on\nenable_uart=1\ncore_freq=500\ncore_freq_min=500\n"
+BOOT = Boot(Board.PI4, "/boot/firmware/config.txt", CONFIG, "console=tty1 root=PARTUUID=1")
+ANN = User("ann", frozenset({"ann", "gpio"}), frozenset({"gpio"}))
+VENV = Venv("/home/pi/tallybone/.venv", sees_system=True)
+SEEN = Seen(wide_px=1280, high_px=720, per_s=29.7, grey=96.0, contrast=40.0, sharpness=0.5, glare=0.01)
+WHOLE: HardwareConfig = read_hardware(
+    {
+        "leds": [
+            {"driver": "single", "pins": [5, 6, 13, 26]},
+            {"driver": "strip", "count": 8, "shows": "all"},
+        ],
+        "buttons": {"driver": "gpio", "call": [17, 27, 22, 23], "next": 24},
+        "knock": {"driver": "microphone"},
+        "displays": [{"driver": "serlcd-20x4", "url": "/dev/serial0"}],
+    }
+)
+
+
+@dataclass
+class FakeProbes:
+    """Answers that a test gives; it notes what was asked of parts."""
+
+    said_machine: Machine = PI
+    said_boot: Boot = BOOT
+    said_user: User = ANN
+    libraries: dict[str, Library] = field(default_factory=dict)
+    devices: dict[str, Device] = field(default_factory=dict)
+    seen: Seen = SEEN
+    sounds: Sounds = field(default_factory=Sounds)
+    opened: dict[str, Opened] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    def machine(self) -> Machine:
+        return self.said_machine
+
+    def boot(self) -> Boot:
+        assert self.said_machine.is_pi, "only a Raspberry Pi has a config.txt"
+        return self.said_boot
+
+    def user(self) -> User:
+        return self.said_user
+
+    def venv(self) -> Venv:
+        return VENV
+
+    def library(self, wanted: Wanted) -> Library:
+        return self.libraries.get(wanted.module, Library("5.0", ""))
+
+    def device(self, path: str) -> Device:
+        return self.devices.get(path, Device(is_there=True, is_usable=True, group="gpio"))
+
+    def disk(self, folder: Path) -> Disk:
+        return Disk(str(folder), "", 30_000_000_000, "ext4", (4.0, 5.0, 30.0))
+
+    def camera(self, source: str) -> Seen:
+        self.asked.append(f"camera {source}")
+        return self.seen
+
+    def leds(self, part: LedsPart, pins: PinLibrary) -> Opened:
+        return self._opened(f"LEDs {part.driver}")
+
+    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> Opened:
+        return self._opened("buttons")
+
+    def microphone(self, part: KnockPart) -> Sounds:
+        self.asked.append("microphone")
+        return self.sounds
+
+    def knock(self, part: KnockPart, pins: PinLibrary) -> Opened:
+        return self._opened("knock")
+
+    def display(self, part: DisplayPart) -> Opened:
+        return self._opened(f"display {part.url}")
+
+    def _opened(self, name: str) -> Opened:
+        self.asked.append(name)
+        return self.opened.get(name, Opened(details="there"))

@@ -1,0 +1,128 @@
+"""config.txt: what counts for which board, and what the parts need in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hardware.config.config import HardwareConfig
+from hardware.config.read import read_hardware
+from tallybone.doctor.boot import Board, Boot, board_of, settings_of
+from tallybone.doctor.boot_checks import check_boot, taken_pins
+from tallybone.doctor.finding import Finding, Grade
+from tests.tallybone.doctor.fake_table import BOOT, WHOLE
+
+STRIP = read_hardware({"leds": [{"driver": "strip", "count": 8}]})
+MICROPHONE = read_hardware({"knock": {"driver": "microphone", "wire": "i2s"}})
+NOTHING = HardwareConfig()
+
+
+def found(config: str, hardware: HardwareConfig, *, camera: str = "usb:0", board: Board = Board.PI5) -> list[Finding]:
+    return list(check_boot(Boot(board, "/boot/firmware/config.txt", config, "console=tty1"), hardware, camera))
+
+
+def on_the_pins(url: str) -> HardwareConfig:
+    return read_hardware({"displays": [{"driver": "segment", "url": url}]})
+
+
+@pytest.mark.parametrize(
+    ("model", "board"),
+    [
+        ("Raspberry Pi 4 Model B Rev 1.5", Board.PI4),
+        ("Raspberry Pi 5 Model B Rev 1.0", Board.PI5),
+        ("Raspberry Pi 500 Rev 1.0", Board.PI5),
+        ("Raspberry Pi Zero 2 W Rev 1.0", Board.ZERO2),
+        ("Raspberry Pi 3 Model B Plus Rev 1.3", Board.PI3),
+        ("", Board.OTHER),
+    ],
+)
+def test_boards_are_known_by_what_they_call_themselves(model: str, board: Board) -> None:
+    assert board_of(model) is board
+
+
+def test_only_sections_for_this_board_count() -> None:
+    config = "a=1 # why\n#b=2\n[pi4]\nc=3\n[pi0]\nd=4\n[all]\ne=5\n[none]\nf=6"
+    assert settings_of(config, Board.PI4) == (("a", "1"), ("c", "3"), ("e", "5"))
+    assert settings_of(config, Board.ZERO2) == (("a", "1"), ("d", "4"), ("e", "5"))
+
+
+def test_of_two_lines_the_last_one_counts() -> None:
+    boot = replace(BOOT, config="dtparam=spi=on,i2c_arm\ndtparam=spi=off")
+    assert not boot.is_on("spi")
+    assert boot.is_on("i2c_arm")
+
+
+def test_a_whole_table_on_a_pi_that_is_set_up_has_no_problem() -> None:
+    assert {finding.grade for finding in check_boot(BOOT, WHOLE, "pi:0")} == {Grade.OK}
+
+
+def test_spi_that_is_off_is_switched_on_by_a_line_that_counts_for_this_board() -> None:
+    (finding,) = found("[pi4]\ndtparam=spi=on", STRIP)
+    assert (finding.part, finding.grade) == ("SPI 0", Grade.PROBLEM)
+    assert finding.commands[:2] == tuple(
+        f"echo '{line}' | sudo tee -a /boot/firmware/config.txt" for line in ("[all]", "dtparam=spi=on")
+    )
+    assert found("dtparam=spi=on", STRIP)[0].grade is Grade.OK
+
+
+def test_the_second_spi_is_an_overlay_with_enough_chips() -> None:
+    piezo = read_hardware({"knock": {"driver": "piezo-spi", "spi": "1.1"}})
+    assert found("dtoverlay=spi1-1cs", piezo)[0].commands[0].startswith("echo 'dtoverlay=spi1-2cs'")
+    assert found("dtoverlay=spi1-3cs", piezo)[0].grade is Grade.OK
+
+
+@pytest.mark.parametrize(
+    ("board", "missing"),
+    [(Board.PI4, ["core_freq=500", "core_freq_min=500"]), (Board.ZERO2, ["core_freq=250"]), (Board.PI5, None)],
+)
+def test_the_clock_of_a_strip_is_held_where_it_would_change(board: Board, missing: list[str] | None) -> None:
+    findings = found("dtparam=spi=on", STRIP, board=board)
+    assert findings[0].grade is Grade.OK
+    told = None if len(findings) == 1 else [command.split("'")[1] for command in findings[1].commands[:-1]]
+    assert told == missing
+
+
+def test_a_microphone_on_the_pins_needs_its_overlay() -> None:
+    assert found("", MICROPHONE)[0].grade is Grade.PROBLEM
+    assert found("dtoverlay=googlevoicehat-soundcard", MICROPHONE)[0].grade is Grade.OK
+
+
+@pytest.mark.parametrize(
+    ("board", "config", "kernel_line", "url", "grade"),
+    [
+        (Board.PI4, "", "", "/dev/serial0", Grade.PROBLEM),
+        (Board.PI4, "enable_uart=1", "", "/dev/serial0", Grade.OK),
+        (Board.PI4, "enable_uart=1", "console=serial0,115200 quiet", "/dev/serial0", Grade.PROBLEM),
+        (Board.PI5, "enable_uart=1", "", "/dev/ttyAMA0", Grade.PROBLEM),
+        (Board.PI5, "dtparam=uart0=on", "", "/dev/ttyAMA0", Grade.OK),
+        (Board.PI5, "dtparam=uart0=on", "", "/dev/serial0", Grade.WARNING),
+    ],
+)
+def test_the_serial_pins_are_on_and_have_no_console(
+    board: Board, config: str, kernel_line: str, url: str, grade: Grade
+) -> None:
+    boot = Boot(board, "/boot/firmware/config.txt", config, kernel_line)
+    assert [finding.grade for finding in check_boot(boot, on_the_pins(url), "usb:0")] == [grade]
+
+
+def test_a_display_on_usb_needs_nothing() -> None:
+    assert found("", on_the_pins("/dev/ttyUSB0")) == []
+
+
+def test_the_old_camera_system_and_a_pi_that_does_not_look_are_problems_of_its_own_camera() -> None:
+    config = "start_x=1\ncamera_auto_detect=0"
+    assert [finding.grade for finding in found(config, NOTHING, camera="pi:0")] == [Grade.PROBLEM] * 2
+    assert found(config, NOTHING, camera="usb:0") == []
+    assert found("camera_auto_detect=0\ndtoverlay=imx708", NOTHING, camera="pi:0") == []
+
+
+def test_pins_that_the_system_takes_are_named_with_the_line_that_takes_them() -> None:
+    buttons = read_hardware({"buttons": {"driver": "gpio", "next": 4, "undo": 9, "draw": 24}})
+    words = {finding.words for finding in found("dtoverlay=w1-gpio\ndtparam=spi=on", buttons)}
+    assert words == {
+        "GPIO 4 is for the button next, but dtoverlay=w1-gpio in config.txt takes it",
+        "GPIO 9 is for the button undo, but dtparam=spi=on in config.txt takes it",
+    }
+    taken = taken_pins(replace(BOOT, config="dtoverlay=w1-gpio,gpiopin=17\nenable_uart=1"))
+    assert taken == {17: "dtoverlay=w1-gpio,gpiopin=17", 14: "enable_uart=1", 15: "enable_uart=1"}

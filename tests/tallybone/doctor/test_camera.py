@@ -1,0 +1,88 @@
+"""What a camera shows: its size, pace, light and focus, measured on pictures and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from tallybone.doctor.camera import Seen, check_camera, look_through, seen_in
+from tallybone.doctor.finding import Finding, Grade
+from tallybone.live_camera import PacedCamera, shot_of
+from tests.tallybone.doctor.fake_table import SEEN
+from vision.pyramid import Image
+
+OK, WARNING, PROBLEM = Grade.OK, Grade.WARNING, Grade.PROBLEM
+
+
+def tiles() -> Image:
+    """Draw light tiles with pips on a cloth, with sharp edges."""
+    image = np.full((720, 1280, 3), 90, np.uint8)
+    for x in range(100, 1180, 160):
+        for y in range(100, 620, 130):
+            cv2.rectangle(image, (x, y), (x + 100, y + 50), (225, 230, 235), -1)
+            cv2.circle(image, (x + 25, y + 25), 6, (30, 30, 30), -1)
+    return np.asarray(image, np.uint8)
+
+
+def grades(image: Image) -> list[Grade]:
+    return [finding.grade for finding in check_camera("usb:0", seen_in(image, 30.0))]
+
+
+def judged(seen: Seen, name: str = "usb:0") -> list[Finding]:
+    return list(check_camera(name, seen))
+
+
+def test_a_sharp_picture_of_tiles_is_well() -> None:
+    assert grades(tiles()) == [OK, OK]
+
+
+@pytest.mark.parametrize(("sigma_px", "grade"), [(0.5, OK), (2.0, WARNING), (4.0, WARNING)])
+def test_a_picture_out_of_focus_is_blurred(sigma_px: float, grade: Grade) -> None:
+    blurred = np.asarray(cv2.GaussianBlur(tiles(), (0, 0), sigma_px), np.uint8)
+    assert grades(blurred) == [OK, grade]
+
+
+def test_dark_and_bright_and_covered_pictures_are_told_apart() -> None:
+    words = [
+        check_camera("usb:0", seen_in(np.asarray(image, np.uint8), 30.0))[1].words.partition(" (")[0]
+        for image in (tiles() // 8, np.clip(tiles().astype(int) + 140, 0, 255), np.full((720, 1280, 3), 3))
+    ]
+    assert words == ["dark", "too bright", "all of one colour"]
+
+
+def test_a_small_picture_is_a_warning_however_it_is_turned() -> None:
+    assert judged(replace(SEEN, wide_px=640, high_px=480))[0].grade is WARNING
+    assert judged(replace(SEEN, wide_px=720, high_px=1280))[0].grade is OK
+
+
+def test_a_slow_camera_is_a_warning_and_a_folder_of_pictures_is_not() -> None:
+    assert judged(replace(SEEN, per_s=5.0))[0].grade is WARNING
+    assert judged(replace(SEEN, per_s=1.0), "pictures/")[0].grade is OK
+
+
+def test_a_camera_that_shows_nothing_is_a_problem_in_its_own_words() -> None:
+    (found,) = judged(Seen("usb:0: there is no such camera"))
+    assert (found.grade, found.words) == (PROBLEM, "there is no such camera")
+
+
+def test_pace_and_picture_come_from_what_the_camera_gives() -> None:
+    now_ns = [0]
+
+    def wait(seconds: float) -> None:
+        now_ns[0] += round(seconds * 1e9)
+
+    def items() -> Iterator:  # type: ignore[type-arg] # of what a camera shows
+        return (shot_of(tiles(), number * 50_000_000, "here") for number in range(1000))
+
+    seen = look_through(PacedCamera(items(), lambda: now_ns[0]), wait)
+    assert (seen.wide_px, seen.high_px) == (1280, 720)
+    assert seen.per_s == pytest.approx(20.0, rel=0.05)
+    assert 4.0e9 <= now_ns[0] < 4.2e9
+
+
+def test_a_camera_that_gives_no_picture_says_so() -> None:
+    assert look_through(PacedCamera(iter(()), lambda: 0), lambda _: None).error == "it gives no picture"

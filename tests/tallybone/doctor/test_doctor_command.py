@@ -1,0 +1,69 @@
+"""`tallybone doctor`: its exit codes, its JSON, and a table.toml that is wrong."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+from tallybone.doctor.command import doctor
+from tallybone.doctor.parts import Opened
+from tests.tallybone.doctor.fake_table import FakeProbes
+
+TABLE = """
+[camera]
+url = "simulated:seed=3"
+[hardware.buttons]
+driver = "gpio"
+next = 24
+"""
+
+
+def examined(path: Path | None, probes: FakeProbes, *, as_json: bool = False) -> tuple[int, str]:
+    out = io.StringIO()
+    return doctor(path, as_json=as_json, probes=probes, folder=Path("/recordings"), out=out), out.getvalue()
+
+
+def table(folder: Path, text: str = TABLE) -> Path:
+    path = folder / "table.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_table_that_is_well_ends_with_0(tmp_path: Path) -> None:
+    probes = FakeProbes()
+    code, out = examined(table(tmp_path), probes)
+    assert (code, out.splitlines()[-1]) == (0, "All is well.")
+    assert probes.asked == ["camera simulated:seed=3", "buttons"]
+
+
+def test_a_problem_ends_with_1_and_is_explained(tmp_path: Path) -> None:
+    probes = FakeProbes(opened={"buttons": Opened("the button next cannot have pin 24: GPIO busy")})
+    code, out = examined(table(tmp_path), probes)
+    assert (code, out.splitlines()[-1]) == (1, "1 problem.")
+    assert "problem    buttons      the button next cannot have pin 24: GPIO busy\n" in out
+    assert "Is a game running?" in out
+
+
+def test_json_is_one_object(tmp_path: Path) -> None:
+    code, out = examined(table(tmp_path), FakeProbes(), as_json=True)
+    values = json.loads(out)
+    assert (code, values["well"], out.count("\n")) == (0, True, 1)
+    assert {"part", "grade", "words", "mend", "commands"} == set(values["findings"][0])
+
+
+def test_every_fault_of_the_file_is_said_and_the_rest_is_still_examined(tmp_path: Path) -> None:
+    wrong = table(tmp_path, '[hardware.buttons]\ndriver = "gpoi"\n[hardware.knock]\ndriver = "ear"\n')
+    probes = FakeProbes()
+    code, out = examined(wrong, probes)
+    assert code == 1
+    assert out.count("table.toml") >= 2
+    assert "hardware.buttons" in out
+    assert "hardware.knock" in out
+    assert probes.asked == ["camera usb:0"]
+
+
+def test_a_file_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
+    code, out = examined(tmp_path / "absent.toml", FakeProbes())
+    assert code == 1
+    assert "No such file" in out

@@ -1,0 +1,109 @@
+"""The whole examination: order, what is tried and what is left out, and what is said in 80 columns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hardware.config.config import HardwareConfig
+from hardware.config.read import read_hardware
+from tallybone.doctor.access import Device
+from tallybone.doctor.camera import Seen
+from tallybone.doctor.examine import examine
+from tallybone.doctor.finding import Finding, Grade, ok, problem, warning
+from tallybone.doctor.libraries import Library
+from tallybone.doctor.parts import Opened, check_opened
+from tallybone.doctor.report import as_values, is_well, lines_of, summary
+from tallybone.table_file import TableFile
+from tests.tallybone.doctor.fake_table import PI, WHOLE, FakeProbes
+
+EVERYTHING = ["camera pi:0", "LEDs single", "LEDs strip", "buttons", "microphone", "display /dev/serial0"]
+
+
+def findings(probes: FakeProbes, hardware: HardwareConfig = WHOLE, camera: str | None = "pi:0") -> list[Finding]:
+    return list(examine(TableFile(camera, hardware), Path("/recordings"), probes))
+
+
+def problems(probes: FakeProbes) -> list[tuple[str, str]]:
+    return [(one.part, one.words) for one in findings(probes) if one.grade is Grade.PROBLEM]
+
+
+def test_a_table_without_fault_is_tried_whole_and_is_well() -> None:
+    probes = FakeProbes()
+    assert {one.grade for one in findings(probes)} == {Grade.OK}
+    assert probes.asked == EVERYTHING
+
+
+def test_without_parts_only_the_machine_and_the_camera_are_looked_at() -> None:
+    probes = FakeProbes()
+    said = findings(probes, HardwareConfig(), None)
+    assert probes.asked == ["camera usb:0"]
+    assert [one.part for one in said if one.grade is Grade.ABSENT] == ["LEDs", "buttons", "knock", "display"]
+
+
+def test_a_laptop_is_not_asked_for_its_config_txt() -> None:
+    said = findings(FakeProbes(said_machine=replace(PI, model="")))
+    assert "SPI 0" not in {one.part for one in said}
+
+
+def test_a_part_whose_device_is_missing_is_said_once_and_not_tried() -> None:
+    probes = FakeProbes(devices={"/dev/gpiochip0": Device(is_there=False), "/dev/snd": Device(is_there=False)})
+    assert [part for part, _ in problems(probes)] == ["LEDs", "microphone"]
+    assert probes.asked == ["camera pi:0", "LEDs strip", "display /dev/serial0"]
+
+
+def test_one_broken_part_does_not_hide_the_others() -> None:
+    probes = FakeProbes(
+        libraries={"lgpio": Library(None, "No module named 'lgpio'")},
+        seen=Seen("pi:0: the camera is in use"),
+        opened={"buttons": Opened("the button next cannot have pin 24"), "LEDs strip": Opened("GPIO busy")},
+    )
+    assert problems(probes) == [
+        ("lgpio", "missing, and needed for LEDs and buttons on pins"),
+        ("camera", "the camera is in use"),
+        ("LEDs", "GPIO busy"),
+        ("buttons", "the button next cannot have pin 24"),
+    ]
+    assert probes.asked == EVERYTHING
+
+
+def test_virtual_parts_need_no_wire() -> None:
+    virtual = read_hardware({"leds": [{"driver": "virtual"}], "buttons": {"driver": "virtual"}})
+    assert {one.grade for one in findings(FakeProbes(), virtual)} == {Grade.OK, Grade.ABSENT}
+
+
+def test_a_button_that_is_held_and_a_pin_that_is_taken_are_explained() -> None:
+    held = check_opened("buttons", Opened(details="9", held=("call 1", "next")))
+    assert (held.grade, held.words) == (Grade.WARNING, "held down, or wired wrongly: call 1, next")
+    assert "Is a game running?" in check_opened("LEDs", Opened("LED 0 cannot have its pin: 'GPIO busy'")).mend
+
+
+@pytest.mark.parametrize("columns", [80])
+def test_every_line_but_commands_fits_in_80_columns(columns: int) -> None:
+    long = problem("a part", "many words " * 20, "how to mend it in even more words " * 10, "x" * 90)
+    lines = ["".join(text for text, _ in line) for line in lines_of(long)]
+    assert len(lines) > 5
+    assert all(len(line) <= columns for line in lines[:-1])
+    assert lines[0].startswith("problem    a part       many words")
+    assert lines[-1] == " " * 11 + "$ " + "x" * 90
+
+
+def test_a_hostile_name_cannot_reach_the_terminal() -> None:
+    assert "\x1b" not in str(lines_of(problem("camera", "usb:\x1b[2J0: no such camera")))
+
+
+def test_warnings_are_no_hindrance_and_problems_are() -> None:
+    found = (ok("a", "b"), warning("c", "d"), warning("e", "f"))
+    assert (is_well(found), summary(found)) == (True, "2 warnings.")
+    assert (is_well(found[:1]), summary(found[:1])) == (True, "All is well.")
+    worse = (*found, problem("g", "h"))
+    assert (is_well(worse), summary(worse)) == (False, "1 problem and 2 warnings.")
+
+
+def test_json_holds_all_that_is_printed() -> None:
+    values = json.loads(json.dumps(as_values((problem("g", "h", "i", "j", "k"),))))
+    found = {"part": "g", "grade": "problem", "words": "h", "mend": "i", "commands": ["j", "k"]}
+    assert values == {"well": False, "findings": [found]}

@@ -1,0 +1,62 @@
+"""Checks of the computer: its system, memory, heat, power and clock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tallybone.doctor.finding import Grade
+from tallybone.doctor.machine import (
+    check_clock,
+    check_machine,
+    check_memory,
+    check_power,
+    check_system,
+    check_temperature,
+)
+from tests.tallybone.doctor.fake_table import PI
+
+OK, WARNING, PROBLEM, ABSENT = Grade.OK, Grade.WARNING, Grade.PROBLEM, Grade.ABSENT
+
+
+def test_a_good_pi_has_nothing_to_mend() -> None:
+    assert {finding.grade for finding in check_machine(PI)} == {OK}
+
+
+def test_a_system_of_32_bits_is_a_problem_and_a_new_python_is_none() -> None:
+    assert check_system(PI).words == "Raspberry Pi 4 Model B Rev 1.5, Debian GNU/Linux 13 (trixie), 64 bit, Python 3.13"
+    assert "64-bit" in check_system(replace(PI, bits=32)).mend
+    assert check_system(replace(PI, python=(3, 10))).grade is PROBLEM
+    assert check_system(replace(PI, model="")).words.startswith("no Raspberry Pi, ")
+
+
+@pytest.mark.parametrize(("memory_mb", "grade"), [(None, ABSENT), (300, PROBLEM), (430, WARNING), (3796, OK)])
+def test_memory(memory_mb: int | None, grade: Grade) -> None:
+    assert check_memory(memory_mb).grade is grade
+
+
+@pytest.mark.parametrize(("heat_c", "grade"), [(None, ABSENT), (51.0, OK), (70.0, WARNING), (80.0, PROBLEM)])
+def test_heat(heat_c: float | None, grade: Grade) -> None:
+    assert check_temperature(heat_c).grade is grade
+
+
+@pytest.mark.parametrize(
+    ("throttled", "grade", "words"),
+    [
+        (None, ABSENT, "only a Raspberry Pi"),
+        (0x0, OK, "strong enough"),
+        (0x50005, PROBLEM, "too low just now"),
+        (0x50000, WARNING, "too low since"),
+        (0x80008, WARNING, "slower than it can just now"),
+        (0x20000, WARNING, "was slowed down"),
+    ],
+)
+def test_low_voltage_is_told_from_heat_and_now_from_before(throttled: int | None, grade: Grade, words: str) -> None:
+    found = check_power(throttled)
+    assert found.grade is grade
+    assert words in found.words
+
+
+def test_a_clock_that_was_never_set_is_no_hindrance() -> None:
+    assert [check_clock(is_set=said).grade for said in (None, True, False)] == [ABSENT, OK, WARNING]

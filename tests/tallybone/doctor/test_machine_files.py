@@ -1,0 +1,130 @@
+"""The probes of the computer: on a tree of files that is made up, and on the machine that runs this."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tallybone.doctor.boot import Board
+from tallybone.doctor.libraries import Wanted
+from tallybone.doctor.machine import Machine
+from tallybone.doctor.machine_files import (
+    read_boot,
+    read_device,
+    read_machine,
+    read_user,
+    read_venv,
+    run,
+    try_disk,
+    try_library,
+)
+
+FILES = {
+    "proc/device-tree/model": "Raspberry Pi 5 Model B Rev 1.0\0",
+    "proc/meminfo": "MemTotal:        8137168 kB\nMemFree:         1 kB\n",
+    "proc/cmdline": "console=serial0,115200 quiet\n",
+    "etc/os-release": 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 13 (trixie)"\n',
+    "sys/class/thermal/thermal_zone0/temp": "51234\n",
+    "boot/firmware/config.txt": "dtparam=spi=on\n",
+}
+
+
+def tree(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def says(answers: dict[str, str], command: tuple[str, ...]) -> str:
+    return answers.get(command[0], "")
+
+
+def test_a_pi_is_read_from_its_files_and_commands(tmp_path: Path) -> None:
+    answers = {"vcgencmd": "throttled=0x50000", "timedatectl": "no"}
+    found = read_machine(tree(tmp_path, FILES), lambda command: says(answers, command))
+    version = (sys.version_info.major, sys.version_info.minor)
+    assert replace(found, bits=64) == Machine(
+        "Raspberry Pi 5 Model B Rev 1.0", "Debian GNU/Linux 13 (trixie)", 64, version, 7946, 51.234, 0x50000, False
+    )
+    boot = read_boot(tmp_path, found.model)
+    assert (boot.board, boot.path) == (Board.PI5, str(tmp_path / "boot/firmware/config.txt"))
+    assert boot.is_on("spi")
+    assert "serial0" in boot.kernel_line
+
+
+def test_what_a_computer_does_not_say_is_not_made_up(tmp_path: Path) -> None:
+    found = read_machine(tmp_path, lambda _: "")
+    said = (found.model, found.memory_mb, found.temperature_c, found.throttled, found.is_clock_set)
+    assert said == ("", None, None, None, None)
+    assert not found.is_pi
+    assert read_boot(tmp_path, "").path == ""
+
+
+def test_the_mark_of_the_time_service_says_that_the_clock_was_set(tmp_path: Path) -> None:
+    tree(tmp_path, {"run/systemd/timesync/synchronized": ""})
+    assert read_machine(tmp_path, lambda _: "no").is_clock_set is True
+
+
+def test_a_command_that_is_not_there_or_fails_says_nothing() -> None:
+    assert run(("no-such-command",)) == ""
+    assert run(("false",)) == ""
+    assert run(("echo", "yes")) == "yes"
+
+
+def test_a_library_is_imported_for_real() -> None:
+    there = try_library(Wanted("numpy", "numpy", "pictures", probe="array"))
+    assert (there.error, there.version is None) == ("", False)
+    gone = try_library(Wanted("no_such_library", "no-such-library", "nothing"))
+    assert (gone.version, gone.error) == (None, "No module named 'no_such_library'")
+    empty = try_library(Wanted("numpy", "numpy", "pictures", probe="gpiochip_open"))
+    assert empty.error == "module 'numpy' has no attribute 'gpiochip_open'"
+
+
+def test_a_library_that_ends_python_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "crashes_here.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = try_library(Wanted("crashes_here", "crashes-here", "nothing"))
+    assert found.error == "Python dies of signal 4 when it is imported"
+
+
+def test_device_files_are_looked_at(tmp_path: Path) -> None:
+    assert not read_device(str(tmp_path / "absent")).is_there
+    null = read_device("/dev/null")
+    assert (null.is_there, null.is_usable) == (True, True)
+
+
+def test_the_user_has_a_name_and_groups() -> None:
+    user = read_user()
+    assert user.name
+    assert user.groups
+
+
+def test_a_venv_says_whether_it_sees_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    for said, sees in (("true", True), ("false", False)):
+        (tmp_path / "pyvenv.cfg").write_text(f"home = /usr/bin\ninclude-system-site-packages = {said}\n")
+        assert read_venv().sees_system is sees
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    assert read_venv().path == ""
+
+
+def test_a_disk_is_tried_where_the_folder_would_be_and_left_as_it_was(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"disk / ext4 rw 0 0\nmemory {tmp_path} tmpfs rw 0 0\n")
+    found = try_disk(tmp_path / "not" / "yet", mounts)
+    assert (found.error, found.kind, len(found.sync_ms)) == ("", "tmpfs", 8)
+    assert found.free_bytes > 0
+    assert list(tmp_path.iterdir()) == [mounts]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_is_not_ours_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert try_disk(tmp_path).error == "Permission denied"
