@@ -58,3 +58,22 @@ def _doctor(
     from tallybone.doctor.command import doctor
 
     raise typer.Exit(doctor(config, as_json=as_json))
+
+
+hardware = typer.Typer(help="LEDs, buttons, knock sensor and displays.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(hardware, name="hardware")
+
+
+@hardware.callback()
+def _of_hardware() -> None:
+    """LEDs, buttons, knock sensor and displays."""
+
+
+@hardware.command("test")
+def _hardware_test(
+    *, config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None
+) -> None:
+    """Walk through LEDs, buttons, knock and displays with you: what do you see, what comes when you press?"""
+    from tallybone.hardware_command import walk_through
+
+    raise typer.Exit(walk_through(config))

@@ -1,0 +1,250 @@
+"""`tallybone hardware test` with somebody at the table who sees, presses and knocks, and with nobody."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hardware.buttons.panel import Buttons, VirtualButtons
+from hardware.colour import Rgb
+from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
+from hardware.display.display import FakeDisplay
+from hardware.knock.sensor import KnockSensor
+from hardware.leds.lamps import FakeLeds, Lamps, LedError
+from hardware.leds.patterns import OFF
+from hardware.virtual.drivers import VirtualKnock
+from tallybone.hardware_command import walk_through
+from tallybone.hardware_walk import TEST_PAGE
+
+TABLE = """
+[[hardware.leds]]
+driver = "single"
+pins = [5, 6]
+[hardware.buttons]
+driver = "gpio"
+call = [17, 27]
+next = 24
+[hardware.knock]
+driver = "microphone"
+[[hardware.displays]]
+driver = "segment"
+url = "/dev/ttyUSB0"
+"""
+WHITE = Rgb(255, 255, 255)
+
+
+class Table(io.StringIO):
+    """A table with fake parts, and answers to what is printed there, by how that begins."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: dict[str, Callable[[], None]] = {}
+        self.leds_, self.sensor, self.screen = FakeLeds(2), VirtualKnock(), FakeDisplay()
+        self.buttons_ = VirtualButtons(("call 1", "call 2", "next"))
+        self.lacks = ""
+
+    def write(self, text: str) -> int:
+        for begin, answer in self.answers.items():
+            if text.startswith(begin):
+                answer()
+        return super().write(text)
+
+    def leds(self, part: LedsPart) -> Lamps:
+        if self.lacks == "leds":
+            raise LedError("LED 0 cannot have its pin")
+        return Lamps(self.leds_)
+
+    def buttons(self, part: ButtonsPart) -> Buttons:
+        return self.buttons_
+
+    def knock(self, part: KnockPart) -> KnockSensor:
+        self.sensor.start()
+        return self.sensor
+
+    def display(self, part: DisplayPart) -> FakeDisplay:
+        return self.screen
+
+
+@dataclass
+class Hands:
+    """Types keys, presses buttons and knocks when they are asked for."""
+
+    table: Table
+    fd: int
+
+    def types(self, keys: str) -> Callable[[], None]:
+        def typed() -> None:
+            os.write(self.fd, keys.encode())
+
+        return typed
+
+    def presses(self, *buttons: str) -> Callable[[], None]:
+        def pressed() -> None:
+            for button in buttons:
+                self.table.buttons_.press(button, 1)
+
+        return pressed
+
+    def knocks(self, times: int) -> Callable[[], None]:
+        def knocked() -> None:
+            for _ in range(times):
+                self.table.sensor.knock(time.monotonic_ns())
+
+        return knocked
+
+
+@pytest.fixture
+def hands() -> Iterator[tuple[Table, Hands, int]]:
+    """A table, hands at it, and the end of a pipe at which their keys come out."""
+    keys, typed = os.pipe()
+    table = Table()
+    yield table, Hands(table, typed), keys
+    os.close(keys)
+    os.close(typed)
+
+
+def willing(table: Table, hands: Hands) -> None:
+    """Let the hands do all that they are asked for."""
+    table.answers |= {
+        "  LED ": hands.types("y"),
+        "  call 1 (GPIO 17)": hands.presses("call 1"),
+        "  call 2 (GPIO 27)": hands.presses("call 2"),
+        "  next (GPIO 24)": hands.presses("next"),
+        "knock: ": hands.knocks(3),
+        "  what it shows": hands.types("y"),
+    }
+
+
+def walk(table: Table, keys: int, folder: Path, text: str = TABLE) -> tuple[int, list[str]]:
+    path = folder / "table.toml"
+    path.write_text(text)
+    code = walk_through(path, opener=table, fd=keys, out=table)
+    return code, table.getvalue().rpartition("\n\n")[2].splitlines()
+
+
+def test_a_table_that_works_is_walked_to_its_end(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
+    table, person, keys = hands
+    willing(table, person)
+    code, summary = walk(table, keys, tmp_path)
+    assert (code, [line.split(None, 1)[0] for line in summary]) == (0, ["ok"] * 4)
+    assert summary[0] == "ok       LEDs (seats)          2 seen"
+    assert "3 of 3 heard, strength 0.50 to 0.50" in summary[2]
+    assert [colours for colours in table.leds_.shown if colours != (OFF, OFF)] == [(WHITE, OFF), (OFF, WHITE)]
+    assert table.leds_.shown[-1] == (OFF, OFF)
+    assert table.screen.pages == (TEST_PAGE,)
+    assert table.screen.is_closed
+
+
+def test_buttons_that_are_swapped_are_told_with_what_came_instead(
+    hands: tuple[Table, Hands, int], tmp_path: Path
+) -> None:
+    table, person, keys = hands
+    willing(table, person)
+    table.answers["  call 1 (GPIO 17)"] = person.presses("call 2", "call 1")
+    table.answers["  call 2 (GPIO 27)"] = person.presses("call 1")
+    table.answers["that was call 1: "] = person.types("n")
+    table.answers["  next (GPIO 24)"] = person.types("n")
+    code, summary = walk(table, keys, tmp_path)
+    assert code == 1
+    assert "  call 1 (GPIO 17): that was call 2: are their wires swapped?\n" in table.getvalue()
+    assert summary[1].split(None, 2)[2] == "call 1: call 2 came first; call 2: call 1 came; next: nothing came"
+
+
+def test_an_led_that_is_not_seen_and_a_display_that_is_dark_fail(
+    hands: tuple[Table, Hands, int], tmp_path: Path
+) -> None:
+    table, person, keys = hands
+    willing(table, person)
+    table.answers["  LED 2"] = person.types("n")
+    del table.answers["  LED "]
+    table.answers["  LED 1"] = person.types("y")
+    table.answers["  what it shows"] = person.types("n")
+    code, summary = walk(table, keys, tmp_path)
+    assert code == 1
+    assert summary[0].startswith("failed   LEDs (seats)          not seen: 2;")
+    assert summary[3].startswith("failed   display segment       not seen;")
+
+
+def test_leds_can_be_shown_again_from_the_first(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
+    table, person, keys = hands
+    willing(table, person)
+    del table.answers["  LED "]
+    replies = list("qnyay")
+
+    def reply() -> None:
+        person.types(replies.pop())()
+
+    table.answers["  LED "] = reply
+    walk(table, keys, tmp_path)
+    asked = [line for line in table.getvalue().splitlines() if line.startswith("  LED")]
+    replies_shown = ("1 of 2: seen", "2 of 2: again", "1 of 2: seen", "2 of 2: not seen")
+    assert asked == [f"  LED {reply}" for reply in replies_shown]
+
+
+def test_every_step_can_be_skipped_and_that_is_no_failure(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
+    table, person, keys = hands
+    person.types("ssssss")()
+    code, summary = walk(table, keys, tmp_path)
+    assert (code, [line.split(None, 1)[0] for line in summary]) == (0, ["skipped"] * 4)
+
+
+def test_q_ends_the_walk_with_what_came_until_then(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
+    table, person, keys = hands
+    person.types("nnq")()
+    code, summary = walk(table, keys, tmp_path)
+    assert (code, len(summary)) == (1, 2)
+    assert summary[1].split() == ["skipped", "the", "rest", "ended", "with", "q"]
+    assert table.leds_.shown[-1] == (OFF, OFF)
+
+
+def test_where_nobody_can_type_the_walk_ends(tmp_path: Path) -> None:
+    with Path(os.devnull).open() as nothing:
+        code, summary = walk(Table(), nothing.fileno(), tmp_path)
+    assert (code, summary) == (0, ["skipped  the rest              ended with q"])
+
+
+def test_a_part_that_cannot_be_had_has_failed_and_the_others_follow(
+    hands: tuple[Table, Hands, int], tmp_path: Path
+) -> None:
+    table, person, keys = hands
+    willing(table, person)
+    table.lacks = "leds"
+    code, summary = walk(table, keys, tmp_path)
+    assert (code, summary[0]) == (1, "failed   LEDs (seats)          LED 0 cannot have its pin")
+    assert [line.split(None, 1)[0] for line in summary[1:]] == ["ok"] * 3
+
+
+def test_real_drivers_on_mock_pins_are_walked_and_virtual_parts_left_out(
+    hands: tuple[Table, Hands, int], tmp_path: Path
+) -> None:
+    _, person, keys = hands
+    path = tmp_path / "table.toml"
+    path.write_text(
+        '[hardware]\npins = "mock"\n[[hardware.leds]]\ndriver = "single"\npins = [5, 6]\n'
+        '[[hardware.leds]]\ndriver = "virtual"\n[hardware.buttons]\ndriver = "gpio"\nnext = 24\n'
+        '[hardware.knock]\ndriver = "piezo-pin"\npin = 21\n[[hardware.displays]]\ndriver = "virtual"\n'
+    )
+    person.types("yysn")()
+    out = io.StringIO()
+    assert walk_through(path, fd=keys, out=out) == 1
+    summary = out.getvalue().rpartition("\n\n")[2].splitlines()
+    assert [line.split(None, 2)[:2] for line in summary] == [
+        ["ok", "LEDs"],
+        ["skipped", "buttons"],
+        ["failed", "knock"],
+    ]
+
+
+def test_a_table_that_is_wrong_or_has_no_parts_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    for text, code, words in (("", 0, "no parts"), ("[hardware.knock]\ndriver = 1\n", 1, "hardware.knock")):
+        path.write_text(text)
+        out = io.StringIO()
+        assert walk_through(path, fd=0, out=out) == code
+        assert words in out.getvalue()
