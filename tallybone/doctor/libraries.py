@@ -10,7 +10,6 @@ from hardware.pin_factory import PinLibrary
 from tallybone.doctor.finding import Finding, ok, problem
 
 _EXTRA = "pip install 'tallybone[pi]'"
-_OLDEST_OPENCV = (4, 12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +22,7 @@ class Wanted:
         why: What needs it.
         apt: The package of Raspberry Pi OS that has it; "" where pip's is right.
         probe: What a working one can do: an attribute of the module; "" for nothing.
+        oldest: The first version that will do.
     """
 
     module: str
@@ -30,6 +30,7 @@ class Wanted:
     why: str
     apt: str = ""
     probe: str = ""
+    oldest: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,11 @@ class Venv:
     sees_system: bool
 
 
-_CORE = (Wanted("numpy", "numpy", "all pictures"), Wanted("cv2", "opencv-python-headless", "all pictures"))
-_GPIOZERO = Wanted("gpiozero", "gpiozero", "LEDs and buttons on pins")
+_CORE = (
+    Wanted("numpy", "numpy", "all pictures", oldest=(2, 0)),
+    Wanted("cv2", "opencv-python-headless", "all pictures", oldest=(4, 12)),
+)
+_GPIOZERO = Wanted("gpiozero", "gpiozero", "LEDs and buttons on pins", oldest=(2, 0))
 _LGPIO = Wanted("lgpio", "lgpio", "LEDs and buttons on pins", "python3-lgpio", probe="gpiochip_open")
 _SPIDEV = Wanted("spidev", "spidev", "strips and piezos on SPI", "python3-spidev", probe="SpiDev")
 _PICAMERA = Wanted("picamera2", "picamera2", "the camera of the Pi", "python3-picamera2", probe="Picamera2")
@@ -94,13 +98,10 @@ def check_library(wanted: Wanted, library: Library, venv: Venv) -> Finding:
     name = wanted.package
     part = name.removesuffix("-python-headless")
     if not library.error:
-        if wanted.module == "cv2" and _numbers(library.version) < _OLDEST_OPENCV:
-            return problem(
-                part,
-                f"version {library.version} is too old (apt's, most likely)",
-                "Tallybone needs 4.12:",
-                f"pip install '{name}>=4.12'",
-            )
+        oldest = ".".join(map(str, wanted.oldest))
+        if _numbers(library.version) < wanted.oldest:
+            words = f"{library.version} is too old; it is apt's, most likely"
+            return problem(part, words, f"Tallybone needs {oldest}:", f"pip install '{name}>={oldest}'")
         return ok(part, f"{library.version or 'there'}, for {wanted.why}")
     missing = f"No module named '{wanted.module}'" in library.error
     words = f"missing, and needed for {wanted.why}" if missing else library.error
@@ -125,10 +126,14 @@ def _how(wanted: Wanted, library: Library, venv: Venv) -> Iterator[str]:
 
 def _from_apt(wanted: Wanted, library: Library, venv: Venv) -> Iterator[str]:
     is_hidden = bool(venv.path) and not venv.sees_system
+    is_without_half = wanted.module == "picamera2" and "libcamera" in library.error
     is_stub = wanted.module == "lgpio" and "gpiochip_open" in library.error
     if is_stub:
         yield "pip has installed an empty one (it has none for this Python). Take apt's instead:"
         yield "pip uninstall -y lgpio"
+    elif is_without_half:
+        yield "pip's picamera2 lacks its other half. Take apt's, which has it:"
+        yield "pip uninstall -y picamera2"
     elif is_hidden:
         yield f"It comes from the system, which the venv {venv.path} does not see. Let it see the system:"
     else:
@@ -139,6 +144,6 @@ def _from_apt(wanted: Wanted, library: Library, venv: Venv) -> Iterator[str]:
 
 
 def _numbers(version: str | None) -> tuple[int, ...]:
-    """Return a version so that it can be compared; one that is no number is taken for new."""
+    """Return a version so that it can be compared; one that is not known is taken for new."""
     parts = (version or "").split(".")[:2]
-    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else _OLDEST_OPENCV
+    return tuple(int(part) for part in parts) if all(part.isdecimal() for part in parts) else (1_000_000, 0)

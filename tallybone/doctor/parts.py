@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from tallybone.doctor.finding import Finding, ok, problem, warning
 
+# One may be a door or a cup.
+_RESTLESS = 3
 _GAME = "Is a game running? Only one program at a time can have it."
 
 
@@ -17,11 +19,15 @@ class Opened:
         trouble: Why it could not be had; "" where it could.
         details: What there is to say about it.
         held: Buttons that were down though nobody pressed them.
+        hits: What a piezo has felt in a second in which nobody knocked.
+        doubt: What is odd about it otherwise; "" for nothing.
     """
 
     trouble: str = ""
     details: str = ""
     held: tuple[str, ...] = ()
+    hits: int = 0
+    doubt: str = ""
 
 
 def check_opened(part: str, opened: Opened) -> Finding:
@@ -33,4 +39,9 @@ def check_opened(part: str, opened: Opened) -> Finding:
         words = f"held down, or wired wrongly: {', '.join(opened.held)}"
         mend = "Each button stands between its pin and ground, and closes only when pressed (normally open)."
         return warning(part, words, mend)
+    if opened.hits >= _RESTLESS:
+        words = f"it feels {opened.hits} hits a second though nobody knocks"
+        return warning(part, words, "Turn its trimmer up, and join the ground of the piezo with that of the Pi.")
+    if opened.doubt:
+        return warning(part, opened.doubt, "docs/wiring.md shows its wires.")
     return ok(part, opened.details)

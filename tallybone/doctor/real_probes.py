@@ -10,9 +10,10 @@ from pathlib import Path
 from hardware.buttons.debounce import Sample
 from hardware.buttons.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError
-from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
+from hardware.config.config import ButtonsPart, DisplayDriver, DisplayPart, KnockPart, LedsPart
 from hardware.display.display import DisplayError
 from hardware.display.page import Page
+from hardware.display.serial_port import serial_port
 from hardware.knock.errors import KnockError
 from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.leds.lamps import LedError
@@ -26,13 +27,14 @@ from tallybone.doctor.boot import Boot
 from tallybone.doctor.camera import Seen, look_through
 from tallybone.doctor.libraries import Library, Venv, Wanted
 from tallybone.doctor.machine import Machine
+from tallybone.doctor.nextion import doubt_of_nextion
 from tallybone.doctor.parts import Opened
 from tallybone.doctor.sound import Ear, Sounds, listen_to
 from tallybone.doctor.storage import Disk
 from tallybone.live_start import new_game, open_camera
 from vision.errors import VisionError
 
-_TICK_S, _ANSWERS_S = 0.05, 3.0
+_TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0
 # One that starts when its port is opened has started by then, and is sent everything again.
 _SHOWS_S = 1.5
 _SHOWN = Page(message="The doctor is here")
@@ -134,13 +136,14 @@ class RealProbes:
             sensor = self._opener(pins).knock(part)
         except (KnockError, PinError) as error:
             return Opened(str(error))
-        self._wait(2 * _TICK_S)
-        trouble = sensor.state.problem
+        self._wait(_FEELS_S)
+        hits, trouble = len(sensor.read()), sensor.state.problem
         sensor.close()
-        return Opened(trouble or "", f"{part.driver}; knock on the table with `tallybone hardware test`")
+        return Opened(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
 
     def display(self, part: DisplayPart) -> Opened:
-        """Show a word on a display."""
+        """Show a word on a display, and let a Nextion say that it is one."""
+        doubt = self._doubt_of_nextion(part) if part.driver is DisplayDriver.NEXTION else ""
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
         except (DisplayError, ValueError) as error:
@@ -157,7 +160,13 @@ class RealProbes:
         if not state.is_connected:
             return Opened(state.problem or "its port does not open")
         shown = f'it should say "{_SHOWN.message}" now' if part.url else "virtual"
-        return Opened(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "))
+        return Opened(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "), doubt=doubt)
+
+    def _doubt_of_nextion(self, part: DisplayPart) -> str:
+        try:
+            return doubt_of_nextion(lambda baud: serial_port(part.url, baud)(), part.baud, self._wait)
+        except (OSError, DisplayError):
+            return ""  # that it cannot be opened is said when it is to show a word
 
     def _opener(self, pins: PinLibrary) -> PartOpener:
         return PartOpener(pins, VirtualPanel(()), self._clock)

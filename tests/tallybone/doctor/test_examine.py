@@ -75,9 +75,13 @@ def test_virtual_parts_need_no_wire() -> None:
     assert {one.grade for one in findings(FakeProbes(), virtual)} == {Grade.OK, Grade.ABSENT}
 
 
-def test_a_button_that_is_held_and_a_pin_that_is_taken_are_explained() -> None:
+def test_what_is_held_restless_or_taken_is_explained() -> None:
     held = check_opened("buttons", Opened(details="9", held=("call 1", "next")))
     assert (held.grade, held.words) == (Grade.WARNING, "held down, or wired wrongly: call 1, next")
+    restless = check_opened("knock", Opened(details="piezo-pin", hits=8))
+    assert (restless.grade, "trimmer" in restless.mend) == (Grade.WARNING, True)
+    assert check_opened("knock", Opened(details="piezo-pin", hits=1)).grade is Grade.OK
+    assert check_opened("display", Opened(doubt="it does not answer")).grade is Grade.WARNING
     assert "Is a game running?" in check_opened("LEDs", Opened("LED 0 cannot have its pin: 'GPIO busy'")).mend
 
 

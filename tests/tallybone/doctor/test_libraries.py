@@ -6,7 +6,7 @@ import pytest
 
 from hardware.config.config import HardwareConfig
 from tallybone.doctor.finding import Finding, Grade
-from tallybone.doctor.libraries import Library, Venv, Wanted, check_library, wanted_by
+from tallybone.doctor.libraries import Library, Venv, check_library, wanted_by
 from tests.tallybone.doctor.fake_table import WHOLE
 
 IN_VENV, ALONE, OUTSIDE = (
@@ -61,9 +61,20 @@ def test_portaudio_is_asked_for_by_the_name_of_its_package() -> None:
     assert missing("sounddevice", error="PortAudio library not found").commands == ("sudo apt install libportaudio2",)
 
 
+def test_a_picamera2_of_pip_without_libcamera_is_replaced_by_apts() -> None:
+    found = missing("picamera2", error="No module named 'libcamera'")
+    assert found.commands == ("pip uninstall -y picamera2", "sudo apt install python3-picamera2")
+
+
+def test_the_old_gpiozero_of_apt_is_a_problem() -> None:
+    assert check_library(BY_NAME["gpiozero"], Library("1.6.2", ""), IN_VENV).commands == (
+        "pip install 'gpiozero>=2.0'",
+    )
+
+
 @pytest.mark.parametrize(
     ("version", "grade"), [("4.6.0", Grade.PROBLEM), ("4.12.0.88", Grade.OK), ("5.0.0.93", Grade.OK)]
 )
 def test_the_old_opencv_of_apt_is_a_problem(version: str, grade: Grade) -> None:
-    found = check_library(Wanted("cv2", "opencv-python-headless", "all pictures"), Library(version, ""), IN_VENV)
+    found = check_library(BY_NAME["cv2"], Library(version, ""), IN_VENV)
     assert (found.part, found.grade) == ("opencv", grade)

@@ -1,0 +1,46 @@
+"""A Nextion is asked whether it is one, at its speed and at others."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallybone.doctor.nextion import doubt_of_nextion
+
+END = b"\xff\xff\xff"
+
+
+class FakeNextion:
+    """A wire to a display that understands only its own speed; each wire is closed before the next is opened."""
+
+    def __init__(self, baud: int) -> None:
+        self.baud = baud
+        self.heard = b""
+        self.is_open, self.is_heard = False, False
+
+    def open_at(self, baud: int) -> FakeNextion:
+        assert not self.is_open, "two wires at once"
+        self.is_open, self.is_heard, self.heard = True, baud == self.baud, b""
+        return self
+
+    def write(self, data: bytes) -> None:
+        self.heard += data
+
+    def read(self) -> bytes:
+        is_asked = self.is_heard and self.heard.endswith(END + b"connect" + END)
+        return b"comok 1,30601-0,NX4832T035_011R,163,61488,D264B8204F0E1828,16777216" + END if is_asked else b""
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+@pytest.mark.parametrize(
+    ("baud", "doubt"),
+    [(9600, ""), (115_200, "it talks at 115200 baud: write baud = 115200 in table.toml"), (1, "it does not answer")],
+)
+def test_a_nextion_answers_at_its_speed(baud: int, doubt: str) -> None:
+    nextion = FakeNextion(baud)
+    waited: list[float] = []
+    found = doubt_of_nextion(nextion.open_at, 9600, waited.append)
+    assert found.startswith(doubt)
+    assert bool(found) == (len(waited) > 2)
+    assert not nextion.is_open
