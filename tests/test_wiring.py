@@ -11,6 +11,8 @@ from docs.wiring_drawings.drawings import EXAMPLE, FOLDER, drawings, example_pin
 from docs.wiring_drawings.header import GPIO_AT, header_sheet
 from docs.wiring_drawings.sheet import Room, Sheet
 from hardware.config.config import ButtonsDriver, DisplayDriver, KnockDriver, LedsDriver
+from hardware.config.pins import pins_used
+from hardware.config.read import read_hardware
 from tallybone.table_file import load_table
 
 PIN_OF = {gpio: 2 * row + 1 + side for row, two in enumerate(GPIO_AT) for side, gpio in enumerate(two)}
@@ -41,6 +43,28 @@ def test_the_header_has_its_gpio_where_a_raspberry_pi_has_them() -> None:
         14: 8, 18: 12, 10: 19, 8: 24, 0: 27, 1: 28, 12: 32, 26: 37, 21: 40,
     }  # fmt: skip
     assert sorted(gpio for gpio in PIN_OF if gpio is not None) == list(range(28))
+
+
+def test_every_pin_that_a_drawing_names_is_where_the_header_has_it() -> None:
+    named = [pair for sheet in drawings().values() for pair in re.findall(r"GPIO (\d+) \(pin (\d+)\)", sheet.svg())]
+    assert len(named) == 13
+    assert [int(pin) for _, pin in named] == [PIN_OF[int(gpio)] for gpio, _ in named]
+
+
+@pytest.mark.parametrize(
+    ("row", "part"),
+    [
+        ("strip", {"leds": [{"driver": "strip", "count": 8, "spi": "0.0"}]}),
+        ("MCP3008", {"knock": {"driver": "piezo-spi", "spi": "0.0"}}),
+        ("MCP3008 beside a strip", {"knock": {"driver": "piezo-spi", "spi": "1.0"}}),
+        ("I2S microphone", {"knock": {"driver": "microphone", "wire": "i2s"}}),
+        ("display on the pins", {"displays": [{"driver": "segment", "url": "/dev/serial0"}]}),
+    ],
+)
+def test_the_text_says_which_pins_a_bus_takes(row: str, part: dict[str, object]) -> None:
+    taken = sorted(use.pin for use in pins_used(read_hardware(part)))
+    (said,) = re.findall(rf"^\| {row} \|.*\| (\d+)(?: to |, )(\d+)[^|]*\|$", WIRING, flags=re.MULTILINE)
+    assert taken == list(range(int(said[0]), int(said[1]) + 1))
 
 
 @pytest.mark.parametrize("name", drawings())

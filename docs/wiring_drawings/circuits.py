@@ -22,7 +22,7 @@ def led_and_button() -> Sheet:
     """Return the drawing of an LED, an RGB LED and a button."""
     sheet = Sheet(900, 560, "A button, an LED and a three-coloured LED on pins of a Raspberry Pi")
     sheet.text((30, 36), "A button", size=17, bold=True)
-    pin(sheet, (190, 80), "GPIO 17", "pulled up inside")
+    pin(sheet, (190, 80), "GPIO 17 (pin 11)", "pulled up inside")
     sheet.wire((190, 80), (280, 80), colour=BLUE)
     push_button(sheet, (300, 80))
     sheet.wire((320, 80), (400, 80))
@@ -31,7 +31,7 @@ def led_and_button() -> Sheet:
         sheet, (470, 48), ("Between pin and ground, nothing else.", "No resistor, never to 3.3 V or 5 V."), width=390
     )
     sheet.text((30, 176), "An LED of one colour", size=17, bold=True)
-    pin(sheet, (190, 230), "GPIO 5", "4 mA")
+    pin(sheet, (190, 230), "GPIO 5 (pin 29)", "4 mA")
     sheet.wire((190, 230), (240, 230), colour=ORANGE)
     resistor(sheet, (260, 230), "330 Ω")
     sheet.wire((280, 230), (310, 230))
@@ -73,7 +73,7 @@ def strip() -> Sheet:
     """Return the drawing of a strip on SPI."""
     sheet = Sheet(1000, 470, "A strip of WS2812 LEDs on SPI 0, with a level shifter and a supply of its own")
     sheet.text((30, 36), "A strip (WS2812, NeoPixel) on SPI 0", size=17, bold=True)
-    pin(sheet, (190, 150), "GPIO 10", "pin 19, SPI data, 3.3 V")
+    pin(sheet, (190, 150), "GPIO 10 (pin 19)", "SPI out, 3.3 V")
     chip(sheet, (300, 92), (150, 150), "74AHCT125")
     sheet.wire((190, 150), (300, 150), colour=GREEN)
     for y, left, right in ((155, "2  1A", "1Y  3"), (195, "1  1OE", "VCC 14"), (230, "7  GND", "")):

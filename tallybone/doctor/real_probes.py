@@ -164,9 +164,10 @@ class RealProbes:
 
     def _doubt_of_nextion(self, part: DisplayPart) -> str:
         try:
-            return doubt_of_nextion(lambda baud: serial_port(part.url, baud)(), part.baud, self._wait)
+            doubt = doubt_of_nextion(lambda baud: serial_port(part.url, baud)(), part.baud, self._wait)
         except (OSError, DisplayError):
             return ""  # that it cannot be opened is said when it is to show a word
+        return f"{part.url}: {doubt}" if doubt else ""
 
     def _opener(self, pins: PinLibrary) -> PartOpener:
         return PartOpener(pins, VirtualPanel(()), self._clock)
