@@ -67,11 +67,11 @@ def devices_of(hardware: HardwareConfig, camera: str) -> tuple[tuple[str, str], 
 
 
 def camera_device(camera: str) -> str:
-    """Return the device file of a camera; "" for one that has none."""
-    number = camera.removeprefix("usb:")
-    if camera.startswith("pi:"):
+    """Return the device file of a camera; "" for one that has none, and for usb:N, which may be any."""
+    where = camera.partition(",")[0]
+    if where.startswith("pi:"):
         return _MEDIA
-    return f"/dev/video{number}" if number.isdecimal() else camera if camera.startswith("/dev/") else ""
+    return where if where.startswith("/dev/") else ""
 
 
 def leds_device(leds: LedsPart, pins: PinLibrary) -> str:

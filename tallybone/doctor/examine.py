@@ -26,7 +26,7 @@ from tallybone.doctor.sound import check_sound
 from tallybone.doctor.storage import check_disk
 from tallybone.table_file import TableFile
 
-USUAL_CAMERA = "usb:0"
+USUAL_CAMERA, NO_CAMERA = "usb:0", "none"
 
 
 def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
@@ -54,7 +54,9 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
         if found.grade is not Grade.OK:
             yield found
     # What has no device that can be used was said just now; it cannot be tried.
-    if camera_device(camera) not in lost:
+    if camera == NO_CAMERA:
+        yield absent("camera", "none in table.toml")
+    elif camera_device(camera) not in lost:
         yield from check_camera(camera, probes.camera(camera))
     yield from _lights(table.hardware, probes, lost)
     yield from _buttons(table.hardware, probes, lost)

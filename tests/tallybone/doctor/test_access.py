@@ -17,8 +17,8 @@ def about(device: Device, path: str = "/dev/ttyAMA0", user: User = ANN) -> Findi
 
 
 def test_each_device_is_asked_for_once() -> None:
-    assert devices_of(WHOLE, "usb:2") == (
-        ("camera", "/dev/video2"),
+    assert devices_of(WHOLE, "/dev/v4l/by-id/usb-cam-index0,size=1920x1080") == (
+        ("camera", "/dev/v4l/by-id/usb-cam-index0"),
         ("LEDs", "/dev/gpiochip0"),
         ("LEDs", "/dev/spidev0.0"),
         ("microphone", "/dev/snd"),
@@ -36,7 +36,7 @@ def test_what_has_no_device_asks_for_none() -> None:
             "displays": [{"driver": "segment", "url": "socket://scores:5000"}],
         }
     )
-    assert devices_of(virtual, "simulated:seed=3") == ()
+    assert devices_of(virtual, "simulated:seed=3") == devices_of(virtual, "usb:0") == ()
     assert devices_of(virtual, "pi:0") == (("camera", "/dev/media0"),)
 
 

@@ -44,6 +44,13 @@ def test_without_parts_only_the_machine_and_the_camera_are_looked_at() -> None:
     assert [one.part for one in said if one.grade is Grade.ABSENT] == ["LEDs", "buttons", "knock", "display"]
 
 
+def test_a_table_without_a_camera_is_not_looked_at() -> None:
+    probes = FakeProbes()
+    said = {one.part: one.grade for one in findings(probes, HardwareConfig(), "none")}
+    assert said["camera"] is Grade.ABSENT
+    assert probes.asked == []
+
+
 def test_a_laptop_is_not_asked_for_its_config_txt() -> None:
     said = findings(FakeProbes(said_machine=replace(PI, model="")))
     assert "SPI 0" not in {one.part for one in said}
