@@ -76,7 +76,9 @@ def test_pace_and_picture_come_from_what_the_camera_gives() -> None:
         now_ns[0] += round(seconds * 1e9)
 
     def items() -> Iterator:  # type: ignore[type-arg] # of what a camera shows
-        return (shot_of(tiles(), number * 50_000_000, "here") for number in range(1000))
+        """Give four pictures in the first second, while the camera finds its light, then twenty a second."""
+        times_ns = [*range(0, 10**9, 250_000_000), *range(10**9, 10**10, 50_000_000)]
+        return (shot_of(tiles(), t_ns, "here") for t_ns in times_ns)
 
     seen = look_through(PacedCamera(items(), lambda: now_ns[0]), wait)
     assert (seen.wide_px, seen.high_px) == (1280, 720)
