@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
@@ -115,6 +117,30 @@ def test_a_folder_of_pictures_is_looked_through_as_a_camera(tmp_path: Path) -> N
 def test_a_camera_that_is_not_there_says_so(tmp_path: Path) -> None:
     assert "no such camera" in RealProbes(waits).camera("usb:97").error
     assert RealProbes(waits).camera(str(tmp_path / "absent")).error
+
+
+def test_a_microphone_is_listened_to_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams: list[SimpleNamespace] = []
+
+    def stream(**asked: Any) -> SimpleNamespace:
+        streams.append(SimpleNamespace(**asked, active=True, start=lambda: None, close=lambda: None))
+        return streams[-1]
+
+    def hear(seconds: float) -> None:
+        """Give as much sound as time goes by, half as loud as can be."""
+        count = round(seconds * streams[-1].samplerate)
+        times = SimpleNamespace(currentTime=5.0, inputBufferAdcTime=5.0 - seconds)
+        samples = np.resize(np.array([0.5, -0.5], np.float32), count)
+        streams[-1].callback(samples[:, None], count, times, SimpleNamespace(input_overflow=False))
+
+    library = SimpleNamespace(InputStream=stream, PortAudioError=RuntimeError)
+    monkeypatch.setitem(sys.modules, "sounddevice", library)
+    part = read_hardware({"knock": {"driver": "microphone", "device": "USB"}}).knock
+    assert part is not None
+    sounds = RealProbes(hear).microphone(part)
+    assert (sounds.error, streams[0].device) == ("", "USB")
+    assert sounds.share == pytest.approx(1.0)
+    assert sounds.level_db == pytest.approx(-6.0, abs=0.1)
 
 
 def test_a_microphone_is_closed_after_it_was_listened_to() -> None:
