@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from hardware import open_parts
 from hardware.buttons.panel import Buttons, VirtualButtons
 from hardware.colour import Rgb
 from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
@@ -18,6 +20,7 @@ from hardware.display.display import FakeDisplay
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF
+from hardware.pin_factory import PinLibrary, open_pins
 from hardware.virtual.drivers import VirtualKnock
 from tallybone.hardware_command import walk_through
 from tallybone.hardware_walk import TEST_PAGE
@@ -239,6 +242,24 @@ def test_real_drivers_on_mock_pins_are_walked_and_virtual_parts_left_out(
         ["skipped", "buttons"],
         ["failed", "knock"],
     ]
+
+
+def test_a_button_on_a_mock_pin_is_pressed(
+    hands: tuple[Table, Hands, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, _, keys = hands
+    factory = open_pins(PinLibrary.MOCK)
+    monkeypatch.setattr(open_parts, "open_pins", lambda _: factory)
+
+    def press() -> None:
+        factory.pin(24).drive_low()
+        threading.Timer(0.1, factory.pin(24).drive_high).start()
+
+    table.answers["  next (GPIO 24): "] = press
+    path = tmp_path / "table.toml"
+    path.write_text('[hardware]\npins = "mock"\n[hardware.buttons]\ndriver = "gpio"\nnext = 24\n')
+    assert walk_through(path, fd=keys, out=table) == 0
+    assert table.getvalue().endswith("ok       buttons               all 1 came as they should\n")
 
 
 def test_a_table_that_is_wrong_or_has_no_parts_says_so(tmp_path: Path) -> None:
