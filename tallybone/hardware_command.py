@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
@@ -36,7 +37,7 @@ from tallybone.keyboard import keyboard_on
 from tallybone.table_file import TableFileError, load_table
 from tallybone.terminal import printable
 
-_CANNOT = (LedError, ButtonError, KnockError, DisplayError, PinError, ValueError)
+_CANNOT = (LedError, ButtonError, KnockError, DisplayError, PinError)
 _STYLES = {Outcome.WELL: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED: "dim"}
 
 
@@ -116,7 +117,7 @@ def _walked(hardware: HardwareConfig, steps: _Steps) -> Iterator[Result]:
 
 
 class _Steps:
-    """Opens each part for its step, and lets it go whatever happens. A part that cannot be had has failed."""
+    """Opens each part for its step, and lets it go whatever happens. A part that cannot be had or read has failed."""
 
     def __init__(self, opener: OpensParts, walk: Walk, clock: Callable[[], int]) -> None:
         self._opener, self._walk, self._clock = opener, walk, clock
@@ -124,39 +125,29 @@ class _Steps:
     def leds(self, part: LedsPart) -> Result:
         name = f"LEDs ({part.shows})"
         try:
-            lamps = self._opener.leds(part)
+            with off_at_exit(self._opener.leds(part)) as lamps:
+                return self._walk.leds(name, lamps, has_colours=part.driver is not LedsDriver.SINGLE)
         except _CANNOT as error:
             return Result(name, Outcome.FAILED, str(error))
-        with off_at_exit(lamps):
-            return self._walk.leds(name, lamps, has_colours=part.driver is not LedsDriver.SINGLE)
 
     def buttons(self, part: ButtonsPart) -> Result:
         try:
-            buttons = self._opener.buttons(part)
+            with closing(self._opener.buttons(part)) as buttons:
+                return self._walk.buttons(buttons, {one.name: one.pin for one in part.pins})
         except _CANNOT as error:
             return Result("buttons", Outcome.FAILED, str(error))
-        try:
-            return self._walk.buttons(buttons, {one.name: one.pin for one in part.pins})
-        finally:
-            buttons.close()
 
     def knock(self, part: KnockPart) -> Result:
         try:
-            sensor = self._opener.knock(part)
+            with closing(self._opener.knock(part)) as sensor:
+                return self._walk.knock(sensor, self._clock())
         except _CANNOT as error:
             return Result("knock", Outcome.FAILED, str(error))
-        try:
-            return self._walk.knock(sensor, self._clock())
-        finally:
-            sensor.close()
 
     def display(self, part: DisplayPart) -> Result:
         name = f"display {part.driver}"
         try:
-            display = self._opener.display(part)
+            with closing(self._opener.display(part)) as display:
+                return self._walk.display(name, display)
         except _CANNOT as error:
             return Result(name, Outcome.FAILED, str(error))
-        try:
-            return self._walk.display(name, display)
-        finally:
-            display.close()

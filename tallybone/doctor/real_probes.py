@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -112,10 +113,9 @@ class RealProbes:
             down[name] = sample.is_down
 
         try:
-            buttons = GpioButtons({one.name: one.pin for one in part.pins}, open_pins(pins), tap=tap)
-            self._wait(_TICK_S)
-            buttons.read()
-            buttons.close()
+            with closing(GpioButtons({one.name: one.pin for one in part.pins}, open_pins(pins), tap=tap)) as buttons:
+                self._wait(_TICK_S)
+                buttons.read()
         except (ButtonError, PinError) as error:
             return Opened(str(error))
         held = tuple(name for name, is_down in down.items() if is_down)
@@ -146,7 +146,7 @@ class RealProbes:
         doubt = self._doubt_of_nextion(part) if part.driver is DisplayDriver.NEXTION else ""
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
-        except (DisplayError, ValueError) as error:
+        except DisplayError as error:
             return Opened(str(error))
         display.show(_SHOWN)
         for _ in range(round(_ANSWERS_S / _TICK_S)):

@@ -223,6 +223,16 @@ def test_a_part_that_cannot_be_had_has_failed_and_the_others_follow(
     assert [line.split(None, 1)[0] for line in summary[1:]] == ["ok"] * 3
 
 
+def test_buttons_that_fail_while_they_are_asked_for_are_told(hands: tuple[Table, Hands, int], tmp_path: Path) -> None:
+    table, person, keys = hands
+    willing(table, person)
+    table.answers["  call 2 (GPIO 27)"] = table.buttons_.close
+    code, summary = walk(table, keys, tmp_path)
+    assert code == 1
+    assert summary[1].startswith("failed   buttons               the buttons were closed")
+    assert [line.split(None, 1)[0] for line in summary] == ["ok", "failed", "ok", "ok"]
+
+
 def test_real_drivers_on_mock_pins_are_walked_and_virtual_parts_left_out(
     hands: tuple[Table, Hands, int], tmp_path: Path
 ) -> None:
