@@ -113,6 +113,7 @@ class SettleGate:
         self._is_moving = True
         self._moved = _no_cells()
         self._covered = _no_cells()
+        self._last_moved_ns = np.zeros((_ROWS, _COLUMNS), np.int64)
         self._crossed = dict.fromkeys(Side, 0)
 
     def feed(self, grey: Grey, t_ns: int) -> Stillness:
@@ -156,6 +157,7 @@ class SettleGate:
             self._moved, self._crossed = _no_cells(), dict.fromkeys(Side, 0)
         self._still, self._still_since_ns = now, t_ns
         self._moved = self._moved | moved
+        self._last_moved_ns[moved] = t_ns
         self._covered = _no_cells()
         if self._table is not None:
             self._covered = _reaching_in(_cells(_cover(self._table, now), _COVERED_POINTS))
@@ -167,13 +169,26 @@ class SettleGate:
         still_ns = t_ns - self._still_since_ns
         if still_ns < _SETTLED_NS:
             return
-        if self._is_moving and self._table is not None:
-            self._covered = _reaching_in(_cells(_cover(self._table, now), _COVERED_POINTS))
+        if self._table is not None and (self._is_moving or self._covered.any()):
+            self._covered = self._covered_now(self._table, now, t_ns)
         is_covered = bool(self._covered.any())
         if not is_covered or still_ns >= _PATIENCE_NS:
             self._is_moving = False
-        if not is_covered or still_ns >= _BELONGS_NS:
-            self._table, self._covered = now, _no_cells()
+        if self._table is None or not is_covered:
+            self._table = now
+
+    def _covered_now(self, table: Plane, now: Plane, t_ns: int) -> Cells:
+        """Return which cells are covered; those that lay still for long, whatever moved elsewhere, are table by now.
+
+        A boneyard at the border is laid out in one go, and then the game goes on around it.
+        """
+        covered = _reaching_in(_cells(_cover(table, now), _COVERED_POINTS))
+        belongs = covered & (t_ns - self._last_moved_ns >= _BELONGS_NS)
+        if not belongs.any():
+            return covered
+        points = belongs.repeat(_CELL, axis=0).repeat(_CELL, axis=1)
+        self._table = np.where(points, now, table)
+        return _reaching_in(_cells(_cover(self._table, now), _COVERED_POINTS))
 
 
 def _predicted(before: Plane, now: Plane) -> Plane:

@@ -168,6 +168,20 @@ def test_what_lies_still_over_the_border_belongs_to_the_table_after_a_while() ->
     assert not [film.show(mat) for _ in range(120)][-1].is_covered
 
 
+def test_a_boneyard_over_the_border_belongs_to_the_table_while_hands_go_on_elsewhere() -> None:
+    film = Film()
+    film.rest()
+    film.table = film.with_arm(Side.LEFT, 160)
+    for _ in range(6):  # a hand every second, never five seconds without
+        for length_px in (60, 150, 150, 60):
+            film.show(film.with_arm(Side.RIGHT, length_px))
+        stillness = film.rest(30)
+    assert not stillness.is_covered
+    for length_px in (60, 150, 60):
+        film.show(film.with_arm(Side.RIGHT, length_px))
+    assert film.rest(8).is_settled
+
+
 def test_a_tile_at_the_border_is_no_hand() -> None:
     film = Film()
     film.rest()
