@@ -94,7 +94,7 @@ def test_a_game_goes_on_while_its_display_is_unplugged_and_is_replayed_as_it_was
     )
     last = pressed[-1]
     # Nothing more is laid while the display comes back.
-    still = tuple(replace(last, t_ns=last.t_ns + number * 100_000_000) for number in range(1, 31))
+    still = tuple(replace(last, t_ns=last.t_ns + number * 100_000_000) for number in range(1, 151))
     source = write_recording(tmp_path / "source.mcap", (*pressed, *still))
     port = PtyPort(EmulatedSerLcd(20, 4), tmp_path / "display")
     port.plug()
