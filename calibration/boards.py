@@ -1,0 +1,103 @@
+"""What is printed to be found again: four corner blocks of markers, and the ChArUco board for the lens."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from cv2 import aruco
+from numpy.typing import NDArray
+
+from calibration.sheet import BLACK, WHITE, Box
+
+Points = NDArray[np.float64]
+
+# A block is two by two markers: with half of it under a hand or a glass, others are still found.
+BLOCKS = 4
+MARKERS_PER_BLOCK = 4
+MARKER_MM = 36.0
+# White around each marker: as wide as one of its six cells, without which it is not found.
+QUIET_MM = MARKER_MM / 6
+BLOCK_MM = 2 * MARKER_MM + 3 * QUIET_MM
+# The board is one for both papers: it fits A4 and Letter with margins that printers need.
+BOARD_COLUMNS, BOARD_ROWS = 9, 6
+SQUARE_MM = 28.0
+BOARD_MARKER_MM = 21.0
+BOARD_CORNERS = (BOARD_COLUMNS - 1) * (BOARD_ROWS - 1)
+
+
+def corner_dictionary() -> aruco.Dictionary:
+    """Return the markers of the corner blocks."""
+    return aruco.getPredefinedDictionary(aruco.DICT_4X4_50)
+
+
+def lens_board() -> aruco.CharucoBoard:
+    """Return the board for the lens; its markers are others than those of the corners."""
+    dictionary = aruco.getPredefinedDictionary(aruco.DICT_5X5_50)
+    return aruco.CharucoBoard((BOARD_COLUMNS, BOARD_ROWS), SQUARE_MM, BOARD_MARKER_MM, dictionary)
+
+
+def marker_corners_mm(place: int) -> Points:
+    """Return the corners of one of a block's markers, shape (4, 2), clockwise from its top left.
+
+    Args:
+        place: 0 to 3: top left, top right, bottom right, bottom left.
+
+    Returns:
+        Millimetres from the middle of the block, x right, y up.
+    """
+    right, down = ((0, 0), (1, 0), (1, 1), (0, 1))[place]
+    step = MARKER_MM + QUIET_MM
+    left, top = right * step - (MARKER_MM + QUIET_MM / 2), QUIET_MM / 2 + MARKER_MM - down * step
+    far, low = left + MARKER_MM, top - MARKER_MM
+    return np.array([(left, top), (far, top), (far, low), (left, low)])
+
+
+def marker_outward() -> Points:
+    """Return which way the corners of a marker move when its black grows by 1 each way, shape (4, 2), y up."""
+    return np.array([(-1.0, 1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
+
+
+def block_boxes(block: int, left_mm: float, top_mm: float) -> tuple[Box, ...]:
+    """Return what is printed of a corner block.
+
+    Args:
+        block: 0 to 3: that of the table's top left, top right, bottom right, bottom left, seen from the first seat.
+        left_mm, top_mm: Where its white square begins on the sheet.
+    """
+    boxes = [Box(left_mm, top_mm, BLOCK_MM, BLOCK_MM, WHITE)]
+    for place in range(MARKERS_PER_BLOCK):
+        bits = aruco.generateImageMarker(corner_dictionary(), MARKERS_PER_BLOCK * block + place, 6)
+        x_mm, y_mm = marker_corners_mm(place)[0]
+        boxes += _bit_boxes(bits, left_mm + BLOCK_MM / 2 + x_mm, top_mm + BLOCK_MM / 2 - y_mm, MARKER_MM)
+    return tuple(boxes)
+
+
+def board_boxes(left_mm: float, top_mm: float) -> tuple[Box, ...]:
+    """Return what is printed of the board for the lens, with its top left corner at a place."""
+    board = lens_board()
+    boxes: list[Box] = []
+    marker = iter(np.asarray(board.getIds()).ravel().tolist())
+    edge_mm = (SQUARE_MM - BOARD_MARKER_MM) / 2
+    for row in range(BOARD_ROWS):
+        for column in range(BOARD_COLUMNS):
+            x_mm, y_mm = left_mm + column * SQUARE_MM, top_mm + row * SQUARE_MM
+            if (row + column) % 2 == 0:
+                boxes.append(Box(x_mm, y_mm, SQUARE_MM, SQUARE_MM, BLACK))
+                continue
+            bits = aruco.generateImageMarker(board.getDictionary(), next(marker), 7)
+            boxes += _bit_boxes(bits, x_mm + edge_mm, y_mm + edge_mm, BOARD_MARKER_MM)
+    return tuple(boxes)
+
+
+def _bit_boxes(bits: cv2.typing.MatLike, left_mm: float, top_mm: float, side_mm: float) -> list[Box]:
+    """Return the black cells of a marker, neighbours of a row as one box."""
+    cell_mm = side_mm / len(bits)
+    boxes = []
+    for row, line in enumerate(bits):
+        # Where black begins and where it ends.
+        turns = np.flatnonzero(np.diff(np.concatenate([[0], (line == 0).astype(np.int8), [0]])))
+        for start, end in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True):
+            boxes.append(
+                Box(left_mm + start * cell_mm, top_mm + row * cell_mm, (end - start) * cell_mm, cell_mm, BLACK)
+            )
+    return boxes

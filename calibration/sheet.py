@@ -1,0 +1,111 @@
+"""A printed sheet as a value: boxes, lines and texts on paper, in millimetres from its top left corner, y down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+BLACK, WHITE, GREY = 0.0, 1.0, 0.55
+
+
+class Paper(StrEnum):
+    """A size of paper."""
+
+    A4 = "a4"
+    LETTER = "letter"
+
+    @property
+    def short_mm(self) -> float:
+        """The shorter edge."""
+        return 210.0 if self is Paper.A4 else 215.9
+
+    @property
+    def long_mm(self) -> float:
+        """The longer edge."""
+        return 297.0 if self is Paper.A4 else 279.4
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A filled rectangle; *grey* is 0 for black, 1 for white."""
+
+    left_mm: float
+    top_mm: float
+    width_mm: float
+    height_mm: float
+    grey: float = BLACK
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight line, dashed where *dash_mm* is not 0."""
+
+    from_mm: tuple[float, float]
+    to_mm: tuple[float, float]
+    width_mm: float = 0.3
+    dash_mm: float = 0.0
+    grey: float = BLACK
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A line of ASCII letters.
+
+    Attributes:
+        start_mm: Left end of the line on which the letters stand.
+        height_mm: Size of the font.
+        quarters: By how many quarters of a circle it is turned clockwise.
+    """
+
+    start_mm: tuple[float, float]
+    text: str
+    height_mm: float = 4.0
+    quarters: int = 0
+    grey: float = BLACK
+
+    def __post_init__(self) -> None:
+        if not self.text.isascii() or not self.text.isprintable():
+            raise ValueError(f"text: expected printable ASCII, got {self.text!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of a larger drawing: nothing outside of the window is shown.
+
+    Attributes:
+        shapes: The whole drawing.
+        from_mm: The corner of the drawing that lies at the top left of the window.
+        at_mm: Where that is on the sheet.
+        width_mm, height_mm: Extent of the window.
+    """
+
+    shapes: tuple[Shape, ...]
+    from_mm: tuple[float, float]
+    at_mm: tuple[float, float]
+    width_mm: float
+    height_mm: float
+
+
+Shape: TypeAlias = Box | Line | Text | Window
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One side of paper.
+
+    Attributes:
+        width_mm, height_mm: Of the paper.
+        shapes: What is on it; later ones lie over earlier ones.
+    """
+
+    width_mm: float
+    height_mm: float
+    shapes: tuple[Shape, ...]
+
+
+def outline(left_mm: float, top_mm: float, width_mm: float, height_mm: float, dash_mm: float = 0.0) -> tuple[Line, ...]:
+    """Return the four edges of a rectangle."""
+    right_mm, bottom_mm = left_mm + width_mm, top_mm + height_mm
+    corners = ((left_mm, top_mm), (right_mm, top_mm), (right_mm, bottom_mm), (left_mm, bottom_mm))
+    return tuple(Line(a, b, dash_mm=dash_mm) for a, b in zip(corners, (*corners[1:], corners[0]), strict=True))

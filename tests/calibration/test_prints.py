@@ -1,0 +1,129 @@
+"""What is printed: at true scale, whole, and found again by the eye that looks for it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from calibration.boards import BLOCK_MM, BOARD_CORNERS, MARKER_MM, SQUARE_MM, lens_board
+from calibration.corner_marks import find_corner_marks
+from calibration.lens_views import find_view
+from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, mat_zones
+from calibration.pdf import format_pdf
+from calibration.prints import RULER_MM, draw_prints
+from calibration.sheet import Box, Line, Paper, Sheet, Text, Window
+from calibration.sheet_picture import draw_sheet
+from tests.calibration.pdf_pages import contents, page_sizes_mm, picture_of
+
+# 150 dots to the inch.
+PX_PER_MM = 6.0
+CORNERS, BOARD, MAT = 0, 1, 2
+papers = pytest.mark.parametrize("paper", Paper)
+
+
+@cache
+def pdf_on(paper: Paper) -> bytes:
+    return format_pdf(draw_prints(paper, 4))
+
+
+@papers
+def test_pages_have_the_size_of_the_paper(paper: Paper) -> None:
+    sizes = page_sizes_mm(pdf_on(paper))
+    assert len(sizes) == 11
+    assert sizes[CORNERS] == pytest.approx((paper.short_mm, paper.long_mm), abs=0.01)
+    for size in sizes[BOARD:]:
+        assert size == pytest.approx((paper.long_mm, paper.short_mm), abs=0.01)
+
+
+@papers
+def test_all_sixteen_markers_of_the_corners_are_found_at_their_size(paper: Paper) -> None:
+    markers = find_corner_marks(picture_of(pdf_on(paper), CORNERS, PX_PER_MM))
+    assert [(one.block, one.place) for one in markers] == [(b, p) for b in range(4) for p in range(4)]
+    for one in markers:
+        corners = np.array(one.corners_px)
+        sides_mm = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1) / PX_PER_MM
+        assert sides_mm == pytest.approx(np.full(4, MARKER_MM), abs=0.35)
+        assert corners[0].sum() == min(corners.sum(axis=1))  # it stands upright
+
+
+@papers
+def test_every_corner_of_the_board_is_found_at_its_place(paper: Paper) -> None:
+    view = find_view(picture_of(pdf_on(paper), BOARD, PX_PER_MM))
+    assert len(view.corners) == BOARD_CORNERS
+    at_mm = (view.points_px() + 0.5) / PX_PER_MM
+    true_mm = np.asarray(lens_board().getChessboardCorners())[:, :2]
+    assert at_mm - at_mm[0] == pytest.approx(true_mm - true_mm[0], abs=0.2)
+    assert np.linalg.norm(at_mm[1] - at_mm[0]) == pytest.approx(SQUARE_MM, abs=0.2)
+
+
+@papers
+def test_the_mat_put_together_shows_its_four_corner_blocks(paper: Paper) -> None:
+    part_mm = (MAT_WIDTH_MM / 3, MAT_HEIGHT_MM / 3)
+    px_per_mm = 3.0
+    left, top = ((paper.long_mm - part_mm[0]) / 2, (paper.short_mm - part_mm[1]) / 2 - 1)
+    rows = []
+    for row in range(3):
+        pages = [picture_of(pdf_on(paper), MAT + 3 * row + column, px_per_mm) for column in range(3)]
+        x, y = round(left * px_per_mm), round(top * px_per_mm)
+        width, height = (round(extent * px_per_mm) for extent in part_mm)
+        rows.append(np.hstack([page[y : y + height, x : x + width] for page in pages]))
+    markers = find_corner_marks(np.vstack(rows))
+    assert len(markers) == 16
+    for block, place_mm in enumerate(block_places_mm()):
+        middle_px = np.mean([one.corners_px for one in markers if one.block == block], axis=(0, 1))
+        assert middle_px / px_per_mm == pytest.approx(np.array(place_mm) + BLOCK_MM / 2, abs=0.7)
+
+
+@papers
+def test_every_sheet_has_a_ruler_of_100_mm_inside_the_paper(paper: Paper) -> None:
+    for sheet in draw_prints(paper, 3):
+        rulers = [one for one in sheet.shapes if isinstance(one, Line) and one.to_mm[0] - one.from_mm[0] == RULER_MM]
+        assert len(rulers) == 1
+        assert 5 < rulers[0].from_mm[1] < sheet.height_mm - 5
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_zones_lie_on_the_mat_apart_from_each_other_and_from_the_blocks(players: int) -> None:
+    zones = mat_zones(players)
+    assert [zone.name for zone in zones] == [*(f"Seat {n + 1}" for n in range(players)), "Boneyard", "Layout"]
+    areas = [(z.left_mm, z.top_mm, z.left_mm + z.width_mm, z.top_mm + z.height_mm) for z in zones]
+    areas += [(x, y, x + BLOCK_MM, y + BLOCK_MM) for x, y in block_places_mm()]
+    for at, (left, top, right, low) in enumerate(areas):
+        assert 0 <= left < right <= MAT_WIDTH_MM
+        assert 0 <= top < low <= MAT_HEIGHT_MM
+        for other_left, other_top, other_right, other_low in areas[:at]:
+            assert right <= other_left or other_right <= left or low <= other_top or other_low <= top
+
+
+def test_a_mat_for_five_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 to 4, got 5"):
+        mat_zones(5)
+
+
+def test_the_table_of_a_pdf_says_where_its_objects_are() -> None:
+    pdf = pdf_on(Paper.A4)
+    at = int(pdf.split(b"startxref\n")[1].split()[0])
+    places = [int(line[:10]) for line in pdf[at:].splitlines()[3:] if line.endswith(b" n ")]
+    assert len(places) == 3 + 2 * 11
+    assert all(pdf[place:].startswith(b"%d 0 obj" % number) for number, place in enumerate(places, start=1))
+
+
+def test_a_turned_text_is_written_as_pdf_says_it() -> None:
+    sheet = Sheet(100.0, 50.0, (Text((10.0, 20.0), "a (b)", 5.0, quarters=1),))
+    assert contents(format_pdf([sheet]))[0].splitlines()[1] == r"BT 0 g /F 5 Tf 0 1 1 0 10 20 Tm (a \(b\)) Tj ET"
+
+
+def test_a_window_shows_only_its_part() -> None:
+    window = Window((Box(0.0, 0.0, 100.0, 100.0),), (10.0, 10.0), (5.0, 5.0), 20.0, 10.0)
+    sheet = Sheet(40.0, 30.0, (window,))
+    for picture in (draw_sheet(sheet, 2.0), picture_of(format_pdf([sheet]), 0, 2.0)):
+        assert picture.shape == (60, 80)
+        assert (picture[10:30, 10:50] == 0).all()
+        assert (picture == 0).sum() == 20 * 40
+
+
+def test_text_that_a_pdf_font_cannot_show_is_refused() -> None:
+    with pytest.raises(ValueError, match="ASCII"):
+        Text((0.0, 0.0), "Caf\u00e9")
