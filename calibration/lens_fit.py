@@ -1,0 +1,82 @@
+"""Measure a lens from views of the board, or refuse with the reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from calibration.errors import RefusedError
+from calibration.lens import Lens, LensSource, guessed_lens
+from calibration.lens_views import LensView, hold_of
+
+LEAST_VIEWS = 5
+# Below, focal length and distance cannot be told apart. A board that is only moved seems to turn where the lens bends.
+_LEAST_TILT_RAD, _LEAST_SPREAD_RAD = math.radians(8), math.radians(15)
+_MOST_ERROR_PX = 1.0
+# Of the focal length, one standard deviation. Views that fix it are at 0.1 % or below.
+_MOST_DOUBT = 0.005
+_MOST_FOCAL_RATIO = 1.05
+
+
+def fit_lens(views: Sequence[LensView]) -> Lens:
+    """Return the lens that views of the board show.
+
+    Args:
+        views: Of one camera; those that show too little of the board do not count.
+
+    Raises:
+        RefusedError: If there are too few, they are of several sizes, they do not fix the lens, or they contradict it.
+    """
+    useful = [view for view in views if view.is_useful]
+    _require_variety(useful, len(views))
+    size_px = (useful[0].width_px, useful[0].height_px)
+    board = [np.column_stack([view.board_mm(), np.zeros(len(view.corners))]).astype(np.float32) for view in useful]
+    seen = [view.points_px().astype(np.float32) for view in useful]
+    start = guessed_lens(*size_px).matrix()
+    error_px, matrix, distortion, _, _, spread, _, each_px = cv2.calibrateCameraExtended(
+        board, seen, size_px, start, np.zeros(5), flags=cv2.CALIB_USE_INTRINSIC_GUESS
+    )
+    focal_px = (float(matrix[0, 0]), float(matrix[1, 1]))
+    doubt = max(np.asarray(spread).ravel()[:2] / focal_px)
+    _require_fit(float(error_px), focal_px, float(doubt), np.asarray(each_px).ravel())
+    k1, k2, p1, p2, k3 = np.asarray(distortion, np.float64).ravel()[:5].tolist()
+    center_px = (float(matrix[0, 2]), float(matrix[1, 2]))
+    return Lens(*size_px, focal_px, center_px, (k1, k2, p1, p2, k3), LensSource.MEASURED, float(error_px), len(useful))
+
+
+def _require_variety(useful: Sequence[LensView], shown: int) -> None:
+    """Refuse too few views, views of several sizes, and views in which the board is held alike."""
+    if len(useful) < LEAST_VIEWS:
+        raise RefusedError(
+            f"too few views: the board is seen well enough in {len(useful)} of {shown} pictures,"
+            f" and {LEAST_VIEWS} or more are needed"
+        )
+    sizes = sorted({(view.width_px, view.height_px) for view in useful})
+    if len(sizes) > 1:
+        said = ", ".join(f"{width_px} x {height_px}" for width_px, height_px in sizes)
+        raise RefusedError(f"the pictures are of several sizes ({said}); take all with one camera in one mode")
+    holds = [hold_of(view) for view in useful]
+    if sum(hold.tilt_rad > _LEAST_TILT_RAD for hold in holds) < 2:
+        raise RefusedError("all views are alike: the board always faces the camera; turn its sides away by 30 degrees")
+    tilts = np.array([(hold.tilt_right_rad, hold.tilt_top_rad) for hold in holds])
+    if np.ptp(tilts, axis=0).max() < _LEAST_SPREAD_RAD:
+        raise RefusedError("all views are alike: the board is always held at one angle; turn other sides away")
+
+
+def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, each_px: np.ndarray) -> None:
+    """Refuse a lens that the views contradict or do not fix."""
+    if not math.isfinite(error_px) or error_px > _MOST_ERROR_PX:
+        worst = int(np.argmax(each_px)) + 1
+        raise RefusedError(
+            f"the views contradict each other: corners lie {error_px:.1f} px from where one lens would show them,"
+            f" most in view {worst}; is the board flat, and were board and camera still?"
+        )
+    ratio = max(focal_px) / min(focal_px)
+    if doubt > _MOST_DOUBT or ratio > _MOST_FOCAL_RATIO:
+        raise RefusedError(
+            f"the views do not fix the focal length (it may be {100 * max(doubt, ratio - 1):.1f} % off): they are too"
+            " much alike; tilt the board more, to all four sides"
+        )

@@ -1,0 +1,95 @@
+"""Which views of the board are still missing before a lens can be measured, in words for who holds the board."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.lens_views import Hold, LensView, hold_of
+
+LEAST_VIEWS = 8
+# The picture in three rows of three; corners of the board must have been in nearly each.
+_ACROSS, _DOWN = 3, 3
+_LEAST_IN_CELL = 3
+_TILT_RAD = math.radians(15)
+# The farthest view must be so much farther than the nearest: from one distance, far and narrow look like near and wide.
+_LEAST_DEPTH = 1.25
+_CELLS = (
+    "top left", "top middle", "top right", "left middle", "middle", "right middle", "bottom left", "bottom middle",
+    "bottom right",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """What the views so far show, and what they lack.
+
+    Attributes:
+        useful: How many pictures show enough of the board.
+        empty_cells: Parts of the picture, in words, where no view has shown the board.
+        lacking_tilts: Sides of the board, in words, that have not been turned away from the camera.
+        depth: How many times as far as the nearest view the farthest one is; 0 without a view.
+    """
+
+    useful: int
+    empty_cells: tuple[str, ...]
+    lacking_tilts: tuple[str, ...]
+    depth: float
+
+    @property
+    def coverage(self) -> float:
+        """Share of the picture's nine parts in which the board was seen."""
+        return 1 - len(self.empty_cells) / (_ACROSS * _DOWN)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether nothing is missing."""
+        return not self.wants()
+
+    def wants(self) -> tuple[str, ...]:
+        """Return what to do next, most important first; nothing where the views are enough."""
+        wants = [
+            f"Turn the {side} side of the board away from the camera, by about 30 degrees."
+            for side in self.lacking_tilts
+        ]
+        wants += [f"Hold the board so that it reaches into the {cell} of the picture." for cell in self.empty_cells]
+        if self.useful and self.depth < _LEAST_DEPTH:
+            wants.append("Hold the board nearer once, so that it nearly fills the picture, and farther away once.")
+        if self.useful < LEAST_VIEWS:
+            lacking = LEAST_VIEWS - self.useful
+            wants.append(
+                f"{lacking} more {'view' if lacking == 1 else 'views'} of the board are needed, each held otherwise."
+                if lacking > 1
+                else "One more view of the board is needed, held otherwise."
+            )
+        return tuple(wants)
+
+
+def guide(views: Sequence[LensView]) -> Guide:
+    """Return what views show and what they lack; those that show too little of the board do not count."""
+    useful = [view for view in views if view.is_useful]
+    holds = [hold_of(view) for view in useful]
+    nearest, farthest = (pick((hold.distance_mm for hold in holds), default=0.0) for pick in (min, max))
+    return Guide(len(useful), _empty_cells(useful), _lacking_tilts(holds), farthest / nearest if nearest > 0 else 0.0)
+
+
+def _empty_cells(views: Sequence[LensView]) -> tuple[str, ...]:
+    count = np.zeros((_DOWN, _ACROSS), int)
+    for view in views:
+        share = view.points_px() / (view.width_px, view.height_px)
+        column, row = np.clip((share * (_ACROSS, _DOWN)).astype(int), 0, (_ACROSS - 1, _DOWN - 1)).T
+        np.add.at(count, (row, column), 1)
+    return tuple(name for name, seen in zip(_CELLS, count.ravel().tolist(), strict=True) if seen < _LEAST_IN_CELL)
+
+
+def _lacking_tilts(holds: Sequence[Hold]) -> tuple[str, ...]:
+    turned = {
+        "right": max((hold.tilt_right_rad for hold in holds), default=0.0),
+        "left": max((-hold.tilt_right_rad for hold in holds), default=0.0),
+        "upper": max((hold.tilt_top_rad for hold in holds), default=0.0),
+        "lower": max((-hold.tilt_top_rad for hold in holds), default=0.0),
+    }
+    return tuple(side for side, tilt_rad in turned.items() if tilt_rad < _TILT_RAD)

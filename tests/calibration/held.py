@@ -1,0 +1,65 @@
+"""Pictures of the board for the lens, held before a rendered camera whose numbers are known."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from calibration.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
+from calibration.lens_views import LensView, Picture, SeenCorner, find_view
+from calibration.prints import BOARD_TOP_MM, draw_prints
+from calibration.sheet import Paper
+from calibration.shown import board_view, lay_sheet
+from vision.render import lens
+from vision.render.look_types import CameraLook
+from vision.render.view import View
+
+SIZE_PX = (1280, 720)
+FOCAL_PX = 1010.0
+LENS = 0.06
+# Tilt right, tilt top (degrees), distance (mm), and where the board's middle is, in shares of half a picture.
+GOOD = (
+    (0, 0, 320, 0.0, 0.0), (28, 0, 330, -0.4, -0.3), (-28, 0, 330, 0.4, -0.3), (0, 28, 330, -0.4, 0.4),
+    (0, -28, 330, 0.4, 0.4), (20, 20, 340, -0.5, 0.0), (-20, 20, 340, 0.5, 0.0), (20, -20, 450, 0.6, 0.6),
+    (-20, -20, 450, -0.6, -0.6), (25, 0, 480, 0.6, -0.6), (-25, 5, 480, -0.6, 0.6), (5, 30, 380, 0.0, 0.2),
+)  # fmt: skip
+
+
+def held(tilt_right: float, tilt_top: float, distance_mm: float, x: float, y: float) -> View:
+    """The view of a camera before which the sheet of the board is held."""
+    about_y, about_x = math.radians(-tilt_right), math.radians(-tilt_top)
+    across = np.array(
+        [[math.cos(about_y), 0, math.sin(about_y)], [0, 1, 0], [-math.sin(about_y), 0, math.cos(about_y)]]
+    )
+    down = np.array([[1, 0, 0], [0, math.cos(about_x), -math.sin(about_x)], [0, math.sin(about_x), math.cos(about_x)]])
+    middle_mm = distance_mm / FOCAL_PX * np.array([x * SIZE_PX[0] / 2, y * SIZE_PX[1] / 2])
+    shift = np.array([*middle_mm, distance_mm])
+    turn = across @ down
+    sheet_middle = np.array([Paper.A4.long_mm / 2, 98.0, 0.0])
+    return board_view(np.column_stack([turn, shift - turn @ sheet_middle]), FOCAL_PX, SIZE_PX, LENS)
+
+
+def picture_of(place: tuple[float, float, float, float, float], seed: int = 1) -> Picture:
+    view = held(*place)
+    picture = np.full((SIZE_PX[1], SIZE_PX[0], 3), 90, np.uint8)
+    lay_sheet(picture, draw_prints(Paper.A4, 4)[1], np.eye(2, 3), view)
+    camera = CameraLook(width_px=SIZE_PX[0], height_px=SIZE_PX[1], lens=LENS, blur_px=0.7, noise=3.0)
+    return lens.take(picture, camera, view, np.random.default_rng(seed))
+
+
+@cache
+def views(places: tuple[tuple[float, float, float, float, float], ...] = GOOD) -> tuple[LensView, ...]:
+    return tuple(find_view(picture_of(place, seed)) for seed, place in enumerate(places))
+
+
+def board_view_of(place: tuple[float, float, float, float, float]) -> LensView:
+    """What an eye without fault sees of the board held so."""
+    view = held(*place)
+    left_mm = (Paper.A4.long_mm - BOARD_COLUMNS * SQUARE_MM) / 2
+    on_sheet = np.asarray(lens_board().getChessboardCorners(), np.float64)[:, :2] + (left_mm, BOARD_TOP_MM)
+    seen = view.distort(view.project(on_sheet, 0.0))
+    inside = ((seen >= 0) & (seen <= np.array(SIZE_PX) - 1)).all(axis=1)
+    corners = (SeenCorner(int(at), float(seen[at, 0]), float(seen[at, 1])) for at in np.flatnonzero(inside))
+    return LensView(*SIZE_PX, tuple(corners))

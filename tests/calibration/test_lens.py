@@ -1,0 +1,154 @@
+"""The lens: measured from views of the board, refused where they do not tell it, guided on the way there."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibration.errors import RefusedError
+from calibration.lens import Lens
+from calibration.lens_fit import fit_lens
+from calibration.lens_guide import guide
+from calibration.lens_views import LensView, Points, SeenCorner, find_view, hold_of
+from calibration.pi_lenses import PiCamera, known_lens
+from tests.calibration.held import FOCAL_PX, GOOD, LENS, SIZE_PX, board_view_of, held, picture_of, views
+
+# The renderer keeps the picture filled by drawing it so much larger.
+TRUE_FOCAL_PX = FOCAL_PX * (1 + LENS)
+FACING = tuple((0.0, 0.0, 330.0 + 30 * at, 0.1 * at, 0.0) for at in range(8))
+ALIKE = tuple((25.0, 0.0, 330.0 + 4 * at, 0.02 * at, 0.0) for at in range(8))
+
+
+@pytest.fixture(scope="module")
+def measured() -> Lens:
+    return fit_lens(views())
+
+
+def test_the_focal_length_is_found_to_half_a_percent(measured: Lens) -> None:
+    assert measured.focal_px == pytest.approx((TRUE_FOCAL_PX, TRUE_FOCAL_PX), rel=0.005)
+    assert measured.error_px is not None
+    assert measured.error_px < 0.3
+    assert measured.views == len(GOOD)
+
+
+def test_distortion_is_found_to_a_pixel_all_over_the_picture(measured: Lens) -> None:
+    straight = _grid(-60, -40, 1340, 760)
+    seen = held(*GOOD[0]).distort(straight)
+    inside = ((seen >= 0) & (seen <= np.array(SIZE_PX) - 1)).all(axis=1)
+    rays = (straight - np.array(held(*GOOD[0]).center_px)) / FOCAL_PX
+    assert np.linalg.norm(measured.to_picture(rays) - seen, axis=1)[inside].max() < 1.0
+    assert np.abs(measured.to_rays(seen[inside]) - rays[inside]).max() * FOCAL_PX < 1.0
+
+
+def test_there_is_distortion_to_find(measured: Lens) -> None:
+    straight = replace(measured, distortion=(0.0, 0.0, 0.0, 0.0, 0.0))
+    corner = np.array([[20.0, 20.0]])
+    assert np.linalg.norm(straight.to_rays(corner) - measured.to_rays(corner)) * FOCAL_PX > 30
+
+
+def test_rays_go_out_and_come_back(measured: Lens) -> None:
+    spots = _grid(0, 0, SIZE_PX[0] - 1, SIZE_PX[1] - 1)
+    assert measured.to_picture(measured.to_rays(spots)) == pytest.approx(spots, abs=1e-3)
+
+
+def test_a_pinhole_has_its_rays_where_they_should_be() -> None:
+    lens = Lens(100, 80, (50.0, 50.0), (49.5, 39.5))
+    assert lens.to_rays(np.array([[99.5, 39.5]])) == pytest.approx(np.array([[1.0, 0.0]]))
+
+
+def test_a_lens_is_known_for_pictures_of_half_the_size(measured: Lens) -> None:
+    half = measured.at(SIZE_PX[0] // 2, SIZE_PX[1] // 2)
+    # The middle of pixel 10 of the small picture lies between pixels 20 and 21 of the large one.
+    assert half.to_rays(np.array([[10.0, 30.0]])) == pytest.approx(measured.to_rays(np.array([[20.5, 60.5]])), abs=1e-9)
+    with pytest.raises(ValueError, match="another shape"):
+        measured.at(640, 480)
+
+
+def test_too_few_views_are_refused_with_their_number() -> None:
+    with pytest.raises(RefusedError, match="in 3 of 4 pictures, and 5 or more"):
+        fit_lens([*views()[:3], LensView(*SIZE_PX, ())])
+
+
+@pytest.mark.parametrize(
+    ("places", "reason"), [(FACING, "always faces the camera"), (ALIKE, "always held at one angle")]
+)
+def test_views_that_are_all_alike_are_refused(
+    places: tuple[tuple[float, float, float, float, float], ...], reason: str
+) -> None:
+    with pytest.raises(RefusedError, match=reason):
+        fit_lens([board_view_of(place) for place in places])
+
+
+def test_views_that_contradict_each_other_are_refused_and_the_worst_is_named() -> None:
+    good = [board_view_of(place) for place in GOOD]
+    rng = np.random.default_rng(1)
+    good[4] = _moved(good[4], rng.normal(0, 12, (len(good[4].corners), 2)))
+    with pytest.raises(RefusedError, match="most in view 5"):
+        fit_lens(good)
+
+
+def test_pictures_of_two_sizes_are_refused() -> None:
+    small = replace(views()[0], width_px=640, height_px=480)
+    with pytest.raises(RefusedError, match="640 x 480, 1280 x 720"):
+        fit_lens([small, *views()])
+
+
+def test_good_views_lack_nothing() -> None:
+    assert guide(views()).wants() == ()
+    assert guide(views()).coverage == 1.0
+
+
+def test_the_guide_names_tilts_and_parts_of_the_picture_that_are_missing() -> None:
+    only = guide([board_view_of((28, 0, 330, -0.4, -0.3)), board_view_of((0, 28, 330, -0.4, -0.3))])
+    assert only.lacking_tilts == ("left", "lower")
+    assert "bottom right" in only.empty_cells
+    assert "top left" not in only.empty_cells
+    assert only.wants()[0] == "Turn the left side of the board away from the camera, by about 30 degrees."
+    assert only.wants()[-1].startswith("6 more views")
+
+
+def test_nothing_seen_lacks_everything() -> None:
+    nothing = guide([find_view(np.full((90, 160, 3), 128, np.uint8))])
+    assert nothing.useful == 0
+    assert nothing.coverage == 0.0
+    assert len(nothing.wants()) == 4 + 9 + 1
+
+
+def test_how_the_board_is_held_is_told_to_a_few_degrees() -> None:
+    seen = hold_of(board_view_of((20, -15, 400, 0.0, 0.0)))
+    assert math.degrees(seen.tilt_right_rad) == pytest.approx(20, abs=4)
+    assert math.degrees(seen.tilt_top_rad) == pytest.approx(-15, abs=4)
+
+
+def test_corners_are_found_to_a_tenth_of_a_pixel_in_a_picture() -> None:
+    found, true = find_view(picture_of(GOOD[1])), board_view_of(GOOD[1])
+    places = {one.number: (one.x_px, one.y_px) for one in true.corners}
+    off = found.points_px() - np.array([places[one.number] for one in found.corners])
+    assert len(found.corners) >= 28
+    assert np.abs(off).max() < 0.2
+    assert np.sqrt((off**2).mean()) < 0.1
+
+
+def test_the_camera_module_2_sees_as_much_as_its_data_sheet_says() -> None:
+    lens = known_lens(PiCamera.MODULE_2, 3280, 2464)
+    assert math.degrees(lens.width_rad) == pytest.approx(62.2)
+    # 3.04 mm and 1.12 micrometres are said there too; both ways agree.
+    assert lens.focal_px[0] == pytest.approx(3.04 / 0.00112, rel=0.005)
+    assert math.degrees(2 * math.atan(2464 / 2 / lens.focal_px[1])) == pytest.approx(48.8, abs=0.4)
+
+
+def test_a_lens_without_a_focal_length_cannot_be() -> None:
+    with pytest.raises(ValueError, match="focal_px"):
+        Lens(100, 80, (0.0, 50.0), (49.5, 39.5))
+
+
+def _grid(left: float, top: float, right: float, low: float) -> Points:
+    return np.stack(np.meshgrid(np.linspace(left, right, 12), np.linspace(top, low, 9)), -1).reshape(-1, 2)
+
+
+def _moved(view: LensView, by_px: Points) -> LensView:
+    corners = zip(view.corners, by_px.tolist(), strict=True)
+    return replace(view, corners=tuple(SeenCorner(one.number, one.x_px + x, one.y_px + y) for one, (x, y) in corners))
