@@ -1,0 +1,206 @@
+"""Measure a table: by the corner blocks, by tiles of known size, or by its four corners that somebody clicked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.boards import BLOCKS, marker_corners_mm, marker_outward
+from calibration.corner_marks import SeenMarker
+from calibration.errors import RefusedError
+from calibration.lens import Lens, LensSource
+from calibration.plane_fit import Piece, Plane, fit_plane
+from calibration.table import Mark, Table, TableSource
+from vision.reading import PointPx, Tile
+
+Points = NDArray[np.float64]
+
+_LEAST_BLOCKS, _LEAST_TILES = 2, 4
+# Corners that fingers click, and corners of tiles that the eye says, are so far off.
+_CLICKED_PX, _TILE_PX = 3.0, 1.5
+# Corners of markers are exact; what a lens does that is not measured is not.
+_MARKER_PX = {LensSource.MEASURED: 0.2, LensSource.KNOWN_CAMERA: 0.7, LensSource.GUESS: 1.0}
+_MOST_ERROR_PX = {TableSource.MARKERS: 1.5, TableSource.TILES: 5.0, TableSource.CORNERS: 12.0}
+_LEAST_FITTING = 0.6
+# From the block at a corner to the next one: which way that is, as seen from the first seat.
+_WAYS = {(0, 1): 1.0, (3, 2): 1.0, (3, 0): 1j, (2, 1): 1j, (3, 1): 1 + 1j, (0, 2): 1 - 1j}
+
+
+@dataclass(frozen=True, slots=True)
+class TileSize:
+    """A tile of the set on the table, in millimetres."""
+
+    length_mm: float = 48.0
+    width_mm: float = 24.0
+    thickness_mm: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not 10 <= self.width_mm <= self.length_mm <= 200:
+            raise ValueError(f"expected a tile of 10 to 200 mm, got {self.length_mm} x {self.width_mm}")
+
+
+def table_from_markers(
+    markers: Sequence[SeenMarker], lens: Lens, *, thickness_mm: float = 10.0, print_scale: float = 1.0
+) -> Table:
+    """Return the table on which corner blocks lie.
+
+    Args:
+        markers: What is seen of them.
+        lens: Of the picture.
+        thickness_mm: Of a tile.
+        print_scale: How large the print is; 0.97 where the ruler on the sheet measures 97 mm.
+
+    Raises:
+        RefusedError: If too few blocks are seen, or they are not flat.
+    """
+    blocks = sorted({one.block for one in markers})
+    if len(blocks) < _LEAST_BLOCKS:
+        raise RefusedError(
+            f"{len(blocks) or 'none'} of the {BLOCKS} corner blocks {'is' if len(blocks) < 2 else 'are'} seen, and"
+            f" {_LEAST_BLOCKS} or more are needed: are they in the picture, in the light, and at least 60 px wide?"
+        )
+    pieces = [_block_piece([one for one in markers if one.block == block], print_scale) for block in blocks]
+    plane = fit_plane(pieces, lens, spread_px=_MARKER_PX[lens.source])
+    middles, turns = _placed(plane, pieces, lens)
+    origin, way = middles.mean(), _way(blocks, middles)
+    marks = tuple(
+        _mark(block, (middle - origin) / way, turn / way)
+        for block, middle, turn in zip(blocks, middles.tolist(), turns.tolist(), strict=True)
+    )
+    return _table(plane, (origin, way), thickness_mm, TableSource.MARKERS, marks)
+
+
+def table_from_tiles(tiles: Sequence[Tile], lens: Lens, size: TileSize) -> Table:
+    """Return the table on which tiles lie; its middle is that of the picture, and y is up in it.
+
+    Raises:
+        RefusedError: If they are too few, or not of one size.
+    """
+    if len(tiles) < _LEAST_TILES:
+        raise RefusedError(
+            f"{len(tiles)} {'tile is' if len(tiles) == 1 else 'tiles are'} seen, and {_LEAST_TILES} or more are needed;"
+            " spread more of them over the table"
+        )
+    plane = fit_plane([_tile_piece(tile, size) for tile in tiles], lens, spread_px=_TILE_PX)
+    return _table(plane, (_picture_middle(plane, lens), 1.0), size.thickness_mm, TableSource.TILES)
+
+
+def table_from_corners(
+    corners_px: Sequence[PointPx], lens: Lens, *, width_mm: float, depth_mm: float, thickness_mm: float = 10.0
+) -> Table:
+    """Return the table whose corners were clicked.
+
+    Args:
+        corners_px: Clockwise from the top left, as seen from the first seat.
+        lens: Of the picture.
+        width_mm: From left to right.
+        depth_mm: Away from the first seat.
+        thickness_mm: Of a tile.
+
+    Raises:
+        RefusedError: If they are no such rectangle.
+    """
+    if len(corners_px) != 4:
+        raise RefusedError(f"four corners are needed, got {len(corners_px)}")
+    if min(width_mm, depth_mm) <= 0:
+        raise RefusedError(f"the table's size must be above 0, got {width_mm:g} x {depth_mm:g} mm")
+    x_mm, y_mm = width_mm / 2, depth_mm / 2
+    shape = np.array([(-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm)])
+    piece = Piece(shape, np.array(corners_px, np.float64))
+    plane = fit_plane([piece], lens, spread_px=_CLICKED_PX)
+    (middle,), (turn,) = _placed(plane, [piece], lens)
+    return _table(plane, (middle, turn), thickness_mm, TableSource.CORNERS)
+
+
+def tile_length_mm(tiles: Sequence[Tile], table: Table, lens: Lens) -> float:
+    """Return how long tiles are by the scale of the table: the median, in millimetres.
+
+    Args:
+        tiles: At least one.
+        table: Measured by something else than these tiles.
+        lens: Of the picture.
+    """
+    lengths = []
+    for tile in tiles:
+        a, b, c, d = table.tops_to_table(np.array(tile.corners_px), lens)
+        lengths.append(
+            max(np.linalg.norm(a - b) + np.linalg.norm(d - c), np.linalg.norm(b - c) + np.linalg.norm(a - d))
+        )
+    return float(np.median(lengths)) / 2
+
+
+def _block_piece(markers: Sequence[SeenMarker], print_scale: float) -> Piece:
+    shape = np.concatenate([marker_corners_mm(one.place) for one in markers]) * print_scale
+    seen_px = np.concatenate([np.array(one.corners_px) for one in markers])
+    return Piece(shape, seen_px, outward=np.tile(marker_outward(), (len(markers), 1)))
+
+
+def _tile_piece(tile: Tile, size: TileSize) -> Piece:
+    x_mm, y_mm = size.length_mm / 2, size.width_mm / 2
+    shape = np.array([(-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm)])
+    corners = np.array(tile.corners_px)
+    a, b, c, d = corners
+    if np.linalg.norm(a - b) + np.linalg.norm(d - c) < np.linalg.norm(b - c) + np.linalg.norm(a - d):
+        corners = np.roll(corners, -1, axis=0)
+    return Piece(shape, corners, size.thickness_mm)
+
+
+def _placed(plane: Plane, pieces: Sequence[Piece], lens: Lens) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Return the origin of each piece's shape on the plane, and its turn, as complex numbers."""
+    middles, turns = [], []
+    for piece in pieces:
+        flat = plane.spots(lens.to_rays(piece.seen_px), piece.height_mm) @ plane.axes()[:2].T
+        at, shape = flat[:, 0] + 1j * flat[:, 1], piece.shape_mm[:, 0] + 1j * piece.shape_mm[:, 1]
+        turn = np.vdot(shape - shape.mean(), at - at.mean())
+        turn /= abs(turn)
+        turns.append(turn)
+        middles.append(at.mean() - turn * shape.mean())
+    return np.array(middles), np.array(turns)
+
+
+def _way(blocks: Sequence[int], middles: NDArray[np.complex128]) -> complex:
+    """Return the direction to the right, told by how the blocks lie to each other."""
+    place = dict(zip(blocks, middles.tolist(), strict=True))
+    ways = [(place[b] - place[a]) / way for (a, b), way in _WAYS.items() if a in place and b in place]
+    # Sides say it; a diagonal only where there is nothing else, because the table need not be square.
+    sides = [
+        (place[b] - place[a]) / way for (a, b), way in _WAYS.items() if a in place and b in place and abs(way) == 1
+    ]
+    total = complex(sum(one / abs(one) for one in (sides or ways)))
+    return total / abs(total)
+
+
+def _mark(block: int, at: complex, turn: complex) -> Mark:
+    return Mark(block, at.real, at.imag, math.atan2(turn.imag, turn.real))
+
+
+def _picture_middle(plane: Plane, lens: Lens) -> complex:
+    """Return the point of the table in the middle of the picture."""
+    middle_px = np.array([((lens.width_px - 1) / 2, (lens.height_px - 1) / 2)])
+    x_mm, y_mm = (plane.spots(lens.to_rays(middle_px), 0.0) @ plane.axes()[:2].T)[0].tolist()
+    return complex(x_mm, y_mm)
+
+
+def _table(
+    plane: Plane, frame: tuple[complex, complex], thickness_mm: float, source: TableSource, marks: tuple[Mark, ...] = ()
+) -> Table:
+    """Return the table whose origin and x direction on the plane are *frame*, or refuse what does not fit."""
+    if plane.error_px > _MOST_ERROR_PX[source] or plane.fitting < _LEAST_FITTING:
+        what = {"markers": "the corner blocks", "tiles": "the tiles", "corners": "the corners"}[source]
+        raise RefusedError(
+            f"{what} do not lie on one plane with the sizes that they should have: {plane.error_px:.1f} px off, and"
+            f" {100 * plane.fitting:.0f} % of the points fit; are they flat, and is it the right size and lens?"
+        )
+    (origin, way), axes = frame, plane.axes()
+    x_axis = way.real * axes[0] + way.imag * axes[1]
+    turned = np.stack([x_axis, np.cross(plane.normal, x_axis), plane.normal])
+    # The plane's points have z = -distance along the normal.
+    at = origin.real * axes[0] + origin.imag * axes[1] - plane.distance_mm * plane.normal
+    nine = tuple(turned.ravel().tolist())
+    x_mm, y_mm, z_mm = at.tolist()
+    assert len(nine) == 9
+    return Table(nine, (x_mm, y_mm, z_mm), thickness_mm, source, plane.error_px, plane.doubt, marks)

@@ -1,0 +1,87 @@
+"""Rendered tables on which corner blocks and tiles lie, with the camera that sees them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from calibration.boards import BLOCK_MM, block_boxes
+from calibration.lens import Lens, LensSource
+from calibration.lens_views import Picture
+from calibration.sheet import Sheet
+from calibration.shown import lay_sheet
+from vision.render import lens as camera_lens
+from vision.render.look_types import CameraLook
+from vision.render.view import View, view_of
+
+# Middles of the corner blocks and their turns, by block: y is down here, as in the renderer.
+BLOCKS_MM = ((-340, -170, 0.05), (345, -165, -0.03), (340, 160, 0.1), (-335, 165, -0.08))
+CAMERA = CameraLook(
+    width_px=2304, height_px=1296, px_per_mm=2.6, fov_rad=1.0, tilt_rad=math.radians(25), blur_px=0.8, noise=3.0
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """What lies where and who looks at it.
+
+    Attributes:
+        print_scale: How large the blocks are printed.
+        blocks: Which lie there.
+        hidden: Middles and sides in mm of what lies over them, dark squares.
+    """
+
+    camera: CameraLook = CAMERA
+    print_scale: float = 1.0
+    blocks: tuple[int, ...] = (0, 1, 2, 3)
+    hidden: tuple[tuple[float, float, float], ...] = ()
+
+
+def true_lens(camera: CameraLook) -> Lens:
+    """The lens of a rendered camera that distorts nothing."""
+    assert camera.lens == 0
+    focal_px = camera.width_px / 2 / math.tan(camera.fov_rad / 2)
+    size = (camera.width_px, camera.height_px)
+    return Lens(*size, (focal_px, focal_px), ((size[0] - 1) / 2, (size[1] - 1) / 2), source=LensSource.MEASURED)
+
+
+def picture_of(laid: Laid, seed: int = 3) -> Picture:
+    view = view_of(laid.camera)
+    picture = np.full((laid.camera.height_px, laid.camera.width_px, 3), (60, 95, 50), np.uint8)
+    for block in laid.blocks:
+        lay_block(picture, block, laid.print_scale, view)
+    for x_mm, y_mm, side_mm in laid.hidden:
+        _cover(picture, (x_mm, y_mm), side_mm, view)
+    return camera_lens.take(picture, laid.camera, view, np.random.default_rng(seed))
+
+
+def lay_block(picture: Picture, block: int, print_scale: float, view: View) -> None:
+    x_mm, y_mm, turn_rad = BLOCKS_MM[block]
+    cos, sin = math.cos(turn_rad) * print_scale, math.sin(turn_rad) * print_scale
+    turn = np.array([[cos, -sin], [sin, cos]])
+    sheet = Sheet(BLOCK_MM, BLOCK_MM, block_boxes(block, 0.0, 0.0))
+    lay_sheet(picture, sheet, np.column_stack([turn, (x_mm, y_mm) - turn @ (BLOCK_MM / 2, BLOCK_MM / 2)]), view)
+
+
+def _cover(picture: Picture, middle_mm: tuple[float, float], side_mm: float, view: View) -> None:
+    square = np.array(middle_mm) + side_mm / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
+    cv2.fillConvexPoly(picture, np.round(view.project(square, 0.0)).astype(np.int32), (40, 45, 60))
+
+
+def grid_mm(half_width_mm: float = 400.0, half_depth_mm: float = 220.0) -> np.ndarray:
+    """Places all over the table, y down."""
+    return np.stack(
+        np.meshgrid(np.linspace(-half_width_mm, half_width_mm, 9), np.linspace(-half_depth_mm, half_depth_mm, 7)), -1
+    ).reshape(-1, 2)
+
+
+def worst_mm(found: np.ndarray, true_down: np.ndarray) -> float:
+    """Farthest that places are off when one frame is moved and turned, never stretched, onto the other."""
+    a = found[:, 0] + 1j * found[:, 1]
+    b = true_down[:, 0] - 1j * true_down[:, 1]
+    a, b = a - a.mean(), b - b.mean()
+    turn = np.vdot(a, b)
+    return float(np.abs(b - a * turn / abs(turn)).max())
