@@ -10,6 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.pi_lenses import PiCamera
+
 Points = NDArray[np.float64]
 
 
@@ -105,3 +107,8 @@ def lens_of_angle(width_px: int, height_px: int, width_rad: float, source: LensS
 def guessed_lens(width_px: int, height_px: int) -> Lens:
     """Return a lens for a camera of which nothing is known: most see 60 to 70 degrees across."""
     return lens_of_angle(width_px, height_px, math.radians(65), LensSource.GUESS)
+
+
+def known_lens(camera: PiCamera, width_px: int, height_px: int) -> Lens:
+    """Return the lens of a Pi camera for pictures that show the whole width of its sensor."""
+    return lens_of_angle(width_px, height_px, camera.width_rad, LensSource.KNOWN_CAMERA)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 
-from calibration.lens import Lens, LensSource, lens_of_angle
+# Of the HQ camera only the sensor is fixed, 6.287 mm wide; two lenses are sold for it.
+_HQ_WIDTH_MM = 6.287
 
 
 class PiCamera(StrEnum):
@@ -21,21 +22,16 @@ class PiCamera(StrEnum):
     HQ_6_MM = "hq-6mm"
     HQ_16_MM = "hq-16mm"
 
+    @property
+    def width_rad(self) -> float:
+        """Angle that it sees across, where a picture shows the whole width of its sensor.
 
-# Of the HQ camera only the sensor is fixed: 6.287 mm wide, here with the two lenses that are sold for it.
-_HQ_WIDTH_MM = 6.287
-_WIDTH_RAD = {
-    PiCamera.MODULE_2: math.radians(62.2),
-    PiCamera.MODULE_3: math.radians(66.0),
-    PiCamera.MODULE_3_WIDE: math.radians(102.0),
-    PiCamera.HQ_6_MM: 2 * math.atan(_HQ_WIDTH_MM / 2 / 6.0),
-    PiCamera.HQ_16_MM: 2 * math.atan(_HQ_WIDTH_MM / 2 / 16.0),
-}
-
-
-def known_lens(camera: PiCamera, width_px: int, height_px: int) -> Lens:
-    """Return the lens of a Pi camera for pictures that show the whole width of its sensor.
-
-    Modes that crop, such as 1920 x 1080 of the Camera Module 2, see less: there it must be measured.
-    """
-    return lens_of_angle(width_px, height_px, _WIDTH_RAD[camera], LensSource.KNOWN_CAMERA)
+        Modes that crop, such as 1920 x 1080 of the Camera Module 2, see less: there the lens must be measured.
+        """
+        return {
+            PiCamera.MODULE_2: math.radians(62.2),
+            PiCamera.MODULE_3: math.radians(66.0),
+            PiCamera.MODULE_3_WIDE: math.radians(102.0),
+            PiCamera.HQ_6_MM: 2 * math.atan(_HQ_WIDTH_MM / 2 / 6.0),
+            PiCamera.HQ_16_MM: 2 * math.atan(_HQ_WIDTH_MM / 2 / 16.0),
+        }[self]

@@ -1,0 +1,142 @@
+"""The file of a calibration: JSON with a version and a checksum, written whole or not at all, the last five kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calibration.errors import CalibrationError
+from calibration.lens import Lens
+from calibration.table import Table
+from tallybone.json_values import JsonValueError, from_json, to_json
+
+VERSION = 1
+KEPT = 5
+# So many digits are a nanometre over a table, and can still be read by people.
+_DIGITS = 10
+
+
+class CalibrationFileError(CalibrationError, ValueError):
+    """A file cannot be used; the message names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What is known of a camera and its table; None for what was not measured."""
+
+    lens: Lens | None = None
+    table: Table | None = None
+
+
+def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Path:
+    """Return where the calibration of a camera is when nobody says otherwise.
+
+    >>> default_path({"XDG_STATE_HOME": "/var/lib/anna"}, Path("/anna"), "table").as_posix()
+    '/var/lib/anna/tallybone/calibration/table.json'
+    """
+    state = environment.get("XDG_STATE_HOME", "")
+    folder = Path(state) if Path(state).is_absolute() else home / ".local" / "state"
+    return folder / "tallybone" / "calibration" / f"{camera}.json"
+
+
+def load_calibration(path: Path) -> Calibration:
+    """Return what a file says; nothing is known where there is none.
+
+    Raises:
+        CalibrationFileError: If it is damaged, or of another version.
+        OSError: If it cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Calibration()
+    except UnicodeDecodeError:
+        raise CalibrationFileError(f"{path}: this is no calibration, or it is damaged") from None
+    try:
+        return parse_calibration(text)
+    except (ValueError, RecursionError) as error:
+        raise CalibrationFileError(f"{path}: {error}") from None
+
+
+def parse_calibration(text: str) -> Calibration:
+    """Return what `format_calibration` has written.
+
+    Raises:
+        ValueError: If it is damaged, or of another version.
+    """
+    said = json.loads(text)
+    if not isinstance(said, dict) or not isinstance(said.get("calibration"), dict):
+        raise JsonValueError("this is no calibration")
+    if said.get("version") != VERSION:
+        raise JsonValueError(f"expected version {VERSION}, got {said.get('version')!r}; calibrate anew")
+    if said.get("sha256") != _checksum(said["calibration"]):
+        raise JsonValueError("its checksum is wrong: it was damaged or changed by hand; calibrate anew")
+    return from_json(said["calibration"], Calibration, "calibration")
+
+
+def format_calibration(calibration: Calibration) -> str:
+    """Return a calibration as JSON.
+
+    >>> parse_calibration(format_calibration(Calibration()))
+    Calibration(lens=None, table=None)
+    """
+    said = _rounded(to_json(calibration, Calibration))
+    return json.dumps({"version": VERSION, "sha256": _checksum(said), "calibration": said}, indent=1) + "\n"
+
+
+def save_calibration(calibration: Calibration, path: Path) -> None:
+    """Write a file; what was there before is kept as NAME.1.json, up to NAME.5.json for the oldest.
+
+    After a power cut there is the file as it was, or the new one.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = path.with_name(path.name + ".new")
+    with written.open("w", encoding="utf-8") as file:
+        file.write(format_calibration(calibration))
+        file.flush()
+        os.fsync(file.fileno())
+    _keep(path)
+    written.replace(path)
+
+
+def earlier_path(path: Path, number: int) -> Path:
+    """Return where the calibration is that was replaced so many times ago.
+
+    >>> earlier_path(Path("table.json"), 2).name
+    'table.2.json'
+    """
+    return path.with_name(f"{path.stem}.{number}{path.suffix}")
+
+
+def _keep(path: Path) -> None:
+    """Give what is there one number more each; the file itself stays until it is replaced."""
+    for number in range(KEPT, 1, -1):
+        before = earlier_path(path, number - 1)
+        if before.exists():
+            before.replace(earlier_path(path, number))
+    if path.exists():
+        copy = earlier_path(path, 1)
+        copy.write_bytes(path.read_bytes())
+
+
+def _checksum(said: Any) -> str:  # JSON
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _rounded(said: Any) -> Any:  # JSON
+    if isinstance(said, float):
+        return float(f"{said:.{_DIGITS}g}")
+    if isinstance(said, list):
+        return [_rounded(one) for one in said]
+    if isinstance(said, dict):
+        return {name: _rounded(one) for name, one in said.items()}
+    return said

@@ -1,0 +1,90 @@
+"""The file of a calibration: it says exactly what was measured, notices damage, and keeps what was before."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from calibration.lens import Lens
+from calibration.table import Mark, Table, TableSource
+from tallybone.calibration_file import (
+    Calibration,
+    CalibrationFileError,
+    earlier_path,
+    format_calibration,
+    load_calibration,
+    parse_calibration,
+    save_calibration,
+)
+
+LENS = Lens(1280, 720, (1010.25, 1011.5), (639.5, 359.25), (-0.125, 0.0625, 0.0, 0.0, 0.5), error_px=0.25, views=12)
+TABLE = Table(
+    (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0), (3.5, -2.0, 800.0), 9.0, TableSource.MARKERS, 0.125, 0.001,
+    (Mark(0, -300.5, 200.0, 0.25),),
+)  # fmt: skip
+BOTH = Calibration(LENS, TABLE)
+
+
+def test_a_file_says_what_was_measured(tmp_path: Path) -> None:
+    path = tmp_path / "made" / "table.json"
+    save_calibration(BOTH, path)
+    assert load_calibration(path) == BOTH
+    assert [one.name for one in path.parent.iterdir()] == ["table.json"]
+
+
+def test_people_can_read_the_numbers() -> None:
+    said = json.loads(format_calibration(Calibration(LENS)))
+    assert said["version"] == 1
+    assert said["calibration"] == {
+        "lens": {
+            "width_px": 1280, "height_px": 720, "focal_px": [1010.25, 1011.5], "center_px": [639.5, 359.25],
+            "distortion": [-0.125, 0.0625, 0.0, 0.0, 0.5], "error_px": 0.25, "views": 12,
+        }
+    }  # fmt: skip
+
+
+def test_where_no_file_is_nothing_is_known(tmp_path: Path) -> None:
+    assert load_calibration(tmp_path / "none.json") == Calibration()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("1010.25", "1010.26", "checksum is wrong"),
+        ('"version": 1', '"version": 2', "expected version 1, got 2"),
+        ('"calibration": {', '"calibration": [', ""),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_name(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    path = tmp_path / "table.json"
+    text = format_calibration(BOTH)
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(CalibrationFileError, match=rf"table\.json: .*{reason}"):
+        load_calibration(path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", '{"calibration": {}}', "[" * 100_000])
+def test_what_is_no_calibration_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "table.json"
+    path.write_text(text)
+    with pytest.raises(CalibrationFileError, match=r"table\.json"):
+        load_calibration(path)
+
+
+def test_the_last_five_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "table.json"
+    for views in range(8):
+        save_calibration(Calibration(replace(LENS, views=views)), path)
+    kept = [load_calibration(one) for one in (path, *(earlier_path(path, number) for number in range(1, 6)))]
+    assert [one.lens.views for one in kept if one.lens is not None] == [7, 6, 5, 4, 3, 2]
+    assert len(list(tmp_path.iterdir())) == 6
+
+
+def test_a_value_outside_of_its_bounds_is_named() -> None:
+    said = format_calibration(BOTH)
+    with pytest.raises(ValueError, match="checksum"):
+        parse_calibration(said.replace('"thickness_mm": 9.0', '"thickness_mm": 90.0'))
