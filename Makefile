@@ -9,6 +9,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 # Wheels only: every pinned package has one for x86-64 and aarch64, so nothing is ever compiled on the table's machine.
 INSTALL := $(PIP) install --require-hashes --only-binary :all:
 
+# What is compiled is kept, whatever the shell says: to compile all tests anew takes twenty seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Tests run on two cores, those of a file one after the other: they share what is rendered for them.
 SPREAD := -n 2 --dist loadfile
 

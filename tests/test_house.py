@@ -89,6 +89,7 @@ def test_every_run_time_dependency_has_its_reason() -> None:
         assert f"`{name[0]}`" in reasons or name[0] == "tallybone", needed
 
 
+@pytest.mark.slow
 def test_a_wheel_holds_the_packages_and_their_models_and_nothing_else(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)

@@ -27,6 +27,7 @@ def measured() -> Lens:
     return fit_lens(views())
 
 
+@pytest.mark.slow
 def test_the_focal_length_is_found_to_half_a_percent(measured: Lens) -> None:
     assert measured.focal_px == pytest.approx((TRUE_FOCAL_PX, TRUE_FOCAL_PX), rel=0.005)
     assert measured.error_px is not None
@@ -34,6 +35,7 @@ def test_the_focal_length_is_found_to_half_a_percent(measured: Lens) -> None:
     assert measured.views == len(GOOD)
 
 
+@pytest.mark.slow
 def test_distortion_is_found_to_a_pixel_all_over_the_picture(measured: Lens) -> None:
     straight = _grid(-60, -40, 1340, 760)
     seen = held(*GOOD[0]).distort(straight)

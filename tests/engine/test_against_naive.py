@@ -356,6 +356,7 @@ def test_the_games_are_the_same_in_both() -> None:
                 assert mapped[key] == value, (rules.name, key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_random_hands_are_the_same(name: str) -> None:
     compare(name, 15, seed=1)

@@ -384,6 +384,7 @@ def test_who_knocked_cannot_play_on_it_until_he_draws() -> None:
     assert 0.0 < held[5][B] < held[5][A]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rules", "seats"), GAMES, ids=NAMES)
 def test_of_those_said_to_play_with_some_chance_about_that_share_can(rules: Rules, seats: int) -> None:
     """Within 0.08 for what is said from 0.2 to 0.4, 0.4 to 0.6 and 0.6 to 0.8, each at some hundreds of moments."""

@@ -182,6 +182,7 @@ def changes() -> st.SearchStrategy[dict[str, object]]:
     return st.fixed_dictionaries({}, optional={**enums, **numbers, "hand_points": hand_points})
 
 
+@pytest.mark.slow
 @given(rules=st.sampled_from(PROFILES), values=changes())
 def test_what_is_changed_says_all(rules: Rules, values: dict[str, object]) -> None:
     try:

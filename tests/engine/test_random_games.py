@@ -130,6 +130,7 @@ def play_match(rng: random.Random, reached: Reached, thorough: float) -> None:
         check_match(players)
 
 
+@pytest.mark.slow
 def test_random_matches_of_every_game_keep_every_law() -> None:
     reached = play_matches(900, seed=100_000, thorough=0.1)
     assert set(reached.hands) == {rules.name for rules in PROFILES}
@@ -248,6 +249,7 @@ ACTIONS = st.one_of(
 EVENTS = st.one_of(ACTIONS, st.builds(Undo, SEQS), st.builds(Amend, SEQS, ACTIONS), st.builds(ItStands, SEQS))
 
 
+@pytest.mark.slow
 @given(st.lists(EVENTS, max_size=25), st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_whatever_comes_in_is_answered_and_replays(events: list[Event], begun: bool) -> None:

@@ -362,6 +362,7 @@ PIECES = (
 CHANGES = st.tuples(st.integers(0, 60), st.sampled_from(["drop", "twice", "put"]), st.sampled_from(PIECES))
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from([written.ALLFIVES, written.BONES, written.CUTTHROAT, written.SUPER]),
     st.lists(

@@ -63,6 +63,7 @@ def test_where_no_pdf_can_be_written_it_is_said(tmp_path: Path) -> None:
     assert "cannot be written" in err.getvalue()
 
 
+@pytest.mark.slow
 def test_a_lens_is_measured_and_kept(tmp_path: Path) -> None:
     paths = [written(tmp_path, f"{at}.png", held.picture_of(place)) for at, place in enumerate(held.GOOD[1:7])]
     said, out, err = talk()
@@ -92,6 +93,7 @@ def test_the_lens_of_a_pi_camera_needs_one_picture_for_its_size(tmp_path: Path, 
     assert "66.0 degrees" in out.getvalue()
 
 
+@pytest.mark.slow
 def test_a_print_of_the_wrong_scale_is_noticed_by_the_tiles(tmp_path: Path, table_picture: Path) -> None:
     save_calibration(Calibration(LENS), tmp_path / "c.json")
     given = TableGiven(tile=(48.0, 24.0), thickness_mm=CLASSIC.thickness_mm)
@@ -134,6 +136,7 @@ def _outline(points: np.ndarray) -> Tile:
     return Tile(Face.DOWN, (a, b, c, d), ())
 
 
+@pytest.mark.slow
 def test_a_lens_of_another_camera_is_noticed(tmp_path: Path, table_picture: Path) -> None:
     bent = replace(LENS, distortion=(-0.1, 0.0, 0.0, 0.0, 0.0))
     save_calibration(Calibration(bent), tmp_path / "c.json")
@@ -167,6 +170,7 @@ def test_a_new_lens_makes_the_table_to_be_measured_again(tmp_path: Path, table_p
     assert load_calibration(path).table is None
 
 
+@pytest.mark.slow
 def test_clicked_corners_go_from_the_command_line_into_a_file(tmp_path: Path, table_picture: Path) -> None:
     view = view_of(laid.CAMERA)
     seen = view.project(np.array([(-400.0, -200.0), (400, -200), (400, 200), (-400, 200)]), 0.0)
@@ -184,6 +188,7 @@ def test_clicked_corners_go_from_the_command_line_into_a_file(tmp_path: Path, ta
     assert "expected four points" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_name_that_is_a_path_is_refused() -> None:
     done = tallybone("calibrate", "table", "x.png", "--camera", "../x")
     assert done.returncode == 2

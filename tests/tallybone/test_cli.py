@@ -38,6 +38,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     assert "tallybone.cli" in loaded
 
 
+@pytest.mark.slow
 def test_the_version_is_said_both_ways() -> None:
     assert tallybone("--version").stdout == tallybone("version").stdout
     assert tallybone("version").stdout.startswith("tallybone 0.")

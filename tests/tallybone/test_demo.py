@@ -47,6 +47,7 @@ def test_the_real_reader_sees_a_rendered_game_as_it_is() -> None:
     assert code == 0
 
 
+@pytest.mark.slow
 def test_a_whole_hand_with_a_perfect_eye_ends_with_the_true_totals() -> None:
     code, text = demo(Wishes(seed=4), eye_of(views(4)))
     end = game(4)[1][-1].state.game
@@ -57,6 +58,7 @@ def test_a_whole_hand_with_a_perfect_eye_ends_with_the_true_totals() -> None:
     assert code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PLAYERS_OF if name != "bones"])
 def test_every_game_is_scored_as_it_is_played_through_a_perfect_eye(name: str) -> None:
     rules = profile(name)
@@ -67,12 +69,14 @@ def test_every_game_is_scored_as_it_is_played_through_a_perfect_eye(name: str) -
     assert code == 0
 
 
+@pytest.mark.slow
 def test_two_hands_are_played_on_one_table() -> None:
     code, text = demo(Wishes(seed=4, hands=2, plays=15), eye_of(views(4, hands=2)))
     assert "hand 2" in text
     assert code == 0
 
 
+@pytest.mark.slow
 def test_a_play_that_is_not_seen_is_told_and_spoils_the_totals() -> None:
     code, text = demo(Wishes(seed=4), eye_of(but_for(4, 1, TableView((), (), ()))))
     assert "play 1: " in text

@@ -19,6 +19,7 @@ from tallybone.emulate_display_command import emulate_display
 _PAGE = Page((Score("Ann", 35), Score("Ben", 128, is_turn=True)), "Hi")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "driver", "shown"),
     [

@@ -164,6 +164,7 @@ def test_an_absent_root_or_file_is_named(album: Album, tmp_path: Path) -> None:
         assert "none" in err.getvalue()
 
 
+@pytest.mark.slow
 def test_the_program_evaluates(album: Album) -> None:
     if not TALLYBONE.is_file():
         pytest.skip("the command `tallybone` is not installed beside this Python")

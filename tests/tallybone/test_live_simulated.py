@@ -13,6 +13,7 @@ from tests.tallybone.test_live_camera import Clock
 from vision.picture import decode_picture
 
 
+@pytest.mark.slow
 def test_it_gives_pictures_and_what_people_say_and_never_the_truth() -> None:
     camera = open_simulated(simulation_of("simulated:seed=3,hands=1", BONES, ("Ann", "Ben")), Clock(), speed=0)
     first = camera.take()

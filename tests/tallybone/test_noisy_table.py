@@ -22,6 +22,7 @@ def test_a_clear_eye_needs_no_questions(name: str) -> None:
     assert figures.is_right_at_end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PLAYERS_OF))
 @pytest.mark.parametrize("faults", [UNSURE, MANY], ids=["unsure", "many"])
 def test_doubt_is_asked_and_the_game_comes_out_right(name: str, faults: Faults) -> None:

@@ -278,6 +278,7 @@ def test_stderr_comes_back_after_an_error(capfd: pytest.CaptureFixture[str]) -> 
     assert capfd.readouterr().err == "heard"
 
 
+@pytest.mark.slow
 def test_the_program_reads_real_photographs(shared_data: Path, tmp_path: Path) -> None:
     photos = sorted((shared_data / "photos" / "domibot").glob("*.jpg"))[:2]
     tallybone = Path(sys.executable).with_name("tallybone")

@@ -44,6 +44,7 @@ def recording(tmp_path: Path) -> Path:
     return tmp_path / "game.mcap"
 
 
+@pytest.mark.slow
 def test_the_same_again_is_equal(recording: Path) -> None:
     run = Run(recording)
     assert run.code == 0

@@ -51,6 +51,7 @@ def recording(tmp_path: Path) -> Path:
     return tmp_path / "game.mcap"
 
 
+@pytest.mark.slow
 def test_a_recorded_game_is_told_again_to_the_last_outcome(tmp_path: Path) -> None:
     live = [line for one in record_game(tmp_path / "game.mcap") for line in one.lines]
     run = Run(tmp_path / "game.mcap")
@@ -176,6 +177,7 @@ def test_an_input_of_a_later_version_costs_only_itself(tmp_path: Path) -> None:
     assert [line.get("event") for line in run.lines].count("hand_started") == 1
 
 
+@pytest.mark.slow
 def test_another_process_prints_the_same_bytes(tmp_path: Path) -> None:
     folder = write_pictures(tmp_path / "pictures", 2)
     record = tmp_path / "a.mcap"

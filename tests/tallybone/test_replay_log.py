@@ -55,6 +55,7 @@ def totals(happened: Happened) -> dict[str, int]:
     return dict(zip(game.players, game.totals, strict=True))
 
 
+@pytest.mark.slow
 def test_the_log_says_what_was_said_live(live: list[Happened], tmp_path: Path) -> None:
     run = Run(tmp_path / "game.mcap")
     assert (run.code, run.err) == (0, "")
@@ -63,6 +64,7 @@ def test_the_log_says_what_was_said_live(live: list[Happened], tmp_path: Path) -
     assert run.result["hands"] == 2
 
 
+@pytest.mark.slow
 def test_other_options_score_the_same_plays_otherwise(live: list[Happened], tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
     block = Run(path, GameWish("block")).lines[:-1]
@@ -70,6 +72,7 @@ def test_other_options_score_the_same_plays_otherwise(live: list[Happened], tmp_
     assert Run(path, GameWish(options=("target=5",))).result["winner"] is not None
 
 
+@pytest.mark.slow
 def test_sentences_have_the_times_of_a_replay_with_pictures_and_end_with_the_score(
     live: list[Happened], tmp_path: Path
 ) -> None:
@@ -81,6 +84,7 @@ def test_sentences_have_the_times_of_a_replay_with_pictures_and_end_with_the_sco
     assert said[-1].startswith(", ".join(f"{name} {points}" for name, points in totals(live[-1]).items()))
 
 
+@pytest.mark.slow
 def test_a_recording_without_its_end_or_its_beginning_is_scored_with_what_is_there(
     live: list[Happened], tmp_path: Path
 ) -> None:
@@ -100,6 +104,7 @@ def test_a_recording_without_its_end_or_its_beginning_is_scored_with_what_is_the
     assert Run(spoiled, GameWish("bones", players=("Ann", "Ben"))).result == Run(path).result
 
 
+@pytest.mark.slow
 def test_a_lost_event_leaves_the_later_tiles_their_names(live: list[Happened], tmp_path: Path) -> None:
     path, spoiled = tmp_path / "drawn.mcap", tmp_path / "spoiled.mcap"
     record_game(path, seed=5)
@@ -117,6 +122,7 @@ def test_a_lost_event_leaves_the_later_tiles_their_names(live: list[Happened], t
     assert paid_for_plays(run) == paid_for_plays(whole)[:-1] != []
 
 
+@pytest.mark.slow
 def test_the_index_leads_to_the_same_records_as_reading_all(live: list[Happened], tmp_path: Path) -> None:
     path, unfinished = tmp_path / "game.mcap", tmp_path / "unfinished.mcap"
     topics = (Topic.EVENT, Topic.OUTCOME)

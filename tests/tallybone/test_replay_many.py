@@ -41,6 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_each_recording_has_a_line_in_name_order_and_there_is_one_for_all(folder: Path) -> None:
     run = Run(folder, over_cores(1))
     a, b, c, total = run.lines
@@ -54,6 +55,7 @@ def test_each_recording_has_a_line_in_name_order_and_there_is_one_for_all(folder
     assert run.err.count("b.mcap") == 1
 
 
+@pytest.mark.slow
 def test_two_processes_say_the_same_as_one(folder: Path) -> None:
     assert Run(folder, over_cores(2)).out == Run(folder, over_cores(1)).out
 

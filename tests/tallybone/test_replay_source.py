@@ -128,6 +128,7 @@ def test_a_moving_recording_needs_no_first_frame_a_settled_one_does(video: Path,
     assert START.pictures is Pictures.SETTLED
 
 
+@pytest.mark.slow
 def test_a_tile_that_a_hand_lays_in_a_video_is_said_once_when_the_hand_is_gone(tmp_path: Path) -> None:
     moments = [
         *still((), 4),
@@ -142,6 +143,7 @@ def test_a_tile_that_a_hand_lays_in_a_video_is_said_once_when_the_hand_is_gone(t
     assert Run(tmp_path / "a.mcap").out == first.out
 
 
+@pytest.mark.slow
 def test_a_game_in_play_begins_with_its_tiles_as_placed_and_an_empty_table_with_them_as_table(tmp_path: Path) -> None:
     for number, laid in enumerate(((THREE_FIVE,), (THREE_FIVE, SIX_ONE))):
         cv2.imwrite(str(tmp_path / f"{number}.png"), table_with(laid, frame=number).image)

@@ -141,6 +141,7 @@ def test_all_as_json() -> None:
     assert told["shortcuts"][1]["options"] == {"play_divisor": "5", "target": "61"}
 
 
+@pytest.mark.slow
 def test_the_command_takes_a_game_and_options() -> None:
     done = tallybone("rules", "allfives", "target=61", "--json")
     assert done.returncode == 0

@@ -141,6 +141,7 @@ def test_names_cannot_harm_a_terminal(game: Path) -> None:
     assert "\u202e" not in out
 
 
+@pytest.mark.slow
 def test_the_command_reads_stdin_and_knows_its_usage() -> None:
     done = subprocess.run([TALLYBONE, "score", "-", "--json"], input=SUPER, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

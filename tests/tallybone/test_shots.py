@@ -107,6 +107,7 @@ def test_a_jpeg_is_recorded_byte_for_byte(folder: Path, tmp_path: Path) -> None:
     assert damage_of(tmp_path / "a.mcap") == []
 
 
+@pytest.mark.slow
 def test_a_rendered_table_replays_to_the_same_bytes_with_the_shipped_reader(tmp_path: Path) -> None:
     laid = (lay(3, 5, -70, -40, 20), lay(6, 1, 60, 40, 100))
     pictures = tmp_path / "pictures"

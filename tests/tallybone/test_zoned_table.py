@@ -14,6 +14,7 @@ from vision.settle import CameFrom
 FAULTS = ZoneFaults(unsure=0.03, nudged=0.1, miscounted=0.05, pushed=0.1, side_right=0.95)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(PLAYERS_OF))
 def test_a_clear_eye_tells_draws_hands_and_deals_without_a_question(name: str) -> None:
     table = ZonedTable(profile(name), 1, ZoneFaults(), hands=2)
@@ -64,6 +65,7 @@ def asks_who(session: Session) -> bool:
     return any(one.unclear.words.startswith(("it was", "who led")) for one in session.questions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_clear", [False, True], ids=["reaching", "clearly wrong"])
 def test_where_one_side_in_ten_is_wrong_nobody_is_said_to_be_out_of_turn(is_clear: bool) -> None:
     for name in ("bones", "block", "twoset"):

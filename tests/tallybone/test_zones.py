@@ -44,6 +44,7 @@ def test_seats_sit_clockwise_from_the_bottom(players: int, sides: list[Side]) ->
     assert zones.is_boneyard(0.9, 0.1)
 
 
+@pytest.mark.slow
 def test_the_usual_zones_do_not_overlap() -> None:
     zones = default_zones(4)
     for x in range(200):

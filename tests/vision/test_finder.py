@@ -97,6 +97,7 @@ def line_of_small_tiles() -> tuple[Image, np.ndarray[tuple[int, ...], np.dtype[n
     return rendered.image, truth_poses(rendered.truth)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side_px", [20.0, None])
 def test_small_tiles_are_placed_better_where_something_happened(side_px: float | None) -> None:
     image, truth = line_of_small_tiles()
@@ -118,6 +119,7 @@ def test_small_tiles_are_placed_better_where_something_happened(side_px: float |
     assert np.allclose(np.sort(found.poses[far], axis=0), np.sort(plain.poses[again], axis=0))
 
 
+@pytest.mark.slow
 def test_large_tiles_and_large_places_are_looked_at_once() -> None:
     image, _ = line_of_small_tiles()
     levels = build_pyramid(image)
@@ -126,6 +128,7 @@ def test_large_tiles_and_large_places_are_looked_at_once() -> None:
         assert (finder().find(levels, focus).poses == plain.poses).all()
 
 
+@pytest.mark.slow
 def test_a_place_at_the_corner_of_the_picture_is_no_error() -> None:
     image, _ = line_of_small_tiles()
     for box in ((0.0, 0.0, 3.0, 3.0), (1277.0, 957.0, 1282.0, 962.0)):

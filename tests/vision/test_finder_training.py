@@ -102,6 +102,7 @@ def test_what_cannot_be_read_is_neither_tile_nor_nothing() -> None:
     assert truth.heat_counts[5, 5] == 1
 
 
+@pytest.mark.slow
 def test_rendered_tables_follow_from_the_seed_and_their_tiles_are_on_them() -> None:
     (first, second) = (list(draw_pictures(3, 2, jobs, lambda _: None)) for jobs in (1, 2))
     for one, other in zip(first, second, strict=True):

@@ -15,6 +15,7 @@ from vision.training.half_patches import SIZE, draw_halves, draw_table, training
 NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 
 
+@pytest.mark.slow
 def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None:
     one, two = (draw_halves(3, 2, jobs, lambda _: None) for jobs in (1, 2))
     assert (one.patches == two.patches).all()
@@ -24,6 +25,7 @@ def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None
     assert draw_table(4, 0).pips.tolist() != draw_table(3, 0).pips.tolist()
 
 
+@pytest.mark.slow
 def test_a_blank_half_shows_less_than_a_half_with_many_pips() -> None:
     # The middles of halves, without bar and rim: many pips leave more contrast there than none.
     drawn = draw_halves(5, 6, 1, lambda _: None)

@@ -130,6 +130,7 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_small_hostile_files_give_a_reading_or_one_clear_line(tmp_path: Path) -> None:
     files = {name: make() for name, make in GOOD.items()} | {name: make() for name, (make, _) in BAD.items()}
     run = read_by_the_program(tmp_path, files)
@@ -197,6 +198,7 @@ def test_thousands_of_tiles_are_read_in_bounded_time(long_px: int, gap_px: int, 
     assert len(reading.tiles) <= 300
 
 
+@pytest.mark.slow
 def test_a_changed_photograph_is_read_or_refused(tmp_path: Path) -> None:
     whole = encoded(".jpg", board(48, 12, "white")[:360, :480], cv2.IMWRITE_JPEG_QUALITY, 60)
     rng = np.random.default_rng(11)

@@ -80,6 +80,7 @@ def test_each_tile_is_said_once_when_it_is_placed(looks: Looks) -> None:
         assert len(view.tiles) == len(laid)
 
 
+@pytest.mark.slow
 def test_noise_alone_says_nothing() -> None:
     table = Table()
     table.show(THREE_FIVE, SIX_ONE, DOUBLE_TWO)
@@ -100,6 +101,7 @@ def test_a_tile_taken_away_is_said_where_it_lay() -> None:
     assert table.show(THREE_FIVE).changes == ()
 
 
+@pytest.mark.slow
 def test_a_tile_that_is_pushed_is_said_to_have_moved() -> None:
     table = Table()
     table.show(THREE_FIVE, SIX_ONE)
@@ -113,6 +115,7 @@ def test_a_tile_that_is_pushed_is_said_to_have_moved() -> None:
     assert len(view.tiles) == 2
 
 
+@pytest.mark.slow
 def test_a_tile_swapped_for_another_is_one_gone_and_one_placed() -> None:
     table = Table()
     table.show(THREE_FIVE, SIX_ONE)
@@ -205,6 +208,7 @@ def test_the_looks_of_the_table_do_not_change_between_pictures() -> None:
     assert 0 < difference.mean() < 4
 
 
+@pytest.mark.slow
 def test_a_tile_turned_round_where_it_lies_is_said_to_be_turned() -> None:
     table = Table()
     table.show(THREE_FIVE, SIX_ONE)
@@ -216,6 +220,7 @@ def test_a_tile_turned_round_where_it_lies_is_said_to_be_turned() -> None:
     assert is_same(table.truth(turned)[0], change.tile)
 
 
+@pytest.mark.slow
 def test_a_tile_laid_on_another_is_stacked_and_below_it_the_other_still_lies() -> None:
     table = Table()
     table.show(THREE_FIVE, SIX_ONE)
@@ -273,6 +278,7 @@ def blinking(reads: int) -> Perception:
     return Perception(Blinking(whole.heads, whole.finder, whole.halves, whole.max_pips, [True] * reads))
 
 
+@pytest.mark.slow
 def test_a_tile_that_was_overlooked_is_placed_when_it_is_looked_for_again() -> None:
     table = Table()
     table.eye = blinking(1)
@@ -283,6 +289,7 @@ def test_a_tile_that_was_overlooked_is_placed_when_it_is_looked_for_again() -> N
     assert not table.eye.is_unconfirmed
 
 
+@pytest.mark.slow
 def test_what_is_never_a_tile_is_looked_for_only_so_often() -> None:
     table = Table()
     table.eye = blinking(20)
@@ -309,6 +316,7 @@ class Noting(Reader):
 LINE = (lay(1, 6, -100, 60), lay(6, 3, -49.5, 60), lay(2, 5, -60, -80), lay(5, 4, -9.5, -80))
 
 
+@pytest.mark.slow
 def test_where_the_set_is_known_only_what_changed_is_read_again_and_joins_elsewhere_stay() -> None:
     whole = reader()
     eye = Noting(whole.heads, whole.finder, whole.halves, 6)

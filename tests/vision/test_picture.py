@@ -196,6 +196,7 @@ CUT: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CUT)
 def test_a_file_cut_anywhere_is_refused(tmp_path: Path, kind: str) -> None:
     data = CUT[kind]()
@@ -311,6 +312,7 @@ def test_whole_pictures_are_read_without_a_word_on_stderr(tmp_path: Path) -> Non
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_the_photographs_are_read(shared_data: Path) -> None:
     paths = sorted((shared_data / "photos").rglob("*.jpg"))
     assert paths

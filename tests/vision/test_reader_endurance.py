@@ -18,6 +18,7 @@ def tables() -> list[Image]:
     return [table_with([lay(3, 5, 0, 0, 30 * turn), lay(6, 6, 90, 40), lay(1, 0, -90, 0)]).image for turn in range(2)]
 
 
+@pytest.mark.slow
 def test_readers_in_two_threads_see_what_one_sees() -> None:
     images = tables()
     alone = [reader().read(image) for image in images]

@@ -156,6 +156,7 @@ def test_no_more_than_asked_for_and_the_best_of_them(at_most: int) -> None:
     assert kept.tolist() == np.argsort(-scores)[:at_most].tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000))
 def test_what_is_kept_is_no_repeat_and_the_best_is_among_it(seed: int) -> None:

@@ -107,6 +107,7 @@ def test_without_true_tiles_every_error_is_infinite() -> None:
     assert errors.tolist() == [math.inf]
 
 
+@pytest.mark.slow
 def test_samples_have_what_the_heads_take(drawn: Samples) -> None:
     for name in FIELDS:
         values = getattr(drawn, name)
@@ -127,6 +128,7 @@ def test_the_same_seed_draws_the_same_samples(drawn: Samples) -> None:
         assert (getattr(drawn, name)[: len(values)] == values).all()
 
 
+@pytest.mark.slow
 def test_another_seed_draws_others() -> None:
     first, second = (
         draw_samples(np.random.default_rng(seed), load_finder(), load_halves(), max_pips=6, heads=None)

@@ -98,6 +98,7 @@ def test_what_is_laid_beside_a_hand_that_rests_is_read_without_it() -> None:
     assert is_same(sitting.truth(DOUBLE_TWO)[0], change.tile)
 
 
+@pytest.mark.slow
 def test_light_noise_and_a_bump_say_nothing_and_several_tiles_at_once_are_all_said() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
@@ -109,6 +110,7 @@ def test_light_noise_and_a_bump_say_nothing_and_several_tiles_at_once_are_all_sa
     assert missing(sitting.truth(*THREE, bump=(5.0, -4.0, 0.0)), sitting.views[-1].tiles) == []
 
 
+@pytest.mark.slow
 def test_a_camera_that_points_elsewhere_is_followed_by_the_tiles_that_did_not_move() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
@@ -122,6 +124,7 @@ def test_a_camera_that_points_elsewhere_is_followed_by_the_tiles_that_did_not_mo
     assert is_same(sitting.truth(FOUR_NOUGHT, bump=aimed)[0], change.tile)
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_made_out_is_said_and_found_again() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))

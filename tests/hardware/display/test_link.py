@@ -94,6 +94,7 @@ def _replug(kind: Kind, folder: Path, times: int, rng: random.Random) -> list[fl
     return back_s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _STILL[1:], ids=lambda kind: kind.name)
 def test_a_display_unplugged_at_a_random_byte_shows_the_last_page_again(kind: Kind, tmp_path: Path) -> None:
     assert max(_replug(kind, tmp_path, 2, random.Random(1))) < _BACK_WITHIN_S

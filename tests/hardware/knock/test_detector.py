@@ -51,6 +51,7 @@ def test_what_is_no_knock_is_none(kind: Sound, most: float) -> None:
     assert any(heard_in(with_hits(kind, KNOCKS_S, seed=seed)) for seed in range(8))
 
 
+@pytest.mark.slow
 def test_modelled_tables_that_nobody_learned_from_are_heard_well() -> None:
     examples = collect(500, 24, lambda share: None)
     is_said = load_classifier().probabilities(examples.features)[:, 0] >= load_classifier().least_knock
@@ -71,6 +72,7 @@ def test_real_taps_are_told_from_knocks(name: str, least: float, most: float, sh
     assert least * 30 <= said <= most * 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7, 160, 511, 512, 513, 4096, 100_000])
 def test_the_size_of_blocks_changes_nothing(size: int) -> None:
     samples = scene(1).samples[: 4 * RATE_HZ]

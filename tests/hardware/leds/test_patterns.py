@@ -80,6 +80,7 @@ def test_a_seat_that_is_not_there_is_refused() -> None:
         TableState(3, turn=3)
 
 
+@pytest.mark.slow
 @given(
     mood=st.sampled_from(Mood),
     turn=st.none() | st.integers(0, 3),

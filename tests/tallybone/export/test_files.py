@@ -55,6 +55,7 @@ def table(tmp_path: Path) -> Table:
     return Table(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log_only", [False, True])
 def test_a_game_record_plays_to_the_same_totals(table: Table, log_only: bool) -> None:
     assert table.export("a.dgr", log_only=log_only) == (0, "")
@@ -65,6 +66,7 @@ def test_a_game_record_plays_to_the_same_totals(table: Table, log_only: bool) ->
     assert '[Date "2026-11-21"]' in text
 
 
+@pytest.mark.slow
 def test_the_table_has_a_row_for_each_play_with_its_sum_and_its_points(table: Table) -> None:
     assert table.export("a.csv") == (0, "")
     with (table.folder / "a.csv").open(newline="") as file:
@@ -83,6 +85,7 @@ def test_the_table_has_a_row_for_each_play_with_its_sum_and_its_points(table: Ta
     assert [int(rows[-1]["total Ann"]), int(rows[-1]["total Ben"])] >= last
 
 
+@pytest.mark.slow
 def test_the_document_has_all_events_outcomes_and_changes(table: Table) -> None:
     assert table.export("a.json") == (0, "")
     document = json.loads((table.folder / "a.json").read_text())
@@ -94,6 +97,7 @@ def test_the_document_has_all_events_outcomes_and_changes(table: Table) -> None:
     assert document["sitting"]["rules"] == "bones"
 
 
+@pytest.mark.slow
 def test_a_video_has_ten_frames_a_second_with_a_bar_below(table: Table) -> None:
     assert table.export("a.mp4") == (0, "")
     video = cv2.VideoCapture(str(table.folder / "a.mp4"))
@@ -107,6 +111,7 @@ def test_a_video_has_ten_frames_a_second_with_a_bar_below(table: Table) -> None:
     assert int(frames[0][:40].std()) < 12 < int(frames[-1][48:].std())
 
 
+@pytest.mark.slow
 def test_a_file_that_is_there_is_written_over_only_when_it_is_said_so(table: Table) -> None:
     (table.folder / "a.csv").write_text("mine")
     code, complaint = table.export("a.csv", "b.dgr")
@@ -118,6 +123,7 @@ def test_a_file_that_is_there_is_written_over_only_when_it_is_said_so(table: Tab
     assert (table.folder / "a.csv").read_text().startswith("time,hand")
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_leaves_nothing_behind(table: Table) -> None:
     assert table.export("a.dgr", "a.mp4", rules="free")[0] == 1
     assert table.left() == set()
@@ -128,6 +134,7 @@ def test_what_goes_wrong_leaves_nothing_behind(table: Table) -> None:
     assert table.left() == set()
 
 
+@pytest.mark.slow
 def test_a_video_of_no_picture_is_none(tmp_path: Path) -> None:
     table = Table(tmp_path)
     data = table.path.read_bytes()

@@ -54,6 +54,7 @@ def test_a_game_that_was_in_play_has_no_empty_table(tmp_path: Path) -> None:
     assert left == replace(WHOLE, start=start, empty=None)
 
 
+@pytest.mark.slow
 def test_cut_at_any_byte_it_is_as_it_was_or_as_it_became_and_nothing_between(tmp_path: Path) -> None:
     data = write(tmp_path / "a.mcap").read_bytes()
     cut, found = tmp_path / "cut.mcap", []

@@ -35,6 +35,7 @@ def changed(path: Path, place: int, data: bytes) -> None:
         file.write(data)
 
 
+@pytest.mark.slow
 def test_a_file_cut_at_any_byte_gives_every_complete_record_and_says_that_it_is_cut(tmp_path: Path) -> None:
     whole = write(tmp_path / "whole.mcap", frames=1)
     data, everything = whole.read_bytes(), records_of(whole)
@@ -124,6 +125,7 @@ def test_a_changed_bit_anywhere_never_changes_a_record_and_never_goes_unnoticed(
         assert damage_of(path), place
 
 
+@pytest.mark.slow
 def test_many_changed_bytes_never_make_up_a_record(tmp_path: Path) -> None:
     whole = write(tmp_path / "whole.mcap", frames=4)
     data, everything = whole.read_bytes(), records_of(whole)

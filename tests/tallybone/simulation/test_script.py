@@ -219,6 +219,7 @@ def test_neither_difficulty_nor_look_changes_the_tiles_that_are_dealt() -> None:
     assert first_tile(easy) == first_tile(planned(seed=4, look="black-linen"))
 
 
+@pytest.mark.slow
 def test_cameras_are_bumped_at_hard_tables_only() -> None:
     def bumps(difficulty: Difficulty) -> int:
         many = (planned("bones", 4, seed=seed, difficulty=difficulty) for seed in range(4))

@@ -88,6 +88,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(tmp_path: Path) -
     assert one != recorded(tmp_path / "other.mcap", wishes(seed=2, fps=2)).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_recording_says_what_was_played_and_holds_all_of_it(tmp_path: Path) -> None:
     asked = wishes(fps=2)
     session = read_session(recorded(tmp_path / "one.mcap", asked))

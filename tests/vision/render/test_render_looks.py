@@ -76,6 +76,7 @@ def test_clutter_is_seen_but_is_no_tile(kind: ClutterKind) -> None:
     assert not changed[:, :40].any()
 
 
+@pytest.mark.slow
 def test_numerals_differ_from_each_other_and_a_blank_stays_blank() -> None:
     for turns in range(4):
         look = replace(CLASSIC, numerals=turns)
@@ -117,6 +118,7 @@ def test_glare_and_bloom_brighten_and_folds_and_mirrors_change_the_table() -> No
     assert (below > 60).sum() > 100
 
 
+@pytest.mark.slow
 def test_tile_looks_have_the_announced_shares() -> None:
     rng = np.random.default_rng(0)
     looks = [draw_tile_look(rng) for _ in range(600)]
