@@ -1,6 +1,6 @@
 """How well whole hands are followed: sixty that are rendered in motion, all six games, judged against their truth.
 
-    python benchmarks/bench_hands.py [--difficulty hard] [--hands 60] [--keep DIR] [--jobs 2]
+    python benchmarks/bench_hands.py [--difficulty hard] [--hands 60] [--seed 1000] [--keep DIR] [--jobs 2]
 
 With --keep the recordings stay there, and those that are there already are not made again: a run that was stopped goes
 on. Without it they are made in a folder that is removed. The exit code is 1 where a target is missed.
@@ -30,7 +30,7 @@ from tallybone.session_tables import print_batch
 from tallybone.simulate_command import simulate, wishes_of
 
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut")
-_ROUNDS, _FIRST_SEED = 3, 1000
+_ROUNDS = 3
 # The share of plays that have to be wholly right.
 _TARGETS = {Difficulty.EASY: 0.995, Difficulty.NORMAL: 0.995, Difficulty.HARD: 0.97}
 
@@ -70,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--difficulty", type=Difficulty, choices=list(Difficulty), default=Difficulty.NORMAL)
     parser.add_argument("--hands", type=int, default=_ROUNDS * sum(case.hands for case in _ROUND))
+    parser.add_argument("--seed", type=int, default=1000, help="of the first recording; those after it count up")
     parser.add_argument("--keep", type=Path, metavar="DIR")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(arguments)
@@ -77,22 +78,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with TemporaryDirectory() as scratch:
         folder = Path(scratch) if options.keep is None else options.keep
         folder.mkdir(parents=True, exist_ok=True)
-        paths = _recordings(folder, options.difficulty, options.hands, options.jobs)
+        paths = _recordings(folder, options)
         batch = judge_recordings(paths, jobs=options.jobs, err=Console(stderr=True, highlight=False))
     print_batch(console, batch)
     return _verdict(console, batch, _TARGETS[options.difficulty])
 
 
-def _recordings(folder: Path, difficulty: Difficulty, hands: int, jobs: int) -> tuple[Path, ...]:
-    """Return the recordings of so many hands; those that are not there are made."""
+def _recordings(folder: Path, options: argparse.Namespace) -> tuple[Path, ...]:
+    """Return the recordings of as many hands as are wished; those that are not there are made."""
+    difficulty: Difficulty = options.difficulty
     cases = _ROUND * _ROUNDS
     before = accumulate((case.hands for case in cases), initial=0)
-    wanted = [number for number, so_far in zip(range(len(cases)), before, strict=False) if so_far < hands]
+    wanted = [number for number, so_far in zip(range(len(cases)), before, strict=False) if so_far < options.hands]
     paths = [folder / _name(number, cases[number], difficulty) for number in wanted]
     missing = [(number, path) for number, path in zip(wanted, paths, strict=True) if not path.exists()]
     # Spawned, not forked: OpenCV's threads do not survive a fork.
-    with ProcessPoolExecutor(jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
-        made = pool.map(partial(_make, difficulty=difficulty), *zip(*missing, strict=True)) if missing else ()
+    with ProcessPoolExecutor(options.jobs, get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
+        make = partial(_make, difficulty=difficulty, first_seed=options.seed)
+        made = pool.map(make, *zip(*missing, strict=True)) if missing else ()
         for _ in track(made, "Rendering", len(missing), console=Console(stderr=True), transient=True):
             pass
     return tuple(paths)
@@ -102,13 +105,13 @@ def _name(number: int, case: Case, difficulty: Difficulty) -> str:
     return f"{number:02}-{case.game}-{case.players}-double-{case.highest}-{difficulty}.mcap"
 
 
-def _make(number: int, path: Path, *, difficulty: Difficulty) -> None:
+def _make(number: int, path: Path, *, difficulty: Difficulty, first_seed: int) -> None:
     """Render one recording; it has its name only when it is whole."""
     case = _ROUND[number % len(_ROUND)]
     wishes = wishes_of(
         case.game,
         players=case.players,
-        seed=_FIRST_SEED + number,
+        seed=first_seed + number,
         options=f"set={case.highest}",
         hands=case.hands,
         look=_LOOKS[(number + number // len(_ROUND)) % len(_LOOKS)],
