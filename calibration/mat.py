@@ -15,6 +15,8 @@ STRIP_MM = 62.0
 _GAP_MM = 8.0
 _BONEYARD_WIDTH_MM = 130.0
 _LABEL_MM, _EDGE_MM = 9.0, 4.0
+# Smaller, there is no room for a boneyard and four tiles in a row between the corner blocks.
+LEAST_WIDTH_MM, LEAST_HEIGHT_MM = 520.0, 320.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class MatZone:
 
 
 def mat_zones(players: int) -> tuple[MatZone, ...]:
-    """Return the zones: one for each seat, clockwise from the lower edge, then boneyard and layout.
+    """Return the zones of the printed mat: one for each seat, clockwise from the lower edge, then boneyard and layout.
 
     Args:
         players: 2 to 4.
@@ -44,18 +46,36 @@ def mat_zones(players: int) -> tuple[MatZone, ...]:
     Raises:
         ValueError: If there are more or fewer.
     """
+    return zones_within(MAT_WIDTH_MM, MAT_HEIGHT_MM, players)
+
+
+def zones_within(width_mm: float, height_mm: float, players: int) -> tuple[MatZone, ...]:
+    """Return the zones of a table as those of the mat are, where corner blocks lie in its corners.
+
+    Args:
+        width_mm, height_mm: Of the table; large enough for a layout of a few tiles.
+        players: 2 to 4.
+
+    Raises:
+        ValueError: If there are more or fewer players, or the table is too small.
+    """
     if players not in (2, 3, 4):
         raise ValueError(f"players: expected 2 to 4, got {players}")
+    if width_mm < LEAST_WIDTH_MM or height_mm < LEAST_HEIGHT_MM:
+        raise ValueError(
+            f"zones need a table of {LEAST_WIDTH_MM:.0f} x {LEAST_HEIGHT_MM:.0f} mm or more, and this one has"
+            f" {width_mm:.0f} x {height_mm:.0f} mm"
+        )
     inset_mm = BLOCK_MM + _GAP_MM
-    across_mm, down_mm = MAT_WIDTH_MM - 2 * inset_mm, MAT_HEIGHT_MM - 2 * inset_mm
-    low_mm, right_mm = MAT_HEIGHT_MM - STRIP_MM - _EDGE_MM, MAT_WIDTH_MM - STRIP_MM - _EDGE_MM
+    across_mm, down_mm = width_mm - 2 * inset_mm, height_mm - 2 * inset_mm
+    low_mm, right_mm = height_mm - STRIP_MM - _EDGE_MM, width_mm - STRIP_MM - _EDGE_MM
     bottom = (inset_mm, low_mm, across_mm, STRIP_MM, 0)
     left = (_EDGE_MM, inset_mm, STRIP_MM, down_mm, 1)
     top = (inset_mm, _EDGE_MM, across_mm, STRIP_MM, 2)
     right = (right_mm, inset_mm, STRIP_MM, down_mm, 3)
     places = {2: (bottom, top), 3: (bottom, left, top), 4: (bottom, left, top, right)}[players]
     seats = [MatZone(f"Seat {at + 1}", *place) for at, place in enumerate(places)]
-    yard_right_mm = right_mm - _GAP_MM if players == 4 else MAT_WIDTH_MM - _EDGE_MM
+    yard_right_mm = right_mm - _GAP_MM if players == 4 else width_mm - _EDGE_MM
     yard_left_mm = yard_right_mm - _BONEYARD_WIDTH_MM
     boneyard = MatZone("Boneyard", yard_left_mm, inset_mm, _BONEYARD_WIDTH_MM, down_mm)
     top_mm = _EDGE_MM + STRIP_MM + _GAP_MM

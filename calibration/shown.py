@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,39 @@ Points = NDArray[np.float64]
 _FINER = 2
 # White paper and black ink in a room's light.
 _INK, _PAPER = 28.0, 215.0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How a sheet is held before a camera.
+
+    Attributes:
+        right_rad: How far its right side is turned away.
+        top_rad: How far its upper side is turned away.
+        distance_mm: How far away its middle is.
+        x_share, y_share: Where its middle is in the picture, -1 to 1 from border to border.
+    """
+
+    right_rad: float
+    top_rad: float
+    distance_mm: float
+    x_share: float
+    y_share: float
+
+
+def held_view(
+    held: Held, middle_mm: tuple[float, float], focal_px: float, size_px: tuple[int, int], lens: float
+) -> View:
+    """Return the view of a camera before which a sheet is held; *middle_mm* is the middle of what is printed on it."""
+    about_y, about_x = -held.right_rad, -held.top_rad
+    across = np.array(
+        [[math.cos(about_y), 0, math.sin(about_y)], [0, 1, 0], [-math.sin(about_y), 0, math.cos(about_y)]]
+    )
+    down = np.array([[1, 0, 0], [0, math.cos(about_x), -math.sin(about_x)], [0, math.sin(about_x), math.cos(about_x)]])
+    turn = across @ down
+    place = np.array([held.x_share * size_px[0] / 2, held.y_share * size_px[1] / 2]) * held.distance_mm / focal_px
+    shift = np.array([*place, held.distance_mm]) - turn @ np.array([*middle_mm, 0.0])
+    return board_view(np.column_stack([turn, shift]), focal_px, size_px, lens)
 
 
 def board_view(to_camera: NDArray[np.float64], focal_px: float, size_px: tuple[int, int], lens: float) -> View:

@@ -31,6 +31,7 @@ from calibration.table_fit import (
     table_from_tiles,
     tile_length_mm,
 )
+from calibration.zones import zones_anew
 from tallybone.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import printable, quiet_libraries
 from vision.errors import VisionError
@@ -41,13 +42,13 @@ Image = NDArray[np.uint8]
 ReadTiles = Callable[[Image], Sequence[Tile]]
 
 # Above, the lens is usable, but somewhat bent paper or a shaken picture is in it.
-_GOOD_ERROR_PX = 0.3
+GOOD_ERROR_PX = 0.3
 # Flat markers seen through a measured lens lie within 0.2 px.
 _FLAT_ERROR_PX = 0.4
 # Tiles are measured to about half a percent; a print fitted to the page is 3 to 6 % off.
 _SCALE_DIFFERS = 0.02
 _LEAST_TILES = 3
-_HALF_TABLE_MM = 400.0
+HALF_TABLE_MM = 400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def calibrate_lens(
     talk = talk or Talk()
     try:
         if known is not None:
-            height_px, width_px = _load(pictures[0]).shape[:2]
+            height_px, width_px = load_image(pictures[0]).shape[:2]
             lens = known_lens(known, width_px, height_px)
         else:
             views = [_view(path, talk) for path in pictures]
@@ -141,31 +142,35 @@ def calibrate_table(
     """
     talk = talk or Talk()
     try:
-        image = _load(picture)
+        image = load_image(picture)
         before = load_calibration(into)
-        lens = _lens_for(before.lens, image)
-        table = _measured(image, lens, given, read_tiles or _shipped_eye, talk)
-        save_calibration(replace(before, table=table), into)
+        lens = lens_for(before.lens, image)
+        table = _measured(image, lens, given, read_tiles or shipped_eye, talk)
+        zones = None if before.zones is None else zones_anew(before.zones, table)
+        save_calibration(replace(before, table=table, zones=zones), into)
     except (CalibrationError, VisionError, OSError, ValueError) as error:
         return talk.complain(str(error))
     _say_table(table, lens, talk)
+    if zones is not None and zones == before.zones:
+        talk.say("The zones lie as they did before, from the middle of the table: look at them.")
     talk.say(f"Written to {into}")
     return 0
 
 
 def _view(path: Path, talk: Talk) -> LensView:
-    view = find_view(_load(path))
+    view = find_view(load_image(path))
     seen = f"{len(view.corners)} corners of the board" if view.is_useful else "too little of the board is seen"
     talk.say(f"{path}: {seen}")
     return view
 
 
-def _load(path: Path) -> Image:
+def load_image(path: Path) -> Image:
+    """Return a picture; what libraries remark on it is swallowed."""
     with quiet_libraries():
         return load_picture(path)
 
 
-def _lens_for(lens: Lens | None, image: Image) -> Lens:
+def lens_for(lens: Lens | None, image: Image) -> Lens:
     """Return the lens for pictures of this size; a guess where nothing is known."""
     height_px, width_px = image.shape[:2]
     return guessed_lens(width_px, height_px) if lens is None else lens.at(width_px, height_px)
@@ -225,7 +230,7 @@ def _say_lens(lens: Lens, talk: Talk) -> None:
         return
     talk.say(
         f"{said}. Corners lie {lens.error_px:.2f} px from where they should, in {lens.views} views."
-        + ("" if lens.error_px <= _GOOD_ERROR_PX else " Below 0.3 px would be good: is the board flat and in focus?")
+        + ("" if lens.error_px <= GOOD_ERROR_PX else " Below 0.3 px would be good: is the board flat and in focus?")
     )
 
 
@@ -235,11 +240,11 @@ def _say_table(table: Table, lens: Lens, talk: Talk) -> None:
         TableSource.TILES: "the tiles",
         TableSource.CORNERS: "the four corners",
     }
-    sure_mm = max(0.1, table.doubt * _HALF_TABLE_MM)
+    sure_mm = max(0.1, table.doubt * HALF_TABLE_MM)
     talk.say(
         f"Measured by {ways[table.source]}: the camera is {table.height_mm:.0f} mm over the cloth, tilted by"
         f" {math.degrees(table.tilt_rad):.1f} degrees. The scale is sure to {sure_mm:.1f} mm over"
-        f" {_HALF_TABLE_MM:.0f} mm. Tiles are taken to be {table.thickness_mm:g} mm thick."
+        f" {HALF_TABLE_MM:.0f} mm. Tiles are taken to be {table.thickness_mm:g} mm thick."
     )
     if table.source is TableSource.MARKERS and table.error_px > _FLAT_ERROR_PX:
         talk.say(
@@ -253,7 +258,8 @@ def _say_table(table: Table, lens: Lens, talk: Talk) -> None:
         )
 
 
-def _shipped_eye(image: Image) -> Sequence[Tile]:
+def shipped_eye(image: Image) -> Sequence[Tile]:
+    """Return the tiles that the reader as it is shipped finds in a picture."""
     from vision.reader import load_reader
 
     return load_reader().read(image).tiles

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +15,36 @@ from typing import Any
 from calibration.errors import CalibrationError
 from calibration.lens import Lens
 from calibration.table import Table
+from calibration.zones import TableZones
 from tallybone.json_values import JsonValueError, from_json, to_json
 
 VERSION = 1
 KEPT = 5
 # So many digits are a nanometre over a table, and can still be read by people.
 _DIGITS = 10
+_NOT_IN_NAMES = re.compile(r"[^\w-]+", re.ASCII)
+_MOST_NAME = 40
 
 
 class CalibrationFileError(CalibrationError, ValueError):
     """A file cannot be used; the message names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class LightKept:
+    """How the light was when it was looked at.
+
+    Attributes:
+        levels: Median of blue, green and red in the picture, 0 to 255.
+        contrast: The lowest and the highest contrast of tiles and markers, in grey levels.
+        is_held: Whether the camera could hold exposure and white balance; None for a picture.
+        warnings: What was wrong.
+    """
+
+    levels: tuple[float, float, float]
+    contrast: tuple[float, float] | None = None
+    is_held: bool | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +53,8 @@ class Calibration:
 
     lens: Lens | None = None
     table: Table | None = None
+    zones: TableZones | None = None
+    light: LightKept | None = None
 
 
 def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Path:
@@ -42,6 +66,15 @@ def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Pat
     state = environment.get("XDG_STATE_HOME", "")
     folder = Path(state) if Path(state).is_absolute() else home / ".local" / "state"
     return folder / "tallybone" / "calibration" / f"{camera}.json"
+
+
+def name_of_camera(source: str) -> str:
+    """Return what the calibration of a camera is called; *source* is as `tallybone play --camera` takes it.
+
+    >>> name_of_camera("pi:0,size=1920x1080"), name_of_camera("/dev/v4l/by-id/usb-Cam_12-index0")
+    ('pi-0', 'dev-v4l-by-id-usb-Cam_12-index0')
+    """
+    return _NOT_IN_NAMES.sub("-", source.partition(",")[0]).strip("-")[-_MOST_NAME:].strip("-")
 
 
 def load_calibration(path: Path) -> Calibration:
@@ -83,7 +116,7 @@ def format_calibration(calibration: Calibration) -> str:
     """Return a calibration as JSON.
 
     >>> parse_calibration(format_calibration(Calibration()))
-    Calibration(lens=None, table=None)
+    Calibration(lens=None, table=None, zones=None, light=None)
     """
     said = _rounded(to_json(calibration, Calibration))
     return json.dumps({"version": VERSION, "sha256": _checksum(said), "calibration": said}, indent=1) + "\n"
@@ -116,6 +149,22 @@ def earlier_path(path: Path, number: int) -> Path:
     return path.with_name(f"{path.stem}.{number}{path.suffix}")
 
 
+def restore_calibration(path: Path, number: int) -> Calibration:
+    """Bring back what was replaced so many times ago, with its age; what is now becomes the one before it.
+
+    Raises:
+        CalibrationFileError: If there is none, or it is damaged; then nothing has changed.
+        OSError: If it cannot be read or written.
+    """
+    earlier = earlier_path(path, number)
+    if not earlier.exists():
+        raise CalibrationFileError(f"{earlier}: there is no such file: no more than {number - 1} are kept of it yet")
+    calibration, times = load_calibration(earlier), earlier.stat()
+    save_calibration(calibration, path)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return calibration
+
+
 def _keep(path: Path) -> None:
     """Give what is there one number more each; the file itself stays until it is replaced."""
     for number in range(KEPT, 1, -1):
@@ -123,8 +172,8 @@ def _keep(path: Path) -> None:
         if before.exists():
             before.replace(earlier_path(path, number))
     if path.exists():
-        copy = earlier_path(path, 1)
-        copy.write_bytes(path.read_bytes())
+        # With its time: that says how old it is.
+        shutil.copy2(path, earlier_path(path, 1))
 
 
 def _checksum(said: Any) -> str:  # JSON

@@ -24,6 +24,12 @@ class DeviceCamera:
         """Why it gives no pictures."""
         return self._device.state.problem
 
+    @property
+    def size_px(self) -> tuple[int, int] | None:
+        """Width and height of its pictures; None where that is not known yet."""
+        mode = self._device.state.mode
+        return None if mode is None else (mode.width_px, mode.height_px)
+
     def take(self) -> Shot | None:
         """Return the newest picture, once."""
         picture = self._device.take()

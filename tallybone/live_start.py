@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,8 +13,9 @@ import numpy as np
 from engine import EngineError, Rules, changed_options, profile, with_options
 from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
+from tallybone.live_calibration import stored_for, use_of
 from tallybone.live_camera import Camera, Clock, open_filmed
-from tallybone.live_device import open_plugged_in
+from tallybone.live_device import DeviceCamera, open_plugged_in
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
 from tallybone.live_simulated import SIMULATED, open_simulated, simulation_of
 from tallybone.recording.left import Left, left_in, say_left
@@ -23,8 +24,10 @@ from tallybone.recording.shelf import SUFFIX
 from tallybone.recording.start import Pictures, SessionStart
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay_game import GameWish, match_of
+from tallybone.replay_source import source_at
 from tallybone.resuming import newest_left, perception_of, session_of
 from tallybone.session import Said
+from tallybone.shots import Shot
 from tallybone.sitting import Sitting, opened
 from vision.perception import Perception, Start
 from vision.reader import Reader
@@ -75,6 +78,51 @@ def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) ->
     if is_device(source):
         return open_plugged_in(source, clock), game
     return open_filmed(Path(source), clock, speed=speed), game
+
+
+def with_calibration(
+    game: Game, camera: Camera, source: str, file: Path | None, *, environment: Mapping[str, str], home: Path
+) -> tuple[Game, tuple[str, ...]]:
+    """Return the game with the zones of a calibration, and what to tell the players of it.
+
+    Args:
+        game: What is played. One that goes on keeps the zones that it has.
+        camera: What looks at the table.
+        source: What it is called, as `open_camera` takes it.
+        file: The calibration that somebody names; otherwise that of a camera that is plugged in, if it is stored.
+        environment: Says where state is kept.
+        home: The user's folder.
+
+    Raises:
+        EngineError: If a calibration is named for a match that goes on.
+        CalibrationError: If it is named and damaged.
+        OSError: If it is named and cannot be read.
+        VisionError: If what was filmed has no picture.
+    """
+    if game.left is not None:
+        if file is not None:
+            raise EngineError("a match that goes on keeps its zones: leave --calibration away")
+        return game, ()
+    path = stored_for(source, file, environment, home)
+    if path is None:
+        return game, ()
+    used = use_of(path, len(game.start.players), _size_px(camera, source), is_said=file is not None)
+    if used.zones is None:
+        return game, used.words
+    return replace(game, start=replace(game.start, zones=used.zones)), used.words
+
+
+def _size_px(camera: Camera, source: str) -> tuple[int, int] | None:
+    """Return width and height of a camera's pictures; None where nobody knows them yet."""
+    if isinstance(camera, DeviceCamera):
+        return camera.size_px
+    if source.partition(":")[0] == SIMULATED:
+        return None
+    shot = next((one for one in source_at(Path(source)).items if isinstance(one, Shot)), None)
+    if shot is None:
+        return None
+    height_px, width_px = shot.load().shape[:2]
+    return width_px, height_px
 
 
 def new_game(

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from rich.console import Console
 
+from calibration.errors import CalibrationError
 from engine import EngineError
 from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
@@ -29,7 +30,15 @@ from tallybone.live_game import Display, LiveGame
 from tallybone.live_keys import Keys, Leave
 from tallybone.live_parts import LiveParts, PressingCamera, open_parts
 from tallybone.live_recorder import Room
-from tallybone.live_start import Game, game_that_goes_on, new_game, open_camera, recorder_of, sitting_of
+from tallybone.live_start import (
+    Game,
+    game_that_goes_on,
+    new_game,
+    open_camera,
+    recorder_of,
+    sitting_of,
+    with_calibration,
+)
 from tallybone.recording.shelf import default_folder
 from tallybone.session import Session
 from tallybone.sitting import Happened
@@ -50,6 +59,7 @@ class Wishes:
     Attributes:
         camera: What looks at the table, as `live_start.open_camera` takes it; None for what *config* says.
         config: The file table.toml; None for the usual one, if it is there.
+        calibration: The file that says where the zones are; None for the stored one of the camera, if there is one.
         has_panel: Whether there are virtual parts: LEDs, buttons, a knock sensor and a display.
         rules: Name of the game, None for bones; with a match that goes on it is as it was, and so are the next three.
         options: What is agreed otherwise, each key=value.
@@ -68,6 +78,7 @@ class Wishes:
 
     camera: str | None = None
     config: Path | None = None
+    calibration: Path | None = None
     has_panel: bool = False
     rules: str | None = None
     options: tuple[str, ...] = ()
@@ -118,10 +129,13 @@ def play(
             source = wishes.camera or at_table.camera or _USUAL_CAMERA
             camera, game = open_camera(source, game, clock, speed=wishes.speed)
             stack.callback(camera.close)
+            game, about = with_calibration(
+                game, camera, source, wishes.calibration, environment=os.environ, home=Path.home()
+            )
             parts = _parts(at_table.hardware, wishes, game, clock)
             stack.callback(parts.close)
             pressing = PressingCamera(camera, parts)
-            table = _Table(wishes, game, pressing, parts, clock, reader or load_reader(game.max_pips))
+            table = _Table(wishes, game, pressing, parts, clock, reader or load_reader(game.max_pips), about)
             with _told_to_end() as told, keyboard_on(_stdin() if keys_fd is None else keys_fd) as keyboard:
                 table.run(console, complaints, keyboard, told)
     except EngineError as error:
@@ -131,7 +145,7 @@ def play(
         for problem in error.problems:
             complain(problem)
         return 2
-    except (VisionError, OSError) as error:
+    except (VisionError, CalibrationError, OSError) as error:
         complain(str(error))
         return 1
     if wishes.as_json:
@@ -143,8 +157,16 @@ class _Table:
     """Puts a game together and sees to the keys."""
 
     def __init__(
-        self, wishes: Wishes, game: Game, camera: Camera, parts: LiveParts, clock: Clock, reader: Reader
+        self,
+        wishes: Wishes,
+        game: Game,
+        camera: Camera,
+        parts: LiveParts,
+        clock: Clock,
+        reader: Reader,
+        about: tuple[str, ...],
     ) -> None:
+        self._about = about
         self._wishes, self._game, self._camera, self._parts, self._clock = wishes, game, camera, parts, clock
         self._keys, self._wants_help = Keys(), False
         self._sitting, self._said = sitting_of(game, reader, t_ns=camera.now_ns())
@@ -160,6 +182,8 @@ class _Table:
         room = Room(_folder(wishes), wishes.keep_bytes) if wishes.is_recorded else None
         with display_for(console, complaints, self._clock, as_json=wishes.as_json, panel=self._parts.panel) as shown:
             display = self._parts.on(shown)
+            for words in self._about:
+                display.note(words)
             for damage in () if self._game.left is None else self._game.left.damage:
                 display.note(f"the recording that goes on is damaged: {damage}; compare the score")
             recorder = recorder_of(self._game, room, display.note, t_ns=self.session.t_ns)

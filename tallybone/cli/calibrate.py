@@ -1,4 +1,4 @@
-"""Commands that calibrate: lens and table."""
+"""Commands that calibrate: sheets to print, lens and table."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from calibration.pi_lenses import PiCamera
 from calibration.sheet import Paper
 from tallybone.cli.app import app
 
-_calibrate = typer.Typer(
+calibrate_app = typer.Typer(
     help="Measure lens and table, so that places are exact.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(_calibrate, name="calibrate")
+app.add_typer(calibrate_app, name="calibrate")
 
 _NAME = re.compile(r"[\w-]{1,40}", re.ASCII)
-_Camera = Annotated[
+CameraOption = Annotated[
     str,
-    typer.Option(
-        "--camera", metavar="NAME", help="Whose calibration: tallybone/calibration/NAME.json in the state folder."
-    ),
+    typer.Option("--camera", metavar="NAME", help="Whose calibration it is: a name, or a camera such as usb:0."),
 ]
-_File = Annotated[Path | None, typer.Option("--file", metavar="FILE", help="The calibration file, if it is elsewhere.")]
+FileOption = Annotated[
+    Path | None, typer.Option("--file", metavar="FILE", help="The calibration file, if it is elsewhere.")
+]
 
 
-@_calibrate.command("print")
+@calibrate_app.command("print")
 def _print(
     *,
     out: Annotated[Path, typer.Option(metavar="FILE.pdf", help="Where it is written.")],
@@ -44,7 +44,7 @@ def _print(
     raise typer.Exit(print_sheets(out, paper=paper, players=players))
 
 
-@_calibrate.command("lens")
+@calibrate_app.command("lens")
 def _lens(
     pictures: Annotated[
         list[Path], typer.Argument(metavar="PICTURE", help="The printed board, held otherwise in each.")
@@ -53,16 +53,16 @@ def _lens(
     known: Annotated[
         PiCamera | None, typer.Option(help="Take the lens of this Pi camera; one picture says the size.")
     ] = None,
-    camera: _Camera = "table",
-    file: _File = None,
+    camera: CameraOption = "table",
+    file: FileOption = None,
 ) -> None:
     """Measure the lens from 8 to 20 pictures of the board, and say which views are missing."""
     from tallybone.calibrate_command import calibrate_lens
 
-    raise typer.Exit(calibrate_lens(pictures, _path(file, camera), known=known))
+    raise typer.Exit(calibrate_lens(pictures, path_of(file, camera), known=known))
 
 
-@_calibrate.command("table")
+@calibrate_app.command("table")
 def _table(
     picture: Annotated[Path, typer.Argument(metavar="PICTURE", help="The table with corner blocks, mat or tiles.")],
     *,
@@ -76,27 +76,30 @@ def _table(
         ),
     ] = None,
     size: Annotated[str | None, typer.Option(metavar="WxD", help="Size of the table between these, in mm.")] = None,
-    camera: _Camera = "table",
-    file: _File = None,
+    camera: CameraOption = "table",
+    file: FileOption = None,
 ) -> None:
     """Measure where the table is, from one picture."""
     from tallybone.calibrate_command import TableGiven, calibrate_table
 
     if (corners is None) != (size is None):
         raise typer.BadParameter("--corners and --size belong together")
-    given = TableGiven(_pair(tile, "--tile"), thickness, ruler, _corners(corners), _pair(size, "--size"))
-    raise typer.Exit(calibrate_table(picture, _path(file, camera), given))
+    given = TableGiven(pair_of(tile, "--tile"), thickness, ruler, _corners(corners), pair_of(size, "--size"))
+    raise typer.Exit(calibrate_table(picture, path_of(file, camera), given))
 
 
-def _path(file: Path | None, camera: str) -> Path:
-    from tallybone.calibration_file import default_path
+def path_of(file: Path | None, camera: str) -> Path:
+    """Return the file of a calibration: the one that is named, or that of a camera."""
+    from hardware.camera.open_device import is_device
+    from tallybone.calibration_file import default_path, name_of_camera
 
-    if not _NAME.fullmatch(camera):
-        raise typer.BadParameter(f"--camera: expected letters, digits, _ and -, got {camera!r}")
-    return file or default_path(os.environ, Path.home(), camera)
+    name = name_of_camera(camera) if is_device(camera) else camera
+    if not _NAME.fullmatch(name):
+        raise typer.BadParameter(f"--camera: expected letters, digits, _ and -, or usb:0 and the like, got {camera!r}")
+    return file or default_path(os.environ, Path.home(), name)
 
 
-def _pair(text: str | None, option: str) -> tuple[float, float] | None:
+def pair_of(text: str | None, option: str) -> tuple[float, float] | None:
     """Return two lengths, written with an x between them."""
     if text is None:
         return None

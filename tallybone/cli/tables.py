@@ -25,6 +25,10 @@ def _play(
         Path | None,
         typer.Option(metavar="FILE", dir_okay=False, help="Camera and parts; else /etc/tallybone/table.toml."),
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Where the zones are (calibrate); else the camera's own."),
+    ] = None,
     panel: Annotated[
         bool, typer.Option("--panel", help="Show virtual LEDs, buttons, knock sensor and display in the terminal.")
     ] = False,
@@ -66,6 +70,7 @@ def _play(
     wishes = Wishes(
         camera=camera,
         config=config,
+        calibration=calibration,
         has_panel=panel,
         rules=None if rules is None else rules.value,
         options=tuple(options or ()),

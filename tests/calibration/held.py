@@ -11,7 +11,7 @@ from calibration.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
 from calibration.lens_views import LensView, Picture, SeenCorner, find_view
 from calibration.prints import BOARD_TOP_MM, draw_prints
 from calibration.sheet import Paper
-from calibration.shown import board_view, lay_sheet
+from calibration.shown import Held, held_view, lay_sheet
 from vision.render import lens
 from vision.render.look_types import CameraLook
 from vision.render.view import View
@@ -29,16 +29,8 @@ GOOD = (
 
 def held(tilt_right: float, tilt_top: float, distance_mm: float, x: float, y: float) -> View:
     """The view of a camera before which the sheet of the board is held."""
-    about_y, about_x = math.radians(-tilt_right), math.radians(-tilt_top)
-    across = np.array(
-        [[math.cos(about_y), 0, math.sin(about_y)], [0, 1, 0], [-math.sin(about_y), 0, math.cos(about_y)]]
-    )
-    down = np.array([[1, 0, 0], [0, math.cos(about_x), -math.sin(about_x)], [0, math.sin(about_x), math.cos(about_x)]])
-    middle_mm = distance_mm / FOCAL_PX * np.array([x * SIZE_PX[0] / 2, y * SIZE_PX[1] / 2])
-    shift = np.array([*middle_mm, distance_mm])
-    turn = across @ down
-    sheet_middle = np.array([Paper.A4.long_mm / 2, 98.0, 0.0])
-    return board_view(np.column_stack([turn, shift - turn @ sheet_middle]), FOCAL_PX, SIZE_PX, LENS)
+    pose = Held(math.radians(tilt_right), math.radians(tilt_top), distance_mm, x, y)
+    return held_view(pose, (Paper.A4.long_mm / 2, 98.0), FOCAL_PX, SIZE_PX, LENS)
 
 
 def picture_of(place: tuple[float, float, float, float, float], seed: int = 1) -> Picture:

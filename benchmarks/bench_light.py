@@ -1,0 +1,126 @@
+"""From which contrast and how much glare on the reader fails, on rendered tiles: what calibration/light.py warns of.
+
+    python benchmarks/bench_light.py [--pictures 40]
+
+Contrast: tiles in light from a tenth of a lamp to a whole one, five looks, noise of 2, 4 and 7 grey levels. Glare:
+the same in good light, with round reflections of random size and strength added on top. About two minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from calibration.light import examine_light
+from tallybone.demo_scene import LOOKS
+from vision.reader import Reader, load_reader
+from vision.reading import Tile
+from vision.render.look_types import CameraLook
+from vision.render.looks import LAMP, OVERHEAD
+from vision.render.paint import Rendered, render
+from vision.render.scene import PlacedTile, Scene
+
+_CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667, blur_px=0.8)
+_EXPOSURES = (0.03, 0.05, 0.07, 0.1, 0.13, 0.17, 0.22, 0.3, 0.45, 0.7, 1.0)
+_NOISES = (2.0, 4.0, 7.0)
+_CONTRASTS = (0, 8, 12, 16, 20, 25, 30, 40, 60, 256)
+_SHARES = (0, 0.001, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 1.01)
+_FOUND_PX = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A tile: its contrast, how much of it is white, and how many of its two halves are misread or not found."""
+
+    contrast: float
+    saturated: float
+    noise: float
+    wrong: int
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pictures", type=int, default=40)
+    pictures = parser.parse_args().pictures
+    cv2.setNumThreads(1)
+    reader = load_reader(6)
+    dim = [one for seed in range(pictures) for one in _dim(reader, seed)]
+    print("halves misread or not found, by grey levels between face and pips")
+    for noise in _NOISES:
+        of_noise = [one for one in dim if one.noise == noise]
+        print(f"  noise {noise:.0f}: {_table(of_noise, [one.contrast for one in of_noise], _CONTRASTS)}")
+    glaring = [one for seed in range(pictures) for one in _glaring(reader, seed)]
+    print("the same, by the share of the tile that is pure white")
+    print(f"  {_table(glaring, [one.saturated for one in glaring], _SHARES)}")
+
+
+def _dim(reader: Reader, seed: int) -> Iterator[Judged]:
+    noise, exposure = _NOISES[seed % len(_NOISES)], _EXPOSURES[seed % len(_EXPOSURES)]
+    rendered = _rendered(seed, exposure, replace(_CAMERA, noise=noise))
+    yield from _judged(reader, rendered, rendered.image, noise)
+
+
+def _glaring(reader: Reader, seed: int) -> Iterator[Judged]:
+    """Yield tiles under lamps that they mirror."""
+    rng = np.random.default_rng(seed)
+    rendered = _rendered(1000 + seed, 0.9, replace(_CAMERA, noise=3.0))
+    down, across = np.mgrid[: _CAMERA.height_px, : _CAMERA.width_px].astype(np.float32)
+    light = np.zeros((_CAMERA.height_px, _CAMERA.width_px), np.float32)
+    for tile in rendered.truth.tiles:
+        if rng.random() < 0.8:
+            x, y = np.array(tile.center_px) + rng.normal(0, 15, 2)
+            size_px, strength = rng.uniform(4, 30), rng.uniform(60, 500)
+            light += strength * np.exp(-((across - x) ** 2 + (down - y) ** 2) / (2 * size_px**2))
+    image = np.clip(rendered.image + light[..., None], 0, 255).astype(np.uint8)
+    yield from _judged(reader, rendered, image, 3.0)
+
+
+def _rendered(seed: int, exposure: float, camera: CameraLook) -> Rendered:
+    rng = np.random.default_rng(seed)
+    pips = rng.permutation([(high, low) for high in range(7) for low in range(high + 1)]).tolist()
+    tiles = []
+    for at in range(20):
+        place = ((at % 5 - 2) * 120 + rng.uniform(-15, 15), (at // 5 - 1.5) * 90 + rng.uniform(-8, 8))
+        tiles.append(PlacedTile((pips[at][0], pips[at][1]), place, float(rng.uniform(-3, 3))))
+    look, surface = list(LOOKS.values())[seed % len(LOOKS)]
+    return render(Scene(tuple(tiles), look, surface, replace(LAMP, exposure=exposure), camera), rng)
+
+
+def _judged(reader: Reader, rendered: Rendered, image: np.ndarray, noise: float) -> Iterator[Judged]:
+    read = reader.read(image).tiles
+    true = rendered.truth.tiles
+    for tile, spot in zip(true, examine_light(image, [one.corners_px for one in true]).spots, strict=True):
+        yield Judged(spot.contrast, spot.saturated, noise, _misread(tile, read))
+
+
+def _misread(tile: Tile, read: Sequence[Tile]) -> int:
+    found = min(read, key=lambda one: math.dist(one.center_px, tile.center_px), default=None)
+    if found is None or math.dist(found.center_px, tile.center_px) > _FOUND_PX or not found.halves:
+        return 2
+    nearest = [min(found.halves, key=lambda one: math.dist(one.center_px, half.center_px)) for half in tile.halves]
+    return sum(half.pips != one.pips for half, one in zip(tile.halves, nearest, strict=True))
+
+
+def _table(tiles: Sequence[Judged], values: Sequence[float], bounds: Sequence[float]) -> str:
+    """Return the share of wrong halves from bound to bound."""
+    said = []
+    for low, high in pairwise(bounds):
+        own = [one.wrong for one, value in zip(tiles, values, strict=True) if low <= value < high]
+        if own:
+            said.append(f"{low:g}-{high:g}: {sum(own) / (2 * len(own)):.3f} of {2 * len(own)}")
+    return ", ".join(said)
+
+
+if __name__ == "__main__":
+    main()

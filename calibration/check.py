@@ -1,0 +1,139 @@
+"""Compare a picture of a table with what was measured: are blocks and tiles where, and as large as, they should be?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.boards import marker_corners_mm
+from calibration.corner_marks import SeenMarker
+from calibration.lens import Lens
+from calibration.table import Mark, Table
+from vision.reading import Face, Tile
+
+BLOCK_NAMES = ("top left", "top right", "bottom right", "bottom left")
+# A still block is found again within half a millimetre; a picture of a busy table may double that.
+LEAST_MOVE_MM = 2.0
+# Blocks that were moved alike, to that much, were not moved: the camera was.
+_ALIKE_MM = 3.0
+# Of tiles as read, corners are a pixel off: 2 % of a tile. Between the tenth shortest and the tenth longest, more than
+# that is the plane.
+_SPREAD, _SCALE_DIFFERS = 0.10, 0.02
+_LEAST_TILES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check says.
+
+    Attributes:
+        is_well: Whether nothing has to be done.
+        words: A sentence.
+    """
+
+    is_well: bool
+    words: str
+
+
+def well(words: str) -> Finding:
+    """Return that something is as it should be."""
+    return Finding(is_well=True, words=words)
+
+
+def trouble(words: str) -> Finding:
+    """Return that something has to be done."""
+    return Finding(is_well=False, words=words)
+
+
+def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[Mark, ...]:
+    """Return where corner blocks lie now by the stored table; those of which too little is seen are left out."""
+    found = []
+    for block in sorted({one.block for one in markers}):
+        own = [one for one in markers if one.block == block]
+        corners = np.concatenate([marker_corners_mm(one.place) for one in own])
+        shape = corners[:, 0] + 1j * corners[:, 1]
+        flat = table.to_table(np.concatenate([np.array(one.corners_px) for one in own]), lens)
+        at = flat[:, 0] + 1j * flat[:, 1]
+        turn = np.vdot(shape - shape.mean(), at - at.mean()) / (np.abs(shape - shape.mean()) ** 2).sum()
+        middle = complex(at.mean() - turn * shape.mean())
+        found.append(Mark(block, middle.real, middle.imag, math.atan2(turn.imag, turn.real)))
+    return tuple(found)
+
+
+def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[Finding, ...]:
+    """Return whether the corner blocks lie where they lay; nothing where the table was not measured by them."""
+    before = {mark.block: mark for mark in table.marks}
+    if not before:
+        return ()
+    now = {mark.block: mark for mark in seen_marks(markers, table, lens) if mark.block in before}
+    if not now:
+        return (trouble("None of the corner blocks is seen that the table was measured by."),)
+    shifts = {block: _place(now[block]) - _place(before[block]) for block in now}
+    hidden = [BLOCK_NAMES[block] for block in before if block not in now]
+    findings = [well(f"Not seen: the corner block {', '.join(hidden)}.")] if hidden else []
+    worst_mm = max(abs(shift) for shift in shifts.values())
+    if worst_mm <= LEAST_MOVE_MM:
+        said = f"The corner blocks lie where they lay, within {max(0.1, worst_mm):.1f} mm."
+        return (*findings, well(said))
+    pushed = _pushed(before, now)
+    if pushed is not None:
+        return (*findings, trouble(f"{pushed} Measure the table again: `tallybone calibrate table`."))
+    moved = [
+        f"{BLOCK_NAMES[block]} by {abs(shift):.0f} mm" for block, shift in shifts.items() if abs(shift) > LEAST_MOVE_MM
+    ]
+    said = (
+        f"Corner blocks lie elsewhere: {', '.join(moved)}. Were they moved, or was the camera? If in doubt, measure the"
+        " table again: `tallybone calibrate table`."
+    )
+    return (*findings, trouble(said))
+
+
+def check_tiles(
+    tiles: Sequence[Tile], table: Table, lens: Lens, *, length_mm: float | None = None
+) -> tuple[Finding, ...]:
+    """Return whether tiles are as long everywhere, and as long as they should be where *length_mm* says that."""
+    open_tiles = [tile for tile in tiles if tile.face is Face.UP]
+    if len(open_tiles) < _LEAST_TILES:
+        return (well(f"{len(open_tiles)} open tiles are seen: too few to check the scale by."),)
+    lengths = np.array([_length_mm(tile, table, lens) for tile in open_tiles])
+    short, median, long = np.percentile(lengths, (10, 50, 90)).tolist()
+    findings = []
+    if (long - short) / median > _SPREAD:
+        said = (
+            f"Tiles seem {short:.1f} to {long:.1f} mm long, and should be alike: the table lies otherwise than it was"
+            " measured, or the camera has another mode or lens."
+        )
+        findings.append(trouble(said))
+    if length_mm is not None and abs(median / length_mm - 1) > _SCALE_DIFFERS:
+        said = f"Tiles seem {median:.1f} mm long, and should be {length_mm:.1f} mm: the scale is wrong."
+        findings.append(trouble(said))
+    if findings:
+        return tuple(findings)
+    return (well(f"{len(lengths)} tiles are {median:.1f} mm long all over the table."),)
+
+
+def _length_mm(tile: Tile, table: Table, lens: Lens) -> float:
+    a, b, c, d = table.tops_to_table(np.array(tile.corners_px), lens)
+    sides = (np.linalg.norm(a - b) + np.linalg.norm(d - c), np.linalg.norm(b - c) + np.linalg.norm(a - d))
+    return float(max(sides)) / 2
+
+
+def _pushed(before: dict[int, Mark], now: dict[int, Mark]) -> str | None:
+    """Return by how much all blocks have moved alike, in words; None if each went its own way."""
+    if len(now) < 2:
+        return None
+    old = np.array([_place(before[block]) for block in now])
+    new = np.array([_place(mark) for mark in now.values()])
+    turn = np.vdot(old - old.mean(), new - new.mean())
+    turn /= abs(turn)
+    if np.abs(new - new.mean() - turn * (old - old.mean())).max() > _ALIKE_MM:
+        return None
+    shift_mm, turn_deg = abs(complex(new.mean() - turn * old.mean())), abs(math.degrees(np.angle(turn)))
+    return f"The camera or the table was pushed: by {shift_mm:.0f} mm and {turn_deg:.1f} degrees."
+
+
+def _place(mark: Mark) -> complex:
+    return complex(mark.x_mm, mark.y_mm)

@@ -1,0 +1,119 @@
+"""A live game and its calibration: which file is used, what is said, and that the zones are in the recording."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.errors import CalibrationError
+from calibration.lens import Lens
+from calibration.zones import zones_of_size
+from tallybone.calibration_file import Calibration, default_path, format_calibration, load_calibration, save_calibration
+from tallybone.live_calibration import stored_for, use_of, zones_in_picture
+from tallybone.play_command import Wishes
+from tallybone.recording.reader import read_session
+from tallybone.replay_command import replay
+from tests.calibration.test_zone_view import tilted
+from tests.tallybone.test_play_command import told
+from tests.tallybone.videos import write_video
+
+# From 800 mm it sees 110 x 62 cm.
+LENS = Lens(1280, 720, (930.0, 930.0), (639.5, 359.5))
+GREY = np.full((180, 320, 3), 90, np.uint8)
+
+
+def calibration(tilt_deg: float = 0.0, turn_deg: float = 0.0, seats: int = 4) -> Calibration:
+    return Calibration(LENS, tilted(tilt_deg, turn_deg), zones_of_size(900, 520, seats))
+
+
+def written(path: Path, kept: Calibration) -> Path:
+    save_calibration(kept, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("turn_deg", "sides"),
+    [
+        (0, "bottom left top right"),
+        (180, "top right bottom left"),
+        (90, "right bottom left top"),
+        (-90, "left top right bottom"),
+    ],
+)
+def test_seats_sit_at_the_side_of_the_picture_where_the_camera_shows_them(turn_deg: float, sides: str) -> None:
+    found = zones_in_picture(calibration(10, turn_deg), 4)
+    assert found is not None
+    seen = " ".join(zone.side.value for zone in found[0].seats)
+    assert seen == sides
+
+
+def test_a_zone_outside_of_the_picture_is_told_and_has_no_area_but_its_side() -> None:
+    kept = Calibration(LENS, tilted(0), zones_of_size(900, 800, 2))
+    found = zones_in_picture(kept, 2)
+    assert found is not None
+    zones, words = found
+    assert "seat 1, seat 2" in words[0]
+    assert [zone.side.value for zone in zones.seats] == ["bottom", "top"]
+    assert zones.seat_at(0.5, 0.999) is None
+
+
+def test_a_plugged_in_camera_has_its_own_file_and_else_that_of_the_table(tmp_path: Path) -> None:
+    world = {"XDG_STATE_HOME": str(tmp_path)}
+    assert stored_for("usb:0", None, world, tmp_path) is None
+    usual = written(default_path(world, tmp_path, "table"), calibration())
+    assert stored_for("usb:0,size=1920x1080", None, world, tmp_path) == usual
+    own = written(default_path(world, tmp_path, "usb-0"), calibration())
+    assert stored_for("usb:0,size=1920x1080", None, world, tmp_path) == own
+    assert stored_for("film.mp4", None, world, tmp_path) is None
+    assert stored_for("film.mp4", Path("x.json"), world, tmp_path) == Path("x.json")
+
+
+def test_pictures_of_another_shape_use_no_calibration_and_it_is_said(tmp_path: Path) -> None:
+    path = written(tmp_path / "c.json", calibration())
+    used = use_of(path, 4, (640, 480), is_said=True)
+    assert used.zones is None
+    assert "1280 x 720" in used.words[0]
+    assert use_of(path, 4, (640, 360), is_said=True).zones is not None
+
+
+def test_what_a_calibration_lacks_is_said(tmp_path: Path) -> None:
+    used = use_of(written(tmp_path / "c.json", Calibration(LENS)), 2, None, is_said=False)
+    assert used.zones is None
+    assert "says nothing of table and zones" in used.words[0]
+
+
+def test_a_damaged_file_stops_a_game_only_where_it_was_named(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(format_calibration(calibration()).replace("930.0", "931.0"))
+    assert "checksum" in use_of(path, 2, None, is_said=False).words[0]
+    with pytest.raises(CalibrationError, match="checksum"):
+        use_of(path, 2, None, is_said=True)
+    with pytest.raises(CalibrationError, match="no such file"):
+        use_of(tmp_path / "none.json", 2, None, is_said=True)
+
+
+def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
+    path = written(tmp_path / "c.json", calibration(20))
+    folder = tmp_path / "sessions"
+    code, out, err = told(Wishes(camera=str(video), players=("Ann", "Ben"), folder=folder, speed=0, calibration=path))
+    assert code == 0, err
+    assert "c.json is used: the zones of 2 seats and the boneyard" in (out + err).replace("\n", " ")
+    (recording,) = folder.iterdir()
+    start = read_session(recording).start
+    assert start is not None
+    expected = zones_in_picture(load_calibration(path), 2)
+    assert expected is not None
+    assert start.zones == expected[0]
+    path.unlink()
+    assert replay(recording, as_json=True, out=StringIO()) == 0
+
+
+def test_a_named_calibration_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "a.avi", [GREY] * 2, per_s=10)
+    code, _, err = told(Wishes(camera=str(video), folder=tmp_path, speed=0, calibration=tmp_path / "none.json"))
+    assert code == 1
+    assert "no such file" in err
