@@ -17,7 +17,7 @@ _LEAST_IN_CELL = 3
 _TILT_RAD = math.radians(15)
 # The farthest view must be so much farther than the nearest: from one distance, far and narrow look like near and wide.
 _LEAST_DEPTH = 1.25
-_CELLS = (
+CELLS = (
     "top left", "top middle", "top right", "left middle", "middle", "right middle", "bottom left", "bottom middle",
     "bottom right",
 )  # fmt: skip
@@ -82,7 +82,7 @@ def _empty_cells(views: Sequence[LensView]) -> tuple[str, ...]:
         share = view.points_px() / (view.width_px, view.height_px)
         column, row = np.clip((share * (_ACROSS, _DOWN)).astype(int), 0, (_ACROSS - 1, _DOWN - 1)).T
         np.add.at(count, (row, column), 1)
-    return tuple(name for name, seen in zip(_CELLS, count.ravel().tolist(), strict=True) if seen < _LEAST_IN_CELL)
+    return tuple(name for name, seen in zip(CELLS, count.ravel().tolist(), strict=True) if seen < _LEAST_IN_CELL)
 
 
 def _lacking_tilts(holds: Sequence[Hold]) -> tuple[str, ...]:

@@ -105,6 +105,10 @@ def say_light(seen: LightSeen, talk: Talk) -> None:
         talk.say(
             "Neither tiles nor markers are seen: lay open tiles all over the table to have their contrast checked."
         )
+    if seen.found.is_bright:
+        talk.say(
+            "Most tiles are pure white in parts. They can be read; with less light or exposure glare shows better."
+        )
     for warning in seen.found.warnings:
         talk.say(f"Attention: {warning}")
     if not seen.found.warnings:

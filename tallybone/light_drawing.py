@@ -20,12 +20,12 @@ def draw_light(image: Image, found: LightFound) -> Image:
     """Return a copy of a picture, shape (H, W, 3): what is well lit in blue, glare in orange, too dark in purple."""
     canvas = image.copy()
     for spot in found.spots:
-        points = np.round(np.array(spot.corners_px)).astype(np.int32)
-        for paint, width in ((CASING, 5), (_COLORS[spot.trouble], 2)):
+        points, trouble = np.round(np.array(spot.corners_px)).astype(np.int32), found.trouble_at(spot)
+        for paint, width in ((CASING, 5), (_COLORS[trouble], 2)):
             cv2.polylines(canvas, [points], isClosed=True, color=paint, thickness=width, lineType=cv2.LINE_AA)
-        if spot.trouble is not None:
-            words = "glare" if spot.trouble is Trouble.GLARE else f"dull {spot.contrast:.0f}"
-            _text(canvas, words, (int(points[:, 0].min()), int(points[:, 1].min()) - _MORE_PX), _COLORS[spot.trouble])
+        if trouble is not None:
+            words = "glare" if trouble is Trouble.GLARE else f"dull {spot.contrast:.0f}"
+            _text(canvas, words, (int(points[:, 0].min()), int(points[:, 1].min()) - _MORE_PX), _COLORS[trouble])
     for x_px, y_px, radius_px in found.patches:
         middle, radius = (round(x_px), round(y_px)), round(radius_px) + _MORE_PX
         for paint, width in ((CASING, 5), (ORANGE, 2)):

@@ -15,6 +15,29 @@ _Annotate = Annotated[
 ]
 
 
+@calibrate_app.command("guide")
+def _guide(
+    *,
+    camera: Annotated[
+        str, typer.Option(metavar="SOURCE", help="pi:0, usb:0, a /dev path, or `simulated` to try it.")
+    ] = "usb:0",
+    seats: Annotated[int | None, typer.Option(help="At the table; else as before, or 4.", min=2, max=4)] = None,
+    tile: Annotated[str | None, typer.Option(metavar="LxW", help="Size of a tile in mm, such as 48x24.")] = None,
+    thickness: Annotated[float, typer.Option(help="Of a tile, in mm.", min=0, max=50)] = 10.0,
+    ruler: Annotated[float, typer.Option(help="What the printed line of 100 mm measures.", min=50, max=200)] = 100.0,
+    file: FileOption = None,
+) -> None:
+    """Go through lens, table, zones and light step by step; what was done before is kept."""
+    from hardware.camera.open_device import is_device
+    from tallybone.calibrate_command import TableGiven
+    from tallybone.calibrate_guide import GuideWish, guide_through
+
+    is_simulated = camera.partition(":")[0] == "simulated"
+    name = camera if is_device(camera) else "simulated" if is_simulated else "table"
+    given = TableGiven(pair_of(tile, "--tile"), thickness, ruler)
+    raise typer.Exit(guide_through(GuideWish(camera, path_of(file, name), seats, given)))
+
+
 @calibrate_app.command("zones")
 def _zones(
     picture: Annotated[

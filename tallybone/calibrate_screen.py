@@ -1,0 +1,115 @@
+"""How a guided calibration looks in a terminal, or line by line where nothing can be redrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.padding import Padding
+from rich.text import Text
+
+from tallybone.terminal import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What is shown.
+
+    Attributes:
+        title: Of the whole.
+        done: Names of steps, and what came of them.
+        step: Name of the one that goes on.
+        todo: What to do.
+        seen: What is seen at the moment.
+        waiting: Names of the steps after it.
+        keys: What can be pressed.
+    """
+
+    title: str
+    done: tuple[tuple[str, str], ...]
+    step: str
+    todo: tuple[str, ...]
+    seen: tuple[str, ...]
+    waiting: tuple[str, ...]
+    keys: str
+
+
+class Screen(Protocol):
+    """Where it is shown."""
+
+    def show(self, board: Board) -> None:
+        """Show it; called often."""
+
+
+@contextmanager
+def screen_on(console: Console) -> Iterator[Screen]:
+    """Yield what shows boards: redrawn in place where that can be seen, else a line for each thing that is new."""
+    if not console.is_terminal or console.is_dumb_terminal:
+        yield LineScreen(console)
+        return
+    with Live(console=console, auto_refresh=False, screen=True) as live:
+        yield LiveScreen(live)
+
+
+class LiveScreen:
+    """Redraws the whole board whenever something in it changes."""
+
+    def __init__(self, live: Live) -> None:
+        """Draw on *live*."""
+        self._live = live
+        self._last: Board | None = None
+
+    def show(self, board: Board) -> None:
+        """Draw it."""
+        if board != self._last:
+            self._last = board
+            self._live.update(draw_board(board), refresh=True)
+
+
+class LineScreen:
+    """Prints what to do, what was done, and what is said now, each once."""
+
+    def __init__(self, console: Console) -> None:
+        """Print on *console*."""
+        self._console = console
+        self._told: tuple[str, ...] = ()
+        self._done = 0
+
+    def show(self, board: Board) -> None:
+        """Print what is new."""
+        for name, words in board.done[self._done :]:
+            self._say(f"{name}: {words}")
+        self._done = len(board.done)
+        told = (board.step, *board.todo, board.keys)
+        if told != self._told:
+            self._told = told
+            for line in (f"{board.title}: {board.step}", *board.todo, *board.seen, board.keys):
+                self._say(line)
+
+    def _say(self, line: str) -> None:
+        self._console.print(printable(line), markup=False, soft_wrap=True)
+
+
+def draw_board(board: Board) -> Padding:
+    """Return a board for a terminal."""
+    text = Text()
+    text.append(f"{printable(board.title)}\n\n", style="bold")
+    for name, words in board.done:
+        style = "dim" if words == "skipped" else "green"
+        text.append(f"  {'-' if words == 'skipped' else '✓'} {name:<7}", style=style)
+        text.append(f"{printable(words)}\n")
+    text.append(f"  > {board.step}\n", style="bold yellow")
+    for line in board.todo:
+        text.append(f"      {printable(line)}\n")
+    text.append("\n")
+    for line in board.seen:
+        text.append(f"      {printable(line)}\n", style="cyan")
+    text.append("\n")
+    for name in board.waiting:
+        text.append(f"    {name}\n", style="dim")
+    text.append(f"\n  {board.keys}", style="bold")
+    return Padding(text, (1, 2))

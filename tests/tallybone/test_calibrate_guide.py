@@ -1,0 +1,102 @@
+"""The guided calibration, as somebody goes through it who does what is said; the simulated camera shows it."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+
+import pytest
+
+from calibration.lens import Lens, LensSource
+from calibration.zones import ZoneSource
+from tallybone.calibrate_guide import GuideWish, guide_through
+from tallybone.calibration_file import Calibration, earlier_path, load_calibration, save_calibration
+
+LENS = Lens(1280, 720, (1100.0, 1100.0), (639.5, 359.5), source=LensSource.MEASURED, error_px=0.1, views=9)
+
+
+class Person:
+    """Reads what is said and presses what was decided for each step; leaves when nothing is left to decide."""
+
+    def __init__(self, out: io.StringIO, presses: dict[str, str], patience: int = 400) -> None:
+        self._out, self._presses, self._patience = out, dict(presses), patience
+        self.is_over = False
+
+    def pressed(self, wait_s: float) -> str:
+        step = [line.rpartition(": ")[2] for line in self._out.getvalue().splitlines() if ", step " in line][-1]
+        keys = self._presses.get(step, "")
+        self._patience -= 1
+        if self._patience < 0:
+            self.is_over = True
+        if not keys or keys[0] == ".":
+            self._presses[step] = keys[1:]
+            return ""
+        self._presses[step] = keys[1:]
+        return keys[0]
+
+
+def guided(into: Path, presses: dict[str, str], source: str = "simulated", **more: object) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    wish = GuideWish(source, into, seats=None)
+    keys = Person(out, presses)
+    code = guide_through(wish, keys=keys, read_tiles=lambda _: (), out=out, err=err, **more)  # type: ignore[arg-type]  # nothing more
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_who_does_what_is_said_has_it_all_done(tmp_path: Path) -> None:
+    into = tmp_path / "c.json"
+    code, out, err = guided(into, {"table": "..\n", "zones": ".3.\n", "light": "..\n"}, "simulated:seats=3")
+    assert (code, err) == (0, "")
+    kept = load_calibration(into)
+    assert kept.lens is not None
+    # What the simulated camera's lens is at its middle: half a width over the tangent, and what its bend adds.
+    assert kept.lens.focal_px[0] == pytest.approx(640 / math.tan(1.05 / 2) * 1.05, rel=0.01)
+    assert kept.lens.error_px is not None
+    assert kept.lens.error_px < 0.3
+    assert kept.table is not None
+    assert math.degrees(kept.table.tilt_rad) == pytest.approx(8, abs=0.3)
+    assert kept.zones is not None
+    assert (kept.zones.source, len(kept.zones.seats)) == (ZoneSource.MAT, 3)
+    assert kept.light is not None
+    assert (kept.light.is_held, kept.light.warnings) == (True, ())
+    assert (tmp_path / "zones.png").exists()
+    assert "Kept in" in out
+
+
+def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    into = tmp_path / "c.json"
+    save_calibration(Calibration(LENS), into)
+    code, out, _ = guided(into, {"lens": "\n", "table": "..\n", "zones": "q"}, "simulated:mat=no")
+    assert code == 0
+    kept = load_calibration(into)
+    assert kept.lens == LENS
+    assert kept.table is not None
+    assert kept.zones is None
+    assert "lens: as it was" in out
+    assert load_calibration(earlier_path(into, 1)).table is None
+
+
+def test_steps_can_be_skipped_and_nothing_is_kept_of_them(tmp_path: Path) -> None:
+    into = tmp_path / "c.json"
+    code, out, _ = guided(into, {"lens": "s", "table": "s", "zones": ".\ns", "light": "s"})
+    assert code == 0
+    assert not into.exists()
+    assert out.count("skipped") == 4
+    assert "Lens: not measured" in out
+
+
+def test_too_few_views_are_refused_and_it_is_said_what_to_do_next(tmp_path: Path) -> None:
+    code, out, _ = guided(tmp_path / "c.json", {"lens": "....\n.q"})
+    assert code == 0
+    assert not (tmp_path / "c.json").exists()
+    assert "Next: Turn the right side of the board away" in out
+
+
+def test_a_simulated_table_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    into = tmp_path / "c.json"
+    code, _, err = guided(into, {}, "simulated:seats=9")
+    assert code == 1
+    assert "2 to 4 seats" in err
+
+
