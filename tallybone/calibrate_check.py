@@ -10,7 +10,7 @@ from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
 from hardware.camera.device import Clock
 from hardware.camera.light import is_alike
-from tallybone.calibrate_command import ReadTiles, Talk, shipped_eye
+from tallybone.calibrate_command import ReadTiles, Talk, is_on_block, shipped_eye
 from tallybone.calibrate_light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate_look import Image, Scene, open_look, wait_for_picture
 from tallybone.calibration_file import Calibration, CalibrationFileError, LightKept, load_calibration
@@ -86,7 +86,8 @@ def compare(
     table = calibration.table
     length_mm = None if tile_mm is None else tile_mm[0]
     blocks = check_blocks(find_corner_marks(image), table, lens)
-    return (*blocks, *check_tiles(tiles, table, lens, length_mm=length_mm), *findings), light
+    apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
+    return (*blocks, *check_tiles(apart, table, lens, length_mm=length_mm), *findings), light
 
 
 def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...]:

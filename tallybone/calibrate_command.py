@@ -201,7 +201,7 @@ def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles
 
 def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[Tile], talk: Talk) -> None:
     """Say whether tiles are as long by the markers as they should be: else the print has another scale."""
-    apart = [tile for tile in tiles if not _is_on_block(tile, table, lens)]
+    apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
     if len(apart) < _LEAST_TILES:
         talk.say(f"Fewer than {_LEAST_TILES} tiles are seen, so the scale of the print is not checked.")
         return
@@ -217,7 +217,7 @@ def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[Ti
     )
 
 
-def _is_on_block(tile: Tile, table: Table, lens: Lens) -> bool:
+def is_on_block(tile: Tile, table: Table, lens: Lens) -> bool:
     """Return whether what looks like a tile is two squares of a corner block."""
     ((x_mm, y_mm),) = table.tops_to_table(np.array([tile.center_px]), lens).tolist()
     return any(math.dist((x_mm, y_mm), (mark.x_mm, mark.y_mm)) < BLOCK_MM * 0.7 for mark in table.marks)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from calibration.errors import CalibrationError
 from hardware.camera.device import Clock
+from hardware.camera.open_device import is_device
 from tallybone.calibrate_command import ReadTiles, TableGiven, Talk, shipped_eye
 from tallybone.calibrate_kept import say_calibration
 from tallybone.calibrate_look import Onlooker, open_look
@@ -99,7 +100,8 @@ def guide_through(
     except (CalibrationError, VisionError, OSError) as error:
         return talk.complain(str(error))
     say_calibration(calibration, talk)
-    talk.say(f"Kept in {wish.into}. It is used by: tallybone play --camera {wish.source}")
+    play = f"--camera {wish.source}" if is_device(wish.source) else f"--calibration {wish.into}"
+    talk.say(f"Kept in {wish.into}. Play with it: tallybone play {play}")
     return 0
 
 
@@ -136,7 +138,7 @@ class _Guide:
                 return result.calibration
 
     def _made(self, name: StepName, before: Calibration) -> Step:
-        folder = self._wish.into.parent
+        drawn = self._wish.into.with_suffix("")
         match name:
             case StepName.LENS:
                 return LensStep(before)
@@ -144,10 +146,10 @@ class _Guide:
                 return TableStep(before, self._wish.given, self._read_tiles)
             case StepName.ZONES:
                 had = 0 if before.zones is None else len(before.zones.seats)
-                return ZonesStep(before, self._wish.seats or had or _SEATS, folder)
+                return ZonesStep(before, self._wish.seats or had or _SEATS, drawn)
             case StepName.LIGHT:
                 self._look.hold_light()
-                return LightStep(before, self._look, self._read_tiles, folder)
+                return LightStep(before, self._look, self._read_tiles, drawn)
 
     def _measured(self, step: Step) -> Result | None:
         """Let a step look until it is enough or Enter is pressed; None if it is skipped."""

@@ -17,6 +17,7 @@ from tallybone.calibration_file import (
     KEPT,
     Calibration,
     CalibrationFileError,
+    LightKept,
     earlier_path,
     load_calibration,
     restore_calibration,
@@ -70,6 +71,7 @@ def say_calibration(calibration: Calibration, talk: Talk) -> None:
         talk.say("Zones: none. `tallybone calibrate zones` makes them.")
     else:
         say_zones(calibration, talk)
+    talk.say(_about_light(calibration.light))
 
 
 def age(passed_s: float) -> str:
@@ -115,11 +117,19 @@ def _about_table(table: Table | None) -> str:
     )
 
 
+def _about_light(light: LightKept | None) -> str:
+    if light is None:
+        return "Light: not looked at. `tallybone calibrate light` looks at it."
+    held = {True: "held by the camera", False: "not held, the camera cannot", None: "of a picture"}[light.is_held]
+    contrast = "" if light.contrast is None else f", {light.contrast[0]:.0f} grey levels or more between face and pips"
+    return f"Light: {held}{contrast}. {' '.join(light.warnings) or 'It is good.'}"
+
+
 def _about_earlier(path: Path, number: int, now_s: float) -> str:
     written = f"{age(now_s - path.stat().st_mtime)} ago"
     try:
         calibration = load_calibration(path)
     except (CalibrationError, OSError):
         return f"Number {number}, {written}: damaged."
-    has = [name for name in ("lens", "table", "zones") if getattr(calibration, name) is not None]
+    has = [name for name in ("lens", "table", "zones", "light") if getattr(calibration, name) is not None]
     return f"Number {number}, {written}: {', '.join(has) or 'nothing'}."

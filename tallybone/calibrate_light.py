@@ -72,7 +72,9 @@ def calibrate_light(
         save_calibration(replace(before, light=seen.kept), into)
         say_light(seen, talk)
         if annotate is not None or seen.found.warnings:
-            talk.say(f"Drawn into {write_drawn(annotate or into.parent, _ANNOTATED, draw_light(image, seen.found))}")
+            talk.say(
+                f"Drawn into {write_drawn(annotate or into.with_suffix(''), _ANNOTATED, draw_light(image, seen.found))}"
+            )
     except (CalibrationError, VisionError, OSError) as error:
         return talk.complain(str(error))
     talk.say(f"Written to {into}")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
@@ -96,20 +96,16 @@ class LineScreen:
 
 def draw_board(board: Board) -> Padding:
     """Return a board for a terminal."""
-    text = Text()
-    text.append(f"{printable(board.title)}\n\n", style="bold")
+    parts: list[RenderableType] = [Text(f"{printable(board.title)}\n", style="bold")]
     for name, words in board.done:
-        style = "dim" if words == "skipped" else "green"
-        text.append(f"  {'-' if words == 'skipped' else '✓'} {name:<7}", style=style)
-        text.append(f"{printable(words)}\n")
-    text.append(f"  > {board.step}\n", style="bold yellow")
-    for line in board.todo:
-        text.append(f"      {printable(line)}\n")
-    text.append("\n")
-    for line in board.seen:
-        text.append(f"      {printable(line)}\n", style="cyan")
-    text.append("\n")
-    for name in board.waiting:
-        text.append(f"    {name}\n", style="dim")
-    text.append(f"\n  {board.keys}", style="bold")
-    return Padding(text, (1, 2))
+        is_skipped = words == "skipped"
+        line = Text(f"{'-' if is_skipped else '✓'} {name:<6} ", style="dim" if is_skipped else "green")
+        parts.append(Padding(line.append(printable(words), style="default"), (0, 0, 0, 2)))
+    parts.append(Padding(Text(f"> {board.step}", style="bold yellow"), (0, 0, 0, 2)))
+    parts += [Padding(Text(printable(line)), (0, 0, 0, 6)) for line in board.todo]
+    parts.append(Text())
+    parts += [Padding(Text(printable(line), style="cyan"), (0, 0, 0, 6)) for line in board.seen]
+    parts.append(Text())
+    parts += [Padding(Text(name, style="dim"), (0, 0, 0, 4)) for name in board.waiting]
+    parts.append(Text(f"\n  {board.keys}", style="bold"))
+    return Padding(Group(*parts), (1, 2))

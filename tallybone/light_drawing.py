@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.light import LightFound, Trouble
+from tallybone.zone_drawing import write
 from vision.annotate import CASING, ORANGE, PURPLE, SKY
 
 Image = NDArray[np.uint8]
@@ -25,15 +26,12 @@ def draw_light(image: Image, found: LightFound) -> Image:
             cv2.polylines(canvas, [points], isClosed=True, color=paint, thickness=width, lineType=cv2.LINE_AA)
         if trouble is not None:
             words = "glare" if trouble is Trouble.GLARE else f"dull {spot.contrast:.0f}"
-            _text(canvas, words, (int(points[:, 0].min()), int(points[:, 1].min()) - _MORE_PX), _COLORS[trouble])
+            write(
+                canvas, words, (float(points[:, 0].mean()), float(points[:, 1].min()) - 2 * _MORE_PX), _COLORS[trouble]
+            )
     for x_px, y_px, radius_px in found.patches:
         middle, radius = (round(x_px), round(y_px)), round(radius_px) + _MORE_PX
         for paint, width in ((CASING, 5), (ORANGE, 2)):
             cv2.circle(canvas, middle, radius, paint, width, cv2.LINE_AA)
-        _text(canvas, "glare", (middle[0] + radius, middle[1]), ORANGE)
+        write(canvas, "glare", (x_px, y_px - radius - 2 * _MORE_PX), ORANGE)
     return canvas
-
-
-def _text(canvas: Image, text: str, at: tuple[int, int], color: Bgr) -> None:
-    for paint, width in ((CASING, 4), (color, 1)):
-        cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.5, paint, width, cv2.LINE_AA)

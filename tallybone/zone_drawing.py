@@ -37,7 +37,7 @@ def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Ima
         corners = np.array(shares) * size_px - 0.5
         color = {"boneyard": ORANGE, "layout": SKY}.get(name, PURPLE)
         _outline(canvas, corners, color)
-        _text(canvas, name, corners.mean(axis=0), color)
+        write(canvas, name, corners.mean(axis=0), color)
     _draw_axes(canvas, table, lens)
     return canvas
 
@@ -47,14 +47,22 @@ def _draw_axes(canvas: Image, table: Table, lens: Lens) -> None:
     steps = np.arange(-_FARTHEST_MM, _FARTHEST_MM + 1, _GRID_MM, dtype=np.float64)
     for along_x in (True, False):
         places = np.column_stack([steps, 0 * steps] if along_x else [0 * steps, steps])
-        ahead = np.array(table.origin_mm)[2] + places @ np.array(table.axes).reshape(3, 3)[:2, 2] > 0
-        places = places[ahead]
-        for (x_mm, y_mm), point in zip(
-            places, table.to_picture(places, lens, height_mm=table.thickness_mm), strict=True
-        ):
-            if not (0 <= point[0] < lens.width_px and 0 <= point[1] < lens.height_px):
-                continue
-            _text(canvas, f"{x_mm if along_x else y_mm:.0f}", point, YELLOW, scale=0.4)
+        shown = table.to_picture(places, lens, height_mm=table.thickness_mm)
+        # Far outside of the picture a bent lens, or a point behind the camera, comes in from the other side.
+        is_true = np.linalg.norm(table.tops_to_table(shown, lens) - places, axis=1) < 1.0
+        is_inside = ((shown >= 0) & (shown < (lens.width_px, lens.height_px))).all(axis=1)
+        for step, point in zip(steps[is_true & is_inside], shown[is_true & is_inside], strict=True):
+            write(canvas, f"{step:.0f}", point, YELLOW, scale=0.4)
+
+
+def write(
+    canvas: Image, text: str, middle: NDArray[np.float64] | tuple[float, float], color: Bgr, *, scale: float = 0.6
+) -> None:
+    """Write a text on a dark ground, in place, around a point of a picture."""
+    (width_px, height_px), below_px = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, 1)
+    left, bottom = round(float(middle[0]) - width_px / 2), round(float(middle[1]) + height_px / 2)
+    cv2.rectangle(canvas, (left - 2, bottom - height_px - 3), (left + width_px + 2, bottom + below_px), CASING, -1)
+    cv2.putText(canvas, text, (left, bottom), cv2.FONT_HERSHEY_SIMPLEX, scale, color, 1, cv2.LINE_AA)
 
 
 def _outline(canvas: Image, corners: NDArray[np.float64], color: Bgr) -> None:
@@ -63,10 +71,3 @@ def _outline(canvas: Image, corners: NDArray[np.float64], color: Bgr) -> None:
         cv2.polylines(
             canvas, points, isClosed=True, color=paint, thickness=width, lineType=cv2.LINE_AA, shift=_SHIFT_BITS
         )
-
-
-def _text(canvas: Image, text: str, middle: NDArray[np.float64], color: Bgr, scale: float = 0.6) -> None:
-    (width_px, height_px), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, scale, 1)
-    at = (round(float(middle[0]) - width_px / 2), round(float(middle[1]) + height_px / 2))
-    for paint, width in ((CASING, 4), (color, 1)):
-        cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, scale, paint, width, cv2.LINE_AA)

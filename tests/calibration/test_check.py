@@ -1,0 +1,84 @@
+"""What a check says when blocks or camera were moved, or tiles have another size than they should."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibration.check import check_blocks, check_tiles, seen_marks
+from calibration.corner_marks import SeenMarker, find_corner_marks
+from calibration.table import Table
+from calibration.table_fit import table_from_markers
+from tests.calibration import laid
+from tests.tallybone.test_calibrate_command import tiles
+from vision.render.looks import CLASSIC
+
+LENS = laid.true_lens(laid.CAMERA)
+
+
+@pytest.fixture(scope="module")
+def markers() -> tuple[SeenMarker, ...]:
+    return find_corner_marks(laid.picture_of(laid.Laid()))
+
+
+@pytest.fixture(scope="module")
+def table(markers: tuple[SeenMarker, ...]) -> Table:
+    return table_from_markers(markers, LENS, thickness_mm=CLASSIC.thickness_mm)
+
+
+def words(*found: object) -> str:
+    return " ".join(str(getattr(one, "words", one)) for one in found)
+
+
+def test_a_table_as_it_was_is_well(markers: tuple[SeenMarker, ...], table: Table) -> None:
+    found = check_blocks(markers, table, LENS)
+    assert [one.is_well for one in found] == [True]
+    assert "within 0." in words(*found)
+    places = {mark.block: mark for mark in table.marks}
+    for mark in seen_marks(markers, table, LENS):
+        assert (mark.x_mm, mark.y_mm) == pytest.approx((places[mark.block].x_mm, places[mark.block].y_mm), abs=0.3)
+
+
+def test_a_block_that_was_moved_is_named_with_how_far(markers: tuple[SeenMarker, ...], table: Table) -> None:
+    first = table.marks[0]
+    before = replace(table, marks=(replace(first, x_mm=first.x_mm - 30), *table.marks[1:]))
+    found = check_blocks(markers, before, LENS)
+    assert [one.is_well for one in found] == [False]
+    assert "top left by 30 mm" in words(*found)
+    assert "top right" not in words(*found)
+
+
+def test_a_camera_that_was_pushed_is_told_by_how_much(markers: tuple[SeenMarker, ...], table: Table) -> None:
+    turn = math.radians(2)
+    moved = tuple(
+        replace(
+            mark,
+            x_mm=mark.x_mm * math.cos(turn) - mark.y_mm * math.sin(turn) + 12,
+            y_mm=mark.x_mm * math.sin(turn) + mark.y_mm * math.cos(turn),
+        )
+        for mark in table.marks
+    )
+    found = check_blocks(markers, replace(table, marks=moved), LENS)
+    assert [one.is_well for one in found] == [False]
+    assert "pushed: by 12 mm and 2.0 degrees" in words(*found)
+
+
+def test_hidden_blocks_are_told_and_are_no_trouble(markers: tuple[SeenMarker, ...], table: Table) -> None:
+    some = [one for one in markers if one.block != 2]
+    found = check_blocks(some, table, LENS)
+    assert all(one.is_well for one in found)
+    assert "bottom right" in words(*found)
+    assert [one.is_well for one in check_blocks((), table, LENS)] == [False]
+
+
+def test_tiles_tell_a_wrong_scale_and_a_table_that_lies_otherwise(table: Table) -> None:
+    seen = tiles(np.zeros((2, 2, 3), np.uint8))
+    assert [one.is_well for one in check_tiles(seen, table, LENS, length_mm=48.0)] == [True]
+    assert "48.0 mm long all over" in words(*check_tiles(seen, table, LENS, length_mm=48.0))
+    assert [one.is_well for one in check_tiles(seen, table, LENS, length_mm=50.0)] == [False]
+    flat = replace(table, axes=(1, 0, 0, 0, -1, 0, 0, 0, -1))
+    assert "should be alike" in words(*check_tiles(seen, flat, LENS))
+    assert "too few" in words(*check_tiles(seen[:3], table, LENS))

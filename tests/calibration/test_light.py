@@ -1,0 +1,86 @@
+"""Light: glare over a tile and tiles in the dark are told with their places, a good light is not complained about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibration.light import LEAST_CONTRAST, Corners, Picture, Trouble, examine_light
+from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
+from vision.render.paint import Rendered, render
+from vision.render.scene import PlacedTile, Scene
+
+CAMERA = replace(OVERHEAD, width_px=800, height_px=450, px_per_mm=1.6, noise=2.0)
+PLACES = [(float(x), float(y)) for x in (-150, -50, 50, 150) for y in (-70, 70)]
+
+
+def laid_in(exposure: float) -> Rendered:
+    light = replace(LAMP, exposure=exposure)
+    placed = tuple(PlacedTile((6, at % 7), place, 0.3) for at, place in enumerate(PLACES))
+    return render(Scene(placed, CLASSIC, FELT, light, CAMERA), np.random.default_rng(4))
+
+
+@pytest.fixture(scope="module")
+def good() -> Rendered:
+    return laid_in(0.8)
+
+
+def outlines(rendered: Rendered) -> list[Corners]:
+    return [tile.corners_px for tile in rendered.truth.tiles]
+
+
+def with_glare(picture: Picture, x_px: float, y_px: float, size_px: float) -> Picture:
+    down, across = np.mgrid[: picture.shape[0], : picture.shape[1]]
+    light = 600 * np.exp(-((across - x_px) ** 2 + (down - y_px) ** 2) / (2 * size_px**2))
+    lit: Picture = np.clip(picture + light[..., None], 0, 255).astype(np.uint8)
+    return lit
+
+
+def test_a_good_light_is_good(good: Rendered) -> None:
+    found = examine_light(good.image, outlines(good))
+    assert found.warnings == ()
+    assert len(found.spots) == 8
+    assert found.contrast is not None
+    assert found.contrast[0] > 2 * LEAST_CONTRAST
+
+
+def test_a_lamp_that_a_tile_mirrors_is_glare_at_that_tile(good: Rendered) -> None:
+    x, y = good.truth.tiles[3].center_px
+    found = examine_light(with_glare(good.image, x, y, 10), outlines(good))
+    assert [found.trouble_at(spot) for spot in found.spots].count(Trouble.GLARE) == 1
+    assert found.trouble_at(found.spots[3]) is Trouble.GLARE
+    assert "Glare at 1 place:" in found.warnings[0]
+
+
+def test_glare_between_tiles_is_found_where_it_is(good: Rendered) -> None:
+    found = examine_light(with_glare(good.image, 400, 225, 12), outlines(good))
+    ((x, y, radius),) = found.patches
+    assert (x, y) == pytest.approx((400, 225), abs=3)
+    assert 8 < radius < 30
+
+
+def test_tiles_in_the_dark_are_dull() -> None:
+    dark = laid_in(0.08)
+    found = examine_light(dark.image, outlines(dark))
+    assert {found.trouble_at(spot) for spot in found.spots} == {Trouble.DULL}
+    assert "Too little contrast at 8 places" in found.warnings[0]
+
+
+def test_tiles_that_are_all_very_bright_show_no_glare() -> None:
+    bright = laid_in(1.6)
+    found = examine_light(bright.image, outlines(bright))
+    assert found.is_bright
+    assert found.warnings == ()
+
+
+def test_a_picture_that_is_white_or_black_is_told_without_any_tile() -> None:
+    assert "exposed too long" in examine_light(np.full((90, 160, 3), 255, np.uint8), []).warnings[0]
+    assert "too dark" in examine_light(np.full((90, 160, 3), 9, np.uint8), []).warnings[0]
+    assert examine_light(np.full((90, 160, 3), 99, np.uint8), []).warnings == ()
+
+
+def test_outlines_outside_of_the_picture_are_left_out() -> None:
+    outside: Corners = ((-50.0, -50.0), (-20.0, -50.0), (-20.0, -20.0), (-50.0, -20.0))
+    assert examine_light(np.full((90, 160, 3), 99, np.uint8), [outside]).spots == ()
