@@ -20,6 +20,8 @@ from hardware.config.config import (
 )
 from hardware.display.display import ScoreDisplay
 from hardware.display.open_display import DisplayWish, open_display
+from hardware.knock.classifier import Classifier
+from hardware.knock.detector import KnockDetector
 from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.knock.piezo_pin import PinKnockSensor
 from hardware.knock.piezo_spi import SpiKnockSensor
@@ -35,8 +37,18 @@ from hardware.virtual.panel import VirtualPanel
 class PartOpener:
     """Opens parts; those on pins share one pin factory, which is opened when the first of them needs it."""
 
-    def __init__(self, library: PinLibrary, panel: VirtualPanel, clock: Callable[[], int]) -> None:
-        """Drive pins with *library*; virtual parts are those of *panel*; *clock* is monotonic, in nanoseconds."""
+    def __init__(
+        self,
+        library: PinLibrary,
+        panel: VirtualPanel,
+        clock: Callable[[], int],
+        classifier: Classifier | None = None,
+    ) -> None:
+        """Drive pins with *library*; virtual parts are those of *panel*; *clock* is monotonic, in nanoseconds.
+
+        What hears sound tells knocks by *classifier*, or the one that is shipped.
+        """
+        self._classifier = classifier
         self._library, self._panel, self._clock = library, panel, clock
         self._lock = threading.Lock()
         self._factory: Any = None
@@ -98,7 +110,9 @@ class PartOpener:
     def _knock_sensor(self, part: KnockPart) -> KnockSensor:
         match part.driver:
             case KnockDriver.MICROPHONE:
-                return MicrophoneKnockSensor(clock=self._clock, device=part.device)
+                return MicrophoneKnockSensor(
+                    clock=self._clock, device=part.device, detector=KnockDetector(self._classifier)
+                )
             case KnockDriver.PIEZO_PIN:
                 assert part.pin is not None  # as with a strip
                 return PinKnockSensor(part.pin, clock=self._clock, pin_factory=self._pins(), seat=part.seat)
@@ -108,7 +122,7 @@ class PartOpener:
                 return SpiKnockSensor(part.channel, clock=self._clock, bus=bus, chip=chip, seat=part.seat)
             case KnockDriver.WAV:
                 assert part.file is not None  # as with a strip
-                return WavKnockSensor(part.file, clock=self._clock)
+                return WavKnockSensor(part.file, clock=self._clock, detector=KnockDetector(self._classifier))
             case KnockDriver.VIRTUAL:
                 return self._panel.open_knock()
 

@@ -147,7 +147,9 @@ def calibrate_table(
         lens = lens_for(before.lens, image)
         table = _measured(image, lens, given, read_tiles or shipped_eye, talk)
         zones = None if before.zones is None else zones_anew(before.zones, table)
-        save_calibration(replace(before, table=table, zones=zones), into)
+        # Places are the same only through the lens that they were measured through, also where that is a guess.
+        kept = lens if before.lens is None or before.lens.source is LensSource.GUESS else before.lens
+        save_calibration(replace(before, lens=kept, table=table, zones=zones), into)
     except (CalibrationError, VisionError, OSError, ValueError) as error:
         return talk.complain(str(error))
     _say_table(table, lens, talk)
@@ -173,7 +175,9 @@ def load_image(path: Path) -> Image:
 def lens_for(lens: Lens | None, image: Image) -> Lens:
     """Return the lens for pictures of this size; a guess where nothing is known."""
     height_px, width_px = image.shape[:2]
-    return guessed_lens(width_px, height_px) if lens is None else lens.at(width_px, height_px)
+    if lens is None or lens.source is LensSource.GUESS:
+        return guessed_lens(width_px, height_px)
+    return lens.at(width_px, height_px)
 
 
 def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles, talk: Talk) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TextIO
@@ -12,21 +13,25 @@ from typing import Protocol, TextIO
 from rich.console import Console
 
 from calibration.errors import CalibrationError
+from calibration.lens import LensSource
 from hardware.camera.device import Clock
 from hardware.camera.open_device import is_device
+from hardware.knock.errors import KnockError
+from hardware.knock.microphone import MicrophoneKnockSensor
 from tallybone.calibrate_command import ReadTiles, TableGiven, Talk, shipped_eye
 from tallybone.calibrate_kept import say_calibration
+from tallybone.calibrate_knock import MakeSensor
 from tallybone.calibrate_look import Onlooker, open_look
 from tallybone.calibrate_screen import Board, Screen, screen_on
-from tallybone.calibrate_steps import LensStep, LightStep, Result, Step, StepName, TableStep, ZonesStep
+from tallybone.calibrate_steps import KnockStep, LensStep, LightStep, Result, Step, StepName, TableStep, ZonesStep
 from tallybone.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.keyboard import keyboard_on
 from vision.errors import VisionError
 
 _SEATS = 4
+_SIMULATED = "simulated"
 _WAIT_S = 0.02
 _GO_ON, _SKIP, _AGAIN, _LEAVE = "\n\r ", "s", "a", "q"
-_ORDER = (StepName.LENS, StepName.TABLE, StepName.ZONES, StepName.LIGHT)
 
 
 class Keys(Protocol):
@@ -53,12 +58,14 @@ class GuideWish:
         into: The calibration file.
         seats: How many seats there are; None for as many as before, or four.
         given: What is said about tiles and print.
+        microphone: Its number or a part of its name, "any", or "simulated"; None for a table that hears no knocks.
     """
 
     source: str
     into: Path
     seats: int | None = None
     given: TableGiven = field(default_factory=TableGiven)
+    microphone: str | None = None
 
 
 def guide_through(
@@ -89,17 +96,18 @@ def guide_through(
         calibration = load_calibration(wish.into)
         look = open_look(wish.source, clock)
         try:
-            with screen_on(console) as screen:
-                if keys is not None:
-                    calibration = _Guide(wish, look, screen, keys, read_tiles or shipped_eye).run(calibration)
-                else:
-                    with keyboard_on(sys.stdin.fileno()) as keyboard:
-                        calibration = _Guide(wish, look, screen, keyboard, read_tiles or shipped_eye).run(calibration)
+            typing = keyboard_on(sys.stdin.fileno()) if keys is None else nullcontext(keys)
+            with screen_on(console) as screen, typing as typed:
+                guide = _Guide(wish, look, screen, typed, read_tiles or shipped_eye, clock)
+                calibration = guide.run(calibration)
         finally:
             look.close()
     except (CalibrationError, VisionError, OSError) as error:
         return talk.complain(str(error))
     say_calibration(calibration, talk)
+    if not wish.into.exists():
+        talk.say("Nothing was kept.")
+        return 0
     play = f"--camera {wish.source}" if is_device(wish.source) else f"--calibration {wish.into}"
     talk.say(f"Kept in {wish.into}. Play with it: tallybone play {play}")
     return 0
@@ -108,15 +116,20 @@ def guide_through(
 class _Guide:
     """Goes from step to step."""
 
-    def __init__(self, wish: GuideWish, look: Onlooker, screen: Screen, keys: Keys, read_tiles: ReadTiles) -> None:
+    def __init__(
+        self, wish: GuideWish, look: Onlooker, screen: Screen, keys: Keys, read_tiles: ReadTiles, clock: Clock
+    ) -> None:
         self._wish, self._look, self._screen, self._keys, self._read_tiles = wish, look, screen, keys, read_tiles
+        self._clock = clock
+        # A table that hears no knocks has no such step.
+        self._order = tuple(name for name in StepName if name is not StepName.KNOCK or wish.microphone is not None)
         self._typed: deque[str] = deque()
         self._done: list[tuple[str, str]] = []
 
     def run(self, calibration: Calibration) -> Calibration:
         """Return the calibration with all that was done."""
         try:
-            for name in _ORDER:
+            for name in self._order:
                 calibration = self._step(name, calibration)
         except Leaves:
             pass
@@ -124,7 +137,8 @@ class _Guide:
 
     def _step(self, name: StepName, before: Calibration) -> Calibration:
         """Do a step until it is done or skipped, and keep what came of it."""
-        if getattr(before, name.value) is not None and not self._is_again(name):
+        is_guess = name is StepName.LENS and before.lens is not None and before.lens.source is LensSource.GUESS
+        if getattr(before, name.value) is not None and not is_guess and not self._is_again(name):
             self._done.append((name.value, "as it was"))
             return before
         while True:
@@ -145,35 +159,58 @@ class _Guide:
             case StepName.TABLE:
                 return TableStep(before, self._wish.given, self._read_tiles)
             case StepName.ZONES:
-                had = 0 if before.zones is None else len(before.zones.seats)
-                return ZonesStep(before, self._wish.seats or had or _SEATS, drawn)
+                return ZonesStep(before, self._seats(before), drawn)
             case StepName.LIGHT:
                 self._look.hold_light()
                 return LightStep(before, self._look, self._read_tiles, drawn)
+            case StepName.KNOCK:
+                return KnockStep(
+                    before, self._seats(before), _sensor(self._wish, self._seats(before), self._clock), self._clock
+                )
+
+    def _seats(self, before: Calibration) -> int:
+        return self._wish.seats or (len(before.zones.seats) if before.zones is not None else 0) or _SEATS
 
     def _measured(self, step: Step) -> Result | None:
         """Let a step look until it is enough or Enter is pressed; None if it is skipped."""
+        with closing(step):
+            return self._looked(step)
+
+    def _looked(self, step: Step) -> Result | None:
         refused = ""
         if step.scene is not None:
             self._look.present(step.scene)
         keys = f"{step.keys}   s: skip   q: end"
         while True:
-            image = self._look.take()
-            if image is not None and step.scene is not None:
-                step.see(image)
-            problem = self._look.problem
+            try:
+                self._sense(step)
+            except CalibrationError as error:
+                refused = str(error)
+            problem = None if step.scene is None else self._look.problem
             seen = step.seen if problem is None else (problem,)
             self._show(step.name, step.todo, (*seen, *([f"Not yet: {refused}."] if refused else [])), keys)
             key = self._key()
             if key == _SKIP:
                 return None
-            if key and key not in _GO_ON:
-                step.pressed(key)
-            if step.is_enough or (key and key in _GO_ON):
-                try:
+            try:
+                if key and key not in _GO_ON:
+                    refused = ""
+                    step.pressed(key)
+                if step.is_enough or (key and key in _GO_ON):
                     return step.result()
-                except CalibrationError as error:
-                    refused = str(error)
+            except (CalibrationError, KnockError) as error:
+                refused = str(error)
+
+    def _sense(self, step: Step) -> None:
+        """Let a step look and listen.
+
+        Raises:
+            CalibrationError: If it can hear nothing.
+        """
+        image = None if step.scene is None else self._look.take()
+        if image is not None:
+            step.see(image)
+        step.listen()
 
     def _is_again(self, name: StepName) -> bool:
         """Return whether somebody wants to do a step again that was done before."""
@@ -194,8 +231,8 @@ class _Guide:
                 return key
 
     def _show(self, name: StepName, todo: tuple[str, ...], seen: tuple[str, ...], keys: str) -> None:
-        waiting = _ORDER[_ORDER.index(name) + 1 :]
-        title = f"Calibration of {self._wish.source}, step {_ORDER.index(name) + 1} of {len(_ORDER)}"
+        waiting = self._order[self._order.index(name) + 1 :]
+        title = f"Calibration of {self._wish.source}, step {self._order.index(name) + 1} of {len(self._order)}"
         self._screen.show(Board(title, tuple(self._done), name.value, todo, seen, tuple(waiting), keys))
 
     def _key(self) -> str:
@@ -214,3 +251,14 @@ class _Guide:
         if key == _LEAVE:
             raise Leaves
         return key
+
+
+def _sensor(wish: GuideWish, seats: int, clock: Clock) -> MakeSensor:
+    """Return what makes the sensor that is wished."""
+    if wish.microphone == _SIMULATED:
+        from tallybone.calibrate_sound import ModelledSensor, knock_sitting
+
+        return lambda detector: ModelledSensor(knock_sitting(1, seats), detector, clock)
+    name = None if wish.microphone in (None, "any") else wish.microphone
+    device = int(name) if name is not None and name.isdecimal() else name
+    return lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector)

@@ -12,6 +12,7 @@ from calibration.errors import CalibrationError
 from calibration.lens import Lens, LensSource
 from calibration.table import Table, TableSource
 from tallybone.calibrate_command import GOOD_ERROR_PX, HALF_TABLE_MM, Talk
+from tallybone.calibrate_knock import about_knock
 from tallybone.calibrate_zones import say_zones
 from tallybone.calibration_file import (
     KEPT,
@@ -72,6 +73,10 @@ def say_calibration(calibration: Calibration, talk: Talk) -> None:
     else:
         say_zones(calibration, talk)
     talk.say(_about_light(calibration.light))
+    if calibration.knock is None:
+        talk.say("Knocks: not listened to. `tallybone calibrate knock` listens to them.")
+    else:
+        talk.say(about_knock(calibration.knock))
 
 
 def age(passed_s: float) -> str:
@@ -131,5 +136,5 @@ def _about_earlier(path: Path, number: int, now_s: float) -> str:
         calibration = load_calibration(path)
     except (CalibrationError, OSError):
         return f"Number {number}, {written}: damaged."
-    has = [name for name in ("lens", "table", "zones", "light") if getattr(calibration, name) is not None]
+    has = [name for name in ("lens", "table", "zones", "light", "knock") if getattr(calibration, name) is not None]
     return f"Number {number}, {written}: {', '.join(has) or 'nothing'}."

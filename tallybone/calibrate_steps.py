@@ -19,7 +19,10 @@ from calibration.lens_views import LensView, find_view
 from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones, zones_anew, zones_on
+from hardware.camera.device import Clock
+from hardware.knock.heard import NS_PER_S
 from tallybone.calibrate_command import ReadTiles, TableGiven, lens_for
+from tallybone.calibrate_knock import Hearing, MakeSensor, timetable
 from tallybone.calibrate_light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate_look import Image, Onlooker, Scene
 from tallybone.calibration_file import Calibration
@@ -42,6 +45,7 @@ class StepName(StrEnum):
     TABLE = "table"
     ZONES = "zones"
     LIGHT = "light"
+    KNOCK = "knock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +93,18 @@ class Step(Protocol):
     def see(self, image: Image) -> None:
         """Look at a picture."""
 
+    def listen(self) -> None:
+        """Hear what there is to hear; called often.
+
+        Raises:
+            RefusedError: If nothing can be heard; says why.
+        """
+
     def pressed(self, key: str) -> None:
         """Take a key that it named."""
+
+    def close(self) -> None:
+        """Let go what it has opened."""
 
     def result(self) -> Result:
         """Return what was found.
@@ -100,7 +114,22 @@ class Step(Protocol):
         """
 
 
-class LensStep:
+class LookStep:
+    """What steps have in common that only look: nothing to hear, to press or to let go."""
+
+    is_enough = False
+
+    def listen(self) -> None:
+        """Hear nothing."""
+
+    def pressed(self, key: str) -> None:
+        """Nothing to press."""
+
+    def close(self) -> None:
+        """Let nothing go."""
+
+
+class LensStep(LookStep):
     """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
 
     name, scene = StepName.LENS, Scene.BOARD
@@ -139,7 +168,7 @@ class LensStep:
         )
 
     @property
-    def is_enough(self) -> bool:
+    def is_enough(self) -> bool:  # type: ignore[override]  # here it depends on what was seen
         """Whether nothing is missing."""
         return guide(self._views).is_enough or len(self._views) >= _MOST_VIEWS
 
@@ -157,9 +186,6 @@ class LensStep:
         elif not self._seen.startswith("View"):
             self._seen = "This view is known: hold the board otherwise."
 
-    def pressed(self, key: str) -> None:
-        """Nothing to press."""
-
     def result(self) -> Result:
         """Return the lens."""
         lens = fit_lens(self._views)
@@ -169,12 +195,11 @@ class LensStep:
         return Result(after, f"{error_px:.2f} px in {lens.views} views", warnings)
 
 
-class TableStep:
+class TableStep(LookStep):
     """Looks for corner blocks or the mat, or for tiles of known size, and measures where the table is."""
 
     name, scene = StepName.TABLE, Scene.TABLE
     keys = "Enter: measure"
-    is_enough = False
 
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
         """Measure with the lens that is known, or a guess; *given* says how large tiles are."""
@@ -199,9 +224,6 @@ class TableStep:
         """Look for the blocks."""
         self._image, self._markers = image, find_corner_marks(image)
 
-    def pressed(self, key: str) -> None:
-        """Nothing to press."""
-
     def result(self) -> Result:
         """Return the table, and zones that are refreshed."""
         if self._image is None:
@@ -224,12 +246,11 @@ class TableStep:
         return Result(replace(before, lens=lens, table=table, zones=zones), words, tuple(warnings))
 
 
-class ZonesStep:
+class ZonesStep(LookStep):
     """Proposes zones for a number of seats."""
 
     name, scene = StepName.ZONES, Scene.TABLE
     keys = "2 3 4: so many seats. Enter: keep them"
-    is_enough = False
 
     def __init__(self, before: Calibration, seats: int, folder: Path) -> None:
         """Begin with so many seats; the picture is drawn into *folder*."""
@@ -290,12 +311,11 @@ class ZonesStep:
         )
 
 
-class LightStep:
+class LightStep(LookStep):
     """Holds the light, and looks whether it shows every pip."""
 
     name, scene = StepName.LIGHT, Scene.TILES
     keys = "Enter: look"
-    is_enough = False
 
     def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
         """Look through *look*; a picture with what is wrong is drawn into *folder*."""
@@ -313,9 +333,6 @@ class LightStep:
         """Keep it."""
         self._image = image
 
-    def pressed(self, key: str) -> None:
-        """Nothing to press."""
-
     def result(self) -> Result:
         """Return how the light is."""
         image = self._image
@@ -331,6 +348,79 @@ class LightStep:
 
     def _drawn(self, image: Image, seen: LightSeen) -> tuple[str, ...]:
         return (f"Drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}",)
+
+
+class KnockStep:
+    """Listens through the timetable: quiet, tiles, then each seat."""
+
+    name, scene = StepName.KNOCK, None
+    keys = "l: listen from the begin"
+
+    def __init__(self, before: Calibration, seats: int, made: MakeSensor, clock: Clock) -> None:
+        """Listen with a sensor that *made* gives."""
+        self._before, self._made, self._clock = before, made, clock
+        self._parts = timetable(seats)
+        self._hearing: Hearing | None = None
+
+    @property
+    def todo(self) -> tuple[str, ...]:
+        """What to do in this part."""
+        if self._hearing is None:
+            lasts_s = self._parts[-1].to_s
+            return (f"Lay the tiles ready, then press l. It takes {lasts_s} seconds, and says what to do.",)
+        return (self._hearing.part.words,)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """How long this part goes on, and how much was heard."""
+        if self._hearing is None:
+            return ()
+        part, passed_s = self._hearing.part, self._hearing.passed_s
+        if passed_s < part.from_s:
+            return ("Get ready.",)
+        count = sum(part.from_s <= one.t_ns / NS_PER_S < part.to_s for one in self._hearing.heard)
+        return (f"{max(0, round(part.to_s - passed_s))} seconds more, {count} sounds heard.",)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the timetable is over."""
+        return self._hearing is not None and self._hearing.is_over
+
+    def see(self, image: Image) -> None:
+        """Look at nothing."""
+
+    def listen(self) -> None:
+        """Take what was heard."""
+        if self._hearing is None:
+            return
+        try:
+            self._hearing.listen()
+        except RefusedError:
+            self.close()
+            raise
+
+    def pressed(self, key: str) -> None:
+        """Begin."""
+        if key == "l":
+            self.close()
+            self._hearing = Hearing(self._made, self._parts, self._clock)
+
+    def result(self) -> Result:
+        """Return how knocks sound."""
+        hearing = self._hearing
+        if hearing is None or not hearing.is_over:
+            raise RefusedError("it has not been listened to the end")
+        self.close()
+        kept = hearing.fitted()
+        words = f"{kept.found} of {kept.knocks} knocks found, {kept.passed} of {kept.tiles} tiles pass for one"
+        warnings = ("Some tiles sound more like a knock than the weakest knock.",) if kept.margin < 0 else ()
+        return Result(replace(self._before, knock=kept), words, warnings)
+
+    def close(self) -> None:
+        """Let the sensor go."""
+        if self._hearing is not None:
+            self._hearing.close()
+            self._hearing = None
 
 
 def _apart(before: LensView, now: LensView) -> float:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from calibration.errors import CalibrationError
+from calibration.knock import KnockKept
 from calibration.lens import Lens
 from calibration.table import Table
 from calibration.zones import TableZones
@@ -55,6 +56,7 @@ class Calibration:
     table: Table | None = None
     zones: TableZones | None = None
     light: LightKept | None = None
+    knock: KnockKept | None = None
 
 
 def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Path:
@@ -116,7 +118,7 @@ def format_calibration(calibration: Calibration) -> str:
     """Return a calibration as JSON.
 
     >>> parse_calibration(format_calibration(Calibration()))
-    Calibration(lens=None, table=None, zones=None, light=None)
+    Calibration(lens=None, table=None, zones=None, light=None, knock=None)
     """
     said = _rounded(to_json(calibration, Calibration))
     return json.dumps({"version": VERSION, "sha256": _checksum(said), "calibration": said}, indent=1) + "\n"

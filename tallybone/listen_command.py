@@ -60,7 +60,7 @@ def listen(
     detector = detector or KnockDetector()
     count = 0
     try:
-        for block in _with_end(read_wav(path)):
+        for block in with_end(read_wav(path)):
             for heard in detector.feed(block):
                 if says_all or heard.kind is Sound.KNOCK:
                     count += 1
@@ -98,7 +98,7 @@ def _say(console: Console, line: str) -> None:
     console.file.flush()
 
 
-def _with_end(blocks: Iterator[SoundBlock]) -> Iterator[SoundBlock]:
+def with_end(blocks: Iterator[SoundBlock]) -> Iterator[SoundBlock]:
     """Yield the blocks, and silence after them, also where the file turns out to be cut."""
     last: SoundBlock | None = None
     try:

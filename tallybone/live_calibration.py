@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError
+from calibration.knock import KnockKept
 from calibration.zone_view import ZoneShown, middle_share, show_zone
 from hardware.camera.open_device import is_device
 from tallybone.calibration_file import Calibration, default_path, load_calibration, name_of_camera
@@ -27,10 +28,12 @@ class Used:
     Attributes:
         zones: Where boneyard and open hands lie in the picture; None where the calibration does not say.
         words: What to tell the players, a sentence each.
+        knock: How knocks sound at the table.
     """
 
     zones: Zones | None
     words: tuple[str, ...]
+    knock: KnockKept | None = None
 
 
 def stored_for(source: str, said: Path | None, environment: Mapping[str, str], home: Path) -> Path | None:
@@ -71,7 +74,11 @@ def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_said
         if is_said:
             raise
         return Used(None, (f"The calibration is not used: {error}",))
-    return _use(calibration, path, players, size_px)
+    used = _use(calibration, path, players, size_px)
+    if calibration.knock is None:
+        return used
+    said = f"A sound is a knock from {100 * calibration.knock.least_knock:.0f} % on, as it was calibrated."
+    return replace(used, words=(*used.words, said), knock=calibration.knock)
 
 
 def zones_in_picture(calibration: Calibration, players: int) -> tuple[Zones, tuple[str, ...]] | None:

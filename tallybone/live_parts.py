@@ -18,6 +18,7 @@ from hardware.config.config import (
     LedsPart,
     Shows,
 )
+from hardware.knock.classifier import Classifier
 from hardware.leds.patterns import Gain
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
@@ -98,11 +99,16 @@ class LiveParts:
         self._parts.close()
 
 
-def open_parts(config: HardwareConfig, *, seats: int, clock: Clock, has_panel: bool) -> LiveParts:
-    """Return the parts of a table, with a whole panel of virtual ones beside them if that is wished."""
+def open_parts(
+    config: HardwareConfig, *, seats: int, clock: Clock, has_panel: bool, classifier: Classifier | None = None
+) -> LiveParts:
+    """Return the parts of a table, with a whole panel of virtual ones beside them if that is wished.
+
+    What hears sound tells knocks by *classifier*, or the one that is shipped.
+    """
     panel = VirtualPanel(tuple(buttons_of(seats)))
     wanted = with_panel(config, seats) if has_panel else config
-    return LiveParts(Parts(wanted, PartOpener(wanted.pins, panel, clock), clock=clock), panel, seats, clock)
+    return LiveParts(Parts(wanted, PartOpener(wanted.pins, panel, clock, classifier), clock=clock), panel, seats, clock)
 
 
 def with_panel(config: HardwareConfig, seats: int) -> HardwareConfig:

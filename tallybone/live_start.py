@@ -13,7 +13,7 @@ import numpy as np
 from engine import EngineError, Rules, changed_options, profile, with_options
 from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
-from tallybone.live_calibration import stored_for, use_of
+from tallybone.live_calibration import Used, stored_for, use_of
 from tallybone.live_camera import Camera, Clock, open_filmed
 from tallybone.live_device import DeviceCamera, open_plugged_in
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
@@ -82,8 +82,8 @@ def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) ->
 
 def with_calibration(
     game: Game, camera: Camera, source: str, file: Path | None, *, environment: Mapping[str, str], home: Path
-) -> tuple[Game, tuple[str, ...]]:
-    """Return the game with the zones of a calibration, and what to tell the players of it.
+) -> tuple[Game, Used]:
+    """Return the game with the zones of a calibration, and all that is used of it.
 
     Args:
         game: What is played. One that goes on keeps the zones that it has.
@@ -102,14 +102,14 @@ def with_calibration(
     if game.left is not None:
         if file is not None:
             raise EngineError("a match that goes on keeps its zones: leave --calibration away")
-        return game, ()
+        return game, Used(None, ())
     path = stored_for(source, file, environment, home)
     if path is None:
-        return game, ()
+        return game, Used(None, ())
     used = use_of(path, len(game.start.players), _size_px(camera, source), is_said=file is not None)
     if used.zones is None:
-        return game, used.words
-    return replace(game, start=replace(game.start, zones=used.zones)), used.words
+        return game, used
+    return replace(game, start=replace(game.start, zones=used.zones)), used
 
 
 def _size_px(camera: Camera, source: str) -> tuple[int, int] | None:

@@ -24,6 +24,7 @@ from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
 from tallybone.choices import TileSet
 from tallybone.keyboard import Keyboard, keyboard_on
+from tallybone.live_calibration import Used
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_display import display_for
 from tallybone.live_game import Display, LiveGame
@@ -129,13 +130,13 @@ def play(
             source = wishes.camera or at_table.camera or _USUAL_CAMERA
             camera, game = open_camera(source, game, clock, speed=wishes.speed)
             stack.callback(camera.close)
-            game, about = with_calibration(
+            game, used = with_calibration(
                 game, camera, source, wishes.calibration, environment=os.environ, home=Path.home()
             )
-            parts = _parts(at_table.hardware, wishes, game, clock)
+            parts = _parts(at_table.hardware, wishes, game, clock, used)
             stack.callback(parts.close)
             pressing = PressingCamera(camera, parts)
-            table = _Table(wishes, game, pressing, parts, clock, reader or load_reader(game.max_pips), about)
+            table = _Table(wishes, game, pressing, parts, clock, reader or load_reader(game.max_pips), used.words)
             with _told_to_end() as told, keyboard_on(_stdin() if keys_fd is None else keys_fd) as keyboard:
                 table.run(console, complaints, keyboard, told)
     except EngineError as error:
@@ -262,8 +263,10 @@ def _game(wishes: Wishes) -> Game:
     )
 
 
-def _parts(config: HardwareConfig, wishes: Wishes, game: Game, clock: Clock) -> LiveParts:
-    return open_parts(config, seats=len(game.start.players), clock=clock, has_panel=wishes.has_panel)
+def _parts(config: HardwareConfig, wishes: Wishes, game: Game, clock: Clock, used: Used) -> LiveParts:
+    classifier = None if used.knock is None else used.knock.classifier()
+    seats = len(game.start.players)
+    return open_parts(config, seats=seats, clock=clock, has_panel=wishes.has_panel, classifier=classifier)
 
 
 def _folder(wishes: Wishes) -> Path:

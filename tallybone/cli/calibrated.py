@@ -25,9 +25,12 @@ def _guide(
     tile: Annotated[str | None, typer.Option(metavar="LxW", help="Size of a tile in mm, such as 48x24.")] = None,
     thickness: Annotated[float, typer.Option(help="Of a tile, in mm.", min=0, max=50)] = 10.0,
     ruler: Annotated[float, typer.Option(help="What the printed line of 100 mm measures.", min=50, max=200)] = 100.0,
+    mic: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Knocks too: a part of the microphone's name, or any.")
+    ] = None,
     file: FileOption = None,
 ) -> None:
-    """Go through lens, table, zones and light step by step; what was done before is kept."""
+    """Go through lens, table, zones, light and knocks step by step; what was done before is kept."""
     from hardware.camera.open_device import is_device
     from tallybone.calibrate_command import TableGiven
     from tallybone.calibrate_guide import GuideWish, guide_through
@@ -35,7 +38,7 @@ def _guide(
     is_simulated = camera.partition(":")[0] == "simulated"
     name = camera if is_device(camera) else "simulated" if is_simulated else "table"
     given = TableGiven(pair_of(tile, "--tile"), thickness, ruler)
-    raise typer.Exit(guide_through(GuideWish(camera, path_of(file, name), seats, given)))
+    raise typer.Exit(guide_through(GuideWish(camera, path_of(file, name), seats, given, mic)))
 
 
 @calibrate_app.command("zones")
@@ -85,6 +88,26 @@ def _light(
 
     what, path = _looked_at(source, camera, file)
     raise typer.Exit(calibrate_light(what, path, annotate=annotate))
+
+
+@calibrate_app.command("knock")
+def _knock(
+    *,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A part of the microphone's name, or its number; else any.")
+    ] = None,
+    wav: Annotated[
+        Path | None, typer.Option(metavar="FILE", dir_okay=False, help="A recording that follows the timetable.")
+    ] = None,
+    seats: Annotated[int, typer.Option(help="How many knock, one after the other.", min=1, max=4)] = 4,
+    camera: CameraOption = "table",
+    file: FileOption = None,
+) -> None:
+    """Listen to quiet, tiles and five knocks of each seat, so that knocks are told from tiles at this table."""
+    from tallybone.calibrate_knock import calibrate_knock
+
+    which = int(device) if device is not None and device.isdecimal() else device
+    raise typer.Exit(calibrate_knock(path_of(file, camera), seats, wav=wav, device=which))
 
 
 @calibrate_app.command("show")

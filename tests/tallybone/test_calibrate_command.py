@@ -116,6 +116,9 @@ def test_without_a_measured_lens_a_table_is_found_and_what_that_costs_is_said(
     assert found.source is TableSource.MARKERS
     assert "16 of 16 markers are seen, of 4 of 4 corner blocks" in out.getvalue()
     assert "The lens is a guess" in out.getvalue()
+    lens = load_calibration(tmp_path / "c.json").lens
+    assert lens is not None
+    assert lens.source is LensSource.GUESS
 
 
 def test_squares_of_the_corner_blocks_are_no_tiles(tmp_path: Path, table_picture: Path) -> None:

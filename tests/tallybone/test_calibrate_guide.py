@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import math
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ LENS = Lens(1280, 720, (1100.0, 1100.0), (639.5, 359.5), source=LensSource.MEASU
 class Person:
     """Reads what is said and presses what was decided for each step; leaves when nothing is left to decide."""
 
-    def __init__(self, out: io.StringIO, presses: dict[str, str], patience: int = 400) -> None:
+    def __init__(self, out: io.StringIO, presses: dict[str, str], patience: int) -> None:
         self._out, self._presses, self._patience = out, dict(presses), patience
         self.is_over = False
 
@@ -36,11 +38,18 @@ class Person:
         return keys[0]
 
 
-def guided(into: Path, presses: dict[str, str], source: str = "simulated", **more: object) -> tuple[int, str, str]:
+def guided(
+    into: Path,
+    presses: dict[str, str],
+    source: str = "simulated",
+    *,
+    microphone: str | None = None,
+    clock: Callable[[], int] = time.monotonic_ns,
+    patience: int = 400,
+) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    wish = GuideWish(source, into, seats=None)
-    keys = Person(out, presses)
-    code = guide_through(wish, keys=keys, read_tiles=lambda _: (), out=out, err=err, **more)  # type: ignore[arg-type]  # nothing more
+    wish, keys = GuideWish(source, into, microphone=microphone), Person(out, presses, patience)
+    code = guide_through(wish, keys=keys, read_tiles=lambda _: (), clock=clock, out=out, err=err)
     return code, out.getvalue(), err.getvalue()
 
 
@@ -82,8 +91,19 @@ def test_steps_can_be_skipped_and_nothing_is_kept_of_them(tmp_path: Path) -> Non
     code, out, _ = guided(into, {"lens": "s", "table": "s", "zones": ".\ns", "light": "s"})
     assert code == 0
     assert not into.exists()
-    assert out.count("skipped") == 4
+    assert out.count(": skipped\n") == 3  # the last one is in what is known at the end
     assert "Lens: not measured" in out
+    assert "Nothing was kept" in out
+
+
+def test_a_lens_that_was_only_guessed_is_asked_for_again(tmp_path: Path) -> None:
+    into = tmp_path / "c.json"
+    assert guided(into, {"lens": "s", "table": "..\n", "zones": "q"})[0] == 0
+    lens = load_calibration(into).lens
+    assert lens is not None
+    assert lens.source is LensSource.GUESS
+    _, out, _ = guided(into, {"lens": "..q"})
+    assert "Hold the printed board" in out
 
 
 def test_too_few_views_are_refused_and_it_is_said_what_to_do_next(tmp_path: Path) -> None:
@@ -91,6 +111,25 @@ def test_too_few_views_are_refused_and_it_is_said_what_to_do_next(tmp_path: Path
     assert code == 0
     assert not (tmp_path / "c.json").exists()
     assert "Next: Turn the right side of the board away" in out
+
+
+def test_knocks_are_listened_to_where_there_is_a_microphone(tmp_path: Path) -> None:
+    into, now_ns = tmp_path / "c.json", [0]
+
+    def clock() -> int:
+        now_ns[0] += 40_000_000
+        return now_ns[0]
+
+    save_calibration(Calibration(LENS), into)
+    presses = {"lens": "\n", "table": "s", "zones": "s", "light": "s", "knock": ".\n.l"}
+    code, out, err = guided(into, presses, microphone="simulated", clock=clock, patience=4000)
+    assert (code, err) == (0, "")
+    kept = load_calibration(into).knock
+    assert kept is not None
+    assert (kept.knocks, kept.passed) == (20, 0)
+    assert kept.found >= 16
+    assert "Shuffle the tiles" in out
+    assert "Seat 4: knock 5 times" in out
 
 
 def test_a_simulated_table_that_cannot_be_is_refused(tmp_path: Path) -> None:

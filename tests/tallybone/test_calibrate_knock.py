@@ -1,0 +1,102 @@
+"""`tallybone calibrate knock` with modelled sound, from a file and as a sensor hears it, and its use in a game."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calibration.knock import KnockKept
+from hardware.config.config import KnockDriver, KnockPart
+from hardware.knock.classifier import Classifier
+from hardware.knock.detector import KnockDetector
+from hardware.knock.heard import NS_PER_S, Sound
+from hardware.knock.wav_sensor import WavKnockSensor
+from hardware.open_parts import PartOpener
+from hardware.pin_factory import PinLibrary
+from hardware.virtual.panel import VirtualPanel
+from tallybone.calibrate_knock import calibrate_knock
+from tallybone.calibrate_sound import knock_sitting
+from tallybone.calibration_file import Calibration, load_calibration, save_calibration
+from tallybone.live_calibration import use_of
+from tests.hardware.knock.sounds import with_hits, write_wav
+from tests.tallybone.test_calibrate_command import talk
+
+KEPT = KnockKept(0.05, 0.3, 0.01, 10, 10, 24, 0, (0.4, 0.5))
+
+
+@pytest.fixture(scope="module")
+def sound() -> NDArray[np.float32]:
+    return knock_sitting(3, 2)
+
+
+def test_a_recording_that_follows_the_timetable_gives_the_limit(tmp_path: Path, sound: NDArray[np.float32]) -> None:
+    into = tmp_path / "c.json"
+    said, out, err = talk()
+    assert calibrate_knock(into, 2, wav=write_wav(tmp_path / "a.wav", sound), talk=said) == 0, err.getvalue()
+    kept = load_calibration(into).knock
+    assert kept is not None
+    assert (kept.knocks, kept.passed, len(kept.strengths)) == (10, 0, 2)
+    assert kept.found >= 9
+    assert kept.likest < kept.least_knock < kept.weakest
+    assert "10 of 10 are found" in out.getvalue()
+
+
+def test_what_is_heard_at_the_table_gives_the_same_and_says_what_to_do(
+    tmp_path: Path, sound: NDArray[np.float32]
+) -> None:
+    wav, now_ns = write_wav(tmp_path / "a.wav", sound), [7 * NS_PER_S]
+
+    def pause(_: float) -> None:
+        now_ns[0] += NS_PER_S // 4
+
+    def heard(detector: KnockDetector) -> WavKnockSensor:
+        return WavKnockSensor(wav, clock=lambda: now_ns[0], detector=detector)
+
+    said, out, err = talk()
+    code = calibrate_knock(tmp_path / "live.json", 2, sensor=heard, clock=lambda: now_ns[0], pause=pause, talk=said)
+    assert code == 0, err.getvalue()
+    assert calibrate_knock(tmp_path / "file.json", 2, wav=wav, talk=talk()[0]) == 0
+    live, file = load_calibration(tmp_path / "live.json").knock, load_calibration(tmp_path / "file.json").knock
+    assert live == file
+    told = out.getvalue()
+    assert told.index("Be quiet") < told.index("Shuffle") < told.index("Seat 1: knock 5") < told.index("Seat 2")
+
+
+def test_tiles_in_place_of_knocks_are_refused_and_nothing_is_kept(tmp_path: Path) -> None:
+    wav = write_wav(tmp_path / "a.wav", knock_sitting(1, 2, knocks=Sound.TILE))
+    said, _, err = talk()
+    assert calibrate_knock(tmp_path / "c.json", 2, wav=wav, talk=said) == 1
+    assert "sound like one and not like a tile" in err.getvalue()
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_a_missing_recording_is_named(tmp_path: Path) -> None:
+    said, _, err = talk()
+    assert calibrate_knock(tmp_path / "c.json", 2, wav=tmp_path / "none.wav", talk=said) == 1
+    assert "none.wav" in err.getvalue()
+
+
+def test_a_game_hears_knocks_by_the_limit_of_its_table(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    save_calibration(Calibration(knock=KEPT), path)
+    used = use_of(path, 2, None, is_said=True)
+    assert used.knock == KEPT
+    assert "from 5 % on" in used.words[-1]
+    # A finger that taps is a knock where the limit is that low, and none by the classifier as it is shipped.
+    wav = write_wav(tmp_path / "finger.wav", with_hits(Sound.FINGER, (0.5, 1.5, 2.5, 3.5), seed=3))
+    kinds = [_knocks(wav, classifier) for classifier in (None, used.knock.classifier())]
+    assert kinds[0] < kinds[1]
+
+
+def _knocks(wav: Path, classifier: Classifier | None) -> int:
+    """How many knocks a game hears in a file."""
+    now_ns = [0]
+    opener = PartOpener(PinLibrary.MOCK, VirtualPanel(()), lambda: now_ns[0], classifier)
+    sensor = opener.knock(KnockPart(KnockDriver.WAV, file=wav))
+    now_ns[0] = 10 * NS_PER_S
+    heard = sensor.read()
+    sensor.close()
+    return sum(one.kind is Sound.KNOCK for one in heard)
