@@ -239,6 +239,7 @@ def _board(now: Now, game: Game, last: str = "", earlier: tuple[str, ...] = (), 
         earlier,
         () if asked is None else asked.choices,
         notes,
+        now.chosen,
     )
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
+from tallybone.inputs import Press
 from tallybone.json_values import JsonValueError
+from tallybone.live_answers import Choosing
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_recorder import Recorder
 from tallybone.replay_source import Given
@@ -37,6 +39,7 @@ class Now:
         recording: Where it is recorded, in words.
         is_healthy: Whether nobody has to do anything about the camera or the recording.
         parts: What is wrong with each other part of the table, in words.
+        chosen: Which choice of the question is shown, to be taken with a button; None for none.
     """
 
     session: Session
@@ -45,6 +48,7 @@ class Now:
     recording: str
     is_healthy: bool
     parts: tuple[str, ...] = ()
+    chosen: int | None = None
 
 
 class Display(Protocol):
@@ -82,6 +86,7 @@ class LiveGame:
         self._view: TableView | None = None
         self._taken_ns: deque[int] = deque(maxlen=_TIMES_KEPT)
         self._problem: str | None = None
+        self._choosing = Choosing()
 
     @property
     def session(self) -> Session:
@@ -113,6 +118,15 @@ class LiveGame:
             self._see(given)
         return given is not None
 
+    def pressed(self, item: ByHand, t_ns: int | None = None, *, is_held: bool = False) -> None:
+        """Take in what was pressed or said at this table: a button may answer what is asked, or only show a choice."""
+        at_ns = self._camera.now_ns() if t_ns is None else t_ns
+        meant: ByHand | None = item
+        if isinstance(item, Press):
+            self._choosing, meant = self._choosing.after(item, self.session, at_ns, is_held=is_held)
+        if meant is not None:
+            self.came(meant, at_ns)
+
     def came(self, item: ByHand, t_ns: int | None = None) -> Happened:
         """Take in what was pressed or said, now unless it is said when; return what followed."""
         self._t_ns = max(self._t_ns, self._camera.now_ns() if t_ns is None else t_ns)
@@ -136,7 +150,8 @@ class LiveGame:
         is_kept = self._recorder.is_whole
         is_lost = self._view is not None and self._view.lost is not None
         is_healthy = self._camera.problem is None and is_kept and not is_lost
-        return Now(self.session, self._picture_px, self._eye, self._recorder.words, is_healthy)
+        chosen = self._choosing.shown(self.session, self._camera.now_ns())
+        return Now(self.session, self._picture_px, self._eye, self._recorder.words, is_healthy, chosen=chosen)
 
     def _is_due(self, t_ns: int) -> bool:
         """Return whether a picture is fed: none is older than what was, and no more than wanted."""

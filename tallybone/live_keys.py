@@ -33,7 +33,7 @@ _HINTS = {
     Phase.DEAL: "space: the hand is dealt    ? help  q quit",
     Phase.REVEAL: "p: type in the pips left in each hand    u undo  ? help  q quit",
 }
-_ASKED = "1-9: answer    lay the next tile if you like, it waits    ? help  q quit"
+_ASKED = "1-9: answer  s the first    lay the next tile if you like, it waits    ? help  q quit"
 FOOTER = "space next  k knock  d draw  c call  u undo  s stands  p pips  ? help  q quit"
 HELP = (
     "space  next: deal a hand, or another leads    1-9  answer the question",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, turn
 from hardware.display.page import Page, Score
 from hardware.leds.patterns import Gain, Mood, TableState
+from tallybone.live_answers import choice_words
 from tallybone.live_game import Now
 from tallybone.scoreboard import waits_for
 from tallybone.session import Said, Session
@@ -31,8 +32,14 @@ def table_state(now: Now, gain: Gain | None) -> TableState | None:
     )
 
 
-def page_of(session: Session, last: str) -> Page:
-    """Return what the displays show; *last* is what happened last, in words."""
+def page_of(session: Session, last: str, *, chosen: int | None = None) -> Page:
+    """Return what the displays show.
+
+    Args:
+        session: Where the sitting stands.
+        last: What happened last, in words.
+        chosen: Which choice of the question is shown; None for the question itself.
+    """
     game = session.state.game
     if game is None:
         return Page(message=last)
@@ -41,7 +48,7 @@ def page_of(session: Session, last: str) -> Page:
         Score(name, total, is_turn=whose is not None and whose.seat == seat)
         for seat, (name, total) in enumerate(zip(game.players, game.totals, strict=True))
     )
-    return Page(scores, _message(session, game, last))
+    return Page(scores, _message(session, game, last, chosen))
 
 
 def gain_of(said: Sequence[Said], t_ns: int) -> Gain | None:
@@ -71,10 +78,10 @@ def _whose(session: Session) -> int | None:
     return last.seat if isinstance(last, Play | Knock | Draw | Call | Decline) else None
 
 
-def _message(session: Session, game: Game, last: str) -> str:
+def _message(session: Session, game: Game, last: str, chosen: int | None) -> str:
     """Return what is asked, otherwise what happened last while a hand is played, otherwise what is waited for."""
     asked = session.open_question
     if asked is not None:
-        return asked.words
+        return asked.words if chosen is None else choice_words(asked, chosen)
     is_played = game.phase in (Phase.LEAD, Phase.PLAY)
     return last if last and is_played else waits_for(game)

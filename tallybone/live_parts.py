@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import Pressed
 from hardware.config.config import (
     LEAST_FOR_ALL,
@@ -40,10 +41,11 @@ _COMES_WITHIN_NS = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class FromTable:
-    """What was pressed or heard at the table, and how long ago."""
+    """What was pressed or heard at the table, how long ago, and whether the button was held."""
 
     item: ByHand
     ago_ns: int
+    is_held: bool = False
 
 
 class LiveParts:
@@ -65,7 +67,8 @@ class LiveParts:
         for one in self._parts.came():
             if isinstance(one, Pressed):
                 ago_ns = self._clock() - one.press.t_ns
-                came += [FromTable(press, ago_ns) for press in meant_by(one, self._seats)]
+                is_held = one.press.kind is PressKind.LONG
+                came += [FromTable(press, ago_ns, is_held) for press in meant_by(one, self._seats)]
             else:
                 came.append(FromTable(knock_meant(one, self._seats), self._clock() - one.t_ns))
         if came:
@@ -165,7 +168,7 @@ class ShownOnParts:
         self.failing = frozenset(problem.part for problem in problems)
         state = table_state(now, self.gain)
         if state is not None:
-            self.parts.show(state, page_of(now.session, self.last))
+            self.parts.show(state, page_of(now.session, self.last, chosen=now.chosen))
         self.display.show(replace(now, parts=tuple(str(problem) for problem in problems)))
 
     def note(self, words: str) -> None:

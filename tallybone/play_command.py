@@ -205,7 +205,7 @@ class _Table:
     def _see_to(self, keyboard: Keyboard, wait_s: float, live: LiveGame, display: Display) -> bool:
         """Do what the table's parts and the keys say, after waiting for keys; return whether the game goes on."""
         for one in self._parts.came():
-            live.came(one.item, self._camera.now_ns() - one.ago_ns)
+            live.pressed(one.item, self._camera.now_ns() - one.ago_ns, is_held=one.is_held)
         for key in keyboard.pressed(wait_s):
             self._keys, meant = self._keys.after(key, live.session)
             match meant:
@@ -217,7 +217,7 @@ class _Table:
                     pass
                 case _:
                     if not self._parts.pressed(meant):
-                        live.came(meant)
+                        live.pressed(meant)
             display.typed(self._keys.prompt, wants_help=self._wants_help)
         return True
 

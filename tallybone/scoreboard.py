@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
@@ -49,6 +49,7 @@ class Board:
         earlier: What happened before that, the newest first.
         choices: The answers to the question.
         notes: Lines below all else: where it is recorded, what the keys are.
+        chosen: Which of the choices a button takes; None for none.
     """
 
     game: Game
@@ -60,6 +61,7 @@ class Board:
     earlier: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
     notes: tuple[Text, ...] = ()
+    chosen: int | None = None
 
 
 def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) -> RenderableType:
@@ -74,7 +76,7 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
         *(_cut(words, "dim") for words in board.earlier),
         draw_layout(board.game.layout, board.laid, canvas),
         _waits(board),
-        *(_cut(f"   {number}  {words}", "bold") for number, words in enumerate(board.choices, start=1)),
+        *_choices(board),
         _legend(in_color=in_color),
         *board.notes,
     )
@@ -197,6 +199,13 @@ def _marks(tally: HouseTally | RowsTally | None) -> list[str]:
             return [row.ljust(max(len(row) for row in rows)) for row in rows] + [""] * (3 - len(rows)) if rows else []
         case None:
             return []
+
+
+def _choices(board: Board) -> Iterator[Text]:
+    """Yield a line for each answer; the one that is chosen is marked."""
+    for place, words in enumerate(board.choices):
+        mark, style = (">", "bold reverse") if place == board.chosen else (" ", "bold")
+        yield _cut(f" {mark} {place + 1}  {words}", style)
 
 
 def _waits(board: Board) -> Text:

@@ -126,7 +126,7 @@ def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
     clock.t_ns = 100 * MS
     table.coming = [Pressed("call 1", Pressing(70 * MS, 5 * MS, PressKind.LONG)), Sounded(40 * MS, None, 0.5, 0.75)]
     assert live_parts(table, clock).came() == (
-        FromTable(Press(Button.KNOCK, Seat(0)), 30 * MS),
+        FromTable(Press(Button.KNOCK, Seat(0)), 30 * MS, is_held=True),
         FromTable(KnockHeard(None, 0.5, 0.75), 60 * MS),
     )
 
