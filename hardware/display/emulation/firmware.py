@@ -12,9 +12,15 @@ class Firmware(ABC):
 
     def __init__(self, *, baud: int, uart_bytes: int, ring_bytes: int) -> None:
         """Start with nothing counted; the buffers hold so many bytes."""
+        self._baud = baud
         self._writes = 0
         self._commands: list[str] = []
         self._intake = Intake(self._obey, baud=baud, uart_bytes=uart_bytes, ring_bytes=ring_bytes)
+
+    @property
+    def baud(self) -> int:
+        """Bits a second at which it listens and talks."""
+        return self._baud
 
     @property
     def eeprom_writes(self) -> int:

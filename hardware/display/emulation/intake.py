@@ -29,6 +29,10 @@ class Emulated(Protocol):
         """Return what it has sent since the last call."""
 
     @property
+    def baud(self) -> int:
+        """Bits a second at which it listens and talks."""
+
+    @property
     def eeprom_writes(self) -> int:
         """How many cells of memory that wears out were written since it was made."""
 

@@ -13,6 +13,9 @@ _BOOTS_NS, _DRAWS_NS, _BYTE_NS = 300 * _MS, 3 * _MS, 20_000
 _BUFFER_BYTES = 1024
 _STARTED, _READY = b"\x00\x00\x00", b"\x88"
 _INVALID, _NO_VARIABLE, _OVERFLOW, _ON_PAGE = b"\x00", b"\x1a", b"\x24", b"\x66\x00"
+# What the maker's editor asks with; an NX4832T035 answers touch, address, model, firmware, chip, number, flash.
+_LISTEN, _CONNECT = b"DRAKJHSUYDGBNCJHGJKSHBDN", b"connect"
+_HERE = b"comok 1,30601-0,NX4832T035_011R,163,61488,D264B8204F0E1828,16777216"
 _TEXT = re.compile(rb'(\w+)\.txt="((?:[^"\\]|\\.)*)"', re.DOTALL)
 # With an s at the end a setting is kept without power; wepo writes user EEPROM.
 _STORES = re.compile(rb"(bauds|dims|wepo|recmods)\b")
@@ -70,6 +73,9 @@ class EmulatedNextion(Firmware):
         text = _TEXT.fullmatch(line)
         if text is not None:
             return self._set_text(text[1].decode("ascii", "replace"), text[2].decode("latin-1"))
+        if line in (_LISTEN, _CONNECT):
+            self._sent += _HERE + _END if line == _CONNECT else b""
+            return _BYTE_NS
         known = re.fullmatch(
             rb"bkcmd=\d|page \d+|sendme|(ref|vis|get|dim|dims|baud|bauds|wepo|rest|recmods?)\b.*", line
         )

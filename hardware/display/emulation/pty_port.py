@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import termios
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,8 @@ Clock: TypeAlias = Callable[[], int]
 _MOST_BYTES = 4096
 _TICK_S = 0.02
 _CLOSES_S = 2.0
+# Where the speed stands in what termios says of a terminal.
+_OUT_SPEED = 5
 
 
 class PtyPort:
@@ -94,12 +97,14 @@ class PtyPort:
         if ready:
             with contextlib.suppress(BlockingIOError):
                 data = os.read(ours, _MOST_BYTES if self._cut_after is None else min(_MOST_BYTES, self._cut_after))
+        is_understood = _has_speed(ours, self._emulated.baud)
         with self._lock:
             t_ns = self._clock()
-            self._emulated.receive(data, t_ns)
+            # At another speed nothing but framing errors comes through, either way.
+            self._emulated.receive(data if is_understood else b"", t_ns)
             self._emulated.screen(t_ns)
             self.received_bytes += len(data)
-            replies = self._emulated.replies()
+            replies = self._emulated.replies() if is_understood else b""
             if self._cut_after is not None:
                 self._cut_after -= len(data)
             is_cut = self._cut_after == 0
@@ -107,3 +112,9 @@ class PtyPort:
         with contextlib.suppress(BlockingIOError):
             os.write(ours, replies)
         return not is_cut
+
+
+def _has_speed(ours: int, baud: int) -> bool:
+    """Return whether the program at the other end has set a speed; one that has no name here counts as right."""
+    named = getattr(termios, f"B{baud}", None)
+    return named is None or termios.tcgetattr(ours)[_OUT_SPEED] == named

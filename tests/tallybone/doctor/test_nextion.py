@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from pathlib import Path
+
 import pytest
 
+from hardware.display.emulation.nextion import EmulatedNextion
+from hardware.display.emulation.pty_port import PtyPort
+from hardware.display.link import Port
+from hardware.display.serial_port import serial_port
 from tallybone.doctor.nextion import doubt_of_nextion
 
 END = b"\xff\xff\xff"
@@ -44,3 +52,25 @@ def test_a_nextion_answers_at_its_speed(baud: int, doubt: str) -> None:
     assert found.startswith(doubt)
     assert bool(found) == (len(waited) > 2)
     assert not nextion.is_open
+
+
+@pytest.mark.parametrize(
+    ("baud", "doubt"), [(9600, ""), (19_200, "it talks at 19200 baud: write baud = 19200 in table.toml")]
+)
+def test_the_emulated_one_answers_at_its_speed_and_at_no_other(baud: int, doubt: str, tmp_path: Path) -> None:
+    emulated, path, later_ns = EmulatedNextion(baud=baud), tmp_path / "display", 0
+    port = PtyPort(emulated, path, clock=lambda: time.monotonic_ns() + later_ns)
+    port.plug()
+    later_ns = 1_000_000_000  # it has started by then
+
+    def open_at(speed: int) -> Port:
+        return serial_port(str(path), speed)()
+
+    def wait(wait_s: float) -> None:
+        threading.Event().wait(wait_s + 0.3)  # a busy machine is slower than a wire
+
+    try:
+        assert doubt_of_nextion(open_at, 9600, wait) == doubt
+    finally:
+        port.close()
+    assert emulated.commands == ()
