@@ -114,12 +114,11 @@ class PartOpener:
                     clock=self._clock, device=part.device, detector=KnockDetector(self._classifier)
                 )
             case KnockDriver.PIEZO_PIN:
-                assert part.pin is not None  # as with a strip
-                return PinKnockSensor(part.pin, clock=self._clock, pin_factory=self._pins(), seat=part.seat)
+                return PinKnockSensor(part.pins, clock=self._clock, pin_factory=self._pins(), seats=part.seats)
             case KnockDriver.PIEZO_SPI:
                 assert part.spi is not None  # as with a strip
                 bus, chip = part.spi.bus, part.spi.chip
-                return SpiKnockSensor(part.channel, clock=self._clock, bus=bus, chip=chip, seat=part.seat)
+                return SpiKnockSensor(part.channels, clock=self._clock, bus=bus, chip=chip, seats=part.seats)
             case KnockDriver.WAV:
                 assert part.file is not None  # as with a strip
                 return WavKnockSensor(part.file, clock=self._clock, detector=KnockDetector(self._classifier))

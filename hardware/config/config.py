@@ -159,20 +159,20 @@ class KnockPart:
         driver: What kind.
         device: Which microphone: its number or a part of its name; None for the system's own choice.
         wire: What a microphone is connected with.
-        pin: Of a piezo with a comparator (BCM).
-        spi: Where the MCP3008 of a piezo is wired.
-        channel: Of the MCP3008, 0 to 7.
-        seat: Whose side of the table it is at, 0 upwards; None for the whole table.
+        pins: Of piezos with comparators (BCM).
+        spi: Where the MCP3008 of piezos is wired.
+        channels: Of the MCP3008, 0 to 7, one for each piezo.
+        seats: Whose side of the table each piezo is at, 0 upwards; None for the whole table.
         file: What `wav` plays.
     """
 
     driver: KnockDriver
     device: int | str | None = None
     wire: Wire = Wire.USB
-    pin: int | None = None
+    pins: tuple[int, ...] = ()
     spi: SpiPort | None = None
-    channel: int = 0
-    seat: int | None = None
+    channels: tuple[int, ...] = ()
+    seats: tuple[int | None, ...] = ()
     file: Path | None = None
 
 

@@ -16,6 +16,7 @@ NONE = "none"
 # Pins 0 and 1 belong to the memory of boards that are put on top.
 LOWEST_PIN, HIGHEST_PIN = 2, 27
 _MOST_SHADE = 255
+_CHANNELS = 8
 
 
 class Fields:
@@ -100,6 +101,19 @@ class Fields:
             if not is_pin:
                 self.problem(key, f"expected BCM pins {LOWEST_PIN} to {HIGHEST_PIN}, but got {_shown(one)}")
             found.append(one if is_pin else None)
+        return tuple(found)
+
+    def channels(self, key: str, said: object) -> tuple[int | None, ...]:
+        """Return channels of an MCP3008, None for each that is none; each may be said once."""
+        if not isinstance(said, list) or not 1 <= len(said) <= _CHANNELS:
+            self.problem(key, f"expected a list of 1 to {_CHANNELS} channels, but got {_shown(said)}")
+            return ()
+        found: list[int | None] = []
+        for one in said:
+            is_new = type(one) is int and 0 <= one < _CHANNELS and one not in found
+            if not is_new:
+                self.problem(key, f"expected channels 0 to {_CHANNELS - 1}, each once, but got {_shown(one)}")
+            found.append(one if is_new else None)
         return tuple(found)
 
     def spi(self, key: str) -> SpiPort:

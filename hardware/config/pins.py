@@ -78,8 +78,10 @@ def _uses(config: HardwareConfig) -> Iterator[PinUse]:
     if config.buttons is not None and config.buttons.driver is ButtonsDriver.GPIO:
         for button in config.buttons.pins:
             yield PinUse(button.pin, "hardware.buttons", f"button {button.name}")
-    if config.knock is not None and config.knock.pin is not None:
-        yield PinUse(config.knock.pin, "hardware.knock", "comparator of the piezo")
+    if config.knock is not None:
+        for pin, seat in zip(config.knock.pins, config.knock.seats, strict=False):
+            whose = "" if seat is None else f" {seat + 1}"
+            yield PinUse(pin, "hardware.knock", f"piezo{whose}")
     for name, spi in _spi_parts(config):
         yield from _spi_uses(name, spi)
     if config.knock is not None and config.knock.wire is Wire.I2S:

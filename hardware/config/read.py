@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,7 +33,7 @@ OF_SEATS = ("call", "knock", "draw", "done")
 """Buttons that each player may have; said as one pin, all share it."""
 SHARED = ("next", "undo", "stands", "hand_end", "redeal", "stack")
 _LEDS_KEYS = ("shows", "pins", "spi", "count", "percent")
-_KNOCK_KEYS = ("device", "wire", "pin", "spi", "channel", "seat", "file")
+_KNOCK_KEYS = ("device", "wire", "pin", "pins", "spi", "channel", "channels", "seat", "file")
 _DISPLAY_KEYS = ("url", "baud", "seat", "brightness", "backlight")
 _MOST_LEDS, _MOST_SEATS, _MOST_PERCENT = 300, 16, 100
 _MOST_DEVICES = 1000
@@ -145,12 +145,13 @@ def _knock(fields: Fields) -> KnockPart | None:
         case KnockDriver.MICROPHONE:
             part = KnockPart(driver, device=_device(fields), wire=fields.choice("wire", Wire, Wire.USB))
         case KnockDriver.PIEZO_PIN:
-            pin = _needed(fields, "pin", fields.pin("pin"))
-            part = KnockPart(driver, pin=pin, seat=fields.whole("seat", 0, _MOST_SEATS - 1))
+            if not (fields.has("pin") or fields.has("pins")):
+                fields.problem("pin", "has to be said")
+            pins, seats = _piezos(fields, "pin", fields.pin("pin"), fields.pins)
+            part = KnockPart(driver, pins=pins, seats=seats)
         case KnockDriver.PIEZO_SPI:
-            channel = fields.whole("channel", 0, 7) or 0
-            seat = fields.whole("seat", 0, _MOST_SEATS - 1)
-            part = KnockPart(driver, spi=fields.spi("spi"), channel=channel, seat=seat)
+            channels, seats = _piezos(fields, "channel", fields.whole("channel", 0, 7) or 0, fields.channels)
+            part = KnockPart(driver, spi=fields.spi("spi"), channels=channels, seats=seats)
         case KnockDriver.WAV:
             file = _needed(fields, "file", fields.text("file"))
             part = KnockPart(driver, file=None if file is None else Path(file))
@@ -158,6 +159,22 @@ def _knock(fields: Fields) -> KnockPart | None:
             part = KnockPart(driver)
     fields.done(_KNOCK_KEYS, driver=driver)
     return part
+
+
+def _piezos(
+    fields: Fields, key: str, one: int | None, several: Callable[[str, object], tuple[int | None, ...]]
+) -> tuple[tuple[int, ...], tuple[int | None, ...]]:
+    """Return where piezos are wired, and whose side each is at: `pin` and `seat` say one, `pins` one for each seat."""
+    if not fields.has(f"{key}s"):
+        seat = fields.whole("seat", 0, _MOST_SEATS - 1)
+        return ((), ()) if one is None else ((one,), (seat,))
+    for other in (key, "seat"):
+        if fields.has(other):
+            fields.problem(other, f"is said by {key}s too, which are one for each seat")
+    fields.value("seat")
+    by_seat = several(f"{key}s", fields.value(f"{key}s"))
+    wired = [(one, seat) for seat, one in enumerate(by_seat) if one is not None]
+    return tuple(one for one, _ in wired), tuple(seat for _, seat in wired)
 
 
 def _needed(fields: Fields, key: str, value: Value | None) -> Value | None:

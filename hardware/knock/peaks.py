@@ -1,6 +1,9 @@
-"""Knocks from a piezo, which gives no sound but a moment or a level: pulses far enough apart, and their height."""
+"""Knocks from piezos, which give no sound but a moment or a level: hits far enough apart, and whose they were."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from hardware.knock.heard import KnockHeard
 
@@ -9,28 +12,68 @@ REFRACTORY_NS = 120_000_000
 _DOUBLE_NS = 600_000_000
 # A moment or a level cannot tell a knuckle from a tile: it counts, but the eye has to agree.
 CONFIDENCE = 0.5
+# Every piezo of a table has felt a hit by then, and said so: waves take up to 5 ms, a peak is known after 10.
+GATHERS_NS = 25_000_000
+# Nobody can tell whose it is where another felt it nearly as hard (3 dB) and as soon: a wave goes 20 cm in 0.5 ms.
+_LOUDER, _SOONER_NS = 1.4, 500_000
 
 
-class PulseRow:
-    """Makes knocks of pulses: leaves out those of the same hit, and counts those that come in a row.
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What one piezo felt.
 
-    Args:
-        seat: Whose side the sensor is at; None where it serves the whole table.
+    Attributes:
+        t_ns: When it began.
+        piezo: Which one, 0 upwards.
+        strength: Its peak, as a share of the highest that can be measured; 1 where nothing but the moment is known.
     """
 
-    def __init__(self, *, seat: int | None) -> None:
-        self._seat = seat
+    t_ns: int
+    piezo: int
+    strength: float = 1.0
+
+
+class HitRow:
+    """Makes knocks of hits: one of all that a hit shakes, with the seat of the piezo that felt it most.
+
+    Args:
+        seats: Whose side each piezo is at; None where it serves the whole table.
+    """
+
+    def __init__(self, seats: Sequence[int | None]) -> None:
+        self._seats = tuple(seats)
+        self._gathered: list[Hit] = []
         self._last_ns: int | None = None
         self._in_row = 0
 
-    def pulse(self, t_ns: int, strength: float) -> KnockHeard | None:
-        """Return the knock that a pulse is, or None where it belongs to the hit before."""
-        gap_ns = None if self._last_ns is None else t_ns - self._last_ns
-        if gap_ns is not None and gap_ns < REFRACTORY_NS:
+    def feed(self, hit: Hit) -> KnockHeard | None:
+        """Take a hit in, in about the order of time; return the knock before it that is complete by then, if any."""
+        complete = self.until(hit.t_ns)
+        begun_ns = self._gathered[0].t_ns if self._gathered else self._last_ns
+        if self._gathered or begun_ns is None or hit.t_ns - begun_ns >= REFRACTORY_NS:
+            self._gathered.append(hit)
+        return complete
+
+    def until(self, t_ns: int) -> KnockHeard | None:
+        """Return the knock that is complete by a time: every piezo has had its say."""
+        if not self._gathered or t_ns - self._gathered[0].t_ns < GATHERS_NS:
             return None
-        self._in_row = self._in_row + 1 if gap_ns is not None and gap_ns <= _DOUBLE_NS else 1
-        self._last_ns = t_ns
-        return KnockHeard(t_ns, self._seat, strength, CONFIDENCE, in_row=self._in_row)
+        hits, self._gathered = self._gathered, []
+        begin_ns = min(hit.t_ns for hit in hits)
+        is_next = self._last_ns is not None and begin_ns - self._last_ns <= _DOUBLE_NS
+        self._in_row = self._in_row + 1 if is_next else 1
+        self._last_ns = begin_ns
+        strength = max(hit.strength for hit in hits)
+        return KnockHeard(begin_ns, self._seat_of(hits), strength, CONFIDENCE, in_row=self._in_row)
+
+    def _seat_of(self, hits: Sequence[Hit]) -> int | None:
+        """Return whose side a hit was at; None where two piezos felt it alike."""
+        first, *others = sorted(hits, key=lambda hit: (-hit.strength, hit.t_ns))
+        for other in others:
+            is_alike = first.strength < _LOUDER * other.strength and other.t_ns - first.t_ns < _SOONER_NS
+            if is_alike and other.piezo != first.piezo:
+                return None
+        return self._seats[first.piezo]
 
 
 class PeakFinder:
@@ -38,21 +81,20 @@ class PeakFinder:
 
     Args:
         full_level: The highest level that the converter can say, such as 1023.
+        piezo: Which one it is, 0 upwards.
         least_share: Share of it by which a hit has to rise above the level of rest.
-        seat: Whose side the sensor is at.
     """
 
-    def __init__(self, *, full_level: int, least_share: float = 0.03, seat: int | None = None) -> None:
-        self._full_level, self._least = full_level, least_share * full_level
-        self._row = PulseRow(seat=seat)
+    def __init__(self, *, full_level: int, piezo: int = 0, least_share: float = 0.03) -> None:
+        self._full_level, self._piezo, self._least = full_level, piezo, least_share * full_level
         self._rest: float | None = None
         self._hit_ns: int | None = None
         self._highest = 0
         # What a circuit still holds of a hit when the next is looked for.
         self._holds = 0.0
 
-    def feed(self, t_ns: int, level: int) -> KnockHeard | None:
-        """Return the knock that is complete with this level, 10 ms after its begin; else None."""
+    def feed(self, t_ns: int, level: int) -> Hit | None:
+        """Return the hit that is complete with this level, 10 ms after its begin; else None."""
         if self._rest is None:
             self._rest = float(level)
         if self._hit_ns is not None:
@@ -65,9 +107,9 @@ class PeakFinder:
             self._rest += (min(level, self._rest + self._least) - self._rest) / 64
         return None
 
-    def _ended(self, t_ns: int) -> KnockHeard | None:
+    def _ended(self, t_ns: int) -> Hit | None:
         begin_ns = self._hit_ns
         if begin_ns is None or t_ns - begin_ns < 10_000_000:
             return None
         self._hit_ns, self._holds = None, float(self._highest)
-        return self._row.pulse(begin_ns, min(1.0, self._highest / self._full_level))
+        return Hit(begin_ns, self._piezo, min(1.0, self._highest / self._full_level))

@@ -1,15 +1,16 @@
-"""A piezo with a comparator on a pin, through gpiozero: it says when, and nothing else."""
+"""Piezos with comparators on pins, through gpiozero: they say when, and with several, at whose side."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from hardware.knock.device import Device
 from hardware.knock.heard import KnockHeard
-from hardware.knock.peaks import PulseRow
+from hardware.knock.peaks import Hit, HitRow
 from hardware.knock.sensor import SensorState
 
 _MOST_WAITING = 256
@@ -24,71 +25,80 @@ def _gpiozero() -> ModuleType:
 
 
 class PinKnockSensor:
-    """Listens to a pin that goes high while the piezo is hit.
+    """Listens to pins that go high while their piezo is hit.
 
     Args:
-        pin: Its BCM number.
+        pins: Their BCM numbers, one for each piezo.
         clock: Tells the time in ns on the clock of the game.
         pin_factory: Of gpiozero. It is always chosen: gpiozero's own guess raises on a laptop.
-        seat: Whose side the piezo is at; None where it serves the whole table.
+        seats: Whose side each piezo is at, None where it serves the whole table; None for all of them so.
         library: What gives the module gpiozero.
     """
 
     def __init__(
         self,
-        pin: int,
+        pins: Sequence[int],
         *,
         clock: Callable[[], int],
         pin_factory: Any,
-        seat: int | None = None,
+        seats: Sequence[int | None] | None = None,
         library: Callable[[], Any] = _gpiozero,
     ) -> None:
-        self._pin, self._clock, self._factory = pin, clock, pin_factory
-        self._device = Device(f"piezo on pin {pin}", clock=clock, library=library, comes_with=_COMES_WITH)
-        self._row = PulseRow(seat=seat)
-        self._times_ns: deque[int] = deque()
-        self._watched: Any = None
+        self._pins, self._clock, self._factory = tuple(pins), clock, pin_factory
+        name = f"piezo on pin {', '.join(map(str, self._pins))}"
+        self._device = Device(name, clock=clock, library=library, comes_with=_COMES_WITH)
+        self._row = HitRow([None] * len(self._pins) if seats is None else seats)
+        self._hits: deque[Hit] = deque()
+        self._watched: list[Any] = []
 
     @property
     def state(self) -> SensorState:
-        """Whether the pin could be had."""
+        """Whether the pins could be had."""
         return self._device.state
 
     def start(self) -> None:
-        """Begin to watch the pin."""
+        """Begin to watch the pins."""
         self._device.start()
         self._open()
 
     def read(self) -> tuple[KnockHeard, ...]:
         """Return what hit the table; a pin that could not be had is asked for again, now and then."""
         self._device.require_open()
-        heard = []
-        while self._times_ns:
-            # A comparator does not say how hard: that it was beyond its threshold is all there is.
-            one = self._row.pulse(self._times_ns.popleft(), 1.0)
-            heard += [] if one is None else [one]
-        if self._watched is None and self._device.is_due():
+        heard: list[KnockHeard | None] = []
+        now_ns = self._clock()
+        while self._hits:
+            heard.append(self._row.feed(self._hits.popleft()))
+        heard.append(self._row.until(now_ns))
+        if not self._watched and self._device.is_due():
             self._open()
-        return tuple(heard)
+        return tuple(one for one in heard if one is not None)
 
     def close(self) -> None:
-        """Give the pin back."""
-        if self._device.end() and self._watched is not None:
-            self._watched.close()
-            self._watched = None
+        """Give the pins back."""
+        if self._device.end():
+            self._let_go()
 
     def _open(self) -> None:
-        try:
-            self._watched = self._device.library.DigitalInputDevice(self._pin, pull_up=False, pin_factory=self._factory)
-        except (self._device.library.GPIOZeroError, OSError) as error:
-            self._device.failed(f"pin {self._pin} cannot be used: {error}")
-            return
-        self._watched.when_activated = self._hit
+        for number, pin in enumerate(self._pins):
+            try:
+                one = self._device.library.DigitalInputDevice(pin, pull_up=False, pin_factory=self._factory)
+            except (self._device.library.GPIOZeroError, OSError) as error:
+                self._let_go()
+                self._device.failed(f"pin {pin} cannot be used: {error}")
+                return
+            self._watched.append(one)
+            one.when_activated = partial(self._felt, number)
         self._device.worked()
 
-    def _hit(self) -> None:
+    def _let_go(self) -> None:
+        for one in self._watched:
+            one.close()
+        self._watched = []
+
+    def _felt(self, number: int) -> None:
         """Note the moment; called by gpiozero's own thread, so that it only stores."""
-        if len(self._times_ns) >= _MOST_WAITING:
+        if len(self._hits) >= _MOST_WAITING:
             self._device.lost += 1
             return
-        self._times_ns.append(self._clock())
+        # A comparator does not say how hard: that it was beyond its threshold is all there is.
+        self._hits.append(Hit(self._clock(), number))

@@ -1,16 +1,16 @@
-"""A piezo behind a peak-hold circuit and an MCP3008 on SPI, through spidev: it says when, and how hard."""
+"""Piezos behind peak-hold circuits and an MCP3008 on SPI, through spidev: when, how hard, and at whose side."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 from hardware.knock.device import Device
 from hardware.knock.heard import KnockHeard
-from hardware.knock.peaks import PeakFinder
+from hardware.knock.peaks import HitRow, PeakFinder
 from hardware.knock.sensor import SensorState
 
 FULL_LEVEL = 1023
@@ -40,32 +40,34 @@ def level_of(answer: list[int]) -> int:
 
 
 class SpiKnockSensor:
-    """Polls one channel of an MCP3008 in a thread of its own.
+    """Polls channels of an MCP3008 in a thread of its own.
 
     Args:
-        channel: 0 to 7.
+        channels: Each 0 to 7, one for each piezo.
         clock: Tells the time in ns on the clock of the game.
         bus, chip: Which SPI.
-        seat: Whose side the piezo is at; None where it serves the whole table.
+        seats: Whose side each piezo is at, None where it serves the whole table; None for all of them so.
         library: What gives the module spidev.
     """
 
     def __init__(
         self,
-        channel: int,
+        channels: Sequence[int],
         *,
         clock: Callable[[], int],
         bus: int = 0,
         chip: int = 0,
-        seat: int | None = None,
+        seats: Sequence[int | None] | None = None,
         library: Callable[[], Any] = _spidev,
     ) -> None:
-        if not 0 <= channel <= 7:
-            raise ValueError(f"channel must be 0 to 7, but got {channel}")
-        self._channel, self._clock, self._bus, self._chip = channel, clock, bus, chip
+        for channel in channels:
+            if not 0 <= channel <= 7:
+                raise ValueError(f"channel must be 0 to 7, but got {channel}")
+        self._channels, self._clock, self._bus, self._chip = tuple(channels), clock, bus, chip
         self._device = Device("piezo on SPI", clock=clock, library=library, comes_with=_COMES_WITH)
-        self._peaks = PeakFinder(full_level=FULL_LEVEL, seat=seat)
-        self._levels: deque[tuple[int, int]] = deque()
+        self._peaks = [PeakFinder(full_level=FULL_LEVEL, piezo=number) for number in range(len(self._channels))]
+        self._row = HitRow([None] * len(self._channels) if seats is None else seats)
+        self._levels: deque[tuple[int, tuple[int, ...]]] = deque()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -83,11 +85,14 @@ class SpiKnockSensor:
     def read(self) -> tuple[KnockHeard, ...]:
         """Return what hit the table."""
         self._device.require_open()
-        heard = []
+        heard: list[KnockHeard | None] = []
         while self._levels:
-            one = self._peaks.feed(*self._levels.popleft())
-            heard += [] if one is None else [one]
-        return tuple(heard)
+            t_ns, levels = self._levels.popleft()
+            for finder, level in zip(self._peaks, levels, strict=True):
+                hit = finder.feed(t_ns, level)
+                heard += [] if hit is None else [self._row.feed(hit)]
+            heard.append(self._row.until(t_ns))
+        return tuple(one for one in heard if one is not None)
 
     def close(self) -> None:
         """Stop polling and give the bus back."""
@@ -112,14 +117,15 @@ class SpiKnockSensor:
             spi.open(self._bus, self._chip)
             spi.max_speed_hz = _CLOCK_HZ
             while not self._stop.wait(_EVERY_S):
-                level = level_of(spi.xfer2(asked(self._channel)))
-                self._keep(self._clock(), level)
+                # One time for all: what each is worth is told by how hard it was hit.
+                levels = tuple(level_of(spi.xfer2(asked(channel))) for channel in self._channels)
+                self._keep(self._clock(), levels)
                 self._device.worked()
         finally:
             spi.close()
 
-    def _keep(self, t_ns: int, level: int) -> None:
+    def _keep(self, t_ns: int, levels: tuple[int, ...]) -> None:
         if len(self._levels) >= _MOST_WAITING:
             self._levels.popleft()
             self._device.lost += 1
-        self._levels.append((t_ns, level))
+        self._levels.append((t_ns, levels))

@@ -236,7 +236,7 @@ ON_PINS = HardwareConfig(
         LedsPart(LedsDriver.RGB, Shows.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
     ),
     ButtonsPart(ButtonsDriver.GPIO, (ButtonPin("call", 0, 22), ButtonPin("undo", None, 23))),
-    KnockPart(KnockDriver.PIEZO_PIN, pin=17),
+    KnockPart(KnockDriver.PIEZO_PIN, pins=(17,), seats=(None,)),
     pins=PinLibrary.MOCK,
 )
 

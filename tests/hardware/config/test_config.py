@@ -98,7 +98,7 @@ def test_every_part_is_read() -> None:
                 ButtonPin("hand_end", None, 25),
             ),
         ),
-        knock=KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(0, 1), channel=3),
+        knock=KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(0, 1), channels=(3,), seats=(None,)),
         displays=(
             DisplayPart(
                 DisplayDriver.SERLCD_20X4, "/dev/ttyUSB0", backlight=Rgb(0, 80, 255), name="hardware.displays 1"
@@ -118,7 +118,19 @@ def test_every_part_is_read() -> None:
             'driver = "microphone"\ndevice = "ics43434"\nwire = "i2s"',
             KnockPart(KnockDriver.MICROPHONE, device="ics43434", wire=Wire.I2S),
         ),
-        ('driver = "piezo-pin"\npin = 17\nseat = 0', KnockPart(KnockDriver.PIEZO_PIN, pin=17, seat=0)),
+        ('driver = "piezo-pin"\npin = 17\nseat = 0', KnockPart(KnockDriver.PIEZO_PIN, pins=(17,), seats=(0,))),
+        (
+            'driver = "piezo-pin"\npins = [17, 27, 22]',
+            KnockPart(KnockDriver.PIEZO_PIN, pins=(17, 27, 22), seats=(0, 1, 2)),
+        ),
+        (
+            'driver = "piezo-spi"\nchannels = [3, 0]',
+            KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(), channels=(3, 0), seats=(0, 1)),
+        ),
+        (
+            'driver = "piezo-spi"\nseat = 2',
+            KnockPart(KnockDriver.PIEZO_SPI, spi=SpiPort(), channels=(0,), seats=(2,)),
+        ),
         ('driver = "wav"\nfile = "knocks.wav"', KnockPart(KnockDriver.WAV, file=Path("knocks.wav"))),
         ('driver = "virtual"', KnockPart(KnockDriver.VIRTUAL)),
         ('driver = "none"', None),
@@ -202,6 +214,18 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         ("[hardware.knock]", "[hardware.knock] driver: expected microphone, piezo-pin"),
         ("[hardware.knock]\ndriver = 5", "[hardware.knock] driver: expected microphone"),
         ("[hardware.knock]\ndriver = 'piezo-pin'", "[hardware.knock] pin: has to be said"),
+        (
+            "[hardware.knock]\ndriver = 'piezo-pin'\npins = [17, 27]\nseat = 1",
+            "[hardware.knock] seat: is said by pins too, which are one for each seat",
+        ),
+        (
+            "[hardware.knock]\ndriver = 'piezo-spi'\nchannels = [0, 1, 1]",
+            "[hardware.knock] channels: expected channels 0 to 7, each once, but got 1",
+        ),
+        (
+            "[hardware.knock]\ndriver = 'piezo-pin'\npins = [17, 17]",
+            "[hardware.knock] pin 17 (piezo 2) is taken by [hardware.knock] (piezo 1)",
+        ),
         (
             "[[hardware.leds]]\ndriver = 'rgb'\npins = [5, 6, 12]",
             "[hardware.leds] pins: expected a list of pins for each LED",

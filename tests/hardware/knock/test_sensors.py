@@ -19,7 +19,7 @@ from hardware.knock.errors import KnockError, KnockSensorError
 from hardware.knock.fake import FakeKnockSensor, NoKnockSensor
 from hardware.knock.heard import NS_PER_S, KnockHeard, Sound
 from hardware.knock.microphone import MicrophoneKnockSensor
-from hardware.knock.peaks import PeakFinder
+from hardware.knock.peaks import Hit, HitRow, PeakFinder
 from hardware.knock.piezo_pin import PinKnockSensor
 from hardware.knock.piezo_spi import SpiKnockSensor, asked, level_of
 from hardware.knock.sensor import BackOff, KnockSensor
@@ -96,6 +96,7 @@ class Spi:
 
     def __init__(self) -> None:
         self.level = 20
+        self.levels: dict[int, int] = {}
         self.is_there = True
         self.reads = 0
         self.max_speed_hz = 0
@@ -112,11 +113,12 @@ class Spi:
     def xfer2(self, values: list[int]) -> list[int]:
         assert self.is_open
         assert 0 < self.max_speed_hz <= 1_350_000
-        assert values == [1, 0xB0, 0]  # channel 3
+        assert values in ([1, 0xB0, 0], [1, 0x90, 0])  # channels 3 and 1
         if not self.is_there:
             raise OSError(5, "Input/output error")
         self.reads += 1
-        return [255, 0xF8 | self.level >> 8, self.level & 255]
+        level = self.levels.get((values[1] >> 4) - 8, self.level)
+        return [255, 0xF8 | level >> 8, level & 255]
 
     def close(self) -> None:
         self.is_open = False
@@ -139,8 +141,8 @@ SENSORS: dict[str, Made] = {
     "none": lambda clock, folder: NoKnockSensor(),
     "file": lambda clock, folder: WavKnockSensor(write_wav(folder / "a.wav", np.zeros(9, np.float32)), clock=clock),
     "microphone": lambda clock, folder: MicrophoneKnockSensor(clock=clock, library=Library),
-    "pin": lambda clock, folder: PinKnockSensor(17, clock=clock, pin_factory=mock_pins()),
-    "spi": lambda clock, folder: SpiKnockSensor(3, clock=clock, library=Spi),
+    "pin": lambda clock, folder: PinKnockSensor((17,), clock=clock, pin_factory=mock_pins()),
+    "spi": lambda clock, folder: SpiKnockSensor((3,), clock=clock, library=Spi),
     "virtual": lambda clock, folder: VirtualKnock(),
 }
 
@@ -317,13 +319,14 @@ class TestFile:
 class TestPin:
     def test_a_pulse_is_a_knock_with_its_time(self, clock: Clock) -> None:
         factory = mock_pins()
-        sensor = PinKnockSensor(17, clock=clock, pin_factory=factory, seat=3)
+        sensor = PinKnockSensor((17,), clock=clock, pin_factory=factory, seats=(3,))
         sensor.start()
         pin = factory.pin(17)
         for wait_ms in (500, 5, 30, 300, 2_000):
             clock.t_ns += wait_ms * MS
             pin.drive_high()
             pin.drive_low()
+        clock.t_ns += 30 * MS
         heard = sensor.read()
         assert [(one.t_ns // MS - 10_000, one.in_row) for one in heard] == [(500, 1), (835, 2), (2835, 1)]
         assert {one.seat for one in heard} == {3}
@@ -332,14 +335,14 @@ class TestPin:
     def test_closing_gives_the_pin_back(self, clock: Clock) -> None:
         factory = mock_pins()
         for _ in range(2):
-            sensor = PinKnockSensor(17, clock=clock, pin_factory=factory)
+            sensor = PinKnockSensor((17,), clock=clock, pin_factory=factory)
             sensor.start()
             assert sensor.state.problem is None
             sensor.close()
 
     def test_a_pin_that_another_has_is_said_and_asked_for_again(self, clock: Clock) -> None:
         factory = mock_pins()
-        first, second = (PinKnockSensor(17, clock=clock, pin_factory=factory) for _ in range(2))
+        first, second = (PinKnockSensor((17,), clock=clock, pin_factory=factory) for _ in range(2))
         first.start()
         second.start()
         assert "pin 17 cannot be used" in str(second.state.problem)
@@ -371,11 +374,11 @@ class TestSpi:
 
     def test_a_channel_that_is_none_is_refused(self, clock: Clock) -> None:
         with pytest.raises(ValueError, match="channel must be 0 to 7, but got 8"):
-            SpiKnockSensor(8, clock=clock)
+            SpiKnockSensor((0, 8), clock=clock)
 
     def test_it_polls_says_what_fails_and_begins_anew(self) -> None:
         spi = Spi()
-        sensor = SpiKnockSensor(3, clock=time.perf_counter_ns, library=lambda: spi)
+        sensor = SpiKnockSensor((3,), clock=time.perf_counter_ns, library=lambda: spi)
         sensor.start()
         until(lambda: spi.reads > 3)
         spi.level = 600
@@ -392,13 +395,13 @@ class TestSpi:
 class TestPeaks:
     def levels(self, *hits: tuple[int, int], rest: int = 20) -> list[KnockHeard]:
         """What is found at 500 levels a second; each hit is a time in ms and a height that falls by half in 20 ms."""
-        finder = PeakFinder(full_level=1023)
-        found = []
+        finder, row = PeakFinder(full_level=1023), HitRow([None])
+        found: list[KnockHeard | None] = []
         for t_ms in range(0, 3_000, 2):
             held = [height * 0.5 ** ((t_ms - at_ms) / 20) for at_ms, height in hits if t_ms >= at_ms]
-            one = finder.feed(t_ms * MS, round(min(1023, rest + max(held, default=0))))
-            found += [] if one is None else [one]
-        return found
+            hit = finder.feed(t_ms * MS, round(min(1023, rest + max(held, default=0))))
+            found += [row.until(t_ms * MS), None if hit is None else row.feed(hit)]
+        return [one for one in found if one is not None]
 
     def test_a_hit_has_its_time_and_its_height(self) -> None:
         (one,) = self.levels((500, 400))
@@ -416,6 +419,76 @@ class TestPeaks:
 
     def test_a_weak_one_is_none(self) -> None:
         assert self.levels((500, 20)) == []
+
+
+class TestSeveralPiezos:
+    def heard(self, *hits: Hit, seats: tuple[int | None, ...] = (0, 1, 2, 3)) -> list[tuple[int, int | None]]:
+        """When knocks began, in ms, and whose they are."""
+        row = HitRow(seats)
+        found = [*(row.feed(hit) for hit in hits), row.until(hits[-1].t_ns + NS_PER_S)]
+        return [(one.t_ns // MS, one.seat) for one in found if one is not None]
+
+    def test_the_one_that_felt_it_most_says_whose_it_was_and_the_others_say_nothing(self) -> None:
+        hits = (Hit(5 * MS, 1, 0.2), Hit(6 * MS, 2, 0.7), Hit(8 * MS, 0, 0.3), Hit(21 * MS, 3, 0.1))
+        assert self.heard(*hits) == [(5, 2)]
+
+    def test_where_all_felt_it_alike_the_first_says_whose_it_was(self) -> None:
+        assert self.heard(Hit(5 * MS, 3), Hit(6 * MS, 2), Hit(7 * MS, 0)) == [(5, 3)]
+
+    def test_nobody_can_tell_where_two_felt_it_alike_and_at_once(self) -> None:
+        assert self.heard(Hit(5 * MS, 3), Hit(5 * MS + 100_000, 2)) == [(5, None)]
+        assert self.heard(Hit(5 * MS, 3, 0.5), Hit(5 * MS, 2, 0.4)) == [(5, None)]
+
+    def test_what_reaches_another_piezo_later_is_no_second_knock(self) -> None:
+        hits = (Hit(5 * MS, 1, 0.9), Hit(40 * MS, 0, 0.4), Hit(110 * MS, 2, 0.95), Hit(140 * MS, 0, 0.9))
+        assert self.heard(*hits) == [(5, 1), (140, 0)]
+
+    def test_knocks_of_different_seats_follow_each_other(self) -> None:
+        hits = (Hit(5 * MS, 1, 0.9), Hit(6 * MS, 0, 0.4), Hit(305 * MS, 0, 0.9), Hit(306 * MS, 1, 0.4))
+        assert self.heard(*hits) == [(5, 1), (305, 0)]
+
+    def test_pins_by_seat_tell_whose_knock_it_was(self, clock: Clock) -> None:
+        factory = mock_pins()
+        sensor = PinKnockSensor((17, 27, 22), clock=clock, pin_factory=factory, seats=(0, 1, 2))
+        sensor.start()
+        for pin in (27, 22, 17):
+            factory.pin(pin).drive_high()
+            clock.t_ns += MS
+        assert sensor.read() == ()
+        clock.t_ns += 30 * MS
+        (knock,) = sensor.read()
+        assert (knock.t_ns, knock.seat) == (10 * NS_PER_S, 1)
+        sensor.close()
+
+    def test_where_one_pin_is_taken_none_is_kept(self, clock: Clock) -> None:
+        factory = mock_pins()
+        other = PinKnockSensor((22,), clock=clock, pin_factory=factory)
+        other.start()
+        sensor = PinKnockSensor((17, 22), clock=clock, pin_factory=factory)
+        sensor.start()
+        assert "pin 22 cannot be used" in str(sensor.state.problem)
+        third = PinKnockSensor((17,), clock=clock, pin_factory=factory)
+        third.start()
+        assert third.state.problem is None
+        for one in (other, sensor, third):
+            one.close()
+
+    def test_channels_by_seat_tell_whose_knock_it_was(self) -> None:
+        spi = Spi()
+        sensor = SpiKnockSensor((3, 1), clock=time.perf_counter_ns, seats=(0, 1), library=lambda: spi)
+        sensor.start()
+        until(lambda: spi.reads > 6)
+        heard: list[KnockHeard] = []
+
+        def is_heard() -> bool:
+            heard.extend(sensor.read())
+            return bool(heard)
+
+        spi.levels = {3: 200, 1: 700}
+        until(is_heard)
+        sensor.close()
+        assert [one.seat for one in heard] == [1]
+        assert heard[0].strength == pytest.approx(700 / 1023)
 
 
 def test_a_part_is_tried_again_after_longer_and_longer_waits() -> None:
@@ -439,7 +512,7 @@ from hardware.knock.piezo_pin import PinKnockSensor as B
 from hardware.knock.piezo_spi import SpiKnockSensor as C
 from hardware.knock.errors import KnockSensorError
 clock = lambda: 0
-for sensor in (A(clock=clock), B(17, clock=clock, pin_factory=None), C(3, clock=clock)):
+for sensor in (A(clock=clock), B((17,), clock=clock, pin_factory=None), C((3,), clock=clock)):
     try:
         sensor.start()
     except KnockSensorError as error:
