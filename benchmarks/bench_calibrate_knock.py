@@ -1,8 +1,8 @@
-"""How well knocks are told from tiles at modelled tables with the limit that is calibrated, and with the shipped one.
+"""How well knocks are told from tiles at modelled tables, as the classifier is shipped and with what a table adds.
 
     python benchmarks/bench_calibrate_knock.py [--tables 12]
 
-Each table is listened to once for its limit, and judged by another sitting at it, of other hits. Ten seconds a table.
+Each table is listened to once, and judged by another sitting at it, of other hits. Ten seconds a table.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
 from calibration.knock import KeepingDetector, SoundHeard
-from hardware.knock.classifier import load_classifier
-from hardware.knock.heard import NS_PER_S, SoundBlock
+from calibration.knock_addition import Addition
+from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from tallybone.calibrate_knock import fitted, timetable
 from tallybone.calibrate_sound import knock_sitting
 
 _SEATS = 2
+_TAPS = (Sound.FINGER, Sound.NAIL, Sound.NAIL_TIP)
+_LEAST = 0.5
 
 
 def main() -> None:
@@ -31,29 +33,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=12)
     tables = parser.parse_args().tables
-    parts, shipped = timetable(_SEATS), load_classifier().least_knock
-    sums = np.zeros(6, int)
+    _, tiles, *seats = parts = timetable(_SEATS)
+    # How many there are, and how many are taken for a knock as shipped, and with the addition.
+    sums = {name: np.zeros(3, int) for name in ("knocks", "tiles", *(kind.value for kind in _TAPS))}
     for seed in range(tables):
-        first, second = _heard(knock_sitting(seed, _SEATS)), _heard(knock_sitting(seed, _SEATS, hits=1))
         try:
-            kept = fitted(first, parts)
+            kept = fitted(_heard(knock_sitting(seed, _SEATS)), parts)
         except RefusedError as error:
             print(f"table {seed}: refused: {error}")
             continue
-        tiles_from_s, tiles_to_s = parts[1].from_s, parts[1].to_s
-        tiles = [one.chance for one in second if tiles_from_s <= one.t_ns / NS_PER_S < tiles_to_s]
-        knocks = [one.chance for one in second if one.t_ns / NS_PER_S >= parts[2].from_s]
-        row = [len(knocks), len(tiles)]
-        row += [
-            sum(chance >= limit for chance in own) for limit in (kept.least_knock, shipped) for own in (knocks, tiles)
-        ]
-        sums += row
-        print(
-            f"table {seed}: limit {kept.least_knock:.2f}, weakest knock {kept.weakest:.2f}, likest tile"
-            f" {kept.likest:.2f}; of others {row[2]} of {row[0]} knocks, {row[3]} of {row[1]} tiles"
-        )
-    print(f"limit of the table: {sums[2]} of {sums[0]} knocks found, {sums[3]} of {sums[1]} tiles pass")
-    print(f"limit as shipped: {sums[4]} of {sums[0]} knocks found, {sums[5]} of {sums[1]} tiles pass")
+        other = _heard(knock_sitting(seed, _SEATS, hits=1))
+        heard = {
+            "knocks": _from(other, seats[0].from_s, seats[-1].to_s),
+            "tiles": _from(other, tiles.from_s, tiles.to_s),
+        }
+        for kind in _TAPS:
+            tapped = _heard(knock_sitting(seed, _SEATS, hits=2, knocks=kind))
+            heard[kind.value] = _from(tapped, seats[0].from_s, seats[-1].to_s)
+        for name, own in heard.items():
+            shipped, added = (sum(chance >= _LEAST for chance in chances) for chances in _chances(own, kept.addition))
+            sums[name] += len(own), shipped, added
+        print(f"table {seed}: weakest knock {kept.weakest:.2f}, likest tile {kept.likest:.2f}")
+    for name, (count, shipped, added) in sums.items():
+        print(f"{name} taken for a knock: {shipped} of {count} as shipped, {added} with what the table adds")
+
+
+def _from(heard: list[SoundHeard], from_s: int, to_s: int) -> list[SoundHeard]:
+    return [one for one in heard if from_s <= one.t_ns / NS_PER_S < to_s]
+
+
+def _chances(heard: list[SoundHeard], addition: Addition) -> tuple[list[float], list[float]]:
+    return [one.knock for one in heard], [one.chance(addition) for one in heard]
 
 
 def _heard(samples: NDArray[np.float32]) -> list[SoundHeard]:

@@ -1,13 +1,17 @@
-"""How knocks on this table sound to this microphone: from which probability on a sound is one, and with what margin."""
+"""How knocks on this table sound to this microphone: a small addition to the classifier, and how well it tells them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
-from hardware.knock.classifier import Classifier, load_classifier
+from calibration.knock_addition import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
+from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
 from hardware.knock.heard import KnockHeard, SoundBlock
 
@@ -16,33 +20,43 @@ KNOCKS_PER_SEAT = 5
 _MOST_IN_QUIET = 3
 _LEAST_TILES, _LEAST_KNOCKS = 8, 3
 # So many of the knocks have to be found, and so many of the tiles may pass for one: there the eye sees the tile.
-_LEAST_FOUND, _MOST_PASSED = 0.8, 0.05
-# Taps and glasses are not asked for: it is taken that one reaches so much, as many do (docs/knock.md).
-_TAPS = 0.2
-_HIGHEST = 0.9
+_LEAST_FOUND, _MOST_PASSED = 0.8, 0.1
+_MOST_ODDS = 30.0
+_OTHERS = [SOUNDS.index(sound) for sound in NO_HITS_OF_HANDS]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SoundHeard:
     """A sudden sound.
 
     Attributes:
         t_ns: When it began.
-        chance: How likely it is a knock, as the classifier is shipped, 0 to 1.
+        knock: How likely it is a knock as the classifier is shipped, 0 to 1.
+        other: How likely it is no hit of a hand at all, such as a tile; the rest is taps.
         strength: Its highest peak, 0 to 1.
+        features: Shape (FEATURES,), standardised as the classifier does it.
     """
 
     t_ns: int
-    chance: float
+    knock: float
+    other: float
     strength: float
+    features: NDArray[np.float32]
+
+    def chance(self, addition: Addition) -> float:
+        """Return how likely it is a knock with what a table adds."""
+        taps = max(0.0, 1 - self.knock - self.other)
+        # Far from the line it says nothing more.
+        against = self.other * math.exp(-max(-_MOST_ODDS, min(_MOST_ODDS, addition.odds(self.features))))
+        return self.knock / max(self.knock + against + taps, 1e-12)
 
 
 @dataclass(frozen=True, slots=True)
 class KnockKept:
-    """What is stored of the knocks at a table.
+    """What is stored of the knocks at a table. Each sound was judged by what the others say.
 
     Attributes:
-        least_knock: A sound is a knock from this probability on.
+        addition: What is added to the classifier.
         weakest: The least probability of a knock that was found.
         likest: The highest probability that a tile had; both say how large the margin is.
         knocks, found: How many there were, and how many of them are found.
@@ -50,7 +64,7 @@ class KnockKept:
         strengths: Median strength of the knocks of each seat.
     """
 
-    least_knock: float
+    addition: Addition
     weakest: float
     likest: float
     knocks: int
@@ -59,22 +73,18 @@ class KnockKept:
     passed: int
     strengths: tuple[float, ...] = ()
 
-    def __post_init__(self) -> None:
-        if not 0 < self.least_knock < 1:
-            raise ValueError(f"least_knock: expected above 0 and below 1, got {self.least_knock}")
-
     @property
     def margin(self) -> float:
         """How far the weakest knock lies above the most likely tile, -1 to 1."""
         return self.weakest - self.likest
 
     def classifier(self) -> Classifier:
-        """Return the shipped classifier with this limit."""
-        return replace(load_classifier(), least_knock=self.least_knock)
+        """Return the shipped classifier with the addition."""
+        return with_addition(load_classifier(), self.addition)
 
 
 class KeepingDetector(KnockDetector):
-    """A detector for a sensor that keeps every sudden sound with its chance, and tells nobody."""
+    """A detector for a sensor that keeps every sudden sound, and tells nobody."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,8 +94,10 @@ class KeepingDetector(KnockDetector):
     def feed(self, block: SoundBlock) -> tuple[KnockHeard, ...]:
         """Keep what can be told with this block."""
         for one in self._sounds.feed(block):
-            chance = float(self._shipped.probabilities(one.features[None])[0, 0])
-            self._kept.append(SoundHeard(one.t_ns, chance, one.strength))
+            chances = self._shipped.probabilities(one.features[None])[0]
+            features = np.clip((one.features - self._shipped.mean) / self._shipped.scale, -5, 5)
+            knock, other = float(chances[0]), float(chances[_OTHERS].sum())
+            self._kept.append(SoundHeard(one.t_ns, knock, other, one.strength, features))
         return ()
 
     def taken(self) -> tuple[SoundHeard, ...]:
@@ -97,7 +109,7 @@ class KeepingDetector(KnockDetector):
 def fit_knock(
     quiet: Sequence[SoundHeard], tiles: Sequence[SoundHeard], seats: Sequence[Sequence[SoundHeard]]
 ) -> KnockKept:
-    """Return the limit that tells knocks from tiles at a table.
+    """Return what tells knocks from tiles at a table.
 
     Args:
         quiet: What was heard in ten seconds of quiet.
@@ -107,6 +119,26 @@ def fit_knock(
     Raises:
         RefusedError: If it was not quiet, too little was heard, or knocks cannot be told from tiles.
     """
+    own = [_loudest(seat) for seat in seats]
+    _require_enough(quiet, tiles, own)
+    knocks = [one for seat in own for one in seat]
+    least = load_classifier().least_knock
+    chances = sorted(_left_out(knocks, tiles))
+    others = sorted(_left_out(tiles, knocks, is_tile=True))
+    found, passed = [one for one in chances if one >= least], sum(one >= least for one in others)
+    if len(found) < _LEAST_FOUND * len(chances) or passed > _MOST_PASSED * len(others):
+        raise RefusedError(
+            f"{len(found)} of {len(chances)} knocks sound like one, and {passed} of {len(others)} sounds of tiles too:"
+            " knock with the knuckle, on the bare table; put the microphone on the table; or use buttons for passes"
+        )
+    addition = fit_addition(_features(knocks), _features(tiles))
+    strengths = tuple(sorted(one.strength for one in seat)[len(seat) // 2] for seat in own)
+    return KnockKept(addition, found[0], others[-1], len(chances), len(found), len(others), passed, strengths)
+
+
+def _require_enough(
+    quiet: Sequence[SoundHeard], tiles: Sequence[SoundHeard], seats: Sequence[Sequence[SoundHeard]]
+) -> None:
     if len(quiet) > _MOST_IN_QUIET:
         raise RefusedError(f"it was not quiet: {len(quiet)} sudden sounds were heard")
     if len(tiles) < _LEAST_TILES:
@@ -114,40 +146,23 @@ def fit_knock(
             f"{len(tiles)} sounds of tiles were heard, and {_LEAST_TILES} or more are needed: is it the right"
             " microphone, and does it lie on the table?"
         )
-    knocks = [_loudest(seat) for seat in seats]
-    for at, own in enumerate(knocks):
+    for at, own in enumerate(seats):
         if len(own) < _LEAST_KNOCKS:
             raise RefusedError(f"seat {at + 1}: {len(own)} knocks were heard, and {KNOCKS_PER_SEAT} were asked for")
-    chances = sorted(one.chance for own in knocks for one in own)
-    others = sorted(one.chance for one in tiles)
-    limit = _limit(chances, others)
-    found = [chance for chance in chances if chance >= limit]
-    passed = sum(chance >= limit for chance in others)
-    if len(found) < _LEAST_FOUND * len(chances):
-        raise RefusedError(
-            f"only {len(found)} of {len(chances)} knocks sound like one and not like a tile: knock with the knuckle, on"
-            " the bare table; put the microphone on the table; or use buttons for passes"
-        )
-    strengths = tuple(sorted(one.strength for one in own)[len(own) // 2] for own in knocks)
-    return KnockKept(limit, found[0], others[-1], len(chances), len(found), len(others), passed, strengths)
 
 
-def _limit(chances: Sequence[float], others: Sequence[float]) -> float:
-    """Return the limit between knocks and tiles; both are sorted."""
-    allowed = int(_MOST_PASSED * len(others))
-    is_clear = chances[0] > others[-1]
-    highest = max(_TAPS, others[-1] if is_clear else others[-1 - allowed])
-    above = [chance for chance in chances if chance > highest]
-    if not above:
-        return _HIGHEST
-    # Half way in log odds, between the tiles that must not pass and the weakest knock above them.
-    middle = (_odds(highest) + _odds(above[0])) / 2
-    return min(_HIGHEST, 1 / (1 + math.exp(-middle)))
+def _left_out(own: Sequence[SoundHeard], others: Sequence[SoundHeard], *, is_tile: bool = False) -> list[float]:
+    """Return how likely each sound is a knock, told by what all the others say."""
+    chances = []
+    for at, one in enumerate(own):
+        rest, far = _features([*own[:at], *own[at + 1 :]]), _features(others)
+        addition = fit_addition(far, rest) if is_tile else fit_addition(rest, far)
+        chances.append(one.chance(addition))
+    return chances
 
 
-def _odds(chance: float) -> float:
-    held = min(1 - 1e-6, max(1e-6, chance))
-    return math.log(held / (1 - held))
+def _features(sounds: Sequence[SoundHeard]) -> NDArray[np.float32]:
+    return np.stack([one.features for one in sounds])
 
 
 def _loudest(sounds: Sequence[SoundHeard]) -> list[SoundHeard]:

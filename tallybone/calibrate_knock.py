@@ -122,8 +122,7 @@ def about_knock(kept: KnockKept) -> str:
     """Return what is known of the knocks, a sentence."""
     return (
         f"Knocks: {kept.found} of {kept.knocks} are found, {kept.passed} of {kept.tiles} sounds of tiles pass for one."
-        f" The weakest knock found is {100 * kept.weakest:.0f} % sure, the likest tile {100 * kept.likest:.0f} %; from"
-        f" {100 * kept.least_knock:.0f} % on a sound is a knock."
+        f" The weakest knock found is {100 * kept.weakest:.0f} % sure, the likest tile {100 * kept.likest:.0f} %."
     )
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError
-from calibration.knock import KnockKept
 from calibration.zone_view import ZoneShown, middle_share, show_zone
 from hardware.camera.open_device import is_device
 from tallybone.calibration_file import Calibration, default_path, load_calibration, name_of_camera
@@ -19,6 +18,7 @@ USUAL = "table"
 
 # Of a zone of which less is seen, tiles that lie there may be overlooked.
 _ENOUGH = 0.7
+_KNOCKS = "Knocks are told from tiles as they were calibrated at this table."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Used:
     Attributes:
         zones: Where boneyard and open hands lie in the picture; None where the calibration does not say.
         words: What to tell the players, a sentence each.
-        knock: How knocks sound at the table.
+        calibration: All that is known; empty where nothing is used.
     """
 
     zones: Zones | None
     words: tuple[str, ...]
-    knock: KnockKept | None = None
+    calibration: Calibration = field(default_factory=Calibration)
 
 
 def stored_for(source: str, said: Path | None, environment: Mapping[str, str], home: Path) -> Path | None:
@@ -75,10 +75,8 @@ def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_said
             raise
         return Used(None, (f"The calibration is not used: {error}",))
     used = _use(calibration, path, players, size_px)
-    if calibration.knock is None:
-        return used
-    said = f"A sound is a knock from {100 * calibration.knock.least_knock:.0f} % on, as it was calibrated."
-    return replace(used, words=(*used.words, said), knock=calibration.knock)
+    said = () if calibration.knock is None else (_KNOCKS,)
+    return replace(used, words=(*used.words, *said), calibration=calibration)
 
 
 def zones_in_picture(calibration: Calibration, players: int) -> tuple[Zones, tuple[str, ...]] | None:

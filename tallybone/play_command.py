@@ -264,7 +264,8 @@ def _game(wishes: Wishes) -> Game:
 
 
 def _parts(config: HardwareConfig, wishes: Wishes, game: Game, clock: Clock, used: Used) -> LiveParts:
-    classifier = None if used.knock is None else used.knock.classifier()
+    knock = used.calibration.knock
+    classifier = None if knock is None else knock.classifier()
     seats = len(game.start.players)
     return open_parts(config, seats=seats, clock=clock, has_panel=wishes.has_panel, classifier=classifier)
 

@@ -1,73 +1,91 @@
-"""Where the limit between knocks and tiles is put, and when it is refused to put one."""
+"""What a table adds to the classifier of sounds: it tells its knocks from its tiles, or is refused with the reason."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.knock import KnockKept, SoundHeard, fit_knock
+from calibration.knock import SoundHeard, fit_knock
+from calibration.knock_addition import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
+from hardware.knock.classifier import SOUNDS, load_classifier
+from hardware.knock.features import FEATURES
 
-TILES = (0.01, 0.02, 0.05, 0.02, 0.1, 0.03, 0.3, 0.02, 0.04, 0.01)
-
-
-def heard(*chances: float, strength: float = 0.5) -> list[SoundHeard]:
-    return [SoundHeard(at * 10**9, chance, strength) for at, chance in enumerate(chances)]
-
-
-def fitted(*seats: Sequence[float], tiles: Sequence[float] = TILES) -> KnockKept:
-    return fit_knock((), heard(*tiles), [heard(*seat) for seat in seats])
+RNG = np.random.default_rng(5)
+# Knocks differ from tiles in the first ten features.
+KNOCK = np.where(np.arange(FEATURES) < 10, 1.0, 0.0).astype(np.float32)
 
 
-def test_the_limit_lies_between_the_likest_tile_and_the_weakest_knock() -> None:
-    kept = fitted((0.9, 0.8, 0.95, 0.99, 0.85), (0.7, 0.9, 0.9, 0.9, 0.9))
-    assert (kept.weakest, kept.likest) == (0.7, 0.3)
-    assert kept.least_knock == pytest.approx(0.5)
-    assert (kept.knocks, kept.found, kept.tiles, kept.passed) == (10, 10, 10, 0)
-    assert kept.margin == pytest.approx(0.4)
-    assert kept.classifier().least_knock == kept.least_knock
+def heard(count: int, middle: np.ndarray, knock: float, *, strength: float = 0.5) -> list[SoundHeard]:
+    features = (middle + RNG.normal(0, 0.5, (count, FEATURES))).astype(np.float32)
+    return [SoundHeard(at * 10**9, knock, 1 - knock, strength, one) for at, one in enumerate(features)]
 
 
-def test_the_limit_does_not_fall_to_where_taps_would_pass() -> None:
-    assert fitted((0.99, 0.98, 0.97, 0.99, 0.99), tiles=(0.001,) * 10).least_knock > 0.5
+def test_knocks_that_the_classifier_is_unsure_of_are_found_by_what_the_table_adds() -> None:
+    kept = fit_knock((), heard(20, -KNOCK, 0.1), [heard(5, KNOCK, 0.45), heard(5, KNOCK, 0.45)])
+    assert (kept.knocks, kept.found, kept.tiles, kept.passed) == (10, 10, 20, 0)
+    assert kept.weakest > 0.6
+    assert kept.margin > 0.5
+    new = heard(50, KNOCK, 0.45)
+    assert all(one.chance(kept.addition) > 0.5 for one in new)
 
 
-def test_quiet_knocks_lower_the_limit() -> None:
-    kept = fitted((0.4, 0.45, 0.5, 0.6, 0.6), tiles=(0.01,) * 10)
-    assert 0.2 < kept.least_knock < 0.4
-    assert kept.found == 5
+def test_what_is_added_is_what_the_classifier_with_it_says() -> None:
+    shipped = load_classifier()
+    addition = fit_addition(
+        np.stack([one.features for one in heard(5, KNOCK, 0)]), np.stack([one.features for one in heard(9, -KNOCK, 0)])
+    )
+    grown = with_addition(shipped, addition)
+    standard = RNG.normal(0, 2, (40, FEATURES)).astype(np.float32)
+    features = standard * shipped.scale + shipped.mean
+    before, after = shipped.probabilities(features).astype(np.float64), grown.probabilities(features)
+    others = [SOUNDS.index(sound) for sound in NO_HITS_OF_HANDS]
+    for one, was, now in zip(standard, before, after, strict=True):
+        heard_so = SoundHeard(0, was[0], was[others].sum(), 0.5, np.clip(one, -5, 5))
+        assert now[0] == pytest.approx(heard_so.chance(addition), abs=1e-3)
+    assert [one.shape for one in shipped.weights] == [one.shape for one in load_classifier().weights]
 
 
-def test_one_tile_of_twenty_may_pass_and_that_is_said() -> None:
-    kept = fitted((0.9, 0.8, 0.95, 0.99, 0.85), tiles=(0.02,) * 19 + (0.97,))
-    assert (kept.found, kept.passed) == (5, 1)
-    assert kept.margin < 0
+def test_a_tap_is_no_likelier_a_knock_for_what_the_table_adds() -> None:
+    addition = fit_addition(np.stack([KNOCK, KNOCK]), np.stack([-KNOCK, -KNOCK]))
+    tap = SoundHeard(0, 0.2, 0.0, 0.5, KNOCK)
+    assert addition.odds(KNOCK) > 1
+    assert tap.chance(addition) == pytest.approx(0.2)
+
+
+def test_the_line_lies_half_way_between_both() -> None:
+    addition = fit_addition(np.stack([KNOCK, KNOCK]), np.stack([-KNOCK, -KNOCK]))
+    assert addition.odds(KNOCK * 0) == pytest.approx(0)
+    assert addition.odds(KNOCK) == pytest.approx(-addition.odds(-KNOCK))
+    assert addition.odds(KNOCK) > 0
 
 
 def test_of_more_sounds_the_five_loudest_are_the_knocks() -> None:
-    sleeves = heard(0.01, 0.02, 0.01, strength=0.02)
-    kept = fit_knock((), heard(*TILES), [[*sleeves, *heard(0.9, 0.8, 0.95, 0.99, 0.85)]])
-    assert (kept.knocks, kept.found) == (5, 5)
-    assert kept.strengths == (0.5,)
+    sleeves = heard(3, -KNOCK, 0.05, strength=0.02)
+    kept = fit_knock((), heard(20, -KNOCK, 0.1), [[*sleeves, *heard(5, KNOCK, 0.7)]])
+    assert (kept.knocks, kept.found, kept.strengths) == (5, 5, (0.5,))
 
 
 @pytest.mark.parametrize(
     ("quiet", "tiles", "seats", "reason"),
     [
-        (5, 10, [(0.9,) * 5], "not quiet: 5 sudden sounds"),
-        (0, 3, [(0.9,) * 5], "3 sounds of tiles"),
-        (0, 10, [(0.9,) * 5, (0.9, 0.9)], "seat 2: 2 knocks"),
-        (0, 10, [(0.01, 0.02, 0.01, 0.9, 0.9)], "only 2 of 5 knocks"),
+        (5, 10, (5,), "not quiet: 5 sudden sounds"),
+        (0, 3, (5,), "3 sounds of tiles"),
+        (0, 10, (5, 2), "seat 2: 2 knocks"),
     ],
 )
 def test_what_tells_nothing_is_refused_with_the_reason(
-    quiet: int, tiles: int, seats: list[tuple[float, ...]], reason: str
+    quiet: int, tiles: int, seats: tuple[int, ...], reason: str
 ) -> None:
     with pytest.raises(RefusedError, match=reason):
-        fit_knock(heard(*(0.1,) * quiet), heard(*(0.02,) * tiles), [heard(*seat) for seat in seats])
+        fit_knock(heard(quiet, -KNOCK, 0.05), heard(tiles, -KNOCK, 0.05), [heard(count, KNOCK, 0.9) for count in seats])
 
 
 def test_knocks_that_sound_like_tiles_are_refused() -> None:
-    with pytest.raises(RefusedError, match=r"only . of 5 knocks"):
-        fitted((0.3, 0.4, 0.5, 0.6, 0.6), tiles=(0.02,) * 10 + (0.95, 0.9, 0.9))
+    with pytest.raises(RefusedError, match="of 10 knocks sound like one"):
+        fit_knock((), heard(20, KNOCK * 0, 0.1), [heard(5, KNOCK * 0, 0.1), heard(5, KNOCK * 0, 0.1)])
+
+
+def test_an_addition_of_another_size_is_refused() -> None:
+    with pytest.raises(ValueError, match=f"expected {FEATURES} numbers"):
+        Addition((1.0, 2.0), 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
@@ -11,9 +13,16 @@ import pytest
 from calibration.errors import CalibrationError
 from calibration.lens import Lens
 from calibration.zones import zones_of_size
+from engine import EngineError
+from hardware.camera.device import CameraMode
+from hardware.camera.fake import FakeCamera
 from tallybone.calibration_file import Calibration, default_path, format_calibration, load_calibration, save_calibration
+from tallybone.choices import TileSet
 from tallybone.live_calibration import stored_for, use_of, zones_in_picture
+from tallybone.live_device import DeviceCamera
+from tallybone.live_start import new_game, with_calibration
 from tallybone.play_command import Wishes
+from tallybone.recording.left import Left
 from tallybone.recording.reader import read_session
 from tallybone.replay_command import replay
 from tests.calibration.test_zone_view import tilted
@@ -110,6 +119,31 @@ def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_
     assert start.zones == expected[0]
     path.unlink()
     assert replay(recording, as_json=True, out=StringIO()) == 0
+
+
+@pytest.mark.parametrize(("size_px", "is_used"), [((1280, 720), True), ((640, 480), False)])
+def test_a_plugged_in_camera_uses_what_is_stored_for_it_if_its_pictures_have_that_shape(
+    tmp_path: Path, size_px: tuple[int, int], is_used: bool
+) -> None:
+    world = {"XDG_STATE_HOME": str(tmp_path)}
+    written(default_path(world, tmp_path, "usb-0"), calibration())
+    camera = DeviceCamera("usb:0", FakeCamera(CameraMode(*size_px, 20.0, "MJPG")), lambda: 0)
+    game = new_game(
+        "bones",
+        (),
+        ("Ann", "Ben"),
+        tile_set=TileSet.AUTO,
+        in_play=False,
+        began=datetime(2026, 11, 21, tzinfo=UTC),
+        software="test",
+    )
+    after, used = with_calibration(game, camera, "usb:0", None, environment=world, home=tmp_path)
+    assert (used.zones is not None) is is_used
+    assert bool(after.start.zones) is is_used
+    with pytest.raises(EngineError, match="keeps its zones"):
+        with_calibration(
+            replace(game, left=Left(game.start)), camera, "usb:0", tmp_path / "x.json", environment=world, home=tmp_path
+        )
 
 
 def test_a_named_calibration_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -1,0 +1,71 @@
+"""What looks at a table while it is measured: a camera adapts until its light is held; else it says what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from hardware.camera.device import NS_PER_S, CameraError, CameraMode, Light, Picture
+from hardware.camera.fake import FakeCamera
+from tallybone.calibrate_look import DeviceLook, Scene, StillLook, open_look, wait_for_picture
+from vision.errors import VisionError
+
+MODE = CameraMode(160, 90, 20.0, "MJPG")
+IMAGE = np.full((90, 160, 3), 70, np.uint8)
+GREY = np.full((9, 16), 70, np.uint8)
+
+
+class Clock:
+    """Time that passes when somebody waits."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+
+    def __call__(self) -> int:
+        return self.now_ns
+
+    def pause(self, wait_s: float) -> None:
+        self.now_ns += round(wait_s * NS_PER_S)
+
+
+def test_a_camera_adapts_until_its_light_is_held() -> None:
+    camera, clock = FakeCamera(MODE), Clock()
+    look = DeviceLook(camera)
+    assert camera.state.light is Light.FREE
+    look.present(Scene.BOARD)
+    camera.show(Picture(1, IMAGE, GREY))
+    assert wait_for_picture(look, clock, pause=clock.pause) is IMAGE
+    assert look.light is Light.HELD
+    look.close()
+    assert camera.is_closed
+
+
+def test_a_camera_that_shows_nothing_says_why() -> None:
+    camera, clock = FakeCamera(MODE), Clock()
+    look = DeviceLook(camera)
+    with pytest.raises(CameraError, match="within 15 seconds"):
+        wait_for_picture(look, clock, pause=clock.pause)
+    camera.unplug("usb:0 gives no pictures: is it plugged in?")
+    with pytest.raises(CameraError, match="plugged in"):
+        wait_for_picture(look, clock, pause=clock.pause)
+
+
+def test_a_picture_shows_itself_and_what_is_none_is_refused(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "a.png"), IMAGE)
+    look = open_look(str(tmp_path / "a.png"), Clock())
+    assert isinstance(look, StillLook)
+    image = look.take()
+    assert image is not None
+    assert (image == IMAGE).all()
+    (tmp_path / "b.png").write_bytes(b"no picture")
+    with pytest.raises(VisionError):
+        open_look(str(tmp_path / "b.png"), Clock())
+
+
+@pytest.mark.parametrize("said", ["seats=7", "mat=maybe", "tilt=50", "colour=red", "seed=x"])
+def test_a_simulated_table_that_is_none_is_refused(said: str) -> None:
+    with pytest.raises(CameraError, match="simulated:"):
+        open_look(f"simulated:{said}", Clock())
