@@ -128,7 +128,7 @@ def fit_knock(
     found, passed = [one for one in chances if one >= least], sum(one >= least for one in others)
     if len(found) < _LEAST_FOUND * len(chances) or passed > _MOST_PASSED * len(others):
         raise RefusedError(
-            f"{len(found)} of {len(chances)} knocks sound like one, and {passed} of {len(others)} sounds of tiles too:"
+            f"{len(found)} of {len(chances)} knocks sound like one, and {passed} of {len(others)} sounds of tiles do:"
             " knock with the knuckle, on the bare table; put the microphone on the table; or use buttons for passes"
         )
     addition = fit_addition(_features(knocks), _features(tiles))

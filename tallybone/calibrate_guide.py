@@ -21,9 +21,12 @@ from hardware.knock.microphone import MicrophoneKnockSensor
 from tallybone.calibrate_command import ReadTiles, TableGiven, Talk, shipped_eye
 from tallybone.calibrate_kept import say_calibration
 from tallybone.calibrate_knock import MakeSensor
+from tallybone.calibrate_lens_step import LensStep
 from tallybone.calibrate_look import Onlooker, open_look
 from tallybone.calibrate_screen import Board, Screen, screen_on
-from tallybone.calibrate_steps import KnockStep, LensStep, LightStep, Result, Step, StepName, TableStep, ZonesStep
+from tallybone.calibrate_sense_steps import KnockStep, LightStep
+from tallybone.calibrate_steps import Result, Step, StepName
+from tallybone.calibrate_table_steps import TableStep, ZonesStep
 from tallybone.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.keyboard import keyboard_on
 from vision.errors import VisionError

@@ -1,0 +1,99 @@
+"""The step of the guide that collects views of the board, and says which are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from calibration.lens_fit import fit_lens
+from calibration.lens_guide import CELLS, guide
+from calibration.lens_views import LensView, find_view
+from tallybone.calibrate_look import Image, Scene
+from tallybone.calibrate_steps import LookStep, Result, StepName
+from tallybone.calibration_file import Calibration
+
+# From picture to picture the board may move so much, as a share of the picture's width, and be held still.
+_STILL = 0.003
+# A view tells something new if its corners lie so far from those of each view before.
+_NEW = 0.06
+_MOST_VIEWS = 24
+
+
+class LensStep(LookStep):
+    """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
+
+    name, scene = StepName.LENS, Scene.BOARD
+    keys = "Enter: measure with the views so far"
+
+    def __init__(self, before: Calibration) -> None:
+        """Begin without a view."""
+        self._before = before
+        self._views: list[LensView] = []
+        self._last: LensView | None = None
+        self._seen = "The board is not seen yet."
+
+    todo = (
+        "Hold the printed board before the camera, flat, and still for a moment in each place. Views are taken by"
+        " themselves.",
+    )
+
+    @property
+    def count(self) -> int:
+        """How many views there are."""
+        return len(self._views)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The views so far, where the board has been, and what is wanted next."""
+        found = guide(self._views)
+        cells = ["." if cell in found.empty_cells else "#" for cell in CELLS]
+        rows = [" ".join(cells[at : at + 3]) for at in (0, 3, 6)]
+        wants = found.wants()
+        turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
+        return (
+            f"{len(self._views)} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
+            *(f"    {row}" for row in rows),
+            self._seen,
+            f"Next: {wants[0]}" if wants else "That is enough.",
+        )
+
+    @property
+    def is_enough(self) -> bool:  # type: ignore[override]  # here it depends on what was seen
+        """Whether nothing is missing."""
+        return guide(self._views).is_enough or len(self._views) >= _MOST_VIEWS
+
+    def see(self, image: Image) -> None:
+        """Keep a view if the board is held still, and tells something new."""
+        view = find_view(image)
+        before, self._last = self._last, view
+        if not view.is_useful:
+            self._seen = "Too little of the board is seen." if view.corners else "The board is not seen."
+        elif before is None or _apart(before, view) > _STILL:
+            self._seen = "Hold it still."
+        elif all(_apart(one, view) > _NEW for one in self._views):
+            self._views.append(view)
+            self._seen = f"View {len(self._views)} taken."
+        elif not self._seen.startswith("View"):
+            self._seen = "This view is known: hold the board otherwise."
+
+    def result(self) -> Result:
+        """Return the lens."""
+        lens = fit_lens(self._views)
+        error_px = lens.error_px or 0.0
+        warnings = (f"Corners lie {error_px:.2f} px off: is the board flat?",) if error_px > 0.3 else ()
+        after = replace(self._before, lens=lens, table=None)
+        return Result(after, f"{error_px:.2f} px in {lens.views} views", warnings)
+
+
+def _apart(before: LensView, now: LensView) -> float:
+    """Return how far the board's corners have moved between two views, as a share of the picture's width."""
+    places = {one.number: (one.x_px, one.y_px) for one in before.corners}
+    both: Sequence[tuple[tuple[float, float], tuple[float, float]]] = [
+        (places[one.number], (one.x_px, one.y_px)) for one in now.corners if one.number in places
+    ]
+    if not both:
+        return 1.0
+    moves = np.array([(b[0] - a[0], b[1] - a[1]) for a, b in both])
+    return float(np.median(np.linalg.norm(moves, axis=1))) / now.width_px

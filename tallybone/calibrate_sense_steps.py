@@ -1,0 +1,129 @@
+"""The steps of the guide that look at the light and listen to knocks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from calibration.errors import RefusedError
+from hardware.camera.device import Clock
+from hardware.knock.heard import NS_PER_S
+from tallybone.calibrate_command import ReadTiles
+from tallybone.calibrate_knock import Hearing, MakeSensor, timetable
+from tallybone.calibrate_light import LightSeen, look_at_light, write_drawn
+from tallybone.calibrate_look import Image, Onlooker, Scene
+from tallybone.calibrate_steps import LookStep, Result, StepName
+from tallybone.calibration_file import Calibration
+from tallybone.light_drawing import draw_light
+
+
+class LightStep(LookStep):
+    """Holds the light, and looks whether it shows every pip."""
+
+    name, scene = StepName.LIGHT, Scene.TILES
+    keys = "Enter: look"
+
+    def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
+        """Look through *look*; a picture with what is wrong is drawn into *folder*."""
+        self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
+        self._image: Image | None = None
+
+    todo = ("Switch on the light that you play in, and lay open tiles all over the table. Then press Enter.",)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """What the camera does about light."""
+        return (f"The camera's light: {self._look.light.value}.",)
+
+    def see(self, image: Image) -> None:
+        """Keep it."""
+        self._image = image
+
+    def result(self) -> Result:
+        """Return how the light is."""
+        image = self._image
+        if image is None:
+            raise RefusedError("the camera has given no picture yet")
+        seen = look_at_light(image, self._read_tiles(image), self._look)
+        if seen.kept.contrast is None:
+            raise RefusedError("neither tiles nor markers are seen: lay open tiles on the table")
+        drawn = self._drawn(image, seen) if seen.found.warnings else ()
+        low, high = seen.kept.contrast
+        words = f"{low:.0f} to {high:.0f} grey levels between face and pips"
+        return Result(replace(self._before, light=seen.kept), words, (*seen.found.warnings, *drawn))
+
+    def _drawn(self, image: Image, seen: LightSeen) -> tuple[str, ...]:
+        return (f"Drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}",)
+
+
+class KnockStep:
+    """Listens through the timetable: quiet, tiles, then each seat."""
+
+    name, scene = StepName.KNOCK, None
+    keys = "l: listen from the begin"
+
+    def __init__(self, before: Calibration, seats: int, made: MakeSensor, clock: Clock) -> None:
+        """Listen with a sensor that *made* gives."""
+        self._before, self._made, self._clock = before, made, clock
+        self._parts = timetable(seats)
+        self._hearing: Hearing | None = None
+
+    @property
+    def todo(self) -> tuple[str, ...]:
+        """What to do in this part."""
+        if self._hearing is None:
+            lasts_s = self._parts[-1].to_s
+            return (f"Lay the tiles ready, then press l. It takes {lasts_s} seconds, and says what to do.",)
+        return (self._hearing.part.words,)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """How long this part goes on, and how much was heard."""
+        if self._hearing is None:
+            return ()
+        part, passed_s = self._hearing.part, self._hearing.passed_s
+        if passed_s < part.from_s:
+            return ("Get ready.",)
+        count = sum(part.from_s <= one.t_ns / NS_PER_S < part.to_s for one in self._hearing.heard)
+        return (f"{max(0, round(part.to_s - passed_s))} seconds more, {count} sounds heard.",)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the timetable is over."""
+        return self._hearing is not None and self._hearing.is_over
+
+    def see(self, image: Image) -> None:
+        """Look at nothing."""
+
+    def listen(self) -> None:
+        """Take what was heard."""
+        if self._hearing is None:
+            return
+        try:
+            self._hearing.listen()
+        except RefusedError:
+            self.close()
+            raise
+
+    def pressed(self, key: str) -> None:
+        """Begin."""
+        if key == "l":
+            self.close()
+            self._hearing = Hearing(self._made, self._parts, self._clock)
+
+    def result(self) -> Result:
+        """Return how knocks sound."""
+        hearing = self._hearing
+        if hearing is None or not hearing.is_over:
+            raise RefusedError("it has not been listened to the end")
+        self.close()
+        kept = hearing.fitted()
+        words = f"{kept.found} of {kept.knocks} knocks found, {kept.passed} of {kept.tiles} tiles pass for one"
+        warnings = ("Some tiles sound more like a knock than the weakest knock.",) if kept.margin < 0 else ()
+        return Result(replace(self._before, knock=kept), words, warnings)
+
+    def close(self) -> None:
+        """Let the sensor go."""
+        if self._hearing is not None:
+            self._hearing.close()
+            self._hearing = None
