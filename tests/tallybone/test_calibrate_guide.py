@@ -53,6 +53,7 @@ def guided(
     return code, out.getvalue(), err.getvalue()
 
 
+@pytest.mark.slow
 def test_who_does_what_is_said_has_it_all_done(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
     code, out, err = guided(into, {"table": "..\n", "zones": ".3.\n", "light": "..\n"}, "simulated:seats=3")
