@@ -13,6 +13,7 @@ from calibration.errors import RefusedError
 from calibration.knock_addition import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
+from hardware.knock.features import measure
 from hardware.knock.heard import KnockHeard, SoundBlock
 
 KNOCKS_PER_SEAT = 5
@@ -94,8 +95,9 @@ class KeepingDetector(KnockDetector):
     def feed(self, block: SoundBlock) -> tuple[KnockHeard, ...]:
         """Keep what can be told with this block."""
         for one in self._sounds.feed(block):
-            chances = self._shipped.probabilities(one.features[None])[0]
-            features = np.clip((one.features - self._shipped.mean) / self._shipped.scale, -5, 5)
+            measured = measure(one.around)
+            chances = self._shipped.probabilities(measured[None])[0]
+            features = np.clip((measured - self._shipped.mean) / self._shipped.scale, -5, 5)
             knock, other = float(chances[0]), float(chances[_OTHERS].sum())
             self._kept.append(SoundHeard(one.t_ns, knock, other, one.strength, features))
         return ()

@@ -23,28 +23,28 @@ _PEAK_WITHIN = RATE_HZ // 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class Found:
     """A sudden sound.
 
     Attributes:
         t_ns: When it began.
         strength: Its highest peak, 0 to 1.
-        features: Shape (FEATURES,).
+        around: Shape (BEFORE + AFTER,), its samples: it begins at BEFORE.
     """
 
     t_ns: int
     strength: float
-    features: NDArray[np.float32]
+    around: NDArray[np.float32]
 
 
 class SoundFinder:
-    """Finds the sudden sounds of a stream and measures each, as soon as enough of it is there (0.15 s)."""
+    """Finds the sudden sounds of a stream, each as soon as enough of it is there (0.15 s)."""
 
     def __init__(self) -> None:
         self._stream = Stream()
         self._begin()
 
-    def feed(self, block: SoundBlock) -> list[Measured]:
+    def feed(self, block: SoundBlock) -> list[Found]:
         """Return the sounds that can be told with this block, in the order of time."""
         return [one for portion in self._stream.feed(block) for one in self._hear(portion)]
 
@@ -53,7 +53,7 @@ class SoundFinder:
         self._kept = np.zeros(_KEPT_BEFORE, np.float32)
         self._found: list[int] = []
 
-    def _hear(self, portion: Portion) -> list[Measured]:
+    def _hear(self, portion: Portion) -> list[Found]:
         if portion.begins_anew:
             self._begin()
         first = len(self._kept)
@@ -65,19 +65,19 @@ class SoundFinder:
         end_ns = portion.t_ns + PORTION * NS_PER_S // RATE_HZ
         heard = []
         while self._found and self._found[0] + _LOOK_ON + AFTER <= len(self._kept):
-            heard.append(self._measured(self._found.pop(0), end_ns))
+            heard.append(self._cut_out(self._found.pop(0), end_ns))
         self._forget()
         return heard
 
-    def _measured(self, step: int, end_ns: int) -> Measured:
+    def _cut_out(self, step: int, end_ns: int) -> Found:
         """Return the sound at a step of what is kept, which ends at *end_ns*."""
         begin = step - _LOOK_BACK + first_sample(self._kept[step - _LOOK_BACK : step + _LOOK_ON])
         peak = np.abs(self._kept[begin : begin + _PEAK_WITHIN]).max()
         back = len(self._kept) - begin
-        return Measured(
+        return Found(
             end_ns - back * NS_PER_S // RATE_HZ,
             min(1.0, float(peak)),
-            measure(self._kept[begin - BEFORE : begin + AFTER]),
+            self._kept[begin - BEFORE : begin + AFTER],
         )
 
     def _forget(self) -> None:
@@ -108,8 +108,8 @@ class KnockDetector:
         """Return what can be told with this block, in the order of time: every sudden sound, with its kind."""
         return tuple(self._told(one) for one in self._finder.feed(block))
 
-    def _told(self, one: Measured) -> KnockHeard:
-        chances = self._classifier.probabilities(one.features[None])[0]
+    def _told(self, one: Found) -> KnockHeard:
+        chances = self._classifier.probabilities(measure(one.around)[None])[0]
         kind, confidence = self._classifier.decide(chances)
         in_row = self._place(one.t_ns) if kind is Sound.KNOCK else 0
         return KnockHeard(one.t_ns, self._seat, one.strength, min(1.0, confidence), kind, in_row)

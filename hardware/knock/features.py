@@ -23,22 +23,23 @@ _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 _LEAST = 1e-5
 
 Row = NDArray[np.float32]
+Values = NDArray[np.float64]
 
 
 def measure(samples: NDArray[np.float32]) -> Row:
-    """Return the features of one sound; how loud it is does not matter.
+    """Return the features of sounds; how loud one is does not matter.
 
     Args:
-        samples: Shape (BEFORE + AFTER,): the sound begins at BEFORE.
+        samples: Shape (..., BEFORE + AFTER): each sound begins at BEFORE.
 
     Returns:
-        Shape (FEATURES,).
+        Shape (..., FEATURES).
     """
     values = samples.astype(np.float64)
-    event = values[BEFORE - _EVENT_BEFORE :]
-    event = event / (np.abs(event).max() + 1e-9)
-    earlier = values[: BEFORE - _EVENT_BEFORE] / (np.abs(values[BEFORE - _EVENT_BEFORE :]).max() + 1e-9)
-    sharp = np.diff(event, n=2, prepend=event[:1], append=event[-1:])
+    event = values[..., BEFORE - _EVENT_BEFORE :]
+    highest = np.abs(event).max(axis=-1, keepdims=True) + 1e-9
+    event, earlier = event / highest, values[..., : BEFORE - _EVENT_BEFORE] / highest
+    sharp = np.diff(event, n=2, prepend=event[..., :1], append=event[..., -1:])
     parts = (
         _colours(event, _LONG, _EDGES_HZ),
         _colours(event, _EARLY, _EARLY_EDGES_HZ),
@@ -49,65 +50,71 @@ def measure(samples: NDArray[np.float32]) -> Row:
         _crossings(event),
         _context(earlier, event),
     )
-    return np.concatenate(parts).astype(np.float32)
+    return np.concatenate(parts, axis=-1).astype(np.float32)
 
 
-def _colours(event: NDArray[np.float64], length: int, edges_hz: tuple[int, ...]) -> NDArray[np.float64]:
+def _colours(event: Values, length: int, edges_hz: tuple[int, ...]) -> Values:
     """Return the share of each band in the first samples, as logarithms."""
     window = np.concatenate([np.ones(length // 2), 0.5 + 0.5 * np.cos(np.linspace(0, np.pi, length // 2))])
-    powers = np.abs(np.fft.rfft(event[:length] * window, 2 * length)) ** 2
-    bands = np.add.reduceat(powers, _bins(edges_hz, 2 * length))[:-1]
-    return np.asarray(np.log10(bands / (bands.sum() + 1e-12) + _LEAST))
+    powers = np.abs(np.fft.rfft(event[..., :length] * window, 2 * length)) ** 2
+    bands = np.add.reduceat(powers, _bins(edges_hz, 2 * length), axis=-1)[..., :-1]
+    return np.asarray(np.log10(bands / (bands.sum(axis=-1, keepdims=True) + 1e-12) + _LEAST))
 
 
-def _fading(event: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fading(event: Values) -> Values:
     """Return the power of broad bands over time, each beside the highest of its band, as logarithms."""
-    frames = np.lib.stride_tricks.sliding_window_view(event, _FRAME)[::_HOP] * np.hanning(_FRAME)
-    powers = np.abs(np.fft.rfft(frames, 2 * _FRAME, axis=1)) ** 2
-    bands = np.add.reduceat(powers, _bins(_BROAD_HZ, 2 * _FRAME), axis=1)[:, :-1]
-    spans = np.stack([bands[first:end].mean(axis=0) for first, end in _SPANS])
-    highest = spans.max(axis=0)
-    own = np.log10(spans / (highest + 1e-12) + 1e-4).ravel()
-    return np.concatenate([own, np.log10(highest / (highest.sum() + 1e-12) + _LEAST)])
+    frames = np.lib.stride_tricks.sliding_window_view(event, _FRAME, axis=-1)[..., ::_HOP, :] * np.hanning(_FRAME)
+    powers = np.abs(np.fft.rfft(frames, 2 * _FRAME, axis=-1)) ** 2
+    bands = np.add.reduceat(powers, _bins(_BROAD_HZ, 2 * _FRAME), axis=-1)[..., :-1]
+    spans = np.stack([bands[..., first:end, :].mean(axis=-2) for first, end in _SPANS], axis=-2)
+    highest = spans.max(axis=-2, keepdims=True)
+    own = np.log10(spans / (highest + 1e-12) + 1e-4)
+    broad = highest[..., 0, :]
+    shares = np.log10(broad / (broad.sum(axis=-1, keepdims=True) + 1e-12) + _LEAST)
+    return np.concatenate([own.reshape(*own.shape[:-2], -1), shares], axis=-1)
 
 
-def _contacts(sharp: NDArray[np.float64]) -> NDArray[np.float64]:
+def _contacts(sharp: Values) -> Values:
     """Return the envelope of the high tones by milliseconds, and how many contacts stand out of it."""
-    steps = sharp[: _CONTACT_STEP * _CONTACT_STEPS].reshape(_CONTACT_STEPS, _CONTACT_STEP)
-    envelope = np.sqrt((steps**2).mean(axis=1))
-    envelope = envelope / (envelope.max() + 1e-12)
-    padded = np.concatenate([[0.0, 0.0], envelope, [0.0, 0.0]])
-    middle = padded[2:-2]
-    peaks = (middle >= padded[1:-3]) & (middle > padded[3:-1]) & (middle > 2 * np.minimum(padded[:-4], padded[4:]))
-    counts = [float((peaks & (middle > share)).sum()) for share in (0.1, 0.2, 0.4)]
-    pairs = np.sqrt((envelope.reshape(-1, 2) ** 2).mean(axis=1))
-    return np.concatenate([np.log10(pairs + 0.01), counts])
+    steps = sharp[..., : _CONTACT_STEP * _CONTACT_STEPS].reshape(*sharp.shape[:-1], _CONTACT_STEPS, _CONTACT_STEP)
+    envelope = np.sqrt((steps**2).mean(axis=-1))
+    envelope = envelope / (envelope.max(axis=-1, keepdims=True) + 1e-12)
+    around = np.zeros((*envelope.shape[:-1], _CONTACT_STEPS + 4))
+    around[..., 2:-2] = envelope
+    valley = np.minimum(around[..., :-4], around[..., 4:])
+    peaks = (envelope >= around[..., 1:-3]) & (envelope > around[..., 3:-1]) & (envelope > 2 * valley)
+    counts = [(peaks & (envelope > share)).sum(axis=-1, dtype=np.float64) for share in (0.1, 0.2, 0.4)]
+    pairs = np.sqrt((envelope.reshape(*envelope.shape[:-1], -1, 2) ** 2).mean(axis=-1))
+    return np.concatenate([np.log10(pairs + 0.01), np.stack(counts, axis=-1)], axis=-1)
 
 
-def _shape(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shape(values: Values) -> Values:
     """Return when shares of the energy have come, as logarithms of milliseconds, and how peaked it is."""
-    energy = np.cumsum(values**2)
-    reached = np.searchsorted(energy, np.array(_SHARES) * energy[-1])
-    peaked = np.abs(values).max() / (np.sqrt((values**2).mean()) + 1e-9)
-    return np.append(np.log10((reached + 8) / 16), np.log10(peaked + 1e-3))
+    energy = np.cumsum(values**2, axis=-1)
+    reached = np.stack([(energy < share * energy[..., -1:]).sum(axis=-1) for share in _SHARES], axis=-1)
+    level = np.sqrt((values**2).mean(axis=-1, keepdims=True)) + 1e-9
+    peaked = np.abs(values).max(axis=-1, keepdims=True) / level
+    return np.concatenate([np.log10((reached + 8) / 16), np.log10(peaked + 1e-3)], axis=-1)
 
 
-def _crossings(event: NDArray[np.float64]) -> NDArray[np.float64]:
+def _crossings(event: Values) -> Values:
     """Return how often the sound crosses zero in its first 8, the next 24 and the next 64 ms, in kHz."""
     signs = event < 0  # not the sign bit: floats know a negative zero, whole numbers do not
-    changes = signs[1:] != signs[:-1]
-    return np.array([changes[a:b].mean() * 16 for a, b in ((_EVENT_BEFORE, 160), (160, 544), (544, 1_568))], np.float64)
+    changes = signs[..., 1:] != signs[..., :-1]
+    spans = ((_EVENT_BEFORE, 160), (160, 544), (544, 1_568))
+    return np.stack([changes[..., first:end].mean(axis=-1) * 16 for first, end in spans], axis=-1)
 
 
-def _context(earlier: NDArray[np.float64], event: NDArray[np.float64]) -> NDArray[np.float64]:
+def _context(earlier: Values, event: Values) -> Values:
     """Return how loud it was before, in parts of the last quarter second, in all tones and in high ones."""
     rows = []
     for now, before in ((event, earlier), (np.diff(event, n=2), np.diff(earlier, n=2))):
-        level = np.sqrt((now[: _LONG // 2] ** 2).mean()) + 1e-9
+        level = np.sqrt((now[..., : _LONG // 2] ** 2).mean(axis=-1, keepdims=True)) + 1e-9
         # The last 25 ms are left out: some recorders smear a sound over what was before it.
-        parts = before[-4_060:-400].reshape(4, -1)
-        rows += [np.sqrt((parts**2).mean(axis=1)) / level, np.abs(parts).max(axis=1) / (np.abs(now).max() + 1e-9)]
-    return np.asarray(np.log10(np.concatenate(rows) + 1e-3))
+        parts = before[..., -4_060:-400].reshape(*before.shape[:-1], 4, -1)
+        loudest = np.abs(now).max(axis=-1, keepdims=True) + 1e-9
+        rows += [np.sqrt((parts**2).mean(axis=-1)) / level, np.abs(parts).max(axis=-1) / loudest]
+    return np.asarray(np.log10(np.concatenate(rows, axis=-1) + 1e-3))
 
 
 def _bins(edges_hz: tuple[int, ...], length: int) -> NDArray[np.int64]:

@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from hardware.knock.classifier import SOUNDS, Array, Classifier
-from hardware.knock.detector import Measured, SoundFinder
-from hardware.knock.features import FEATURES
+from hardware.knock.detector import Found, SoundFinder
+from hardware.knock.features import AFTER, BEFORE, measure
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock_training.contacts import RATE_HZ
 from hardware.knock_training.scenes import Made, Scene, draw_scene
@@ -82,15 +82,15 @@ def collect(seed: int, scenes: int, progress: Callable[[float], None]) -> Exampl
     for index in range(scenes):
         scene = draw_scene(np.random.default_rng([seed, index]), events=_EVENTS)
         knocks += sum(made.kind is Sound.KNOCK for made in scene.made)
-        for one in SoundFinder().feed(SoundBlock(scene.samples, 0, RATE_HZ)):
-            rows.append(one.features)
-            sounds.append(SOUNDS.index(true_sound(one, scene)))
+        found = SoundFinder().feed(SoundBlock(scene.samples, 0, RATE_HZ))
+        around = np.array([one.around for one in found], np.float32).reshape(-1, BEFORE + AFTER)
+        rows.append(measure(around))
+        sounds += [SOUNDS.index(true_sound(one, scene)) for one in found]
         progress((index + 1) / scenes)
-    features = np.array(rows, np.float32).reshape(-1, FEATURES)
-    return Examples(features, np.array(sounds, np.int64), knocks)
+    return Examples(np.concatenate(rows), np.array(sounds, np.int64), knocks)
 
 
-def true_sound(one: Measured, scene: Scene) -> Sound:
+def true_sound(one: Found, scene: Scene) -> Sound:
     """Return what a sound that was found truly is: the hit that began last, or nothing."""
     t_s = one.t_ns / NS_PER_S
     begun = [made for made in scene.made if made.t_s - _EARLY_S <= t_s <= made.until_s + _LATE_S]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,19 +78,52 @@ def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Soun
     kinds = list(shares_of)
     shares = np.array(list(shares_of.values()))
     chosen = [kinds[int(i)] for i in rng.choice(len(kinds), events, p=shares / shares.sum())]
-    made, parts, t_s = [], [], _FIRST_S
+    sounding: list[_Sounding] = []
+    t_s = _FIRST_S
     for kind in chosen:
-        loud = _loudness(rng, kind, hearing)
-        for begin_s, any_loud in _event(rng, kind, table, hearing):
-            sound = any_loud / (np.abs(any_loud).max() + 1e-12) * loud
-            lasts_s = _lasts_s(sound)
-            made.append(Made(kind, t_s + begin_s, t_s + begin_s + lasts_s))
-            parts.append((round((t_s + begin_s) * RATE_HZ) - LEAD, sound))
-        t_s = made[-1].until_s + rng.uniform(*_GAP_S)
-    samples = noise(rng, hearing, round(t_s * RATE_HZ) + 2 * LENGTH)
-    for first, sound in parts:
-        samples[first : first + len(sound)] += sound[: max(0, len(samples) - first)]
-    return Scene(taken(samples[: round(t_s * RATE_HZ)], hearing), tuple(made))
+        sounding += _sounds_of(rng, kind, t_s, table, hearing)
+        t_s = sounding[-1].made.until_s + rng.uniform(*_GAP_S)
+    return _recorded(rng, sounding, t_s, hearing)
+
+
+def scene_of(rng: np.random.Generator, happens: Sequence[tuple[Sound, float]], *, lasts_s: float) -> Scene:
+    """Return a random table in a random room, on which something is told to happen.
+
+    Args:
+        rng: What is drawn from.
+        happens: What makes a sound, and when in seconds, from 0.1 on.
+        lasts_s: Length of the recording.
+    """
+    table, hearing = draw_table(rng), draw_hearing(rng)
+    sounding = [one for kind, t_s in happens for one in _sounds_of(rng, kind, t_s, table, hearing)]
+    return _recorded(rng, sounding, lasts_s, hearing)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sounding:
+    """A sound as loud as it is, shape (N,); it begins LEAD samples after its first."""
+
+    made: Made
+    samples: NDArray[np.float64]
+
+
+def _sounds_of(
+    rng: np.random.Generator, kind: Sound, t_s: float, table: Table, hearing: Hearing
+) -> Iterator[_Sounding]:
+    """Yield the sounds of something that happens at a time."""
+    loud = _loudness(rng, kind, hearing)
+    for begin_s, any_loud in _event(rng, kind, table, hearing):
+        sound = any_loud / (np.abs(any_loud).max() + 1e-12) * loud
+        yield _Sounding(Made(kind, t_s + begin_s, t_s + begin_s + _lasts_s(sound)), sound)
+
+
+def _recorded(rng: np.random.Generator, sounding: Sequence[_Sounding], lasts_s: float, hearing: Hearing) -> Scene:
+    """Return what a recorder takes of sounds in their surroundings."""
+    samples = noise(rng, hearing, round(lasts_s * RATE_HZ) + 2 * LENGTH)
+    for one in sounding:
+        first = round(one.made.t_s * RATE_HZ) - LEAD
+        samples[first : first + len(one.samples)] += one.samples[: max(0, len(samples) - first)]
+    return Scene(taken(samples[: round(lasts_s * RATE_HZ)], hearing), tuple(one.made for one in sounding))
 
 
 def hit(rng: np.random.Generator, kind: Sound, table: Table, hearing: Hearing) -> NDArray[np.float64]:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from hardware.knock.classifier import SOUNDS, Classifier
-from hardware.knock.features import FEATURES
+from hardware.knock.features import FEATURES, measure
 from hardware.knock.heard import Sound
 from hardware.knock_training.contacts import RATE_HZ, Contact, finger_pad, force, frequencies, knuckle, nail
 from hardware.knock_training.fit import Examples, collect, figures, fit, train_knock, weighed
-from hardware.knock_training.scenes import draw_scene
+from hardware.knock_training.scenes import draw_scene, scene_of
 from tests.hardware.knock.sounds import scene
 
 
@@ -66,6 +66,18 @@ def test_most_knocks_are_found_as_sounds_and_taught_as_knocks() -> None:
     examples = collect(9, 3, lambda share: None)
     assert examples.knocks >= 5
     assert 0.9 <= (examples.sounds == 0).sum() / examples.knocks <= 1.05
+
+
+def test_what_is_told_to_happen_is_heard_when_it_does() -> None:
+    happens = [(Sound.TILE, 0.5), (Sound.KNOCK, 1.5), (Sound.SHUFFLE, 3.0)]
+    scene = scene_of(np.random.default_rng(3), happens, lasts_s=6.0)
+    assert len(scene.samples) == 6 * RATE_HZ
+    assert [(one.kind, one.t_s) for one in scene.made if one.t_s in (0.5, 1.5, 3.0)] == happens
+
+
+def test_many_sounds_at_once_have_the_features_of_each() -> None:
+    around = np.random.default_rng(4).normal(0, 0.1, (6, 6_016)).astype(np.float32)
+    assert np.array_equal(measure(around), [measure(one) for one in around])
 
 
 @pytest.mark.slow
