@@ -1,0 +1,255 @@
+"""How often a sound at the table is taken for a pass: simulated games, the real detector, the real sitting.
+
+    python benchmarks/bench_false_passes.py [--games 10] [--hands 3] [--seed 1]
+
+Each game is some hands of a simulated sitting of usual difficulty, of which no picture is drawn: a perfect eye sees its
+tiles, at 10 frames a second, once nothing has moved for 0.4 s. Everything that sounds is modelled: every tile that is
+laid or drawn, every slam, tiles that are dealt or swept away, every knock, and glasses and voices between them. What
+the knock detector makes of it is fed to the sitting 0.2 s later, in place of what the simulation says was heard. The
+players answer what they are asked.
+
+A pass is false where nobody knocked in the 12 s before it, and a knock is missed where no pass follows it in that time.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine import Knock, Rules, Seat, State, apply
+from engine.profiles import profile
+from hardware.knock.detector import KnockDetector
+from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
+from hardware.knock_training.contacts import RATE_HZ
+from hardware.knock_training.scenes import scene_of
+from tallybone.demo_players import answer_of
+from tallybone.inputs import KnockHeard
+from tallybone.live_buttons import knock_meant
+from tallybone.session import feed
+from tallybone.simulation.items import Heard, Lying, NowLying, Planned, Shot, TrueEvent
+from tallybone.simulation.room import MARGIN_PX
+from tallybone.simulation.sitting import Simulation, Wishes
+from tallybone.sitting import ByHand, opened
+from vision.reading import Tile
+from vision.render.motion import STRAIGHT, Film
+from vision.settle import CameFrom
+from vision.table_view import Change, ChangeKind, TableView
+
+_GAMES = (("block", 2), ("draw", 3), ("allfives", 4), ("bones", 2), ("block", 4))
+_NAMES = ("Ann", "Ben", "Cleo", "Dan")
+_SETTLES_NS, _HEARD_LATE_NS, _FOLLOWS_NS = 400_000_000, 200_000_000, 12 * NS_PER_S
+# So many glasses, words and bumps come in a minute; so many tiles at once are a shuffle.
+_OTHERS_A_MINUTE, _SHUFFLED = 6.0, 3
+_OTHERS = (Sound.GLASS, Sound.SPEECH, Sound.NOTHING)
+_BLOCK = 1024
+# Who is asked so often without anything having come of it stops answering.
+_PATIENCE = 4
+
+
+@dataclass(slots=True)
+class Game:
+    """One game, and what came of it.
+
+    Attributes:
+        seconds: How long it took.
+        sounds: What sounded when, in seconds.
+        told: How many sounds were taken for knocks.
+        knocks_ns, passes_ns: When somebody knocked, and when a pass was counted.
+        asked: How many questions were answered.
+    """
+
+    seconds: float = 0.0
+    sounds: list[tuple[Sound, float]] = field(default_factory=list)
+    told: int = 0
+    knocks_ns: list[int] = field(default_factory=list)
+    passes_ns: list[int] = field(default_factory=list)
+    asked: int = 0
+
+    @property
+    def false(self) -> int:
+        """Passes that nobody knocked."""
+        left, wrong = list(self.knocks_ns), 0
+        for pass_ns in self.passes_ns:
+            near = [knock_ns for knock_ns in left if 0 <= pass_ns - knock_ns <= _FOLLOWS_NS]
+            wrong += not near
+            left = [knock_ns for knock_ns in left if not near or knock_ns != near[0]]
+        return wrong
+
+    @property
+    def missed(self) -> int:
+        """Knocks that no pass follows."""
+        return len(self.knocks_ns) - (len(self.passes_ns) - self.false)
+
+    def sound_count(self, *kinds: Sound) -> int:
+        """Return how often something was heard."""
+        return sum(kind in kinds for kind, _ in self.sounds)
+
+
+def main() -> None:
+    """Play the games and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=10)
+    parser.add_argument("--hands", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    games = []
+    for number in range(chosen.games):
+        rules, players = _GAMES[number % len(_GAMES)]
+        game = play(profile(rules), _NAMES[:players], chosen.seed + number, chosen.hands)
+        games.append(game)
+        print(
+            f"{rules} of {players}: {game.seconds:.0f} s, {game.sound_count(Sound.TILE)} tiles, "
+            f"{game.sound_count(Sound.SLAM)} slams, {game.sound_count(Sound.SHUFFLE)} shuffles, "
+            f"{game.sound_count(*_OTHERS)} others; {game.told} sounds taken for a knock; "
+            f"{len(game.knocks_ns)} knocks, {len(game.passes_ns)} passes: {game.false} false, {game.missed} missed; "
+            f"{game.asked} answers",
+            flush=True,
+        )
+    print(
+        f"{len(games)} games of {sum(game.seconds for game in games) / 60:.0f} minutes: "
+        f"{sum(game.false for game in games)} false passes, "
+        f"{sum(game.missed for game in games)} of {sum(len(game.knocks_ns) for game in games)} knocks missed"
+    )
+
+
+def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int) -> Game:
+    """Return what came of one game."""
+    simulation = Simulation(Wishes(rules=rules, players=players, seed=seed, hands=hands))
+    planned = list(simulation.plan())
+    game = Game(seconds=planned[-1].t_ns / NS_PER_S)
+    rng = np.random.default_rng([seed, 1])
+    game.sounds = sounds_of(planned, game, rng)
+    heard = heard_in(rng, game, len(players))
+    table = _Table(simulation, rules, players)
+    for item in (*planned, None):
+        while heard and (item is None or heard[0][0] + _HEARD_LATE_NS <= item.t_ns):
+            t_ns, knock = heard.pop(0)
+            table.came(knock, max(t_ns, table.t_ns), game)
+        if item is not None:
+            table.follow(item, game)
+    return game
+
+
+def sounds_of(planned: Sequence[Planned], game: Game, rng: np.random.Generator) -> list[tuple[Sound, float]]:
+    """Return what sounds when, in seconds; note when somebody knocks."""
+    sounds: list[tuple[Sound, float]] = []
+    lying: tuple[Lying, ...] = ()
+    slam_ns: int | None = None
+    for item in planned:
+        match item:
+            case NowLying(t_ns=t_ns, tiles=tiles):
+                moved = len(set(tiles) ^ set(lying))
+                kind = Sound.SLAM if slam_ns == t_ns else Sound.TILE if moved < _SHUFFLED else Sound.SHUFFLE
+                sounds += [(kind, t_ns / NS_PER_S)] if moved else []
+                lying = tiles
+            case Heard(t_ns=t_ns, said=KnockHeard()):
+                slam_ns = t_ns
+                sounds.append((Sound.KNOCK, t_ns / NS_PER_S))
+            case _:
+                pass
+    slammed = {t_s for kind, t_s in sounds if kind is Sound.SLAM}
+    sounds = [one for one in sounds if one[0] is not Sound.KNOCK or one[1] not in slammed]
+    game.knocks_ns = [round(t_s * NS_PER_S) for kind, t_s in sounds if kind is Sound.KNOCK]
+    others = rng.uniform(1, game.seconds, rng.poisson(_OTHERS_A_MINUTE * game.seconds / 60)).tolist()
+    return sorted([*sounds, *((_OTHERS[int(rng.integers(3))], t_s) for t_s in others)], key=lambda one: one[1])
+
+
+def heard_in(rng: np.random.Generator, game: Game, seats: int) -> list[tuple[int, KnockHeard]]:
+    """Return what the detector takes for knocks, as the sitting is told of it."""
+    scene = scene_of(rng, game.sounds, lasts_s=game.seconds + 3)
+    detector = KnockDetector()
+    heard: list[tuple[int, KnockHeard]] = []
+    for first in range(0, len(scene.samples), _BLOCK):
+        block = SoundBlock(scene.samples[first : first + _BLOCK], first * NS_PER_S // RATE_HZ)
+        told = [one for one in detector.feed(block) if one.kind is Sound.KNOCK]
+        heard += [(one.t_ns, knock_meant(one, seats)) for one in told]
+    game.told = len(heard)
+    return heard
+
+
+class _Table:
+    """A sitting with a perfect eye, and players who know what they have done."""
+
+    def __init__(self, simulation: Simulation, rules: Rules, players: tuple[str, ...]) -> None:
+        room = simulation.room
+        self._film = Film(room.scene, seed=1, margin_px=MARGIN_PX, rng=np.random.default_rng(1))
+        self._zones, self._size_px = room.zones, (room.width_px, room.height_px)
+        self._session, _ = opened(rules, players, room.zones)
+        self._truth = State()
+        self._lying: tuple[Lying, ...] = ()
+        self._seen: dict[Lying, Tile] = {}
+        self._moved_ns: int | None = None
+        self._moved_since_ns: int | None = None
+        self.t_ns = 0
+
+    def follow(self, item: Planned, game: Game) -> None:
+        """Take in what comes next."""
+        self.t_ns = max(self.t_ns, item.t_ns)
+        match item:
+            case TrueEvent(event=event):
+                self._truth, _ = apply(self._truth, event)
+            case NowLying(tiles=tiles):
+                self._lying = tiles
+            case Heard(said=said) if not isinstance(said, KnockHeard):
+                self.came(said, item.t_ns, game)
+            case Shot():
+                self._look(item, game)
+            case _:
+                pass
+
+    def came(self, item: ByHand | TableView, t_ns: int, game: Game) -> None:
+        """Feed the sitting, and let the players answer."""
+        self.t_ns = t_ns
+        self._feed(item, game)
+        for _ in range(_PATIENCE):
+            answer = answer_of(self._session, self._truth) if self._session.questions else None
+            if answer is None:
+                return
+            before = self._session
+            self._feed(answer, game)
+            game.asked += 1
+            if self._session == before:
+                return
+
+    def _feed(self, item: ByHand | TableView, game: Game) -> None:
+        known = len(self._session.state.log)
+        self._session, _ = feed(self._session, item, t_ns=self.t_ns)
+        game.passes_ns += [self.t_ns for event in self._session.state.log[known:] if isinstance(event, Knock)]
+
+    def _look(self, shot: Shot, game: Game) -> None:
+        """See one frame: what moves, or what has changed since it last lay still."""
+        if shot.moment.reaches or shot.moment.moving:
+            self._moved_since_ns = shot.t_ns if self._moved_ns is None else self._moved_since_ns
+            self._moved_ns = shot.t_ns
+        is_settled = self._moved_ns is None or shot.t_ns - self._moved_ns >= _SETTLES_NS
+        changes = tuple(self._changes()) if is_settled else ()
+        came_from = self._came_from() if changes else ()
+        since_ns = self._moved_since_ns
+        if is_settled:
+            self._moved_ns = None
+        view = TableView(
+            tuple(self._seen.values()), (), changes, is_settled, since_ns, came_from, size_px=self._size_px
+        )
+        self.came(view, shot.t_ns, game)
+
+    def _changes(self) -> Iterator[Change]:
+        now = set(self._lying)
+        for gone in [one for one in self._seen if one not in now]:
+            yield Change(ChangeKind.REMOVED, self._seen.pop(gone))
+        fresh = [one for one in self._lying if one not in self._seen]
+        for one, tile in zip(fresh, self._film.truth([one.placed for one in fresh], STRAIGHT), strict=True):
+            self._seen[one] = tile
+            yield Change(ChangeKind.PLACED, tile)
+
+    def _came_from(self) -> tuple[CameFrom, ...]:
+        """Return the side of whose turn it really is: what he did is told only once it is over."""
+        hand = None if self._truth.game is None else self._truth.game.hand
+        seat: Seat | None = None if hand is None else hand.turn
+        return () if seat is None or not self._zones.seats else (CameFrom(self._zones.seats[seat].side, 1.0),)
+
+
+if __name__ == "__main__":
+    main()
