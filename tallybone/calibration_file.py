@@ -16,6 +16,7 @@ from calibration.errors import CalibrationError
 from calibration.knock import KnockKept
 from calibration.lens import Lens
 from calibration.table import Table
+from calibration.tile_set import TileSet
 from calibration.zones import TableZones
 from tallybone.json_values import JsonValueError, from_json, to_json
 
@@ -50,13 +51,14 @@ class LightKept:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What is known of a camera and its table; None for what was not measured."""
+    """What is known of a camera, its table and the tiles on it; None for what was not measured."""
 
     lens: Lens | None = None
     table: Table | None = None
     zones: TableZones | None = None
     light: LightKept | None = None
     knock: KnockKept | None = None
+    set: TileSet | None = None
 
 
 def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Path:
@@ -117,8 +119,8 @@ def parse_calibration(text: str) -> Calibration:
 def format_calibration(calibration: Calibration) -> str:
     """Return a calibration as JSON.
 
-    >>> parse_calibration(format_calibration(Calibration()))
-    Calibration(lens=None, table=None, zones=None, light=None, knock=None)
+    >>> parse_calibration(format_calibration(Calibration())) == Calibration()
+    True
     """
     said = _rounded(to_json(calibration, Calibration))
     return json.dumps({"version": VERSION, "sha256": _checksum(said), "calibration": said}, indent=1) + "\n"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
+from calibration.errors import CalibrationError
 from tallybone.choices import TileSet
 from tallybone.reading_json import format_reading
 from tallybone.reading_progress import reading_progress
@@ -38,6 +39,7 @@ def read_photos(
     tile_set: TileSet = TileSet.AUTO,
     as_json: bool = False,
     annotate_into: Path | None = None,
+    calibration: Path | None = None,
     read_picture: ReadPicture | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
@@ -49,6 +51,7 @@ def read_photos(
         tile_set: The set on the table, where it is known.
         as_json: Print a line of JSON per picture instead of a table.
         annotate_into: Folder for pictures with what was read drawn over them; made if need be.
+        calibration: The file with what was learned of the tiles, if any was.
         read_picture: What reads a picture; by default the shipped reader.
         out: Where results go, by default stdout.
         err: Where progress and errors go, by default stderr.
@@ -59,8 +62,8 @@ def read_photos(
     run = _Run(out=Console(file=out or sys.stdout, highlight=False), err=Console(file=err or sys.stderr, stderr=True))
     try:
         album = None if annotate_into is None else Album(annotate_into)
-        read_picture = read_picture or shipped_reader(tile_set)
-    except (VisionError, OSError) as error:
+        read_picture = read_picture or shipped_reader(tile_set, calibration)
+    except (CalibrationError, VisionError, OSError) as error:
         run.complain(str(error))
         return 1
     for index, photo in enumerate(photos):
@@ -78,15 +81,18 @@ def read_photos(
     return run.exit_code
 
 
-def shipped_reader(tile_set: TileSet) -> ReadPicture:
-    """Return the reader with the classifiers that the package ships.
+def shipped_reader(tile_set: TileSet, calibration: Path | None = None) -> ReadPicture:
+    """Return the reader with the classifiers that the package ships, and what was learned of the user's own tiles.
 
     Raises:
-        ModelError: If their file is absent or of another version.
+        CalibrationError: If there is no such calibration, or it is damaged.
+        ModelError: If a classifier's file is absent or of another version.
     """
+    from tallybone.own_tiles import reader_with_set
     from vision.reader import load_reader
 
-    return load_reader(tile_set.max_pips).read
+    reader = load_reader(tile_set.max_pips)
+    return (reader if calibration is None else reader_with_set(reader, calibration)).read
 
 
 @dataclass(slots=True)

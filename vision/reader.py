@@ -14,6 +14,7 @@ from vision.halves import HalfNetwork, load_halves
 from vision.heads import DOWN, UP, ReaderHeads, load_heads
 from vision.joins import find_joins
 from vision.odds import log_odds
+from vision.own_set import OwnSet
 from vision.poses import Points, Poses, corners, half_centers
 from vision.pyramid import Image, Level, build_pyramid
 from vision.reading import Face, Guess, Half, PointPx, Reading, Tile
@@ -37,12 +38,14 @@ class Reader:
         finder: What finds tiles, see `vision.finder.load_finder`.
         halves: What looks at halves, see `vision.halves.load_halves`.
         max_pips: The highest number of the set, 6 to 18, or None where it is not known.
+        own_set: What was learned of the set on the table, or None.
     """
 
     heads: ReaderHeads
     finder: Finder
     halves: HalfNetwork
     max_pips: int | None = None
+    own_set: OwnSet | None = None
 
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
         """Return what lies on the table.
@@ -117,20 +120,30 @@ class Reader:
 
     def _pips_at(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
         """Return the probability of each number from 0 to 18 for both halves at one look, shape (N, 2, 19)."""
-        probabilities = self.heads.pips.probabilities(self.halves.describe(levels, poses)).astype(np.float64)
+        described = self.halves.describe(levels, poses)
+        if self.own_set is None:
+            probabilities = self.heads.pips.probabilities(described).astype(np.float64)
+        else:
+            probabilities = self.own_set.probabilities(self.heads.pips, described)
         return probabilities.reshape(2, len(poses), probabilities.shape[1]).swapaxes(0, 1)
 
 
-def load_reader(max_pips: int | None = None) -> Reader:
+def load_reader(max_pips: int | None = None, own_set: OwnSet | None = None) -> Reader:
     """Return the eye with what the package ships.
 
     Args:
-        max_pips: The highest number of the set, 6 to 18, or None where it is not known.
+        max_pips: The highest number of the set, 6 to 18, or None where it is not known, or is that of *own_set*.
+        own_set: What was learned of the set on the table. It is not used where *max_pips* is a higher number: then
+            another set lies there.
 
     Raises:
         ModelError: If a file of it is absent or of another version.
     """
-    return Reader(load_heads(), load_finder(), load_halves(), max_pips)
+    if own_set is not None and max_pips is not None and max_pips > own_set.max_pips:
+        own_set = None
+    if own_set is not None and max_pips is None:
+        max_pips = own_set.max_pips
+    return Reader(load_heads(), load_finder(), load_halves(), max_pips, own_set)
 
 
 def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> Tile:

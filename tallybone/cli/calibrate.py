@@ -1,4 +1,4 @@
-"""Commands that calibrate: sheets to print, lens and table."""
+"""Commands that calibrate: sheets to print, lens, table and tile set."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import typer
 
 from calibration.pi_lenses import PiCamera
 from calibration.sheet import Paper
+from tallybone.choices import TileSet
 from tallybone.cli.app import app
 
 calibrate_app = typer.Typer(
-    help="Measure lens and table, so that places are exact.",
+    help="Measure lens and table, so that places are exact; learn your tiles.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -86,6 +87,34 @@ def _table(
         raise typer.BadParameter("--corners and --size belong together")
     given = TableGiven(pair_of(tile, "--tile"), thickness, ruler, _corners(corners), pair_of(size, "--size"))
     raise typer.Exit(calibrate_table(picture, path_of(file, camera), given))
+
+
+@calibrate_app.command("set")
+def _set(
+    pictures: Annotated[
+        list[Path],
+        typer.Argument(metavar="PICTURE", help="The whole set face up in any order, or as much as you have."),
+    ],
+    *,
+    tile_set: Annotated[TileSet, typer.Option("--set", help="Which set it is.")] = TileSet.AUTO,
+    tiles: Annotated[
+        str, typer.Option(metavar="N=A-B ...", help="Pips of tiles that were taken for others, by their number.")
+    ] = "",
+    annotate: Annotated[
+        Path | None, typer.Option(metavar="DIR", file_okay=False, help="Draw the tiles with their numbers here.")
+    ] = None,
+    camera: CameraOption = "table",
+    file: FileOption = None,
+) -> None:
+    """Learn your own tiles from one picture of them, or a few, so that their pips are read better."""
+    from tallybone.calibrate_set_command import calibrate_set, parse_tiles
+
+    try:
+        said = parse_tiles(tiles)
+    except ValueError as error:
+        raise typer.BadParameter(f"--tiles: {error}") from None
+    into = path_of(file, camera)
+    raise typer.Exit(calibrate_set(pictures, into, tile_set=tile_set, said=said, annotate_into=annotate))
 
 
 def path_of(file: Path | None, camera: str) -> Path:

@@ -21,11 +21,16 @@ def _read(
         Path | None,
         typer.Option(metavar="DIR", file_okay=False, help="Write each picture here with what was read drawn over it."),
     ] = None,
+    calibration: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Read your own tiles, which `calibrate set` has learned.")
+    ] = None,
 ) -> None:
     """Read the tiles in photographs of a table: pips, places, joins."""
     from tallybone.read_command import read_photos
 
-    raise typer.Exit(read_photos(photos, tile_set=tile_set, as_json=as_json, annotate_into=annotate))
+    raise typer.Exit(
+        read_photos(photos, tile_set=tile_set, as_json=as_json, annotate_into=annotate, calibration=calibration)
+    )
 
 
 @app.command("evaluate")

@@ -275,7 +275,7 @@ class Blinking(Reader):
 
 def blinking(reads: int) -> Perception:
     whole = reader()
-    return Perception(Blinking(whole.heads, whole.finder, whole.halves, whole.max_pips, [True] * reads))
+    return Perception(Blinking(whole.heads, whole.finder, whole.halves, whole.max_pips, blind=[True] * reads))
 
 
 @pytest.mark.slow

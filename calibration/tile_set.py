@@ -1,0 +1,146 @@
+"""The user's own set of tiles as it is kept: what it looks like, its tiles, and how to read them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass, replace
+from importlib import resources
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.errors import RefusedError
+from calibration.tile_set_labels import TileCount, count_tiles
+from calibration.tile_set_learn import Learned, own_set_if_better
+from calibration.tile_set_look import SetLook
+from vision.own_set import OwnSet
+from vision.own_set_fit import Restraint, look
+from vision.reader import Reader
+from vision.tile_sheet import TileSheet
+
+_JPEG_QUALITY = 92
+# What an own set was made with: with another network or head its weights mean nothing.
+_EYE = ("halves.onnx", "reader.npz")
+
+
+@dataclass(frozen=True, slots=True)
+class TileSet:
+    """A set that was shown.
+
+    Attributes:
+        max_pips: Its highest number.
+        tiles: Pips of both halves of each tile on the sheet, in order.
+        sheet: The tiles cut out, as JPEG in base64: what it takes to learn from them again.
+        look: Colours, bar and size.
+        eye: Which network and heads the weights belong to.
+        weights: Of `OwnSet`, as float16 in base64, row by row; empty where the shipped eye reads as well without.
+        strength, believed: The restraint that they were fitted with.
+        misread: Shares of halves in views of tiles that were kept back: by the shipped eye, and as learned.
+    """
+
+    max_pips: int
+    tiles: tuple[tuple[int, int], ...]
+    sheet: str
+    look: SetLook
+    eye: str
+    weights: str
+    strength: float
+    believed: float
+    misread: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        if not 6 <= self.max_pips <= 18:
+            raise ValueError(f"max_pips: expected 6 to 18, got {self.max_pips}")
+        if not all(0 <= pips <= self.max_pips for tile in self.tiles for pips in tile):
+            raise ValueError(f"tiles: expected pips of 0 to {self.max_pips}")
+
+    @property
+    def count(self) -> TileCount:
+        """What is missing and what is there twice."""
+        return count_tiles(np.array(self.tiles, np.int64).reshape(-1, 2), self.max_pips)
+
+
+def tile_set_of(learned: Learned, set_look: SetLook) -> TileSet:
+    """Return what is kept of what was learned."""
+    packed = cv2.imencode(".jpg", learned.sheet.image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])[1]
+    return TileSet(
+        learned.max_pips,
+        tuple((first, second) for first, second in learned.pips.tolist()),
+        base64.b64encode(packed.tobytes()).decode(),
+        set_look,
+        shipped_eye(),
+        "" if learned.own_set is None else _as_text(learned.own_set.weights),
+        learned.restraint.strength,
+        learned.restraint.believed,
+        _rounded(learned.misread),
+    )
+
+
+def with_shipped_eye(kept: TileSet, reader: Reader) -> TileSet:
+    """Return a set as the shipped eye reads it: fitted again to the kept tiles where the eye is another one now.
+
+    Raises:
+        RefusedError: If the kept tiles are damaged.
+    """
+    if kept.eye == shipped_eye():
+        return kept
+    restraint = Restraint(kept.strength, kept.believed)
+    views = look(_sheet_of(kept), reader.halves, reader.heads.pips, kept.max_pips, np.random.default_rng(1))
+    own, shares = own_set_if_better(views, np.array(kept.tiles, np.int64), restraint)
+    weights = "" if own is None else _as_text(own.weights)
+    return replace(kept, eye=shipped_eye(), weights=weights, misread=_rounded(shares))
+
+
+def own_set_of(kept: TileSet) -> OwnSet | None:
+    """Return what reads a set, or None where the shipped eye alone does.
+
+    Raises:
+        RefusedError: If its weights are damaged, or belong to an eye that is not the shipped one.
+    """
+    if kept.eye != shipped_eye():
+        raise RefusedError("the tile set was learned with another version of the eye; calibrate it anew")
+    if not kept.weights:
+        return None
+    try:
+        weights = np.frombuffer(base64.b64decode(kept.weights, validate=True), np.float16).astype(np.float64)
+        return OwnSet(weights.reshape(-1, kept.max_pips + 1), kept.believed)
+    except (binascii.Error, ValueError) as error:
+        raise RefusedError(f"what was learned of the tile set is damaged ({error}); calibrate it anew") from None
+
+
+def own_reader(reader: Reader, kept: TileSet) -> Reader:
+    """Return a reader that reads this set; the same one where another set is told, or nothing was learned.
+
+    Raises:
+        RefusedError: If what is kept is damaged.
+    """
+    if reader.max_pips is not None and reader.max_pips > kept.max_pips:
+        return reader
+    own = own_set_of(with_shipped_eye(kept, reader))
+    return replace(reader, own_set=own, max_pips=kept.max_pips if reader.max_pips is None else reader.max_pips)
+
+
+def shipped_eye() -> str:
+    """Return which network and heads the package ships: the beginning of a SHA-256."""
+    files = resources.files("vision").joinpath("models")
+    return hashlib.sha256(b"".join(files.joinpath(name).read_bytes() for name in _EYE)).hexdigest()[:16]
+
+
+def _sheet_of(kept: TileSet) -> TileSheet:
+    try:
+        packed = np.frombuffer(base64.b64decode(kept.sheet, validate=True), np.uint8)
+        image = cv2.imdecode(packed, cv2.IMREAD_COLOR)
+        return TileSheet(np.asarray(image, np.uint8), len(kept.tiles))
+    except (binascii.Error, ValueError, TypeError, cv2.error):
+        raise RefusedError("the picture of the tile set is damaged; calibrate it anew") from None
+
+
+def _rounded(shares: tuple[float, float]) -> tuple[float, float]:
+    return round(shares[0], 5), round(shares[1], 5)
+
+
+def _as_text(weights: NDArray[np.float64]) -> str:
+    return base64.b64encode(weights.astype(np.float16).tobytes()).decode()

@@ -1,0 +1,185 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibration.assignment import cheapest_columns
+from calibration.errors import RefusedError
+from calibration.tile_set import TileSet, own_reader, own_set_of, tile_set_of, with_shipped_eye
+from calibration.tile_set_labels import TileCount, all_pairs, count_tiles, label_tiles, margins
+from calibration.tile_set_learn import Learned, learn_set, own_set_if_better
+from calibration.tile_set_look import BarSeen, PipColors, look_of
+from calibration.tile_set_picture import draw_tiles
+from tallybone.calibration_file import Calibration, format_calibration, parse_calibration
+from tests.vision.whole_set import draw_whole_set
+from vision.heads import UP
+from vision.own_set_fit import Restraint, Views, look
+from vision.poses import half_centers
+from vision.reader import Reader, load_reader
+from vision.render.looks import CLASSIC
+from vision.render.paint import Rendered, render
+from vision.training.held_out import true_halves
+from vision.training.samples import true_pips, truth_poses
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    """An eye that takes much for a 3, as an eye may that has never seen such tiles."""
+    shipped = load_reader(6)
+    pips = shipped.heads.pips
+    toward_3 = (pips.biases[-1] + 7 * np.eye(19)[3]).astype(np.float32)
+    return replace(shipped, heads=replace(shipped.heads, pips=replace(pips, biases=(*pips.biases[:-1], toward_3))))
+
+
+@pytest.fixture(scope="module")
+def shown() -> Rendered:
+    """A double-six without its 0-3."""
+    rng = np.random.default_rng(5)
+    return render(draw_whole_set(CLASSIC, 6, rng, left_out=(3,)), rng)
+
+
+@pytest.fixture(scope="module")
+def learned(reader: Reader, shown: Rendered) -> Learned:
+    return learn_set([shown.image], reader)
+
+
+@pytest.fixture(scope="module")
+def kept(learned: Learned) -> TileSet:
+    return tile_set_of(learned, look_of(learned, None))
+
+
+def true_labels(learned: Learned, shown: Rendered) -> np.ndarray:
+    poses, faces = truth_poses(shown.truth)
+    which = true_halves(half_centers(learned.seen[0].poses), poses[faces == UP])
+    return true_pips(shown.truth).ravel()[which].reshape(-1, 2)
+
+
+def logs_of(pips: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """An eye that says 0.97 for what it sees."""
+    chances = np.full((*pips.shape, 7), 0.005)
+    np.put_along_axis(chances, pips[..., None], 0.97, axis=2)
+    return np.log(chances * rng.uniform(0.8, 1.2, chances.shape))
+
+
+def test_a_row_takes_what_the_cheaper_row_leaves() -> None:
+    costs = np.array([[1.0, 2.0, 9.0], [1.0, 5.0, 9.0], [1.0, 2.0, 3.0]])
+    assert cheapest_columns(costs).tolist() == [1, 0, 2]
+    with pytest.raises(ValueError, match="at most as many rows"):
+        cheapest_columns(costs.T[:, :2])
+
+
+def test_a_whole_set_puts_misread_halves_right() -> None:
+    rng = np.random.default_rng(3)
+    true = all_pairs(6)[rng.permutation(28)]
+    seen = true.copy()
+    # Three tiles are misread, so that each is taken for one that lies there too.
+    for at in (2, 11, 20):
+        seen[at, 0] = (seen[at, 0] + 1) % 7
+    logs = logs_of(seen, rng)
+    # What is misread is less sure, and the true number comes second.
+    for at in (2, 11, 20):
+        logs[at, 0, seen[at, 0]], logs[at, 0, true[at, 0]] = np.log(0.6), np.log(0.3)
+    assert (np.sort(logs.argmax(axis=2), axis=1) != np.sort(true, axis=1)).any(axis=1).sum() == 3
+    assert (label_tiles(logs) == true).all()
+
+
+def test_two_tiles_that_are_surely_alike_are_there_twice() -> None:
+    rng = np.random.default_rng(3)
+    pips = all_pairs(6)[[*range(10), 4]]
+    found = label_tiles(2 * logs_of(pips, rng))
+    assert (found == pips).all()
+    assert count_tiles(found, 6).twice == ((0, 4),)
+    assert len(count_tiles(found, 6).missing) == 18
+
+
+def test_what_is_said_by_hand_counts() -> None:
+    pips = all_pairs(6)
+    found = label_tiles(logs_of(pips, np.random.default_rng(3)), {0: (6, 6)})
+    assert found[0].tolist() == [6, 6]
+    assert (np.sort(found[1:27], axis=1) == pips[1:27]).all()
+
+
+def test_a_tile_that_could_be_the_missing_one_has_a_small_margin() -> None:
+    pips = all_pairs(6)[:27]  # 6-6 is missing
+    logs = logs_of(pips, np.random.default_rng(3))
+    logs[26, 0, :] = np.log([0.01, 0.01, 0.01, 0.01, 0.01, 0.5, 0.45])  # 5-6, or 6-6
+    ahead = margins(logs, label_tiles(logs), [0, 26])
+    assert ahead[1] < 0.5 < 4 < ahead[0]
+
+
+def test_every_tile_of_a_rendered_set_is_labelled_right_and_the_missing_one_named(
+    learned: Learned, shown: Rendered
+) -> None:
+    assert (learned.pips == true_labels(learned, shown)).all()
+    assert count_tiles(learned.pips, 6) == TileCount(missing=((0, 3),), twice=())
+    assert learned.doubtful == ()
+
+
+def test_tiles_kept_back_are_read_five_times_better(learned: Learned) -> None:
+    shipped, own = learned.misread
+    assert shipped > 0.02
+    assert own < shipped / 5
+    assert learned.own_set is not None
+
+
+def test_what_reads_no_better_is_refused(learned: Learned, reader: Reader) -> None:
+    views = look(learned.sheet, reader.halves, reader.heads.pips, 6, np.random.default_rng(1), views=3)
+    knows = np.log(np.eye(7)[learned.pips] + 1e-9)[None].repeat(3, axis=0)
+    own, (shipped, learned_share) = own_set_if_better(Views(views.seen, knows), learned.pips, Restraint(0.001, 0.0))
+    assert (own, shipped) == (None, 0.0)
+    assert learned_share >= 0
+
+
+def test_the_look_is_told(kept: TileSet) -> None:
+    assert kept.look.pips is PipColors.DARK
+    assert kept.look.bar is BarSeen.LINE
+    assert kept.look.length_to_width == pytest.approx(CLASSIC.length_mm / CLASSIC.width_mm, abs=0.06)
+    assert min(kept.look.face_rgb) > 150
+    assert all(rgb is not None and max(rgb) < 120 for rgb in kept.look.pips_rgb)
+
+
+def test_the_file_gives_back_what_reads_the_set(kept: TileSet, learned: Learned, reader: Reader) -> None:
+    again = parse_calibration(format_calibration(Calibration(set=kept))).set
+    assert again == kept
+    own = own_set_of(kept)
+    assert own is not None
+    assert learned.own_set is not None
+    assert own.weights == pytest.approx(learned.own_set.weights, abs=1e-3 * np.abs(learned.own_set.weights).max())
+    assert own_reader(reader, kept).own_set is not None
+
+
+def test_a_game_with_a_larger_set_is_read_without_it(kept: TileSet, reader: Reader) -> None:
+    assert own_reader(replace(reader, max_pips=9), kept).own_set is None
+    assert own_reader(replace(reader, max_pips=None), kept).max_pips == 6
+
+
+def test_another_eye_learns_again_from_the_kept_tiles(kept: TileSet, reader: Reader) -> None:
+    of_old = replace(kept, eye="another", weights="")
+    with pytest.raises(RefusedError, match="another version of the eye"):
+        own_set_of(of_old)
+    again = with_shipped_eye(of_old, reader)
+    assert again.eye == kept.eye
+    assert own_set_of(again) is not None
+
+
+@pytest.mark.parametrize("field", ["weights", "sheet"])
+def test_damage_is_named(kept: TileSet, reader: Reader, field: str) -> None:
+    damaged = {"weights": replace(kept, weights="AAAA"), "sheet": replace(kept, sheet="AAAA", eye="another")}[field]
+    with pytest.raises(RefusedError, match="damaged"):
+        own_reader(reader, damaged)
+
+
+def test_too_few_tiles_are_refused(reader: Reader) -> None:
+    rng = np.random.default_rng(5)
+    few = render(draw_whole_set(CLASSIC, 6, rng, left_out=tuple(range(22))), rng)
+    with pytest.raises(RefusedError, match="6 tiles are seen face up, and 10"):
+        learn_set([few.image], reader)
+
+
+def test_tiles_are_drawn_with_their_numbers(learned: Learned) -> None:
+    plain, doubted = draw_tiles(learned), draw_tiles(replace(learned, doubtful=(0,)))
+    assert plain.shape == doubted.shape
+    different = np.argwhere((plain != doubted).any(axis=2))
+    assert len(different) > 0
+    assert different[:, 0].max() < 26
+    assert different[:, 1].max() < 200

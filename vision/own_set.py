@@ -1,0 +1,66 @@
+"""What was learned of one set of tiles: a small addition to the shipped pips head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.heads import Array, Head
+
+# Shipped probabilities below count as this: whatever the head rules out may still be so on a set it never saw.
+_LEAST_CHANCE = 1e-6
+_NEVER = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnSet:
+    """Reads the pips of one set: the shipped head's log probabilities, and a linear layer on what it looks at.
+
+    Attributes:
+        weights: Shape (F + 1, K) for the numbers 0 to K - 1; the last row is added whatever is seen.
+        believed: How far the shipped head's log probabilities count, 0 to 1.
+    """
+
+    weights: NDArray[np.float64]
+    believed: float
+
+    def __post_init__(self) -> None:
+        if self.weights.ndim != 2 or not 7 <= self.weights.shape[1] <= 19:
+            raise ValueError(f"weights must have shape (F + 1, 7 to 19), but got {self.weights.shape}")
+
+    @property
+    def max_pips(self) -> int:
+        """The highest number of the set."""
+        return int(self.weights.shape[1]) - 1
+
+    def probabilities(self, head: Head, described: Array) -> NDArray[np.float64]:
+        """Return the probability of each number of halves, shape (N, 19), next to 0 for those above its highest.
+
+        Args:
+            head: The shipped pips head.
+            described: Shape (N, F), what the half network says.
+        """
+        count = self.weights.shape[1]
+        outputs = self.believed * shipped_logs(head, described, count) + looked_at(head, described) @ self.weights
+        chances = np.full((len(described), 19), _NEVER)
+        chances[:, :count] = softmax(outputs)
+        return chances
+
+
+def looked_at(head: Head, described: Array) -> NDArray[np.float64]:
+    """Return what an own set weighs, shape (N, F + 1): what is seen of halves in the head's own scale, and 1."""
+    seen = (described - head.mean) / head.scale
+    return np.concatenate([seen, np.ones((len(seen), 1))], axis=1, dtype=np.float64)
+
+
+def shipped_logs(head: Head, described: Array, count: int) -> NDArray[np.float64]:
+    """Return the shipped head's log probabilities of the numbers below *count*, shape (N, count)."""
+    return np.log(head.probabilities(described)[:, :count].astype(np.float64) + _LEAST_CHANCE)
+
+
+def softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities, shape (N, K), from outputs of that shape."""
+    raised = np.exp(outputs - outputs.max(axis=1, keepdims=True, initial=-np.inf))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
