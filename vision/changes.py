@@ -111,10 +111,7 @@ def differences_between(
     Raises:
         PictureSizeError: If the pictures differ in size.
     """
-    if before.small.shape != after.small.shape:
-        raise PictureSizeError(
-            f"pictures must have the same size, but got {before.small.shape} and {after.small.shape}"
-        )
+    require_same_size(before, after)
     if motion is None:
         motion = _scaled(_camera_motion(before.small, after.small), before.scale)
     aligned = before.seen_by(motion).small
@@ -125,6 +122,18 @@ def differences_between(
         after.small < cv2.LUT(cv2.erode(aligned, around), darkest)
     )
     return Difference(outside[..., 0] | outside[..., 1] | outside[..., 2], motion, before.scale)
+
+
+def require_same_size(before: TablePicture, after: TablePicture) -> None:
+    """Refuse pictures that cannot be compared.
+
+    Raises:
+        PictureSizeError: If they differ in size.
+    """
+    if before.small.shape != after.small.shape:
+        raise PictureSizeError(
+            f"pictures must have the same size, but got {before.small.shape} and {after.small.shape}"
+        )
 
 
 def _limits(before: Image, after: Image) -> tuple[NDArray[np.int16], NDArray[np.int16]]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.aim import STRAIGHT_ON, Aim
+from vision.aiming import Agreement, Anchor, find_aim
 from vision.candidates import Filter
-from vision.changes import Difference, TablePicture, differences_between
+from vision.changes import Difference, TablePicture, differences_between, require_same_size
 from vision.covering import covered, overlooked
 from vision.finder import Focus
 from vision.happenings import came_and_went, kept, reread
@@ -36,11 +39,18 @@ _NEW_TO_TABLE = 0.4
 _MAY_BE_AIMED_ANEW, _MOST_TOUCHED = 0.3, 0.6
 # Where so much differs however the picture is moved, this is not the table as it was known.
 _NOT_THE_TABLE = 0.5
+# A known tile of which this share of a half is out of the picture cannot be followed.
+_OUT_OF_SIGHT = 0.5
+# Around what has changed, in pixels of the small picture, the remembered table is renewed: shadows and soft edges.
+_CHANGED_AROUND_PX = 9
 # Something new where no tile was found is looked at so often; then it is part of the table.
 _MOST_OVERLOOKED = 5
 _LOST = (
     "the table cannot be made out: the camera was moved, or the light has changed;"
     " put it back as it was, or start again"
+)
+_TOO_FAR = (
+    "the camera was moved so far that it does not see all tiles any more; put it back as it was, the game waits so long"
 )
 
 
@@ -56,7 +66,11 @@ class Start(StrEnum):
 
 
 class Perception:
-    """Follows a table from one settled picture to the next, all from one place."""
+    """Follows a table from one settled picture to the next.
+
+    All places are those of the first picture: where the camera was moved since then, pictures are straightened before
+    they are looked at.
+    """
 
     def __init__(self, reader: Reader, start: Start = Start.EMPTY) -> None:
         """Start without a picture."""
@@ -68,9 +82,14 @@ class Perception:
         self._overlooked = 0
         self._joins: tuple[Join, ...] = ()
         self._size_px: tuple[int, int] | None = None
+        self._aim = STRAIGHT_ON
+        self._anchor: Anchor | None = None
+        self._has_detail = False
 
     @classmethod
-    def resumed(cls, reader: Reader, *, empty: Image | None, last: Image, tiles: tuple[Tile, ...]) -> Perception:
+    def resumed(
+        cls, reader: Reader, *, empty: Image | None, last: Image, tiles: tuple[Tile, ...], aim: Aim = STRAIGHT_ON
+    ) -> Perception:
         """Return one that goes on where another stopped: what has changed since *last* is what changes.
 
         Args:
@@ -78,10 +97,14 @@ class Perception:
             empty: The empty table, shape (H, W, 3), BGR; None where it was never seen.
             last: The table as it was known last, of the same size.
             tiles: Those that lie on it.
+            aim: Where the camera pointed at *last*.
         """
         perception = cls(reader, Start.IN_PLAY if empty is None else Start.EMPTY)
         perception._empty = None if empty is None else TablePicture.of(empty)
+        perception._aim = aim
+        last = perception._aim.straightened(last)
         perception._last, perception._size_px = TablePicture.of(last), (last.shape[1], last.shape[0])
+        perception._anchor = Anchor.of(last)
         perception._tracks = tuple(Track(tile) for tile in tiles)
         return perception
 
@@ -109,20 +132,40 @@ class Perception:
         Raises:
             PictureSizeError: If the picture has another size than those before.
         """
-        picture = TablePicture.of(image)
-        if self._last is None:
-            return self._begin(image, picture)
-        since_last = self._since_last(self._last, picture, image)
-        if since_last.mask.mean() > _NOT_THE_TABLE:
-            return replace(self._view(()), lost=_LOST)
-        reading = self._reader.read(image, self._new_to_table(picture), self._focus(since_last))
+        if self._last is None or self._anchor is None:
+            return self._begin(image)
+        require_same_size(self._last, TablePicture.of(image))
+        is_found = self._take_aim(self._anchor, self._last, image)
+        image = self._aim.straightened(image)
+        unseen = self._aim.unseen(self._last.small.shape[:2], self._last.scale)
+        picture = TablePicture.of(image).covered_by(self._last, unseen)
+        since_last = differences_between(self._last, picture)
+        if not is_found or since_last.mask.mean() > _NOT_THE_TABLE:
+            return replace(self._view(()), lost=_LOST, is_settled=False)
+        if self._misses_tiles(since_last, unseen):
+            return replace(self._view(()), lost=_TOO_FAR, is_settled=False)
+        reading = self._reader.read(image, self._plausible(picture, unseen), self._focus(since_last))
         known = tuple(carried(track, since_last) for track in self._tracks)
-        hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles))
+        hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles)) | unseen
         changes = self._follow(known, reading, since_last, hidden)
         hidden |= self._new_and_unseen(since_last, (*(track.tile for track in known), *reading.tiles), hidden)
         self._joins = self._joins_after(tuple(track.tile for track in known), reading)
         self._last = picture.covered_by(self._last.seen_by(since_last.motion), hidden)
+        around = cv2.dilate(
+            since_last.mask.astype(np.uint8), np.ones((_CHANGED_AROUND_PX, _CHANGED_AROUND_PX), np.uint8)
+        )
+        self._anchor = self._anchor.renewed(image, (around > 0) & ~hidden)
         return self._view(changes)
+
+    def is_aimed_elsewhere(self, image: Image) -> bool:
+        """Return whether the camera points elsewhere than when a picture was fed last; slow slips move nothing else.
+
+        Args:
+            image: Shape (H, W, 3), BGR.
+        """
+        if self._anchor is None or not self._has_detail:
+            return False
+        return find_aim(self._anchor, image, self._aim).agreement is Agreement.MOVED
 
     def look_again(self, image: Image) -> TableView:
         """Return the table after one more look at its pips, from a picture like the one that was fed last.
@@ -133,7 +176,7 @@ class Perception:
         places = [i for i, track in enumerate(self._tracks) if track.tile.halves]
         tracks = list(self._tracks)
         changes: list[Change] = []
-        seen = self._reader.read_again(image, poses_of(tuple(tracks[i].tile for i in places)))
+        seen = self._reader.read_again(self._aim.straightened(image), poses_of(tuple(tracks[i].tile for i in places)))
         for i, tile in zip(places, seen, strict=True):
             if tracks[i].is_unsure:
                 before, tracks[i] = tracks[i].tile, looked_at(tracks[i], tile)
@@ -141,30 +184,43 @@ class Perception:
         self._tracks = tuple(tracks)
         return self._view(tuple(changes))
 
-    def _begin(self, image: Image, picture: TablePicture) -> TableView:
+    def _begin(self, image: Image) -> TableView:
         """Return what the first picture shows."""
-        self._last, self._size_px = picture, (image.shape[1], image.shape[0])
+        self._last, self._size_px = TablePicture.of(image), (image.shape[1], image.shape[0])
+        self._anchor = Anchor.of(image)
         if self._start is Start.EMPTY:
-            self._empty = picture
+            self._empty = self._last
             return self._view(())
         reading = self._reader.read(image)
         self._tracks, self._joins = tuple(Track(tile) for tile in reading.tiles), reading.joins
         return self._view(tuple(Change(ChangeKind.PLACED, tile) for tile in reading.tiles))
 
-    def _since_last(self, last: TablePicture, picture: TablePicture, image: Image) -> Difference:
-        """Return what differs from the last picture, wherever the camera points now."""
-        change = differences_between(last, picture)
+    def _take_aim(self, anchor: Anchor, last: TablePicture, image: Image) -> bool:
+        """Find out where the camera points now; return whether that could be told.
+
+        A bare table without any grain tells nothing; there it is taken to point as before, unless tiles say otherwise.
+        """
+        found = find_aim(anchor, image, self._aim)
+        if found.agreement is not Agreement.NONE:
+            self._aim, self._has_detail = found.aim, True
+            return True
+        change = differences_between(last, TablePicture.of(self._aim.straightened(image)))
         tiles = tuple(track.tile for track in self._tracks)
         shaken = tuple(moved_tile(tile, change.motion) for tile in tiles)
         share = sum(touched(shaken, change)) / max(1, len(tiles))
-        if change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MOST_TOUCHED:
-            return change
+        is_alike = change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MOST_TOUCHED
+        if is_alike and (tiles or not self._has_detail):
+            return True  # most tiles lie where they lay: noise or bad light has drowned the detail
         motion = find_motion(tiles, self._reader.read(image).tiles)
         if motion is None:
-            return change
-        if self._empty is not None:
-            self._empty = self._empty.seen_by(motion)
-        return differences_between(last, picture, motion)
+            return not self._has_detail
+        self._aim = Aim.of(motion)
+        return True
+
+    def _misses_tiles(self, change: Difference, unseen: NDArray[np.bool_]) -> bool:
+        """Return whether tiles lie where the camera does not see them any more."""
+        poses = poses_of(tuple(track.tile for track in self._tracks))
+        return bool(unseen.any()) and bool((change.halves_within(unseen, poses) > _OUT_OF_SIGHT).any())
 
     def _focus(self, change: Difference) -> Focus | None:
         """Return where something has happened, and how large tiles are; None where nothing has."""
@@ -183,14 +239,15 @@ class Perception:
         kept = tuple(join for join in joins_among(self._joins, before) if not {join.a, join.b} <= seen)
         return (*joins_among(reading.joins, now), *kept)
 
-    def _new_to_table(self, picture: TablePicture) -> Filter | None:
-        """Return what tells tiles from what belongs to the table; None where it was never seen empty."""
-        if self._empty is None:
+    def _plausible(self, picture: TablePicture, unseen: NDArray[np.bool_]) -> Filter | None:
+        """Return what tells tiles from what belongs to the table or is out of the picture; None where all may be."""
+        if self._empty is None and not unseen.any():
             return None
-        since_empty = differences_between(self._empty, picture)
+        since = differences_between(self._empty or picture, picture)
 
         def is_new(poses: Poses) -> NDArray[np.bool_]:
-            return np.asarray(since_empty.share(poses) > _NEW_TO_TABLE)
+            is_seen = since.halves_within(unseen, poses).max(axis=1) < _OUT_OF_SIGHT
+            return np.asarray(is_seen if self._empty is None else is_seen & (since.share(poses) > _NEW_TO_TABLE))
 
         return is_new
 
@@ -222,4 +279,4 @@ class Perception:
 
     def _view(self, changes: tuple[Change, ...]) -> TableView:
         tiles = tuple(track.tile for track in self._tracks)
-        return TableView(tiles, self._joins, changes, size_px=self._size_px)
+        return TableView(tiles, self._joins, changes, size_px=self._size_px, aim=self._aim)

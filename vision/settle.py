@@ -150,6 +150,18 @@ class SettleGate:
             _origins(self._crossed),
         )
 
+    def follow_camera(self, motion: NDArray[np.float64], width_px: int) -> None:
+        """Move what is remembered of the covered table as the camera was moved, so that only hands still cover it.
+
+        Args:
+            motion: Shape (2, 3), in pixels of the full picture.
+            width_px: Width of that.
+        """
+        if self._table is not None and self._covered.any():
+            own = motion * np.array([1.0, 1.0, _WIDTH / width_px])
+            moved = cv2.warpAffine(self._table, own, (_WIDTH, _HEIGHT), borderMode=cv2.BORDER_REPLICATE)
+            self._table = np.asarray(moved, np.float32)
+
     def _note_motion(self, now: Plane, moved: Cells, t_ns: int) -> None:
         """Keep what moved, and where it came in."""
         if not self._is_moving:

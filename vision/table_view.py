@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vision.aim import STRAIGHT_ON, Aim
 from vision.reading import Face, Join, Tile
 from vision.settle import CameFrom
+from vision.tracks import moved_tile
 
 
 class ChangeKind(StrEnum):
@@ -45,15 +47,17 @@ class TableView:
     """What lies on the table after a picture, and what changed with it.
 
     Attributes:
-        tiles: All that are known to lie there, those that a hand covers at the moment too.
+        tiles: All that are known to lie there, those that a hand covers at the moment too. Like all places as the first
+            picture would show them, wherever the camera points now.
         joins: Which of them touch as in a play.
         changes: What happened since the view before.
-        is_settled: Whether nothing moves; while something does, nothing is read.
+        is_settled: Whether nothing moves; while something does, or the table is lost, nothing is read.
         moved_since_ns: When the motion began that ended with this view, or that still goes on; None for none.
         came_from: The sides of the picture from which hands came in during that motion: evidence of who played.
         lost: Why the table cannot be followed at the moment, in words for the people at it; None while it can.
         size_px: Width and height of the picture; None before the first.
         is_covered: Whether a hand rests over it.
+        aim: Where the camera points now, which takes places to where the picture shows them.
     """
 
     tiles: tuple[Tile, ...]
@@ -65,6 +69,12 @@ class TableView:
     lost: str | None = None
     size_px: tuple[int, int] | None = None
     is_covered: bool = False
+    aim: Aim = STRAIGHT_ON
+
+    @property
+    def shown_tiles(self) -> tuple[Tile, ...]:
+        """All tiles where the picture shows them now."""
+        return self.tiles if self.aim.is_straight else tuple(moved_tile(tile, self.aim.motion) for tile in self.tiles)
 
     @property
     def face_down_count(self) -> int:

@@ -6,9 +6,14 @@ from dataclasses import dataclass, replace
 
 from vision.perception import Perception
 from vision.pyramid import Image
-from vision.settle import Grey, SettleGate, Stillness, small_grey
+from vision.settle import CameFrom, Grey, SettleGate, Side, Stillness, small_grey
 from vision.table_view import TableView
 
+# So often it is looked whether the camera slips, or a table that was lost can be made out again, where nothing moves.
+_BETWEEN_AIMS_NS = 2_000_000_000
+# A camera that moves by more than this share of the width, a pixel of the gate, seems to bring hands in from all sides.
+_SEEN_BY_GATE = 1 / 160
+_FROM_EVERYWHERE = tuple(CameFrom(side, 0.25) for side in Side)
 # Between two looks at a settled table: noise that is left over from one frame to the next has changed by then.
 _BETWEEN_LOOKS_NS = 200_000_000
 
@@ -40,7 +45,8 @@ class Watch:
         self._gate = SettleGate()
         self._view = replace(perception.view, is_settled=False)
         self._read_still_ns: int | None = None
-        self._looked_ns = 0
+        self._looked_ns = self._aimed_ns = 0
+        self._came_from: tuple[CameFrom, ...] | None = None
 
     def feed(self, frame: Frame) -> TableView:
         """Return the table after one more frame; while something moves, as it was before that.
@@ -52,12 +58,16 @@ class Watch:
         stillness = self._gate.feed(grey, frame.t_ns)
         view = self._looked(frame, stillness) if stillness.is_settled else None
         if view is not None:
+            self._follow_camera(view)
             self._view, self._looked_ns = replace(view, changes=()), frame.t_ns
+        elif not stillness.is_settled:
+            self._came_from = None
+        view = view or self._view
         return replace(
-            view or self._view,
-            is_settled=stillness.is_settled,
+            view,
+            is_settled=stillness.is_settled and view.lost is None,
             moved_since_ns=stillness.moved_since_ns,
-            came_from=stillness.came_from,
+            came_from=stillness.came_from if self._came_from is None else self._came_from,
             is_covered=stillness.is_covered,
         )
 
@@ -66,10 +76,22 @@ class Watch:
         since_ns = stillness.still_since_ns
         if self._read_still_ns != since_ns:
             view = self._perception.feed(frame.image)
-            self._read_still_ns = since_ns
+            self._read_still_ns, self._aimed_ns = since_ns, frame.t_ns
             return view
+        if frame.t_ns - self._aimed_ns >= _BETWEEN_AIMS_NS and not stillness.is_covered:
+            self._aimed_ns = frame.t_ns
+            if self._view.lost or self._perception.is_aimed_elsewhere(frame.image):
+                return self._perception.feed(frame.image)
         if stillness.is_covered or self._view.lost or frame.t_ns - self._looked_ns < _BETWEEN_LOOKS_NS:
             return None
         if self._perception.is_unconfirmed:
             return self._perception.feed(frame.image)
         return self._perception.look_again(frame.image) if self._perception.is_unsure else None
+
+    def _follow_camera(self, view: TableView) -> None:
+        """Take note of where a view says that the camera points."""
+        if view.size_px is None or view.aim == self._view.aim:
+            return
+        self._gate.follow_camera(view.aim.since(self._view.aim), view.size_px[0])
+        if view.aim.farthest_px(self._view.aim, view.size_px) > _SEEN_BY_GATE * view.size_px[0]:
+            self._came_from = _FROM_EVERYWHERE

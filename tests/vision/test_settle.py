@@ -219,3 +219,16 @@ def test_any_picture_is_made_small_and_grey(width_px: int, height_px: int) -> No
     assert grey.shape == (HEIGHT_PX, WIDTH_PX)
     assert (grey[:, :300] == 200).all()
     assert (grey[:, 340:] == 10).all()
+
+
+def test_a_table_that_a_bumped_camera_shows_elsewhere_covers_nothing_once_that_is_known() -> None:
+    film = Film()
+    film.table = 81 + film.table / 10
+    film.table = film.with_arm(Side.LEFT, 300)  # printed there
+    film.rest()
+    moved = np.roll(film.table, 48, axis=0)
+    stillness = [film.show(moved) for _ in range(40)][-1]
+    assert stillness.is_settled
+    assert stillness.is_covered
+    film.gate.follow_camera(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 96.0]]), 2 * WIDTH_PX)
+    assert not film.show(moved).is_covered
