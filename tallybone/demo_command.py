@@ -259,7 +259,7 @@ class _Album:
         if self.folder is None:
             return
         height, width = image.shape[:2]
-        drawn = annotate(image, Reading(width, height, view.tiles, view.joins))
+        drawn = annotate(image, Reading(width, height, view.shown_tiles, view.joins))
         for name, picture in (("seen", image), ("read", drawn)):
             path = self.folder / name / f"{self._count:02d}.jpg"
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -62,8 +62,11 @@ def passes_among(
 def _may_be_tile(heard: Heard, view: TableView | None, *, t_ns: int, is_laid: bool) -> bool:
     """Return whether a knock may have been a tile put down hard.
 
-    While a hand is over the table, and in the look that shows what it did, every knock since it came may be.
+    While a hand is over the table, and in the look that shows what it did, every knock since it came may be. While the
+    table is lost nobody knows what was laid.
     """
+    if view is not None and view.lost is not None:
+        return True
     age_ns = t_ns - heard.t_ns
     if age_ns < KNOCK_WAITS_NS or view is None or view.moved_since_ns is None:
         return age_ns < KNOCK_WAITS_NS

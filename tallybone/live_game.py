@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
+from tallybone.camera_news import CameraNews
 from tallybone.inputs import Press
 from tallybone.json_values import JsonValueError
 from tallybone.live_answers import Choosing
@@ -87,6 +88,7 @@ class LiveGame:
         self._taken_ns: deque[int] = deque(maxlen=_TIMES_KEPT)
         self._problem: str | None = None
         self._choosing = Choosing()
+        self._camera_news = CameraNews()
 
     @property
     def session(self) -> Session:
@@ -181,6 +183,9 @@ class LiveGame:
             self._display.note(str(error))
             return
         self._view = happened.view
+        news = self._camera_news.news(happened.view)
+        if news is not None:
+            self._display.note(news.words)
         self._tell(happened)
 
     def _tell(self, happened: Happened) -> None:

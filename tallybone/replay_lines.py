@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Protocol
 
+from tallybone.camera_news import CameraNews
 from tallybone.replay_follow import Seen
 from tallybone.replay_sentences import sentences_of
 from tallybone.terminal import printable
@@ -13,7 +14,6 @@ from vision.reading import Tile
 from vision.table_view import Change
 
 _NS_PER_S = 1_000_000_000
-_FOUND = "the table can be made out again"
 
 
 class Narrator(Protocol):
@@ -23,32 +23,19 @@ class Narrator(Protocol):
         """Yield what is to be printed of it, without line ends."""
 
 
-class _Losses:
-    """Notices when the table is lost and when it is found again."""
-
-    def __init__(self) -> None:
-        self._is_lost = False
-
-    def news(self, seen: Seen) -> tuple[str, str] | None:
-        """Return "lost" or "found" with words for the players, where that is new."""
-        if seen.view is None or (seen.view.lost is not None) == self._is_lost:
-            return None
-        self._is_lost = not self._is_lost
-        return ("found", _FOUND) if seen.view.lost is None else ("lost", seen.view.lost)
-
-
 class JsonLines:
     """Says everything as JSON: the table, then the game."""
 
     def __init__(self) -> None:
         """Begin before the first picture."""
-        self._losses = _Losses()
+        self._camera = CameraNews()
 
     def lines(self, seen: Seen) -> Iterator[str]:
         """Yield a line of JSON for each thing."""
-        news = self._losses.news(seen)
+        news = self._camera.news(seen.view)
         if news is not None:
-            yield json.dumps({"t_ns": seen.t_ns, "event": news[0], "frame": seen.frame, "words": news[1]})
+            line = {"t_ns": seen.t_ns, "event": news.event, "frame": seen.frame, "words": news.words}
+            yield json.dumps(line if news.event != "shifted" else line | {"aim": news.aim.numbers})
         for change in () if seen.view is None else seen.view.changes:
             yield format_change(change, seen)
         for line in () if seen.happened is None else seen.happened.lines:
@@ -60,13 +47,13 @@ class TableSentences:
 
     def __init__(self) -> None:
         """Begin before the first picture."""
-        self._losses = _Losses()
+        self._camera = CameraNews()
 
     def lines(self, seen: Seen) -> Iterator[str]:
         """Yield a sentence for each change."""
-        news = self._losses.news(seen)
+        news = self._camera.news(seen.view)
         if news is not None:
-            yield f"{printable(seen.frame)}: {news[1]}"
+            yield f"{printable(seen.frame)}: {news.words}"
         for change in () if seen.view is None else seen.view.changes:
             yield _describe(change, seen.frame)
 
@@ -76,14 +63,14 @@ class GameSentences:
 
     def __init__(self) -> None:
         """Begin before the first item."""
-        self._losses = _Losses()
+        self._camera = CameraNews()
 
     def lines(self, seen: Seen) -> Iterator[str]:
         """Yield a sentence for each play, and for whatever else was said."""
         time = clock_time(seen.since_ns)
-        news = self._losses.news(seen)
+        news = self._camera.news(seen.view)
         if news is not None:
-            yield f"{time} {news[1]}"
+            yield f"{time} {news.words}"
         for sentence in () if seen.happened is None else sentences_of(seen.happened):
             yield f"{time} {printable(sentence)}"
 

@@ -56,7 +56,7 @@ def perception_of(left: Left, reader: Reader) -> Perception:
         return Perception(reader, Start.IN_PLAY if left.start.in_play else Start.EMPTY)
     empty = None if left.empty is None else decode_picture(left.empty, "the picture of the empty table")
     last = decode_picture(left.last, "the last picture of the table")
-    return Perception.resumed(reader, empty=empty, last=last, tiles=left.tiles)
+    return Perception.resumed(reader, empty=empty, last=last, tiles=left.tiles, aim=left.aim)
 
 
 def newest_left(folder: Path) -> tuple[Path, Left]:

@@ -76,9 +76,10 @@ class Video:
         return self._image
 
     def _annotated(self, image: Image, view: TableView) -> Image:
-        if self._drawn is None or self._drawn.view.tiles != view.tiles or self._drawn.light.shape != image.shape:
-            self._drawn = _Drawn(view, image.shape[1], image.shape[0])
-        return self._drawn.over(image)
+        drawn = self._drawn
+        if drawn is None or drawn.view.shown_tiles != view.shown_tiles or drawn.light.shape != image.shape:
+            drawn = self._drawn = _Drawn(view, image.shape[1], image.shape[0])
+        return drawn.over(image)
 
     def _bar(self, width_px: int) -> Image:
         bar = np.full((2 * _LINE_PX, width_px, 3), _BAR_BGR, np.uint8)
@@ -105,7 +106,7 @@ class _Drawn:
 
     def __init__(self, view: TableView, width_px: int, height_px: int) -> None:
         self.view = view
-        reading = Reading(width_px, height_px, view.tiles, view.joins)
+        reading = Reading(width_px, height_px, view.shown_tiles, view.joins)
         black, white = (self._sheet(reading, grey) for grey in (0, 255))
         self.adds = black
         self.light: NDArray[np.float32] = (white.astype(np.float32) - black) / np.float32(255)

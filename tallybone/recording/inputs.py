@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from engine import Event
 from tallybone.inputs import Answer, KnockHeard, Press
@@ -13,6 +13,7 @@ from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.referee import Places
 from tallybone.sitting import ByHand, Happened
+from vision.aim import STRAIGHT_ON, Aim, Six
 from vision.reading import Tile
 
 _CORRECTION = Answer | Event
@@ -82,8 +83,27 @@ def say_table(writer: SessionWriter, happened: Happened, *, picture: int | None 
     Raises:
         RecordingError: If it cannot be written.
     """
-    seen = {} if happened.view is None else {"picture": picture, "tiles": to_json(happened.view.tiles, TILES)}
+    view = happened.view
+    seen = {} if view is None else {"picture": picture, "tiles": to_json(view.tiles, TILES)} | aim_line(view.aim)
     writer.say(Topic.TABLE, happened.t_ns, seen | {"places": to_json(happened.session.places, Places)})
+
+
+def aim_line(aim: Aim) -> dict[str, Any]:
+    """Return what a record of `Topic.TABLE` says of the camera: nothing while it points as at the start."""
+    return {} if aim.is_straight else {"aim": list(aim.numbers)}
+
+
+def aim_of_record(record: Recorded) -> Aim:
+    """Return where the camera pointed, from a record of `Topic.TABLE`.
+
+    Raises:
+        JsonValueError: If that cannot be understood.
+    """
+    said = record.payload.get("aim") if isinstance(record.payload, Mapping) else None
+    if said is None:
+        return STRAIGHT_ON
+    numbers: Six = from_json(said, Six, record.topic.path)
+    return Aim(numbers)
 
 
 def places_of_record(record: Recorded) -> Places:

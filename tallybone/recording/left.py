@@ -11,12 +11,13 @@ from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.image_message import ImageMessage
-from tallybone.recording.inputs import TILES, event_of_record, places_of_record
+from tallybone.recording.inputs import TILES, aim_line, aim_of_record, event_of_record, places_of_record
 from tallybone.recording.reader import Recorded, SessionFile
 from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.referee import Places
+from vision.aim import STRAIGHT_ON, Aim
 from vision.reading import Tile
 
 # In the last record of the head: the sitting goes on after it.
@@ -34,6 +35,7 @@ class Left:
         tiles: What lay on it.
         empty: The picture of the empty table as a JPEG; None where it was not seen yet, or the game was in play.
         last: The picture in which the tiles lie so; None where nothing was settled yet.
+        aim: Where the camera pointed then.
         damage: What is lost in the middle of the recording.
         t_ns: When its last record was made; of a head, when it went on.
     """
@@ -46,6 +48,7 @@ class Left:
     last: bytes | None = None
     damage: tuple[Damage, ...] = ()
     t_ns: int = 0
+    aim: Aim = STRAIGHT_ON
 
 
 def left_in(session: SessionFile) -> Left:
@@ -88,7 +91,7 @@ def say_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
     last = None if left.last is None else writer.records
     if left.last is not None:
         writer.frame(t_ns, left.last, name="last")
-    seen = {} if last is None else {"picture": last, "tiles": to_json(left.tiles, TILES)}
+    seen = {} if last is None else {"picture": last, "tiles": to_json(left.tiles, TILES)} | aim_line(left.aim)
     for event in left.events:
         writer.say(Topic.EVENT, t_ns, to_json(event, Event))
     writer.say(Topic.TABLE, t_ns, seen | {"places": to_json(left.places, Places), _HEAD_ENDS: True})
@@ -109,6 +112,7 @@ class _Gathered:
     damage: list[Damage] = field(default_factory=list)
     places: Places = field(default_factory=Places)
     tiles: tuple[Tile, ...] = ()
+    aim: Aim = STRAIGHT_ON
     empty: int | None = None
     last: int | None = None
     has_head: bool = False
@@ -130,6 +134,7 @@ class _Gathered:
             picture = one.payload.get("picture")
             if isinstance(picture, int):
                 self.tiles = from_json(one.payload.get("tiles"), TILES, one.topic.path)
+                self.aim = aim_of_record(one)
                 if self.last is None and not self.start.in_play:
                     self.empty = picture
                 self.last = picture
@@ -161,7 +166,8 @@ def _with_pictures(found: _Gathered, records: Iterable[Recorded | Damage]) -> Le
                 break
     empty, last = (None if at is None else pictures.get(at) for at in (found.empty, found.last))
     events = tuple(found.events[: found.told])
-    return Left(found.start, events, found.places, found.tiles, empty, last, tuple(found.damage), found.t_ns)
+    damage = tuple(found.damage)
+    return Left(found.start, events, found.places, found.tiles, empty, last, damage, found.t_ns, found.aim)
 
 
 def _head(records: Iterator[Recorded | Damage], path: Path) -> Iterator[Recorded]:

@@ -19,6 +19,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session import Session
 from tallybone.sitting import Happened
 from tests.tallybone.test_referee import lay, line, seen
+from vision.aim import Aim
 from vision.table_view import Change, ChangeKind, TableView
 
 START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Brian", "Tom"), rules="bones")
@@ -46,6 +47,20 @@ def test_log_tiles_places_and_both_pictures_are_told(tmp_path: Path) -> None:
     assert left_in(read_session(write(tmp_path / "a.mcap"))) == WHOLE
     assert len(EVENTS) == 3
     assert EVENTS[:2] == (NewHand(), Lead(Seat(0)))
+
+
+def test_where_the_camera_pointed_is_told_and_goes_into_the_next_recording(tmp_path: Path) -> None:
+    aim = Aim((0.9998, -0.02, 12.5, 0.02, 0.9998, -7.25))
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        writer.frame(1, b"one tile")
+        say_happened(writer, Happened(1, SESSION, events=EVENTS, view=replace(VIEW, aim=aim)), picture=0)
+    left = left_in(read_session(path))
+    assert left.aim == aim
+    head = tmp_path / "b.mcap"
+    with SessionWriter(head, START) as writer:
+        say_left(writer, left, 1)
+    assert left_in(read_session(head)).aim == aim
 
 
 def test_a_game_that_was_in_play_has_no_empty_table(tmp_path: Path) -> None:
