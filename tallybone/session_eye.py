@@ -10,6 +10,7 @@ from tallybone.session_truth import TrueLying
 from tallybone.simulation.items import Zone
 from vision.reading import Face, Tile
 from vision.table_view import ChangeKind, TableView
+from vision.tracks import moved_tile
 
 # In sides of a half: a tile that is seen nearer than this to a true one is that.
 _SAME_PLACE = 0.5
@@ -51,7 +52,7 @@ class EyeJudge:
         """Judge what was placed with a view, by how the tiles really lie."""
         for change in view.changes:
             if change.kind is ChangeKind.PLACED and change.tile.face is Face.UP:
-                self._judge(change.tile, lying)
+                self._judge(moved_tile(change.tile, view.aim.motion), lying)
 
     def _judge(self, tile: Tile, lying: tuple[TrueLying, ...]) -> None:
         nearest = min(lying, key=lambda one: math.dist(one.center_px, tile.center_px), default=None)

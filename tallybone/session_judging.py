@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
+import cv2
+import numpy as np
+
 from engine import Event, MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
 from tallybone.referee import Unclear
 from tallybone.replay_follow import Seen
@@ -16,7 +19,10 @@ from tallybone.session_eye import EyeFigures, EyeJudge
 from tallybone.session_hands import HandJudged, HandScored, hand_scored, judge_hand
 from tallybone.session_players import TruePlayers
 from tallybone.session_truth import Truth, TruthError, read_truth
+from vision.aim import Aim
 from vision.perception import Perception
+from vision.render.motion import Bump
+from vision.table_view import TableView
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,23 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True)
+class CameraSaid:
+    """What was said of the camera, until something else was.
+
+    Attributes:
+        t_ns: Since when.
+        aim: Where it points.
+        lost: Why the table could not be followed; None while it could.
+        error_px: How far off that puts a corner of the picture, at most.
+    """
+
+    t_ns: int
+    aim: Aim
+    lost: str | None
+    error_px: float
+
+
+@dataclass(frozen=True, slots=True)
 class SessionJudged:
     """How a recording was followed.
 
@@ -54,6 +77,7 @@ class SessionJudged:
         true_totals, seen_totals: What each player had in the end, and what was scored.
         is_winner_right: Whether the match was won by whom it was, or by nobody yet.
         complaints: What of the recording could not be used.
+        camera: What was said of the camera, in the order of time.
     """
 
     path: Path
@@ -70,6 +94,7 @@ class SessionJudged:
     seen_totals: tuple[int, ...]
     is_winner_right: bool
     complaints: tuple[str, ...] = ()
+    camera: tuple[CameraSaid, ...] = ()
 
     @property
     def game(self) -> str:
@@ -97,6 +122,7 @@ class _Followed:
     begins_ns: int | None = None
     t_ns: int = 0
     is_dealt: bool = False
+    camera: list[CameraSaid] = field(default_factory=list)
 
     def add(self, seen: Seen, took_ms: float) -> None:
         """Take what an item has brought about."""
@@ -114,9 +140,19 @@ class _Followed:
             self.said[Seq(at)] = (seen.t_ns, took_ms)
             at += 1
         self.asked += sum(isinstance(one, Unclear) for one in happened.said)
+        if seen.view is not None:
+            self._look_at_camera(seen.view, seen.t_ns)
         if seen.view is not None and seen.view.changes:
             self.eye.saw(seen.view, self.truth.lying_at(seen.t_ns))
         self.session = happened.session
+
+    def _look_at_camera(self, view: TableView, t_ns: int) -> None:
+        """Keep what is said of the camera where that is new."""
+        last = self.camera[-1] if self.camera else None
+        if view.size_px is None or (last is not None and (last.aim, last.lost) == (view.aim, view.lost)):
+            return
+        true = true_aim(self.truth.bump_at(t_ns), view.size_px)
+        self.camera.append(CameraSaid(t_ns, view.aim, view.lost, view.aim.farthest_px(true, view.size_px)))
 
     def _close(self, before: Session, log: tuple[Event, ...]) -> None:
         """Leave a hand behind."""
@@ -174,7 +210,15 @@ def judge_session(
         () if seen_game is None else seen_game.totals,
         true_game is not None and seen_game is not None and true_game.winner == seen_game.winner,
         tuple(complaints),
+        tuple(followed.camera),
     )
+
+
+def true_aim(bump: Bump, size_px: tuple[int, int]) -> Aim:
+    """Return where a camera points that was bumped so, and was straight when it saw the table first."""
+    right_px, down_px, degrees = bump
+    turn = cv2.getRotationMatrix2D((size_px[0] / 2, size_px[1] / 2), degrees, 1.0)
+    return Aim.of(turn + np.array([[0.0, 0.0, right_px], [0.0, 0.0, down_px]]))
 
 
 def _is_flagged(session: Session) -> bool:

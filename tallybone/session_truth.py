@@ -16,6 +16,7 @@ from tallybone.recording.errors import RecordingError
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
 from tallybone.simulation.items import TrueEvent, Zone
+from vision.render.motion import STRAIGHT, Bump
 
 
 class TruthError(RecordingError):
@@ -49,6 +50,7 @@ class Truth:
         events: Every event of the rules, in order.
         states: The match after each of them.
         lying_ns, lying: When the tiles began to lie so, and how.
+        bumps: Where the camera points since then, right and down in pixels and degrees, compared with a straight one.
         look: Name of the looks of the table; empty where nothing is said.
         difficulty: How hard it is to follow; empty where nothing is said.
     """
@@ -57,6 +59,7 @@ class Truth:
     states: tuple[State, ...]
     lying_ns: tuple[int, ...]
     lying: tuple[tuple[TrueLying, ...], ...]
+    bumps: tuple[Bump, ...] = ()
     look: str = ""
     difficulty: str = ""
 
@@ -64,6 +67,11 @@ class Truth:
         """Return how the tiles lie at a time."""
         at = bisect_right(self.lying_ns, t_ns) - 1
         return self.lying[at] if at >= 0 else ()
+
+    def bump_at(self, t_ns: int) -> Bump:
+        """Return where the camera points at a time."""
+        at = bisect_right(self.lying_ns, t_ns) - 1
+        return self.bumps[at] if at >= 0 else STRAIGHT
 
     def state_at(self, t_ns: int) -> State:
         """Return the match after all that is over at a time."""
@@ -81,6 +89,7 @@ def read_truth(path: Path) -> Truth:
     """
     events: list[TrueEvent] = []
     lying: list[tuple[int, tuple[TrueLying, ...]]] = []
+    bumps: list[Bump] = []
     table: Mapping[str, Any] = {}
     for record in _records(path):
         said: Any = record.payload
@@ -90,6 +99,8 @@ def read_truth(path: Path) -> Truth:
                     events.append(_event(said, record.t_ns))
                 case "tiles":
                     lying.append((record.t_ns, tuple(_lying(one) for one in said["tiles"])))
+                    right_px, down_px, degrees = said.get("bump", STRAIGHT)
+                    bumps.append((float(right_px), float(down_px), float(degrees)))
                 case "table":
                     table = said
                 case _:
@@ -103,6 +114,7 @@ def read_truth(path: Path) -> Truth:
         tuple(_states(events)),
         tuple(t_ns for t_ns, _ in lying),
         tuple(tiles for _, tiles in lying),
+        tuple(bumps),
         str(table.get("look", "")),
         str(table.get("difficulty", "")),
     )

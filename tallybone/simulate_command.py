@@ -18,6 +18,7 @@ from tallybone.choices import Difficulty
 from tallybone.demo_scene import LOOKS
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.writer import SessionWriter
+from tallybone.simulation.pushes import CameraPush
 from tallybone.simulation.recorder import Recorded, record, start_of
 from tallybone.simulation.sitting import Simulation, Wishes
 from tallybone.terminal import printable
@@ -37,6 +38,8 @@ def wishes_of(
     look: str = BY_SEED,
     difficulty: Difficulty = Difficulty.NORMAL,
     fps: int = 10,
+    plays: int | None = None,
+    pushes: tuple[CameraPush, ...] = (),
 ) -> Wishes:
     """Return what a command asks for.
 
@@ -56,6 +59,8 @@ def wishes_of(
         look=None if look == BY_SEED else look,
         difficulty=difficulty,
         fps=fps,
+        plays=plays,
+        pushes=pushes,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from engine import Event
 from tallybone.sitting import ByHand
 from vision.reading import Tile
-from vision.render.motion import Bump, Moment
+from vision.render.motion import STRAIGHT, Bump, Moment
 from vision.render.scene import PlacedTile
 from vision.watch import Frame
 
@@ -85,10 +85,11 @@ class TrueTile:
 
 @dataclass(frozen=True, slots=True)
 class TrueTiles:
-    """How the tiles lie from the next frame on."""
+    """How the tiles lie from the next frame on, and where the camera points."""
 
     t_ns: int
     tiles: tuple[TrueTile, ...]
+    bump: Bump = STRAIGHT
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.simulation.items import Heard, Item, TrueEvent, TrueRecord, TrueTable, TrueTile, TrueTiles
 from tallybone.simulation.sitting import Simulation, Wishes
 from vision.reading import Face
+from vision.render.motion import STRAIGHT
 from vision.watch import Frame
 
 # A simulated table has no date, and the same seed gives the same file.
@@ -89,8 +90,9 @@ def truth_line(item: TrueTable | TrueTiles | TrueEvent | TrueRecord) -> dict[str
     match item:
         case TrueTable(look=look, difficulty=difficulty):
             return {"kind": "table", "look": look, "difficulty": difficulty}
-        case TrueTiles(tiles=tiles):
-            return {"kind": "tiles", "tiles": [_tile_line(one) for one in tiles]}
+        case TrueTiles(tiles=tiles, bump=bump):
+            line: dict[str, Any] = {"kind": "tiles", "tiles": [_tile_line(one) for one in tiles]}
+            return line if bump == STRAIGHT else line | {"bump": [round(number, 4) for number in bump]}
         case TrueEvent():
             return {
                 "kind": "event",

@@ -22,6 +22,8 @@ from vision.settle import Side
 
 MARGIN_PX = 24
 """How much more than a frame the camera of a film sees at each side, so that it can be bumped."""
+WIDE_MARGIN_PX = 160
+"""The same where it is pushed hard."""
 
 # Width and height of the picture and pixels per millimetre, for sets up to so many tiles: 85 x 48 cm, 142 x 80 cm and
 # 154 x 86 cm of a table. Halves are 36, 32 and 30 pixels wide.
@@ -94,6 +96,7 @@ class Room:
         board: The part that is played on.
         yard: Where the boneyard lies; None where it is kept out of the picture.
         opens: Where each seat lays its tiles open; nothing where hands have no zones.
+        margin_px: How much more than a frame its camera sees at each side.
     """
 
     look: str
@@ -104,16 +107,17 @@ class Room:
     board: Table
     yard: Box | None
     opens: tuple[Box, ...]
+    margin_px: int = MARGIN_PX
 
     @property
     def width_px(self) -> int:
         """Width of a frame."""
-        return self.scene.camera.width_px - 2 * MARGIN_PX
+        return self.scene.camera.width_px - 2 * self.margin_px
 
     @property
     def height_px(self) -> int:
         """Height of a frame."""
-        return self.scene.camera.height_px - 2 * MARGIN_PX
+        return self.scene.camera.height_px - 2 * self.margin_px
 
     def body_mm(self, seat: int, aside: float) -> Point:
         """Return where the hand of a seat waits outside the picture; *aside* is -1 to 1 along its side."""
@@ -164,7 +168,15 @@ class Room:
         return tuple(_crooked(two, place, turn_rad, rng) for two, place in zip(pips, places, strict=True))
 
 
-def pick_room(rng: np.random.Generator, *, rules: Rules, players: int, look: str | None, manners: Manners) -> Room:
+def pick_room(
+    rng: np.random.Generator,
+    *,
+    rules: Rules,
+    players: int,
+    look: str | None,
+    manners: Manners,
+    margin_px: int = MARGIN_PX,
+) -> Room:
     """Return a table for a game.
 
     Args:
@@ -173,6 +185,7 @@ def pick_room(rng: np.random.Generator, *, rules: Rules, players: int, look: str
         players: How many sit around it.
         look: A name of `demo_scene.LOOKS`, or None for any.
         manners: How hard it is to see.
+        margin_px: How much more than a frame the camera sees at each side.
     """
     names = list(LOOKS)
     drawn = names[int(rng.integers(len(names)))]
@@ -184,32 +197,33 @@ def pick_room(rng: np.random.Generator, *, rules: Rules, players: int, look: str
         elevation_rad=rng.uniform(0.9, 1.3),
         shadow=rng.uniform(*manners.shadow),
     )
-    camera = _camera(rng, rules, manners)
+    camera = _camera(rng, rules, manners, margin_px)
     scene = Scene((), tile, surface, light, camera)
     sides = _TWO_SIDES if players == 2 else tuple(_SIDES[seat % len(_SIDES)] for seat in range(players))
-    room = _room(look, scene, default_zones(players), sides)
+    room = _room(look, scene, default_zones(players), sides, margin_px)
     left = rules.tiles - rules.dealt(players) * players
     fits = left > 0 and room.boneyard(left, rng) is not None
-    return room if fits else _room(look, scene, replace(room.zones, boneyard=None), sides)
+    return room if fits else _room(look, scene, replace(room.zones, boneyard=None), sides, margin_px)
 
 
-def _room(look: str, scene: Scene, zones: Zones, sides: tuple[Side, ...]) -> Room:
+def _room(look: str, scene: Scene, zones: Zones, sides: tuple[Side, ...], margin_px: int) -> Room:
     """Return a table with zones."""
     whole: Outline = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-    seen = _box_of(whole, scene)
-    own = None if zones.boneyard is None else _box_of(zones.boneyard, scene)
+    seen = _box_of(whole, scene, margin_px)
+    own = None if zones.boneyard is None else _box_of(zones.boneyard, scene, margin_px)
     yard = None if own is None else own.grown(-_INSIDE_MM)
-    opens = tuple(_box_of(zone.outline, scene) for zone in zones.seats)
-    return Room(look, scene, zones, sides, seen, _board(seen, sides, opens, own, scene.tile.width_mm), yard, opens)
+    opens = tuple(_box_of(zone.outline, scene, margin_px) for zone in zones.seats)
+    board = _board(seen, sides, opens, own, scene.tile.width_mm)
+    return Room(look, scene, zones, sides, seen, board, yard, opens, margin_px)
 
 
-def _camera(rng: np.random.Generator, rules: Rules, manners: Manners) -> CameraLook:
+def _camera(rng: np.random.Generator, rules: Rules, manners: Manners, margin_px: int) -> CameraLook:
     """Return a camera that hangs not quite straight and sees a margin more than it shows."""
     _, width_px, height_px, px_per_mm = next((size for size in _SIZES if rules.tiles <= size[0]), _SIZES[-1])
     return replace(
         OVERHEAD,
-        width_px=width_px + 2 * MARGIN_PX,
-        height_px=height_px + 2 * MARGIN_PX,
+        width_px=width_px + 2 * margin_px,
+        height_px=height_px + 2 * margin_px,
         px_per_mm=px_per_mm,
         tilt_rad=rng.uniform(0.0, manners.tilt_rad),
         roll_rad=rng.normal(0.0, manners.roll_rad),
@@ -236,11 +250,11 @@ def _board(seen: Box, sides: tuple[Side, ...], opens: tuple[Box, ...], yard: Box
     return Table(2 * (half_width - _INSIDE_MM), 2 * (half_height - _INSIDE_MM), side_mm, closed)
 
 
-def _box_of(outline: Outline, scene: Scene) -> Box:
+def _box_of(outline: Outline, scene: Scene, margin_px: int) -> Box:
     """Return the upright rectangle at the height of tiles that lies within a four-cornered zone of a frame."""
     camera = scene.camera
-    frame_px = (camera.width_px - 2 * MARGIN_PX, camera.height_px - 2 * MARGIN_PX)
-    seen_px = np.array([outline], np.float64) * frame_px + MARGIN_PX
+    frame_px = (camera.width_px - 2 * margin_px, camera.height_px - 2 * margin_px)
+    seen_px = np.array([outline], np.float64) * frame_px + margin_px
     to_table = np.linalg.inv(view_of(camera).plane(scene.tile.thickness_mm))
     (a, b, c, d) = cv2.perspectiveTransform(seen_px, to_table)[0].tolist()
     return Box(max(a[0], d[0]), max(a[1], b[1]), min(b[0], c[0]), min(c[1], d[1]))

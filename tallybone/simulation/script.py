@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from engine import (
@@ -33,6 +33,7 @@ from tallybone.inputs import Button, KnockHeard, Press
 from tallybone.simulation.disturbances import disturb, own_side
 from tallybone.simulation.items import Planned, TrueEvent, TrueRecord, Zone
 from tallybone.simulation.pushed import Pushed
+from tallybone.simulation.pushes import CameraPush, PushTime
 from tallybone.simulation.stage import Stage, lifted_onto
 
 # Before the first hand the camera sees the empty table, and after the last one what is left.
@@ -50,10 +51,10 @@ _MANY_S, _LAYING_GOES, _SWEEPS = (1.2, 1.8), 2, 3
 _KNOWS_SIDE, _KNOCKS_IN_SIGHT = 0.8, 0.6
 
 
-def script(steps: Iterator[Step], stage: Stage) -> Iterator[Planned]:
-    """Yield a match, step by step as the game goes, in the order of time."""
+def script(steps: Iterator[Step], stage: Stage, pushes: Sequence[CameraPush] = ()) -> Iterator[Planned]:
+    """Yield a match, step by step as the game goes, in the order of time, with *pushes* of the camera."""
     yield from stage.still(_BEFORE_S)
-    director = _Director(stage)
+    director = _Director(stage, tuple(pushes))
     state = State()
     for step in steps:
         yield from director.act(step, state)
@@ -70,11 +71,15 @@ class _Director:
 
     Attributes:
         stage: Where they do it.
+        pushes: Those of the camera.
+        plays: How many there were.
         pushed: Where the tiles of the layout lie.
         has_boneyard: Whether that of this hand lies before the camera.
     """
 
     stage: Stage
+    pushes: tuple[CameraPush, ...] = ()
+    plays: int = 0
     pushed: Pushed = field(default_factory=Pushed)
     has_boneyard: bool = False
 
@@ -184,8 +189,14 @@ class _Director:
         node = layout.find(laid.node)
         assert node is not None  # it has just been laid
         tile = self.pushed.place(node, laid)
+        self.plays += 1
         slam = self._heard(play.seat) if stage.happens(stage.manners.slam) else None
         seconds = stage.drawn(stage.manners.gesture_s)
+        for push in self.pushes:
+            if push.play == self.plays:
+                stage.push_as(push, seconds)
+                if push.when is PushTime.BEFORE:
+                    yield from stage.still(stage.drawn(stage.manners.pause_s))
         yield from stage.put(play.seat, (tile,), Zone.LAYOUT, seconds=seconds, heard=slam)
 
     def _stack(self, seat: Seat, on: NodeId) -> Iterator[Planned]:

@@ -13,6 +13,7 @@ from tallybone.footprint import Point
 from tallybone.simulation.difficulty import Manners
 from tallybone.simulation.gestures import Gesture, Pose, draw_hand, reach_for
 from tallybone.simulation.items import Heard, Lying, NowLying, Planned, Shot, Zone
+from tallybone.simulation.pushes import CameraPush, together
 from tallybone.simulation.room import Room
 from tallybone.sitting import ByHand
 from vision.render.motion import STRAIGHT, Bump, Moment
@@ -44,6 +45,8 @@ class Stage:
         self._beside: deque[Reach] = deque()
         self._gain, self._goal = 1.0, 1.0
         self._bump: Bump = STRAIGHT
+        self._pushed: Bump = STRAIGHT
+        self._pushes: deque[Bump | None] = deque()
         self._shown: tuple[object, ...] = ()
         self._drift_s, self._phase = rng.uniform(*_DRIFT_S), rng.uniform(0, 2 * math.pi)
 
@@ -71,12 +74,12 @@ class Stage:
     def still(self, seconds: float) -> Iterator[Planned]:
         """Yield a table on which nobody does anything."""
         for _ in range(self.frames(seconds)):
-            yield self._shot(None)
+            yield from self._next(None)
 
     def show(self, poses: Iterable[Pose]) -> Iterator[Planned]:
         """Yield a hand that moves."""
         for pose in poses:
-            yield self._shot(pose)
+            yield from self._next(pose)
 
     def now_lie(self, zone: Zone, tiles: Sequence[PlacedTile]) -> NowLying:
         """Put other tiles into a zone, and return how all lie now."""
@@ -152,9 +155,25 @@ class Stage:
         self._bump = (x, y, float(np.clip(turn, -_MOST_TURN, _MOST_TURN)))
         return self._lie()
 
+    def push_as(self, push: CameraPush, gesture_s: float) -> None:
+        """Let the camera be pushed in the coming frames, of which a gesture takes so many seconds."""
+        self._pushes.extend(push.frames(self._pushed, gesture_frames=self.frames(gesture_s), fps=self._fps))
+
+    @property
+    def _aimed(self) -> Bump:
+        return together(self._bump, self._pushed)
+
+    def _next(self, pose: Pose | None) -> Iterator[Planned]:
+        """Yield the next frame, after where the camera points if it is pushed."""
+        pushed = self._pushes.popleft() if self._pushes else None
+        if pushed is not None:
+            self._pushed = pushed
+            yield self._lie()
+        yield self._shot(pose)
+
     def _lie(self) -> NowLying:
         tiles = tuple(Lying(tile, zone) for zone, there in self.lying.items() for tile in there)
-        return NowLying(self.between_ns, tiles, self._bump)
+        return NowLying(self.between_ns, tiles, self._aimed)
 
     def _shot(self, pose: Pose | None) -> Shot:
         """Return the next frame, with a hand or without."""
@@ -168,7 +187,7 @@ class Stage:
         tiles = tuple(tile for there in self.lying.values() for tile in there)
         # The light is no motion.
         in_sight = tuple(reach for reach in reaches if self.room.seen.holds(reach.tip_mm, _SHADOW_MM))
-        if (shown := (tiles, in_sight, self._bump)) != self._shown:
+        if (shown := (tiles, in_sight, self._aimed)) != self._shown:
             self.last_motion_ns, self._shown = self.t_ns, shown
         moment = Moment(
             tiles,
@@ -176,7 +195,7 @@ class Stage:
             () if pose is None else pose.moving,
             gain=self._gain * swell,
             cast_bgr=(1 / warm, 1.0, warm),
-            bump=self._bump,
+            bump=self._aimed,
         )
         return Shot(self.t_ns, moment)
 
