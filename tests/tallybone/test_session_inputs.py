@@ -126,6 +126,15 @@ def test_nobodys_knock_waits_for_hands_for_ever() -> None:
     assert passes(told) == [1]
 
 
+def test_while_the_table_is_lost_a_knock_waits_however_long_that_takes() -> None:
+    lost = replace(NOTHING_NEW, is_settled=False, lost="put the camera back")
+    waits = ((at_s, lost) for at_s in (9.0, 13.0, 40.0))
+    session, told = heard(led(), (8.9, lost), (9.5, KnockHeard()), *waits)
+    assert passes(told) == []
+    _, told = heard(session, (41.0, NOTHING_NEW))
+    assert passes(told) == [1]
+
+
 def test_who_knocks_twice_passes_once() -> None:
     twice_s = 0.5 * ONE_KNOCK_NS / SECOND_NS
     _, told = heard(led(), (10.0, KnockHeard()), (10.0 + twice_s, KnockHeard()), (20.0, NOTHING_NEW))
