@@ -36,7 +36,7 @@ def test_a_bump_while_a_tile_is_laid_is_said_and_costs_nothing(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_a_camera_that_is_pushed_too_far_lets_the_game_wait_until_it_is_put_back(tmp_path: Path) -> None:
-    away = CameraPush(2, PushTime.BEFORE, -120.0, 70.0, 0.0)
+    away = CameraPush(2, PushTime.BEFORE, 120.0, -70.0, 0.0)  # the boneyard is at the top right
     session = judged(tmp_path / "a.mcap", away, CameraPush(4, PushTime.BEFORE, 1.0, 1.0, 0.1))
     words = [said.lost for said in session.camera]
     assert any(one is not None and "put it back" in one for one in words)
