@@ -223,7 +223,7 @@ def test_any_picture_is_made_small_and_grey(width_px: int, height_px: int) -> No
 
 def test_a_table_that_a_bumped_camera_shows_elsewhere_covers_nothing_once_that_is_known() -> None:
     film = Film()
-    film.table = 81 + film.table / 10
+    film.table = np.asarray(81 + film.table / 10, np.float32)
     film.table = film.with_arm(Side.LEFT, 300)  # printed there
     film.rest()
     moved = np.roll(film.table, 48, axis=0)
