@@ -211,7 +211,7 @@ class BoardDisplay:
     def _notes(self, now: Now) -> tuple[Text, ...]:
         """Return the lines at the foot: what is wrong or where it is recorded, and the keys."""
         noted = "" if self.noted in now.parts else self.noted
-        words = noted or now.recording
+        words = noted or "    ".join(filter(None, (now.recording, now.page)))
         style = "bold red" if noted or not now.is_healthy else "dim"
         keys = (self.prompt,) if self.prompt else HELP if self.wants_help else (footer(now.session),)
         key_style = "bold" if self.wants_help or self.prompt else "dim"

@@ -40,6 +40,8 @@ class Now:
         recording: Where it is recorded, in words.
         is_healthy: Whether nobody has to do anything about the camera or the recording.
         parts: What is wrong with each other part of the table, in words.
+        view: What the eye said last; None before the first picture.
+        page: Where the game can be looked at, in words; "" for nowhere.
         chosen: Which choice of the question is shown, to be taken with a button; None for none.
     """
 
@@ -49,6 +51,8 @@ class Now:
     recording: str
     is_healthy: bool
     parts: tuple[str, ...] = ()
+    view: TableView | None = None
+    page: str = ""
     chosen: int | None = None
 
 
@@ -129,10 +133,13 @@ class LiveGame:
         if meant is not None:
             self.came(meant, at_ns)
 
-    def came(self, item: ByHand, t_ns: int | None = None) -> Happened:
-        """Take in what was pressed or said, now unless it is said when; return what followed."""
+    def came(self, item: ByHand, t_ns: int | None = None, *, by: str = "") -> Happened:
+        """Take in what was pressed or said, now unless it is said when; return what followed.
+
+        *by* is kept beside it: who said so, "" where nobody knows.
+        """
         self._t_ns = max(self._t_ns, self._camera.now_ns() if t_ns is None else t_ns)
-        self._recorder.came(item, self._t_ns)
+        self._recorder.came(item, self._t_ns, by=by)
         happened = self._sitting.feed(item, self._t_ns)
         self._tell(happened)
         return happened
@@ -153,7 +160,8 @@ class LiveGame:
         is_lost = self._view is not None and self._view.lost is not None
         is_healthy = self._camera.problem is None and is_kept and not is_lost
         chosen = self._choosing.shown(self.session, self._camera.now_ns())
-        return Now(self.session, self._picture_px, self._eye, self._recorder.words, is_healthy, chosen=chosen)
+        words = self._recorder.words
+        return Now(self.session, self._picture_px, self._eye, words, is_healthy, view=self._view, chosen=chosen)
 
     def _is_due(self, t_ns: int) -> bool:
         """Return whether a picture is fed: none is older than what was, and no more than wanted."""

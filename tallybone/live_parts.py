@@ -19,6 +19,7 @@ from hardware.config.config import (
     LedsPart,
     Shows,
 )
+from hardware.display.page import Page
 from hardware.knock.classifier import Classifier
 from hardware.leds.patterns import Gain
 from hardware.open_parts import PartOpener
@@ -35,6 +36,8 @@ from tallybone.scoreboard import tell
 from tallybone.session import Session
 from tallybone.sitting import ByHand, Happened
 
+# So long score displays show what is to be known at the beginning.
+_FIRST_NS = 60_000_000_000
 # What is pressed on the panel has come by then.
 _COMES_WITHIN_NS = 200_000_000
 
@@ -93,9 +96,9 @@ class LiveParts:
         self._pressed_ns = self._clock()
         return True
 
-    def on(self, display: Display) -> ShownOnParts:
-        """Return a display that shows everything on the parts too."""
-        return ShownOnParts(display, self._parts, self._clock)
+    def on(self, display: Display, *, first: str = "") -> ShownOnParts:
+        """Return a display that shows everything on the parts too; score displays begin with the words *first*."""
+        return ShownOnParts(display, self._parts, self._clock, first, self._clock() + _FIRST_NS)
 
     def close(self) -> None:
         """Turn the lights off and let every part go."""
@@ -134,6 +137,8 @@ class ShownOnParts:
         display: What shows the game to whoever started it.
         parts: The parts.
         clock: Monotonic, in nanoseconds; what blinks follows it.
+        first: What score displays say at the beginning, unless something is asked; "" for nothing.
+        until_ns: Until when.
         last: What happened last, in words.
         gain: The points that were made last.
         failing: Which parts do not work, as far as it was told.
@@ -142,6 +147,8 @@ class ShownOnParts:
     display: Display
     parts: Parts
     clock: Clock
+    first: str = ""
+    until_ns: int = 0
     last: str = ""
     gain: Gain | None = None
     failing: frozenset[str] = frozenset()
@@ -168,7 +175,7 @@ class ShownOnParts:
         self.failing = frozenset(problem.part for problem in problems)
         state = table_state(now, self.gain)
         if state is not None:
-            self.parts.show(state, page_of(now.session, self.last, chosen=now.chosen))
+            self.parts.show(state, self._page(now))
         self.display.show(replace(now, parts=tuple(str(problem) for problem in problems)))
 
     def note(self, words: str) -> None:
@@ -178,6 +185,12 @@ class ShownOnParts:
     def typed(self, prompt: str, *, wants_help: bool) -> None:
         """Show what to type next."""
         self.display.typed(prompt, wants_help=wants_help)
+
+    def _page(self, now: Now) -> Page:
+        """Return what score displays show."""
+        page = page_of(now.session, self.last, chosen=now.chosen)
+        is_first = bool(self.first) and now.session.open_question is None and self.clock() < self.until_ns
+        return replace(page, message=self.first) if is_first else page
 
 
 class PressingCamera:

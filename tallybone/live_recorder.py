@@ -25,8 +25,8 @@ class Recorder(Protocol):
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
         """Keep a picture that is going to be fed."""
 
-    def came(self, said: ByHand, t_ns: int) -> None:
-        """Keep what was pressed or said before it is fed."""
+    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
+        """Keep what was pressed or said before it is fed, and who did; "" where nobody knows."""
 
     def happened(self, happened: Happened) -> None:
         """Keep what followed before it is shown."""
@@ -52,7 +52,7 @@ class NoRecorder:
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
         """Do nothing."""
 
-    def came(self, said: ByHand, t_ns: int) -> None:
+    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         """Do nothing."""
 
     def happened(self, happened: Happened) -> None:
@@ -106,9 +106,9 @@ class FileRecorder:
         if self._frames % _LOOK_EVERY == 0:
             self._make_room()
 
-    def came(self, said: ByHand, t_ns: int) -> None:
+    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         """Keep what was pressed or said."""
-        self._write(lambda: say_input(self._writer, said, t_ns))
+        self._write(lambda: say_input(self._writer, said, t_ns, by=by))
 
     def happened(self, happened: Happened) -> None:
         """Keep what followed; its events are on the disk when this returns."""

@@ -45,6 +45,7 @@ from tallybone.session import Session
 from tallybone.sitting import Happened
 from tallybone.table_file import load_table
 from tallybone.terminal import printable, quiet_libraries
+from tallybone.web.opening import Page, open_page
 from vision.errors import VisionError
 from vision.reader import Reader, load_reader
 
@@ -75,6 +76,7 @@ class Wishes:
         most_per_s: Most pictures a second that are looked at.
         speed: Pace of what was filmed before; 0 for as fast as it can be looked at.
         as_json: Print lines of JSON.
+        serve: Where a page is served: a port, or address and port; "" for the usual port, None for no page.
     """
 
     camera: str | None = None
@@ -94,6 +96,7 @@ class Wishes:
     most_per_s: float = 10.0
     speed: float = 1.0
     as_json: bool = False
+    serve: str | None = None
 
 
 def play(
@@ -135,8 +138,10 @@ def play(
             )
             parts = _parts(at_table.hardware, wishes, game, clock, used)
             stack.callback(parts.close)
-            pressing = PressingCamera(camera, parts)
-            table = _Table(wishes, game, pressing, parts, clock, reader or load_reader(game.max_pips), used.words)
+            page = stack.enter_context(open_page(wishes.serve, clock))
+            watched = page.looking_through(PressingCamera(camera, parts))
+            eye = reader or load_reader(game.max_pips)
+            table = _Table(wishes, game, watched, parts, page, clock, eye, used.words)
             with _told_to_end() as told, keyboard_on(_stdin() if keys_fd is None else keys_fd) as keyboard:
                 table.run(console, complaints, keyboard, told)
     except EngineError as error:
@@ -163,12 +168,14 @@ class _Table:
         game: Game,
         camera: Camera,
         parts: LiveParts,
+        page: Page,
         clock: Clock,
         reader: Reader,
         about: tuple[str, ...],
     ) -> None:
         self._about = about
         self._wishes, self._game, self._camera, self._parts, self._clock = wishes, game, camera, parts, clock
+        self._page = page
         self._keys, self._wants_help = Keys(), False
         self._sitting, self._said = sitting_of(game, reader, t_ns=camera.now_ns())
 
@@ -182,7 +189,7 @@ class _Table:
         wishes = self._wishes
         room = Room(_folder(wishes), wishes.keep_bytes) if wishes.is_recorded else None
         with display_for(console, complaints, self._clock, as_json=wishes.as_json, panel=self._parts.panel) as shown:
-            display = self._parts.on(shown)
+            display = self._parts.on(self._page.on(shown), first=self._page.pin_words)
             for words in self._about:
                 display.note(words)
             for damage in () if self._game.left is None else self._game.left.damage:
@@ -206,6 +213,7 @@ class _Table:
         """Do what the table's parts and the keys say, after waiting for keys; return whether the game goes on."""
         for one in self._parts.came():
             live.pressed(one.item, self._camera.now_ns() - one.ago_ns, is_held=one.is_held)
+        self._page.see_to(live, display)
         for key in keyboard.pressed(wait_s):
             self._keys, meant = self._keys.after(key, live.session)
             match meant:

@@ -97,14 +97,22 @@ def said_line(said: Said, t_ns: int, game: Game | None) -> dict[str, Any]:
     players = () if game is None else game.players
     totals = [] if game is None else list(game.totals)
     line: dict[str, Any] = {"t_ns": t_ns}
+    line["event"] = kind_of(said)
     if isinstance(said, Outcome):
-        name = tag_of(type(said))
-        line |= {"event": _NAMES.get(name, name), "words": describe(said, players)}
+        line["words"] = describe(said, players)
         fields = to_json(said, type(said))
     else:
-        line |= {"event": "unclear", "words": said.words}
+        line["words"] = said.words
         fields = {"choices": list(said.choices), "holds_up": said.holds_up}
     return {**line, **fields, "totals": totals}
 
 
-__all__ = ["ByHand", "Happened", "Look", "Sitting", "opened", "said_line"]
+def kind_of(said: Said) -> str:
+    """Return what kind of thing was said, in one word."""
+    if not isinstance(said, Outcome):
+        return "unclear"
+    name = tag_of(type(said))
+    return _NAMES.get(name, name)
+
+
+__all__ = ["ByHand", "Happened", "Look", "Sitting", "kind_of", "opened", "said_line"]

@@ -9,9 +9,10 @@ import typer
 
 from tallybone.choices import DemoRules, ReplayRules, TileSet
 from tallybone.cli.app import app
+from tallybone.cli.serve_option import PlayCommand
 
 
-@app.command("play")
+@app.command("play", cls=PlayCommand)
 def _play(
     *,
     camera: Annotated[
@@ -58,6 +59,10 @@ def _play(
         float, typer.Option(help="Pace of a video or recording; 0: as fast as it can be read.", min=0.0)
     ] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per thing said.")] = False,
+    serve: Annotated[
+        str | None,
+        typer.Option("--serve", metavar="[PORT]", help="Serve a page to browsers; 8080, or a port or ADDRESS:PORT."),
+    ] = None,
 ) -> None:
     """Keep the score of a live game: camera, scoreboard, recording; ? shows the keys."""
     from tallybone.play_command import Wishes, play
@@ -85,6 +90,7 @@ def _play(
         most_per_s=fps,
         speed=speed,
         as_json=as_json,
+        serve=serve,
     )
     raise typer.Exit(play(wishes))
 

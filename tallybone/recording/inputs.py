@@ -17,23 +17,31 @@ from vision.aim import STRAIGHT_ON, Aim, Six
 from vision.reading import Tile
 
 _CORRECTION = Answer | Event
+_BY = "by"
 TILES: Final = tuple[Tile, ...]
 """What `tiles` of a record of `Topic.TABLE` are."""
 
 
-def say_input(writer: SessionWriter, said: ByHand, t_ns: int) -> None:
+def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -> None:
     """Write what was pressed, heard, answered or put right, before the sitting is fed with it.
+
+    Args:
+        writer: Where to.
+        said: What came in.
+        t_ns: When.
+        by: Who said it at the page; nothing follows from it.
 
     Raises:
         RecordingError: If it cannot be written.
     """
+    author = {_BY: by} if by else {}
     match said:
         case Press():
-            writer.say(Topic.BUTTON, t_ns, to_json(said, Press))
+            writer.say(Topic.BUTTON, t_ns, to_json(said, Press) | author)
         case KnockHeard():
-            writer.say(Topic.KNOCK, t_ns, to_json(said, KnockHeard))
+            writer.say(Topic.KNOCK, t_ns, to_json(said, KnockHeard) | author)
         case _:
-            writer.say(Topic.CORRECTION, t_ns, to_json(said, _CORRECTION))
+            writer.say(Topic.CORRECTION, t_ns, to_json(said, _CORRECTION) | author)
 
 
 def input_of(record: Recorded) -> ByHand | None:
@@ -44,7 +52,10 @@ def input_of(record: Recorded) -> ByHand | None:
     """
     kinds: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: _CORRECTION}
     kind = kinds.get(record.topic)
-    said: ByHand | None = None if kind is None else from_json(record.payload, kind, record.topic.path)
+    payload = record.payload
+    if isinstance(payload, Mapping):
+        payload = {name: value for name, value in payload.items() if name != _BY}
+    said: ByHand | None = None if kind is None else from_json(payload, kind, record.topic.path)
     return said
 
 

@@ -59,7 +59,7 @@ class Script:
         assert jpeg == JPEG
         self.log.append(f"keep {t_ns // MS}")
 
-    def came(self, said: ByHand, t_ns: int) -> None:
+    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         self.log.append(f"keep input {t_ns // MS}")
 
     def happened(self, happened: Happened) -> None:

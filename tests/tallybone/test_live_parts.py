@@ -72,7 +72,7 @@ class Keeps(Script):
         super().__init__(*given)
         self.kept: list[ByHand] = []
 
-    def came(self, said: ByHand, t_ns: int) -> None:
+    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         self.kept.append(said)
 
 

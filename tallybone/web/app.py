@@ -1,0 +1,75 @@
+"""The page's address book: what a browser gets from each path, as documented JSON over HTTP and WebSocket."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.staticfiles import StaticFiles
+
+from tallybone.web.access import Access
+from tallybone.web.controlling import controlling
+from tallybone.web.guard import Guard
+from tallybone.web.hub import Hub
+from tallybone.web.looking import Error, looking
+from tallybone.web.pictures import Pictures
+from tallybone.web.plain_text import plain
+
+STATIC = Path(__file__).with_name("static")
+_API = "/api/v1"
+
+_ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": Error}}
+
+
+def make_app(hub: Hub, access: Access, pictures: Pictures, static: Path = STATIC) -> Guard:
+    """Return the page of a table.
+
+    Args:
+        hub: What is shown, and where wishes go.
+        access: Who may put things right.
+        pictures: Makes them small.
+        static: The folder of the page itself.
+    """
+    app = FastAPI(
+        title="Tallybone",
+        version=version("tallybone"),
+        description="A domino table keeps its score. Everybody may look; who knows the table's PIN may put right.",
+        openapi_url=f"{_API}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        responses=_ERRORS,
+    )
+    app.include_router(looking(hub, pictures), prefix=_API)
+    app.include_router(controlling(hub, access), prefix=_API)
+    app.add_exception_handler(HTTPException, _say_status)
+    app.add_exception_handler(RequestValidationError, _say_invalid)
+    if static.is_dir():
+        app.mount("/", _Static(directory=static, html=True))
+    return Guard(app)
+
+
+class _Static(StaticFiles):
+    """The files of the page: kept by browsers, and asked after each time."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        response = super().file_response(*args, **kwargs)
+        response.headers["cache-control"] = "no-cache"
+        return response
+
+
+async def _say_status(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return JSONResponse({"error": str(error.detail).lower()}, error.status_code, error.headers)
+
+
+async def _say_invalid(request: Request, error: Exception) -> Response:
+    """Say what is wrong with a request, without what it said itself."""
+    assert isinstance(error, RequestValidationError)
+    first = next(iter(error.errors()), {"loc": (), "msg": "not understood"})
+    where = ".".join(str(part) for part in first["loc"] if part != "body")
+    return JSONResponse({"error": plain(f"{where}: {first['msg']}".lstrip(": "))}, 422)

@@ -1,0 +1,213 @@
+"""Between the game's thread and the page's: the newest state goes one way, what people want the other.
+
+The game's thread hands values over that nobody changes, and waits for nothing. What they look like on a page is worked
+out in the page's thread, at most twenty times a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from engine import Event
+from tallybone.live_game import Now
+from tallybone.sitting import Happened
+from tallybone.web.actions import Action
+from tallybone.web.meant import Refused
+from tallybone.web.pictures import Taken
+from tallybone.web.plain_text import names_of
+from tallybone.web.plays import plays_of
+from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
+from tallybone.web.snapshot import as_json, snapshot_of
+from tallybone.web.story import Story
+from tallybone.web.telling import told_of
+
+Clock = Callable[[], int]
+_NS_PER_S = 1_000_000_000
+# Twenty changes a second are more than anybody sees.
+_PACE_S = 0.05
+_MOST_EVENTS = 500
+_MOST_WANTED = 50
+# What only the pace of the camera changes.
+_EYE_EVERY_NS = _NS_PER_S
+_VERSIONS_KEPT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """Something was done; *log* is its place in the log of the match if it can be taken back."""
+
+    log: int | None
+
+
+Outcome: TypeAlias = Acted | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Something that a page asks for.
+
+    Attributes:
+        action: What.
+        by: Who.
+        if_version: The snapshot that he has seen; None where he does not say.
+        done: Is told what became of it.
+    """
+
+    action: Action
+    by: str
+    if_version: int | None
+    done: Future[Outcome] = field(default_factory=Future)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A snapshot as it is sent; before the first one its version is 0."""
+
+    version: int = 0
+    body: bytes = b"{}"
+
+    @property
+    def message(self) -> str:
+        """The snapshot as those are told who watch."""
+        return f'{{"type":"snapshot",{self.body[1:].decode("ascii")}'
+
+
+class Hub:
+    """The newest of a live game for whoever looks at it. Without a loop it only keeps what it is given."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Start with nothing; *clock* is monotonic, in nanoseconds."""
+        self._clock = clock
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._dirty, self._changed = asyncio.Event(), asyncio.Event()
+        self._now: Now | None = None
+        self._shown_ns = 0
+        self._said: deque[Happened | str] = deque(maxlen=_MOST_EVENTS)
+        self._wanted: deque[Wanted] = deque()
+        self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
+        self._story, self._told = Story(), deque[ToldShown](maxlen=_MOST_EVENTS)
+        self._ids = 0
+        self._snapshot: Snapshot | None = None
+        self.newest = Published()
+        self.picture: Taken | None = None
+
+    # What the game's thread calls.
+
+    def show(self, now: Now) -> None:
+        """Take how the game stands; called often, and mostly with nothing new."""
+        if self._now is None or _matters(self._now, now):
+            self._now = now
+            self._wake()
+        elif now.eye != self._now.eye and self._clock() - self._shown_ns >= _EYE_EVERY_NS:
+            self._now, self._shown_ns = now, self._clock()
+            self._wake()
+
+    def say(self, said: Happened | str) -> None:
+        """Take what has been said to the table; how it stands then is shown right after it."""
+        self._said.append(said)
+        if isinstance(said, str):
+            self._wake()
+
+    def came(self) -> Iterator[Wanted]:
+        """Yield what people want, in the order in which they wanted it."""
+        while self._wanted:
+            yield self._wanted.popleft()
+
+    def log_since(self, version: int | None, log: tuple[Event, ...]) -> tuple[Event, ...]:
+        """Return what was added to the log after a snapshot; all of it for one that is not known any more."""
+        if version is None:
+            return ()
+        length = next((length for known, length in reversed(tuple(self._seen_logs)) if known <= version), 0)
+        return log[length:]
+
+    # What the page's thread calls.
+
+    def ask(self, wanted: Wanted) -> bool:
+        """Hand over what somebody wants; False where too much waits already."""
+        if len(self._wanted) >= _MOST_WANTED:
+            return False
+        self._wanted.append(wanted)
+        return True
+
+    async def run(self) -> None:
+        """Publish what changes until it is cancelled."""
+        self._loop = asyncio.get_running_loop()
+        self._dirty.set()
+        try:
+            while True:
+                await self._dirty.wait()
+                self._dirty.clear()
+                self.publish()
+                await asyncio.sleep(_PACE_S)
+        finally:
+            self._loop = None
+
+    def publish(self) -> int:
+        """Work out what pages show now; return its version, which is the old one where nothing has changed."""
+        now = self._now
+        if now is None:
+            return self.newest.version
+        state = now.session.state
+        self._story = self._story.after(state)
+        players = () if state.game is None else state.game.players
+        while self._said:
+            for one in told_of(self._said.popleft(), players, self._ids + 1):
+                self._ids = one.id
+                self._told.appendleft(one)
+        known = self.newest
+        snapshot = snapshot_of(now, tuple(self._told), self._story, version=known.version)
+        if snapshot is None or snapshot == self._snapshot:
+            return known.version
+        version = known.version + 1
+        self._snapshot = replace(snapshot, version=version)
+        self._seen_logs.append((version, len(state.log)))
+        self.newest = Published(version, as_json(self._snapshot))
+        self._changed.set()
+        self._changed = asyncio.Event()
+        return version
+
+    async def after(self, version: int) -> Published:
+        """Return the newest snapshot once it is another than *version*."""
+        while self.newest.version == version:
+            await self._changed.wait()
+        return self.newest
+
+    def told_after(self, number: int) -> tuple[ToldShown, ...]:
+        """Return what was said after the thing with this number, the oldest first."""
+        return tuple(one for one in reversed(self._told) if one.id > number)
+
+    def plays_of(self, hand: int) -> tuple[PlayShown, ...]:
+        """Return the actions of a hand, counted from 1; nothing where there was none."""
+        hands, game = self._story.hands(), self._story.state.game
+        if game is None or hand > len(hands):
+            return ()
+        return plays_of(hands[hand - 1], self._story, names_of(game.players))
+
+    @property
+    def now(self) -> Now | None:
+        """How the game stands."""
+        return self._now
+
+    def _wake(self) -> None:
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # it was closed just now
+                loop.call_soon_threadsafe(self._dirty.set)
+
+
+def _matters(before: Now, now: Now) -> bool:
+    """Return whether more has changed than the pace of the camera. Values that are the same object are not compared."""
+    old, new = before.session, now.session
+    is_same = old.state is new.state and old.places is new.places and old.questions is new.questions
+    return not is_same or _words(before) != _words(now)
+
+
+def _words(now: Now) -> tuple[Any, ...]:
+    lost = None if now.view is None else now.view.lost
+    return (now.recording, now.parts, now.picture_px, lost, now.eye == "no camera")

@@ -1,0 +1,132 @@
+"""What everybody on the network may do: look at the game as JSON, as pictures, and as it changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Query, Request, Response, WebSocket
+from pydantic import BaseModel
+
+from tallybone.web.hub import Hub
+from tallybone.web.pictures import Made, Pictures, Taken, crop_of
+from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
+
+MOST_FRAME = 1024
+"""Bytes that a viewer may send at once; it has nothing to say but pings."""
+MOST_VIEWERS = 200
+_MOST_FRAMES, _WITHIN_S = 50, 10.0
+_JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
+
+
+class Error(BaseModel):
+    """Why something was not done, in plain words."""
+
+    error: str
+
+
+def looking(hub: Hub, pictures: Pictures) -> APIRouter:
+    """Return the paths that need no PIN."""
+    router = APIRouter()
+    making = asyncio.Lock()
+
+    @router.get("/state", response_model=Snapshot)
+    async def state() -> Response:
+        """All that a page shows, at this moment."""
+        if not hub.newest.version:
+            raise HTTPException(404, "no match has begun")
+        return Response(hub.newest.body, media_type="application/json")
+
+    @router.get("/events")
+    async def events(after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> list[ToldShown]:
+        """What was said to the table after the thing with this id, the oldest first; the last 500 are kept."""
+        return list(hub.told_after(after))
+
+    @router.get("/plays")
+    async def plays(hand: Annotated[int, Query(ge=1, le=10**6)]) -> list[PlayShown]:
+        """The actions of a hand of the match, counted from 1."""
+        return list(hub.plays_of(hand))
+
+    @router.get("/picture.jpg", responses=_JPEG, response_class=Response)
+    async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
+        """The newest picture of the camera."""
+        taken = _taken(hub)
+        async with making:
+            made = await asyncio.to_thread(pictures.of_width, taken, int(width))
+        return _picture(made, request)
+
+    @router.get("/tiles/{seq}.jpg", responses=_JPEG, response_class=Response)
+    async def tile(seq: int, request: Request) -> Response:
+        """The tile of a play as the camera sees it now."""
+        taken, now = _taken(hub), hub.now
+        async with making:
+            made = None if now is None else await asyncio.to_thread(crop_of, taken, now.session, seq)
+        return _picture(made, request)
+
+    router.add_api_websocket_route("/live", _Viewers(hub).watch)
+    return router
+
+
+class _Viewers:
+    """Those who are shown every change."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub, self._count = hub, 0
+
+    async def watch(self, socket: WebSocket) -> None:
+        """Send the snapshot now and whenever it changes; who is slow gets only the newest."""
+        if self._count >= MOST_VIEWERS:
+            await socket.close(1013)
+            return
+        await socket.accept()
+        self._count += 1
+        sending = asyncio.create_task(self._send(socket))
+        try:
+            await _listen(socket, asyncio.get_running_loop().time)
+        finally:
+            self._count -= 1
+            sending.cancel()
+            with suppress(asyncio.CancelledError, RuntimeError, OSError):
+                await sending
+
+    async def _send(self, socket: WebSocket) -> None:
+        version = 0
+        while True:
+            newest = await self._hub.after(version)
+            await socket.send_text(newest.message)
+            version = newest.version
+
+
+async def _listen(socket: WebSocket, clock_s: Callable[[], float]) -> None:
+    """Wait until a viewer leaves; one that says too much is shown the door."""
+    began_s, frames = clock_s(), 0
+    while True:
+        message = await socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        if clock_s() - began_s > _WITHIN_S:
+            began_s, frames = clock_s(), 0
+        frames += 1
+        said = message.get("text") or message.get("bytes") or ""
+        if len(said) > MOST_FRAME or frames > _MOST_FRAMES:
+            await socket.close(1008)
+            return
+        if said == "ping":
+            await socket.send_text('{"type":"pong"}')
+
+
+def _taken(hub: Hub) -> Taken:
+    if hub.picture is None:
+        raise HTTPException(404, "there is no picture yet")
+    return hub.picture
+
+
+def _picture(made: Made | None, request: Request) -> Response:
+    if made is None:
+        raise HTTPException(404, "there is no such picture")
+    headers = {"etag": made.etag, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == made.etag:
+        return Response(status_code=304, headers=headers)
+    return Response(made.jpeg, media_type="image/jpeg", headers=headers)

@@ -1,0 +1,74 @@
+"""The page of a live game, if there is to be one: what the game calls, and what opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from tallybone.live_camera import Camera, Clock
+from tallybone.live_game import Display, LiveGame
+
+
+class Page(Protocol):
+    """What a live game has to do with its page."""
+
+    @property
+    def words(self) -> str:
+        """Where it is and its PIN, in words; "" for no page."""
+
+    @property
+    def pin_words(self) -> str:
+        """The PIN, for small displays; "" for no page."""
+
+    def on(self, display: Display) -> Display:
+        """Return a display that shows everything on the page too."""
+
+    def looking_through(self, camera: Camera) -> Camera:
+        """Return a camera whose pictures are on the page too."""
+
+    def see_to(self, live: LiveGame, display: Display) -> None:
+        """Do what people want who look at the page."""
+
+
+class NoPage:
+    """A live game without a page."""
+
+    words = pin_words = ""
+
+    def on(self, display: Display) -> Display:
+        """Return the display itself."""
+        return display
+
+    def looking_through(self, camera: Camera) -> Camera:
+        """Return the camera itself."""
+        return camera
+
+    def see_to(self, live: LiveGame, display: Display) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def open_page(where: str | None, clock: Clock) -> Iterator[Page]:
+    """Serve a page until the game is over; None for no page.
+
+    Args:
+        where: A port, or an address and a port; "" for the usual port of the whole network.
+        clock: Monotonic, in nanoseconds.
+
+    Raises:
+        OSError: If it cannot be served there, or what serves it is not installed.
+    """
+    if where is None:
+        yield NoPage()
+        return
+    try:
+        from tallybone.web.live_page import LivePage
+    except ModuleNotFoundError as error:
+        words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
+        raise OSError(words) from error
+    page = LivePage(where, clock)
+    try:
+        yield page
+    finally:
+        page.close()

@@ -1,0 +1,120 @@
+"""The thread that serves a page: uvicorn on a socket that is already open, so that a taken port is said at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from tallybone.web.hub import Hub
+from tallybone.web.looking import MOST_FRAME
+
+USUAL_PORT = 8080
+_ENDS_WITHIN_S = 5.0
+# Viewers keep a connection each, and a browser up to six more for pictures.
+_MOST_AT_ONCE = 600
+
+
+def listen_on(where: str) -> socket.socket:
+    """Return a socket that listens.
+
+    Args:
+        where: A port for the whole network, or an address and a port, as `127.0.0.1:8080` or `[::1]:8080`; "" for
+            the usual port.
+
+    Raises:
+        OSError: If it is no address of this machine, or is taken.
+    """
+    host, port = parse_address(where)
+    try:
+        if host:
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            return socket.create_server((host, port), family=family)
+        if socket.has_dualstack_ipv6():
+            return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+        return socket.create_server(("", port))
+    except OSError as error:
+        raise OSError(f"--serve {where or port}: {error.strerror or error}") from error
+
+
+def parse_address(where: str) -> tuple[str, int]:
+    """Return host and port; the host is "" for the whole network.
+
+    >>> parse_address(""), parse_address("80"), parse_address("127.0.0.1:80"), parse_address("[::1]:80")
+    (('', 8080), ('', 80), ('127.0.0.1', 80), ('::1', 80))
+
+    Raises:
+        OSError: If it is none.
+    """
+    host, _, port = where.rpartition(":")
+    if not where:
+        return "", USUAL_PORT
+    if not (port.isascii() and port.isdecimal() and len(port) < 6 and int(port) < 65536):
+        raise OSError(f"--serve {where}: expected a port or ADDRESS:PORT, as 8080 or 127.0.0.1:8080")
+    return host.strip("[]"), int(port)
+
+
+def url_of(listening: socket.socket) -> str:
+    """Return what to type into a browser of the same network."""
+    host, port = listening.getsockname()[:2]
+    if host in ("::", "0.0.0.0"):
+        host = _own_address()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Serving:
+    """Serves an app until it is closed; signals are left to the game."""
+
+    def __init__(self, app: ASGIApp, listening: socket.socket, hub: Hub) -> None:
+        """Serve *app* on *listening*, and let *hub* publish meanwhile."""
+        config = uvicorn.Config(
+            app,
+            http="h11",
+            ws="websockets-sansio",
+            ws_max_size=MOST_FRAME,
+            # A snapshot for fifty viewers would be packed fifty times.
+            ws_per_message_deflate=False,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=_MOST_AT_ONCE,
+            timeout_graceful_shutdown=1,
+        )
+        self._server, self._listening, self._hub = uvicorn.Server(config), listening, hub
+        self._thread = threading.Thread(target=self._run, name="page", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Serve no more, and wait until that is so."""
+        self._server.should_exit = True
+        self._thread.join(_ENDS_WITHIN_S)
+        self._listening.close()
+
+    def _run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        publishing = asyncio.create_task(self._hub.run())
+        try:
+            await self._server.serve(sockets=[self._listening])
+        finally:
+            publishing.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await publishing
+
+
+def _own_address() -> str:
+    """Return the address under which the network knows this machine; that of the machine itself without a network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            asking.connect(("192.0.2.1", 9))  # nothing is sent: this only asks which way it would go
+        except OSError:
+            return "127.0.0.1"
+        address: str = asking.getsockname()[0]
+        return address

@@ -1,0 +1,209 @@
+"""The shape of what a page is sent: frozen values whose fields are the JSON that docs/page.md and OpenAPI describe.
+
+Places are pixels of the camera's picture, x right and y down; `seq` is the place of an action in the log of the match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+PointPx = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchShown:
+    """How the match stands; *count* is the sum of the open ends, *winner* a seat."""
+
+    game: str
+    target: int | None
+    phase: str
+    hand: int | None
+    boneyard: int | None
+    count: str | None
+    max_pips: int
+    over: bool
+    winner: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HouseShown:
+    r"""A house of the tally: strokes of the cross (0 to 2), and in each quadrant "", "\", "X" or "O"."""
+
+    cross: int
+    quadrants: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StrokeShown:
+    """One mark in a row: "/", "X" or "O"; lined out when its points were stolen."""
+
+    stroke: str
+    lined_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MarksShown:
+    """The tally of a player: *kind* is houses, rows or none; *rest* are points that the marks do not say."""
+
+    kind: str
+    houses: tuple[HouseShown, ...] = ()
+    rows: tuple[tuple[StrokeShown, ...], ...] = ()
+    rest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerShown:
+    """A player: *side* is where in the picture he sits, if that is known; *team* is a number where partners play."""
+
+    seat: int
+    name: str
+    total: int
+    tiles: int | None
+    turn: bool
+    side: str | None
+    team: int | None
+    marks: MarksShown
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionShown:
+    """What the table is asked; *seqs* are the plays that it is about, as far as that is known."""
+
+    topic: str
+    words: str
+    choices: tuple[str, ...]
+    seqs: tuple[int, ...]
+    holds_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ToldShown:
+    """Something that was said to the table."""
+
+    id: int
+    t_ns: int
+    words: str
+    kind: str
+    seat: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlayShown:
+    """An action of a hand; *pips* are those of the tile as it lies (W, E), *sum* is its count."""
+
+    seq: int
+    kind: str
+    seat: int | None
+    pips: tuple[int, int] | None
+    points: int
+    sum: str | None
+    words: str
+    irregular: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class IrregularShown:
+    """Something that the table has not accepted yet."""
+
+    seq: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class TileShown:
+    """A tile of the layout as it lies: *pips*, *halves_px* and *confidence* in the same order."""
+
+    seq: int
+    pips: tuple[int, int]
+    corners_px: tuple[PointPx, ...]
+    halves_px: tuple[PointPx, PointPx]
+    confidence: tuple[float, float]
+    spinner: bool
+    last: bool
+    stacked: int
+    doubtful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EndShown:
+    """Where a tile can be laid: *value* is the number it needs, *counts* what the end adds to the count."""
+
+    x: float
+    y: float
+    seq: int
+    port: str
+    value: int
+    counts: int
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingShown:
+    """A tile that lies on the table and is not part of the game yet."""
+
+    pips: tuple[int, int] | None
+    corners_px: tuple[PointPx, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneShown:
+    """Where a seat lays its tiles open, or with no seat the boneyard; corners in shares of width and height."""
+
+    seat: int | None
+    corners: tuple[PointPx, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutShown:
+    """What lies on the table; tiles of the game whose place nobody knows are in *unplaced* by their seq."""
+
+    picture_px: tuple[int, int]
+    tiles: tuple[TileShown, ...]
+    ends: tuple[EndShown, ...]
+    waiting: tuple[WaitingShown, ...]
+    unplaced: tuple[int, ...]
+    zones: tuple[ZoneShown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EyeShown:
+    """What camera and eye are doing; *lost* says why the table cannot be followed."""
+
+    words: str
+    lost: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CanShown:
+    """Which buttons mean something now."""
+
+    knock: bool = False
+    call: bool = False
+    draw: bool = False
+    done: bool = False
+    undo: bool = False
+    stands: bool = False
+    next: bool = False
+    hand_end: bool = False
+    redeal: bool = False
+    stack: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that a page shows, at one moment; *version* rises with every change."""
+
+    version: int
+    match: MatchShown
+    players: tuple[PlayerShown, ...]
+    waits_for: str
+    question: QuestionShown | None
+    last: PlayShown | None
+    told: tuple[ToldShown, ...]
+    layout: LayoutShown
+    plays: tuple[PlayShown, ...]
+    irregular: tuple[IrregularShown, ...]
+    can: CanShown
+    eye: EyeShown
+    recording: str
+    problems: tuple[str, ...] = field(default=())

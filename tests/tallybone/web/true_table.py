@@ -1,0 +1,247 @@
+"""A live game whose eye sees what is there, with its page: real but for the pictures, and as fast as it is asked.
+
+`python -m tests.tallybone.web.true_table --port 8080 --pace 1.5` serves one until it is stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import cv2
+import numpy as np
+
+from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules, profile
+from tallybone.live_camera import Shown
+from tallybone.live_game import Display, LiveGame, Now
+from tallybone.live_recorder import NoRecorder, Recorder
+from tallybone.replay_source import Given
+from tallybone.session import Said, Session
+from tallybone.shots import Shot
+from tallybone.sitting import Happened, Sitting, opened
+from tallybone.web.live_page import LivePage
+from tests.tallybone.live_clips import jpeg_of
+from tests.tallybone.truth_eye import PLAYERS, PLAYERS_OF, script, views
+from vision.pyramid import Image
+from vision.table_view import TableView
+from vision.watch import Frame
+
+SECOND = 1_000_000_000
+PIN = "246813"
+_SIZE_PX = (1280, 720)
+
+
+@dataclass(slots=True)
+class Silent:
+    """A display that shows nothing and remembers what it was told."""
+
+    notes: list[str] = field(default_factory=list)
+    now: Now | None = None
+
+    def happened(self, happened: Happened) -> None:
+        pass
+
+    def goes_on(self, session: Session) -> None:
+        pass
+
+    def show(self, now: Now) -> None:
+        self.now = now
+
+    def note(self, words: str) -> None:
+        self.notes.append(words)
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        pass
+
+
+class TrueCamera:
+    """Shows a scripted game, item by item: those that `let` has let through, or one in so many nanoseconds."""
+
+    problem: str | None = None
+    is_over = False
+
+    def __init__(self, items: Iterator[Shown], clock: Callable[[], int], pace_ns: int | None) -> None:
+        self._items, self._clock, self._pace_ns = items, clock, pace_ns
+        self._due_ns, self._allowed = clock(), 0
+        self.t_ns = 0
+        self.is_done = False
+
+    def let(self, count: int) -> None:
+        """Let so many more items through."""
+        self._allowed += count
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that was let through has been taken."""
+        return self.is_done or self._allowed == 0
+
+    def take(self) -> Shown | None:
+        is_due = self._allowed > 0 if self._pace_ns is None else self._clock() >= self._due_ns
+        if not is_due:
+            return None
+        self._allowed -= 1
+        self._due_ns += self._pace_ns or 0
+        given = next(self._items, None)
+        self.is_done = given is None
+        if given is not None:
+            self.t_ns = given.t_ns
+        return given
+
+    def now_ns(self) -> int:
+        return self.t_ns
+
+    def close(self) -> None:
+        pass
+
+
+@dataclass(slots=True)
+class TrueTable:
+    """A game that is played in a thread of its own."""
+
+    live: LiveGame
+    camera: TrueCamera
+    page: LivePage
+    display: Silent
+    said: tuple[Said, ...]
+    shown: Display
+    ended: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        self.thread = threading.Thread(target=self._run, name="game")
+        self.thread.start()
+
+    def play(self, count: int) -> None:
+        """Let so many things happen at the table, and wait until they have."""
+        self.camera.let(count)
+        until = time.monotonic() + 60
+        while not self.camera.is_idle and time.monotonic() < until:
+            self.ended.wait(0.002)
+
+    def end(self) -> None:
+        self.ended.set()
+        if self.thread is not None:
+            self.thread.join()
+        self.page.close()
+
+    def _run(self) -> None:
+        self.shown.happened(Happened(0, self.live.session, self.said))
+
+        def keys(wait_s: float) -> bool:
+            self.page.see_to(self.live, self.shown)
+            self.ended.wait(wait_s)
+            return True
+
+        self.live.run(keys, self.ended.is_set)
+
+
+def true_table(
+    seed: int = 1,
+    *,
+    hands: int = 1,
+    rules: Rules = BONES,
+    players: tuple[str, ...] = PLAYERS,
+    where: str = "127.0.0.1:0",
+    pace_ns: int | None = None,
+    recorder: Recorder | None = None,
+) -> TrueTable:
+    """A table that is not begun yet; its items come when they are let through, or at a pace."""
+    items, seen = _items(seed, hands, rules, players)
+    clock = time.monotonic_ns
+    page = LivePage(where, clock, pin=PIN)
+    session, said = opened(rules, players)
+    camera = TrueCamera(items, clock, pace_ns)
+    sitting = Sitting(partial(_look, seen), session)
+    display = Silent()
+    shown = page.on(display)
+    live = LiveGame(
+        page.looking_through(camera), sitting, recorder or NoRecorder(), shown, clock=clock, most_per_s=1000
+    )
+    return TrueTable(live, camera, page, display, said, shown)
+
+
+def _look(seen: dict[int, TableView], frame: Frame) -> TableView:
+    return seen[frame.t_ns]
+
+
+def _items(
+    seed: int, hands: int, rules: Rules, players: tuple[str, ...]
+) -> tuple[Iterator[Shown], dict[int, TableView]]:
+    """What comes in, a second apart, and what a perfect eye makes of each picture."""
+    seen: dict[int, TableView] = {}
+
+    def shots() -> Iterator[Shown]:
+        looks = views(seed, hands, rules=rules, players=players)
+        t_ns = SECOND
+        known = next(looks)
+        yield _shot(t_ns, known, seen)
+        for step in script(seed, hands, rules, players)[1]:
+            t_ns += SECOND
+            if step.is_seen:
+                known = next(looks)
+                yield _shot(t_ns, known, seen)
+            elif not isinstance(step.event, MatchStart):
+                yield _given(t_ns, step.event)
+                if isinstance(step.event, NewHand | Redeal) and known.tiles:
+                    t_ns += SECOND
+                    known = next(looks)
+                    yield _shot(t_ns, known, seen)
+
+    return shots(), seen
+
+
+def _given(t_ns: int, event: Event) -> Given:
+    return Given(t_ns, "table", lambda: event)
+
+
+def _shot(t_ns: int, view: TableView, seen: dict[int, TableView]) -> Shot:
+    seen[t_ns] = view
+    image = _drawn(view)
+    return Shot(t_ns, "", "table", lambda: image, lambda: jpeg_of(image))
+
+
+def _drawn(view: TableView) -> Image:
+    """A picture of sorts: ivory tiles on green felt, with numbers on them."""
+    image = np.full((_SIZE_PX[1], _SIZE_PX[0], 3), (50, 74, 28), np.uint8)
+    for tile in view.tiles:
+        cv2.fillPoly(image, [np.array(tile.corners_px, np.int32)], (210, 229, 236))
+        for half in tile.halves:
+            at = (int(half.center_px[0]) - 9, int(half.center_px[1]) + 10)
+            cv2.putText(image, str(half.pips), at, cv2.FONT_HERSHEY_SIMPLEX, 0.9, (25, 25, 25), 2)
+    return image
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--port", default="8080")
+    asked.add_argument("--seed", type=int, default=1)
+    asked.add_argument("--hands", type=int, default=3)
+    asked.add_argument("--rules", default="bones")
+    asked.add_argument("--players", default="")
+    asked.add_argument("--pace", type=float, default=1.5, help="seconds between two things that happen")
+    said = asked.parse_args()
+    players = tuple(said.players.split(",")) if said.players else PLAYERS_OF.get(said.rules, PLAYERS)
+    table = true_table(
+        said.seed,
+        hands=said.hands,
+        rules=profile(said.rules),
+        players=players,
+        where=f"127.0.0.1:{said.port}",
+        pace_ns=round(said.pace * SECOND),
+    )
+    table.begin()
+    sys.stdout.write(f"{table.page.words}\n")
+    sys.stdout.flush()
+    try:
+        table.ended.wait()
+    except KeyboardInterrupt:
+        table.end()
+
+
+if __name__ == "__main__":
+    main()
