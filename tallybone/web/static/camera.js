@@ -1,0 +1,110 @@
+// What the camera sees, with what was read drawn over it; pictures are fetched only while somebody looks.
+
+import { byId, draw, keep, say } from "./dom.js";
+
+// So long after a picture has come the next one is asked for.
+const PAUSE_MS = 350;
+const AFTER_FAILURE_MS = 2000;
+const WIDTHS = [320, 640, 1280];
+
+/** Look through the camera while its view is open; *isLive* says whether the table can be reached. */
+export class CameraView {
+  constructor(isLive) {
+    this.isLive = isLive;
+    this.isOpen = false;
+    this.isSeen = true;
+    this.timer = 0;
+    this.url = null;
+    new IntersectionObserver(([entry]) => this.see(entry.isIntersecting)).observe(byId("camera-view"));
+    document.addEventListener("visibilitychange", () => this.begin());
+    byId("overlay-on").addEventListener("change", (event) => byId("overlay").toggleAttribute("hidden", !event.target.checked));
+  }
+
+  /** Open or close it. */
+  open(isOpen) {
+    this.isOpen = isOpen;
+    this.begin();
+  }
+
+  /** Draw what was read over the picture. */
+  show(snapshot) {
+    const layout = snapshot.layout;
+    say(byId("eye"), snapshot.eye?.lost ?? snapshot.eye?.words ?? "");
+    if (!layout?.picture_px) return;
+    const [width, height] = layout.picture_px;
+    byId("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);
+    byId("stage").style.aspectRatio = `${width} / ${height}`;
+    const seen = [
+      ...layout.tiles.map((tile) => ({ ...tile, key: `t${tile.seq}`, state: tile.doubtful ? "doubtful" : "laid" })),
+      ...layout.waiting.map((tile, at) => ({ ...tile, key: `w${at}`, state: "waiting" })),
+    ];
+    keep(byId("seen"), seen, (tile) => tile.key, outlineOf);
+    const zones = (layout.zones ?? []).map((zone) => ({
+      seat: zone.seat,
+      corners: zone.corners.map(([x, y]) => [x * width, y * height]),
+    }));
+    keep(byId("zones"), zones, (zone) => zone.seat ?? "boneyard", zoneOf);
+  }
+
+  see(isSeen) {
+    this.isSeen = isSeen;
+    this.begin();
+  }
+
+  begin() {
+    clearTimeout(this.timer);
+    if (this.isOpen && this.isSeen && !document.hidden) this.fetch();
+  }
+
+  async fetch() {
+    let pause = PAUSE_MS;
+    try {
+      if (this.isLive()) await this.fetchOne();
+    } catch {
+      byId("no-picture").hidden = false;
+      pause = AFTER_FAILURE_MS;
+    }
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.begin(), pause);
+  }
+
+  async fetchOne() {
+    const answer = await fetch(`/api/v1/picture.jpg?width=${this.width}`, { cache: "no-cache" });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    const url = URL.createObjectURL(await answer.blob());
+    byId("picture").src = url;
+    if (this.url !== null) URL.revokeObjectURL(this.url);
+    this.url = url;
+    byId("no-picture").hidden = true;
+  }
+
+  /** The smallest width that fills the view; the smallest at all where data is dear. */
+  get width() {
+    if (navigator.connection?.saveData) return WIDTHS[0];
+    const wanted = byId("stage").clientWidth * Math.min(2, window.devicePixelRatio);
+    return WIDTHS.find((width) => width >= wanted * 0.8) ?? WIDTHS.at(-1);
+  }
+}
+
+function zoneOf(zone) {
+  return draw("polygon", { class: "zone", points: pointsOf(zone.corners) });
+}
+
+function pointsOf(corners) {
+  return corners.map((corner) => corner.map((number) => number.toFixed(0)).join(",")).join(" ");
+}
+
+function outlineOf(tile) {
+  const one = draw("g", { class: `seen is-${tile.state}` }, draw("polygon", { points: pointsOf(tile.corners_px) }));
+  const halves = tile.halves_px ?? [];
+  halves.forEach(([x, y], at) => {
+    const size = 0.62 * Math.hypot(halves[1][0] - halves[0][0], halves[1][1] - halves[0][1]);
+    const place = { x: x.toFixed(0), y: (y + size * 0.36).toFixed(0), "font-size": size.toFixed(0) };
+    one.append(draw("text", place, String(tile.pips?.[at] ?? "?")));
+    const sure = tile.confidence?.[at];
+    if (sure === undefined || sure === null) return;
+    const below = { class: "sure", x: place.x, y: (y + size * 0.82).toFixed(0), "font-size": (size * 0.42).toFixed(0) };
+    one.append(draw("text", below, `${Math.round(100 * sure)}%`));
+  });
+  return one;
+}

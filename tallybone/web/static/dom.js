@@ -1,0 +1,86 @@
+// Makes and keeps elements: text only ever as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Return an HTML element; children are elements or texts, null ones are left out. */
+export function make(name, attributes = {}, ...children) {
+  return filled(document.createElement(name), attributes, children);
+}
+
+/** Return an SVG element. */
+export function draw(name, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, name), attributes, children);
+}
+
+/** Return a button that does something when it is pressed. */
+export function button(words, onPress, attributes = {}, ...children) {
+  const one = make("button", { type: "button", ...attributes }, words, ...children);
+  one.addEventListener("click", onPress);
+  return one;
+}
+
+/** Return a text from elsewhere, a name above all: its direction of writing stays its own affair. */
+export function foreign(text, attributes = {}) {
+  return make("bdi", attributes, String(text));
+}
+
+/** Return the element with an id; it has to be there. */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`the page has no element ${id}`);
+  return found;
+}
+
+/** Set a text only where it differs, so that a screen reader hears of what is new and of nothing else. */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/**
+ * Make the children of an element those of a list, and leave alone what has not changed: focus and scroll stay.
+ *
+ * @param parent The element.
+ * @param items What is shown, in order.
+ * @param keyOf Returns what an item is known by.
+ * @param makeOne Returns the element for an item.
+ */
+export function keep(parent, items, keyOf, makeOne) {
+  const old = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  const wanted = items.map((item) => kept(old.get(String(keyOf(item))), item, keyOf, makeOne));
+  wanted.forEach((child, at) => {
+    if (parent.children[at] !== child) parent.insertBefore(child, parent.children[at] ?? null);
+  });
+  while (parent.children.length > wanted.length) parent.lastElementChild.remove();
+}
+
+function kept(before, item, keyOf, makeOne) {
+  const print = JSON.stringify(item);
+  if (before !== undefined && before.dataset.print === print) return before;
+  const made = makeOne(item);
+  made.dataset.key = String(keyOf(item));
+  made.dataset.print = print;
+  if (before === undefined) return made;
+  const focused = placeOf(before, document.activeElement);
+  before.replaceWith(made);
+  if (focused !== null) focusable(made)[focused]?.focus();
+  return made;
+}
+
+/** Return which of its focusable parts has the focus; null for none. */
+function placeOf(parent, active) {
+  const at = focusable(parent).indexOf(active);
+  return at < 0 ? null : at;
+}
+
+function focusable(parent) {
+  return [parent, ...parent.querySelectorAll("*")].filter((one) => one.matches("button, input, select, [tabindex]"));
+}
+
+function filled(element, attributes, children) {
+  for (const [name, worth] of Object.entries(attributes)) {
+    if (worth === null || worth === undefined || worth === false) continue;
+    element.setAttribute(name, worth === true ? "" : String(worth));
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return element;
+}

@@ -1,0 +1,96 @@
+// Keeps the page up to date over a WebSocket: begins again by itself, and says whether what is shown is live.
+
+const SILENT_MS = 8000;
+const ANSWER_MS = 4000;
+const FIRST_WAIT_MS = 500;
+const MOST_WAIT_MS = 8000;
+
+/** How the page stands to the table. */
+export const Link = Object.freeze({ OPENING: "opening", LIVE: "live", LOST: "lost" });
+
+/**
+ * Follow the table from now on.
+ *
+ * @param onSnapshot Gets every new snapshot.
+ * @param onLink Gets one of Link whenever it changes.
+ */
+export function follow(onSnapshot, onLink) {
+  new Follower(onSnapshot, onLink).open();
+}
+
+class Follower {
+  constructor(onSnapshot, onLink) {
+    Object.assign(this, { onSnapshot, onLink, socket: null, timer: 0, version: 0 });
+    Object.assign(this, { wait: FIRST_WAIT_MS, link: Link.OPENING });
+    window.addEventListener("online", () => this.again());
+    // What was asleep in a pocket knows nothing of the time that has passed.
+    document.addEventListener("visibilitychange", () => document.hidden || this.link === Link.OPENING || this.check());
+  }
+
+  open() {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/api/v1/live`);
+    this.socket = socket;
+    this.listen();
+    socket.addEventListener("message", (event) => this.socket === socket && this.came(event.data));
+    socket.addEventListener("close", () => this.socket === socket && this.lost());
+  }
+
+  came(text) {
+    this.wait = FIRST_WAIT_MS;
+    this.listen();
+    this.turn(Link.LIVE);
+    const message = JSON.parse(text);
+    if (message.type === "snapshot") this.show(message);
+  }
+
+  show(snapshot) {
+    this.version = snapshot.version;
+    this.onSnapshot(snapshot);
+  }
+
+  /** Expect something within some seconds, or ask. */
+  listen() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.check(), SILENT_MS);
+  }
+
+  /** Ask the table whether it is still there: a broken connection may look like a quiet one. */
+  async check() {
+    const socket = this.socket;
+    try {
+      const answer = await fetch("/api/v1/state", { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
+      if (!answer.ok) throw new Error(`status ${answer.status}`);
+      const snapshot = await answer.json();
+      if (this.socket !== socket) return;
+      if (socket.readyState !== WebSocket.OPEN) throw new Error("the socket does not open");
+      if (snapshot.version >= this.version) this.show(snapshot);
+      this.turn(Link.LIVE);
+      this.listen();
+    } catch {
+      if (this.socket === socket) this.lost();
+    }
+  }
+
+  lost() {
+    clearTimeout(this.timer);
+    const socket = this.socket;
+    this.socket = null;
+    socket?.close();
+    this.turn(Link.LOST);
+    this.timer = setTimeout(() => this.open(), this.wait);
+    this.wait = Math.min(MOST_WAIT_MS, this.wait * 1.7);
+  }
+
+  again() {
+    if (this.socket !== null) return;
+    clearTimeout(this.timer);
+    this.open();
+  }
+
+  turn(link) {
+    if (link === this.link) return;
+    this.link = link;
+    this.onLink(link);
+  }
+}

@@ -1,0 +1,80 @@
+// Puts the page together: snapshots come in, every part shows them, what is tapped goes to the table.
+
+import { CameraView } from "./camera.js";
+import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
+import { Desk } from "./desk.js";
+import { byId, foreign, keep, make, say } from "./dom.js";
+import { listenToKeys, showLayout } from "./layout.js";
+import { follow, Link } from "./link.js";
+import { openPlay } from "./play_sheet.js";
+import { showPlays } from "./plays.js";
+import { showScores } from "./scores.js";
+import { listenToSheets } from "./sheet.js";
+import { Toast } from "./toast.js";
+import { Voice } from "./voice.js";
+import { fillIn, words } from "./words.js";
+
+class Page {
+  constructor() {
+    // A television has no controls: nothing on it can be tapped by mistake.
+    this.isDisplay = new URLSearchParams(location.search).has("display");
+    document.documentElement.dataset.mode = this.isDisplay ? "display" : "page";
+    document.documentElement.dataset.link = Link.OPENING;
+    this.snapshot = null;
+    this.link = Link.OPENING;
+    fillIn(document);
+    this.camera = new CameraView(() => this.link === Link.LIVE);
+    this.voice = new Voice();
+    this.desk = this.isDisplay ? null : new Desk(new Toast(), () => this.snapshot?.version ?? 0);
+    if (!this.isDisplay) this.listen();
+    follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
+  }
+
+  listen() {
+    listenToSheets();
+    listenToKeys();
+    byId("more").addEventListener("click", () => this.snapshot && openMore(this.snapshot, this.desk));
+    const views = [["layout-tab", "layout-view"], ["camera-tab", "camera-view"]];
+    for (const [tab] of views) {
+      byId(tab).addEventListener("click", () => {
+        for (const [other, view] of views) {
+          byId(other).setAttribute("aria-pressed", String(other === tab));
+          byId(view).hidden = other !== tab;
+        }
+        this.camera.open(tab === "camera-tab");
+      });
+    }
+  }
+
+  show(snapshot) {
+    this.snapshot = snapshot;
+    const tapped = (does) => (this.isDisplay ? null : (which) => does(which, this.snapshot, this.desk));
+    showScores(snapshot, tapped(openSeat));
+    showQuestion(snapshot, this.desk);
+    showLayout(snapshot, tapped(openPlay));
+    if (!this.isDisplay) {
+      showPlays(snapshot, tapped(openPlay));
+      showControls(snapshot, this.desk);
+      this.camera.show(snapshot);
+    }
+    const problems = snapshot.problems ?? [];
+    byId("problems").hidden = problems.length === 0;
+    keep(byId("problem-list"), problems, (text) => text, (text) => make("li", {}, foreign(text)));
+    const said = [snapshot.last?.words, snapshot.question?.words ?? snapshot.waits_for].filter(Boolean).join(". ");
+    say(byId("announcer"), said);
+    this.voice.tell(said);
+  }
+
+  turn(link) {
+    this.link = link;
+    document.documentElement.dataset.link = link;
+    say(byId("link"), words(link));
+    const isLost = link === Link.LOST;
+    byId("lost").hidden = !isLost;
+    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+    say(byId("lost"), isLost ? words("lost_since", { time }) : "");
+    byId("controls").inert = link !== Link.LIVE;
+  }
+}
+
+new Page();

@@ -1,0 +1,116 @@
+// The sheet of one play: what the camera sees and read, and how it is put right.
+
+import { button, foreign, make } from "./dom.js";
+import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
+import { tileIcon } from "./tile.js";
+import { words } from "./words.js";
+
+/** Open the sheet of a play. */
+export function openPlay(seq, snapshot, desk) {
+  const play = snapshot.plays.find((one) => one.seq === seq);
+  const tile = snapshot.layout?.tiles.find((one) => one.seq === seq);
+  const pips = play?.pips ?? tile?.pips ?? null;
+  const amend = (name, to, from) => {
+    closeSheet();
+    return desk.act({ type: "amend", seq, [name]: to }, words("amended", { seq }), { type: "amend", seq, [name]: from });
+  };
+  const parts = [
+    tile === undefined ? null : cropOf(tile),
+    play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,
+    play?.irregular ? make("p", { class: "wrong" }, foreign(play.irregular)) : null,
+    pips === null ? null : part(words("which_tile"), pipsPad(pips, snapshot, (to) => amend("pips", to, pips))),
+  ];
+  if (play !== undefined && play.seat !== null) {
+    parts.push(part(words("who"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to, play.seat))));
+  }
+  if (play !== undefined && pips !== null) {
+    const asked = { label: words("points"), value: play.points };
+    parts.push(part(words("points"), numberForm(asked, words("set_points"), (to) => amend("points", to, play.points))));
+  }
+  parts.push(lastRow(seq, play, snapshot, desk));
+  openSheet(words("play_title", { seq }), ...parts.filter((one) => one !== null));
+}
+
+function lastRow(seq, play, snapshot, desk) {
+  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, words("removed", { seq })));
+  const canBeRemoved = play === undefined || play.seat !== null;
+  const first = canBeRemoved ? button(words("remove"), remove, { class: "danger" }) : null;
+  return make("div", { class: "row" }, first, button(words("insert"), () => openInsert(seq, snapshot, desk)));
+}
+
+/** Open the sheet for what nobody saw before the action at *seq*. */
+function openInsert(seq, snapshot, desk) {
+  const ends = (snapshot.layout?.ends ?? []).filter((end) => end.open !== false);
+  const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: ends[0] ?? null };
+  const show = () => {
+    const set = (change) => (Object.assign(wish, change), show());
+    const kinds = [["play", "play"], ["knock", "knocked"], ["draw", "drew"]].map(([kind, said]) =>
+      choice(words(said), kind === wish.kind, () => set({ kind })));
+    const tile = wish.kind === "play" ? [
+      part(words("which_tile"), pipsPad(wish.pips, snapshot, (pips) => set({ pips, end: fitting(ends, pips) ?? wish.end }))),
+      part(words("where"), endsPad(ends, wish.end, (end) => set({ end }))),
+    ] : [];
+    openSheet(
+      words("insert_title"),
+      make("p", { class: "about" }, words("insert_where", { seq })),
+      part(words("what"), make("div", { class: "row" }, ...kinds)),
+      part(words("who"), seatsPad(snapshot.players, wish.seat, (seat) => set({ seat }))),
+      ...tile,
+      make("div", { class: "row" }, button(words("insert_now"), () => insert(seq, wish, desk), { class: "primary" })),
+    );
+  };
+  show();
+}
+
+function insert(before, { kind, seat, pips, end }, desk) {
+  closeSheet();
+  const at = end === null ? null : { seq: end.seq, port: end.port };
+  const action = kind === "play" ? { kind, seat, pips, at } : { kind, seat };
+  return desk.act({ type: "insert", before, action }, words("inserted"));
+}
+
+function fitting(ends, pips) {
+  return ends.find((end) => pips.includes(end.value));
+}
+
+function endsPad(ends, chosen, onEnd) {
+  const first = choice(words("at_first"), chosen === null, () => onEnd(null));
+  const others = ends.map((end) => choice(words("at_end", { value: end.value }), end === chosen, () => onEnd(end)));
+  return make("div", { class: "row" }, ...others, first);
+}
+
+function cropOf(tile) {
+  const picture = make("img", { class: "crop", src: `/api/v1/tiles/${tile.seq}.jpg`, alt: words("crop") });
+  const missing = make("p", { class: "about", hidden: true }, words("no_crop"));
+  picture.addEventListener("error", () => {
+    picture.hidden = true;
+    missing.hidden = false;
+  });
+  const [first, second] = (tile.confidence ?? []).map((sure) => `${Math.round(100 * sure)}%`);
+  const read = first === undefined ? null : words("read_as", { tile: tile.pips.join("-"), first, second });
+  const about = read === null ? null : make("figcaption", {}, read);
+  return make("figure", { class: "reading" }, picture, missing, about);
+}
+
+/** Return the pad for a tile: a row of numbers for each half; one tap changes one half. */
+function pipsPad(pips, snapshot, onPips) {
+  const most = snapshot.match.max_pips;
+  const rows = [0, 1].map((half) => {
+    const numbers = Array.from({ length: most + 1 }, (_, number) => {
+      const changed = half === 0 ? [number, pips[1]] : [pips[0], number];
+      return choice(String(number), number === pips[half], () => onPips(changed));
+    });
+    const label = words(half === 0 ? "half_one" : "half_other");
+    return make("div", { class: "numbers", role: "group", "aria-label": label }, ...numbers);
+  });
+  return make("div", { class: "pips-pad" }, tileIcon(pips), make("div", { class: "halves" }, ...rows));
+}
+
+function seatsPad(players, seat, onSeat) {
+  const seats = players.map((one) => choice(foreign(one.name), one.seat === seat, () => onSeat(one.seat)));
+  return make("div", { class: "row" }, ...seats);
+}
+
+function choice(text, isChosen, onPress) {
+  return button(text, onPress, { class: "choice", "aria-pressed": isChosen ? "true" : "false" });
+}

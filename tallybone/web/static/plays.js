@@ -1,0 +1,25 @@
+// The plays of this hand, newest first; a tap on one opens the sheet that puts it right.
+
+import { byId, button, foreign, keep, make } from "./dom.js";
+import { tileIcon } from "./tile.js";
+import { words } from "./words.js";
+
+/** Show the plays of a snapshot; *onPlay* is called with the seq of one that is tapped. */
+export function showPlays(snapshot, onPlay) {
+  const names = new Map(snapshot.players.map((player) => [player.seat, player.name]));
+  const plays = snapshot.plays.map((play) => ({ ...play, name: names.get(play.seat) ?? "" })).reverse();
+  byId("no-plays").hidden = plays.length > 0;
+  keep(byId("play-list"), plays, (play) => play.seq, (play) => rowOf(play, onPlay));
+}
+
+function rowOf(play, onPlay) {
+  const points = play.points ? make("span", { class: "points" }, words("scores_points", { points: play.points })) : null;
+  const about = play.pips ? play.pips.join("-") : play.words;
+  const name = play.pips ? foreign(play.name, { class: "name" }) : "";
+  const one = button("", () => onPlay(play.seq), { class: `play${play.irregular ? " is-irregular" : ""}` });
+  one.append(play.pips ? tileIcon(play.pips) : make("span", { class: "no-tile" }), name);
+  one.append(" ", foreign(about, { class: "what" }));
+  if (play.irregular) one.append(" ", foreign(play.irregular, { class: "why" }));
+  if (points !== null) one.append(" ", points);
+  return make("li", {}, one);
+}

@@ -1,0 +1,87 @@
+// The scoreboard: names, totals, tally marks, whose turn it is, what the table waits for, and the last play with its sum.
+
+import { button, byId, foreign, keep, make, say } from "./dom.js";
+import { drawMarks } from "./marks.js";
+import { sentence, words } from "./words.js";
+
+/** Show the scores of a snapshot; *onSeat* is called with a player who is tapped, null where nothing is put right. */
+export function showScores(snapshot, onSeat) {
+  const match = snapshot.match;
+  say(byId("game"), gameOf(match));
+  say(byId("hand"), handOf(match));
+  const waits = byId("waits");
+  const names = snapshot.players.map((player) => player.name);
+  say(waits, sentence(snapshot.waits_for ?? "", names));
+  waits.classList.toggle("is-over", match.over);
+  const players = byId("players");
+  players.dataset.count = snapshot.players.length;
+  keep(players, snapshot.players, (player) => player.seat, (player) => rowOf(player, match, onSeat));
+  showLast(snapshot.last, snapshot.told[0] ?? null);
+}
+
+function gameOf(match) {
+  return match.target === null ? match.game : words("target", { game: match.game, target: match.target });
+}
+
+function handOf(match) {
+  const parts = [];
+  if (match.hand !== null) parts.push(words("hand", { hand: match.hand }));
+  if (match.boneyard !== null && match.hand !== null) parts.push(words("boneyard", { boneyard: match.boneyard }));
+  return parts.join(" · ");
+}
+
+function rowOf(player, match, onSeat) {
+  const name = foreign(player.name, { class: "name" });
+  const about = make("p", { class: "about" }, aboutOf(player));
+  const naming = onSeat === null ? make("h3", {}, name) : make("h3", {}, named(player, name, onSeat));
+  const marks = make("div", { class: "tally" }, ...drawMarks(player.marks, player.seat));
+  const total = make("p", { class: "total" }, String(player.total));
+  const isWinner = match.winner === player.seat;
+  const row = make("li", { class: `player${player.turn ? " has-turn" : ""}${isWinner ? " has-won" : ""}` });
+  row.append(make("div", { class: "who" }, naming, about), marks, total);
+  return row;
+}
+
+function named(player, name, onSeat) {
+  const one = button(name, () => onSeat(player.seat), { class: "seat" });
+  one.setAttribute("aria-description", words("seat_of", { name: player.name }));
+  return one;
+}
+
+function aboutOf(player) {
+  const parts = [];
+  if (player.team !== null && player.team !== undefined) parts.push(words("team", { team: player.team + 1 }));
+  if (player.tiles !== null) {
+    parts.push(player.tiles === 1 ? words("one_tile") : words("tiles", { tiles: player.tiles }));
+  }
+  if (player.turn) parts.unshift(words("turn"));
+  return parts.join(" · ");
+}
+
+/** Show the last play, and what was said after it if that is something else, as how the hand ended. */
+function showLast(last, told) {
+  byId("no-last").hidden = last !== null || told !== null;
+  keep(byId("last"), last === null ? [] : [last], () => "last", lastOf);
+  const isMore = told !== null && told.words !== last?.words;
+  byId("told").hidden = !isMore;
+  say(byId("told"), isMore ? told.words : "");
+}
+
+function lastOf(last) {
+  const box = make("div", { class: "last" });
+  const isScored = last.points !== null && last.points !== 0;
+  const points = isScored ? make("strong", { class: "points" }, words("scores_points", { points: last.points })) : null;
+  const sum = last.sum ? make("p", { class: "sum" }, make("span", {}, last.sum), points) : null;
+  box.append(foreign(wordsOf(last), { class: "what" }));
+  if (sum !== null) box.append(sum);
+  else if (points !== null) box.append(make("p", { class: "sum" }, points));
+  return box;
+}
+
+/** Return the words of a play without the sum, which stands below them in large figures. */
+function wordsOf(last) {
+  const summed = `: ${last.sum}`;
+  const at = last.sum ? last.words.indexOf(summed) : -1;
+  if (at < 0) return last.words;
+  return last.words.slice(0, at) + last.words.slice(at + summed.length).replace(/^, scores -?\d+/, "");
+}

@@ -1,0 +1,43 @@
+// The one sheet that opens over the page: a dialog with a title, which Escape, its cross and a tap beside it close.
+
+import { byId, make, say } from "./dom.js";
+
+/** Open the sheet with a title and what it holds. */
+export function openSheet(title, ...children) {
+  const dialog = byId("sheet");
+  say(byId("sheet-title"), title);
+  byId("sheet-body").replaceChildren(...children);
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+/** Close it; the focus goes back to where it was. */
+export function closeSheet() {
+  const dialog = byId("sheet");
+  if (dialog.open) dialog.close();
+  byId("sheet-body").replaceChildren();
+}
+
+/** Let the cross, and a tap beside a dialog, close it. */
+export function listenToSheets() {
+  byId("sheet-close").addEventListener("click", closeSheet);
+  for (const dialog of [byId("sheet"), byId("login")]) {
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  }
+}
+
+/** Return a part of a sheet: a heading and what belongs to it. */
+export function part(heading, ...children) {
+  return make("section", { class: "part" }, make("h3", {}, heading), ...children);
+}
+
+/** Return a form for one whole number. */
+export function numberForm({ label, value, min = null }, words, onNumber) {
+  const field = make("input", { type: "number", step: 1, value, min, "aria-label": label, inputmode: "numeric", required: true });
+  const form = make("form", { class: "row" }, field, make("button", { type: "submit" }, words));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (Number.isInteger(field.valueAsNumber)) onNumber(field.valueAsNumber);
+  });
+  return form;
+}
