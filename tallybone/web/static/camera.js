@@ -5,6 +5,9 @@ import { byId, draw, keep, say } from "./dom.js";
 // So long after a picture has come the next one is asked for.
 const PAUSE_MS = 350;
 const AFTER_FAILURE_MS = 2000;
+// A number is at least so high on the screen; how sure it is, is written on halves that are at least so wide.
+const LEAST_TEXT_PX = 11;
+const LEAST_SURE_PX = 22;
 const WIDTHS = [320, 640, 1280];
 
 /** Look through the camera while its view is open; *isLive* says whether the table can be reached. */
@@ -34,8 +37,9 @@ export class CameraView {
     const [width, height] = layout.picture_px;
     byId("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);
     byId("stage").style.aspectRatio = `${width} / ${height}`;
+    const scale = byId("stage").clientWidth / width || 1;
     const seen = [
-      ...layout.tiles.map((tile) => ({ ...tile, key: `t${tile.seq}`, state: tile.doubtful ? "doubtful" : "laid" })),
+      ...layout.tiles.map((tile) => ({ ...tile, scale, key: `t${tile.seq}`, state: tile.doubtful ? "doubtful" : "laid" })),
       ...layout.waiting.map((tile, at) => ({ ...tile, key: `w${at}`, state: "waiting" })),
     ];
     keep(byId("seen"), seen, (tile) => tile.key, outlineOf);
@@ -98,11 +102,12 @@ function outlineOf(tile) {
   const one = draw("g", { class: `seen is-${tile.state}` }, draw("polygon", { points: pointsOf(tile.corners_px) }));
   const halves = tile.halves_px ?? [];
   halves.forEach(([x, y], at) => {
-    const size = 0.62 * Math.hypot(halves[1][0] - halves[0][0], halves[1][1] - halves[0][1]);
+    const side = Math.hypot(halves[1][0] - halves[0][0], halves[1][1] - halves[0][1]);
+    const size = Math.max(0.62 * side, LEAST_TEXT_PX / tile.scale);
     const place = { x: x.toFixed(0), y: (y + size * 0.36).toFixed(0), "font-size": size.toFixed(0) };
     one.append(draw("text", place, String(tile.pips?.[at] ?? "?")));
     const sure = tile.confidence?.[at];
-    if (sure === undefined || sure === null) return;
+    if (sure === undefined || sure === null || side * tile.scale < LEAST_SURE_PX) return;
     const below = { class: "sure", x: place.x, y: (y + size * 0.82).toFixed(0), "font-size": (size * 0.42).toFixed(0) };
     one.append(draw("text", below, `${Math.round(100 * sure)}%`));
   });

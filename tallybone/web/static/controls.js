@@ -10,8 +10,6 @@ const NOW = ["stands", "next", "done"];
 const RARE = ["next", "done", "stands", "hand_end", "redeal", "stack"];
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
 const TURN_MEANT = ["knock", "draw", "done"];
-// What one press of undo takes back.
-const ADDS_ONE = ["knock", "draw", "call", "done", "next", "hand_end", "redeal"];
 
 /** Show the buttons of a snapshot. */
 export function showControls(snapshot, desk) {
@@ -35,8 +33,7 @@ function drawKey({ name, isPrimary, isOn, seat, who }, desk) {
 
 function press(name, seat, said, desk) {
   closeSheet();
-  const back = ADDS_ONE.includes(name) ? { type: "press", button: "undo", seat: null } : null;
-  return desk.act({ type: "press", button: name, seat }, said, back);
+  return desk.act({ type: "press", button: name, seat }, said);
 }
 
 /** Open the sheet with all that is seldom said. */
@@ -60,9 +57,7 @@ export function openSeat(seat, snapshot, desk) {
   });
   const give = (points, why) => {
     closeSheet();
-    return desk.act({ type: "points", seat, points, why }, words("pointed", { name: player.name, points }), {
-      type: "points", seat, points: -points, why: words("taken_back"),
-    });
+    return desk.act({ type: "points", seat, points, why }, words("pointed", { name: player.name, points }));
   };
   const parts = [make("div", { class: "row" }, ...keys)];
   if (snapshot.match.phase === "lead") parts.unshift(leadKey(player, desk));

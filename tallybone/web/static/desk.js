@@ -1,5 +1,6 @@
 // Sends what somebody puts right to the table, asks for the PIN where it is needed, and offers the way back.
 
+import { backOf } from "./back.js";
 import { login } from "./login.js";
 import { words } from "./words.js";
 
@@ -8,9 +9,9 @@ const ONE_TAP_MS = 400;
 
 /** Where actions of this page go through. */
 export class Desk {
-  /** Say what was done on *toast*; *version* returns that of the snapshot which is shown. */
-  constructor(toast, version) {
-    Object.assign(this, { toast, version, isBusy: false, doneAt: -ONE_TAP_MS });
+  /** Say what was done on *toast*; *shown* returns the snapshot that is shown. */
+  constructor(toast, shown) {
+    Object.assign(this, { toast, shown, isBusy: false, doneAt: -ONE_TAP_MS });
   }
 
   /**
@@ -18,15 +19,14 @@ export class Desk {
    *
    * @param action What the table is sent.
    * @param said What to say when it is done.
-   * @param back The action that takes it back, where the table does not name one itself; null for none.
+   * @param seen The snapshot in which it was asked for.
    */
-  async act(action, said, back = null) {
+  async act(action, said, seen = this.shown()) {
     if (this.isBusy || performance.now() - this.doneAt < ONE_TAP_MS) return;
     this.isBusy = true;
-    const version = this.version();
     try {
-      const answer = await this.sent({ action, if_version: version });
-      if (answer !== null) await this.tell(answer, said, back);
+      const answer = await sent({ action, if_version: seen.version });
+      if (answer !== null) await this.tell(answer, action, said, seen);
     } catch {
       this.toast.failed(words("unreachable"));
     } finally {
@@ -34,25 +34,28 @@ export class Desk {
     }
   }
 
-  /** Send it, after the PIN if that is missing; return the answer, null where somebody thought better of it. */
-  async sent(asked) {
-    const answer = await post(asked);
-    if (answer.status !== 401) return answer;
-    return (await login()) ? post(asked) : null;
+  async tell(answer, action, said, seen) {
+    if (!answer.ok) {
+      const told = await answer.json().catch(() => ({}));
+      return this.toast.failed(told.error ?? words(answer.status === 409 ? "changed" : "refused"));
+    }
+    const after = await (await fetch("/api/v1/state", { cache: "no-store" })).json();
+    const back = backOf(action, seen, after);
+    return this.toast.done(said, back === null ? null : () => this.takeBack(back, after));
   }
 
-  async tell(answer, said, back) {
-    const told = await answer.json().catch(() => ({}));
-    if (answer.status === 409) return this.toast.failed(told.error ?? words("changed"));
-    if (!answer.ok) return this.toast.failed(told.error ?? words("refused"));
-    const way = told.back === undefined ? back : told.back;
-    return this.toast.done(said, way === null ? null : () => this.takeBack(way));
-  }
-
-  takeBack(action) {
+  /** Take something back, unless the table has moved on since. */
+  takeBack(back, after) {
     this.doneAt = -ONE_TAP_MS;
-    return this.act(action, words("taken_back"));
+    return this.act(back, words("taken_back"), after);
   }
+}
+
+/** Send what is asked, after the PIN if that is missing; return the answer, null where somebody thought better of it. */
+async function sent(asked) {
+  const answer = await post(asked);
+  if (answer.status !== 401) return answer;
+  return (await login()) ? post(asked) : null;
 }
 
 function post(asked) {

@@ -8,6 +8,9 @@ import { words } from "./words.js";
 const MARGIN = 1.6;
 const LEAST_SIDES = [11, 7];
 const LARGEST_LABEL = 3;
+// Half the height of the value of an end, in sides of a half; it stays legible on a phone.
+const BADGE_SIDES = 0.42;
+const LEAST_BADGE_PX = 9;
 // Width by height of the felt on a phone.
 const [LEAST_SHAPE, MOST_SHAPE] = [0.9, 1.7];
 
@@ -22,7 +25,8 @@ export function showLayout(snapshot, onTile) {
   showWindow(windowAround([...tiles, ...waiting], side));
   keep(byId("waiting"), waiting.map((tile, at) => ({ ...tile, at })), (tile) => tile.at, waitingTile);
   keep(byId("tiles"), tiles, (tile) => tile.seq, (tile) => laidTile(tile, onTile));
-  const badges = ends.map((end) => badge(end, tiles, side)).filter((one) => one !== null);
+  const size = Math.max(BADGE_SIDES * side, LEAST_BADGE_PX / scaleOf(byId("felt")));
+  const badges = ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null);
   keep(byId("ends"), badges, (one) => one.key, drawBadge);
   showBeside("count", snapshot.match.count, (count) => `${words("count")}: ${count}`);
   showBeside("unplaced", layout?.unplaced?.length, (count) => words("unplaced", { count }));
@@ -102,20 +106,19 @@ function waitingTile(tile) {
 }
 
 /** Return where the value of an open end is written: beside its tile, away from it; null where nobody can say. */
-function badge(end, tiles, side) {
+function badge(end, tiles, side, size) {
   const host = tiles.find((tile) => tile.seq === end.seq);
   if (host === undefined) return null;
   const away = [end.x - host.pose.middle[0], end.y - host.pose.middle[1]];
   const length = Math.hypot(...away);
   if (length < 0.1 * side) return null;
-  const reach = (0.62 * side) / length;
+  const reach = (size + 0.2 * side) / length;
   const text = end.counts === 2 * end.value && end.value > 0 ? `${end.value}+${end.value}` : String(end.value);
   const place = { x: end.x + away[0] * reach, y: end.y + away[1] * reach };
-  return { key: `${end.seq} ${end.port}`, ...place, text, side, isCounted: end.counts > 0 };
+  return { key: `${end.seq} ${end.port}`, ...place, text, size, isCounted: end.counts > 0 };
 }
 
-function drawBadge({ x, y, text, side, isCounted }) {
-  const size = 0.42 * side;
+function drawBadge({ x, y, text, size, isCounted }) {
   const wide = size * (text.length >= LARGEST_LABEL ? 1.75 : text.length > 1 ? 1.15 : 1);
   return draw(
     "g",
@@ -145,6 +148,12 @@ function sayLayout(tiles, ends, waiting) {
   const values = ends.map((end) => end.value).join(", ") || words("no_ends");
   const said = words("layout_says", { tiles: tiles.length, ends: values });
   return waiting.length > 0 ? `${said} ${words("waiting", { count: waiting.length })}.` : said;
+}
+
+/** Return how many pixels of the screen a unit of the drawing is. */
+function scaleOf(svg) {
+  const { width, height } = svg.viewBox.baseVal;
+  return Math.min(svg.clientWidth / width, svg.clientHeight / height) || 1;
 }
 
 function median(numbers) {

@@ -25,8 +25,10 @@ class Page {
     fillIn(document);
     this.camera = new CameraView(() => this.link === Link.LIVE);
     this.voice = new Voice();
-    this.desk = this.isDisplay ? null : new Desk(new Toast(), () => this.snapshot?.version ?? 0);
+    this.desk = this.isDisplay ? null : new Desk(new Toast(), () => this.snapshot);
     if (!this.isDisplay) this.listen();
+    // What has a least size on the screen is drawn anew on another.
+    window.addEventListener("resize", () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay)));
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }
 
@@ -48,12 +50,11 @@ class Page {
 
   show(snapshot) {
     this.snapshot = snapshot;
-    const tapped = (does) => (this.isDisplay ? null : (which) => does(which, this.snapshot, this.desk));
-    showScores(snapshot, tapped(openSeat));
+    showScores(snapshot, this.tapped(openSeat));
     showQuestion(snapshot, this.desk);
-    showLayout(snapshot, tapped(openPlay));
+    showLayout(snapshot, this.tapped(openPlay));
     if (!this.isDisplay) {
-      showPlays(snapshot, tapped(openPlay));
+      showPlays(snapshot, this.tapped(openPlay));
       showControls(snapshot, this.desk);
       this.camera.show(snapshot);
     }
@@ -63,6 +64,11 @@ class Page {
     const said = [snapshot.last?.words, snapshot.question?.words ?? snapshot.waits_for].filter(Boolean).join(". ");
     say(byId("announcer"), said);
     this.voice.tell(said);
+  }
+
+  /** Return what a tap on something does; null on a television. */
+  tapped(does) {
+    return this.isDisplay ? null : (which) => does(which, this.snapshot, this.desk);
   }
 
   turn(link) {

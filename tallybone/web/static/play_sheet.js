@@ -10,29 +10,26 @@ export function openPlay(seq, snapshot, desk) {
   const play = snapshot.plays.find((one) => one.seq === seq);
   const tile = snapshot.layout?.tiles.find((one) => one.seq === seq);
   const pips = play?.pips ?? tile?.pips ?? null;
-  const amend = (name, to, from) => {
-    closeSheet();
-    return desk.act({ type: "amend", seq, [name]: to }, words("amended", { seq }), { type: "amend", seq, [name]: from });
-  };
+  const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, words("amended", { seq }), snapshot));
   const parts = [
     tile === undefined ? null : cropOf(tile),
     play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,
     play?.irregular ? make("p", { class: "wrong" }, foreign(play.irregular)) : null,
-    pips === null ? null : part(words("which_tile"), pipsPad(pips, snapshot, (to) => amend("pips", to, pips))),
+    pips === null ? null : part(words("which_tile"), pipsPad(pips, snapshot, (to) => amend("pips", to))),
   ];
   if (play !== undefined && play.seat !== null) {
-    parts.push(part(words("who"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to, play.seat))));
+    parts.push(part(words("who"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to))));
   }
   if (play !== undefined && pips !== null) {
     const asked = { label: words("points"), value: play.points };
-    parts.push(part(words("points"), numberForm(asked, words("set_points"), (to) => amend("points", to, play.points))));
+    parts.push(part(words("points"), numberForm(asked, words("set_points"), (to) => amend("points", to))));
   }
   parts.push(lastRow(seq, play, snapshot, desk));
   openSheet(words("play_title", { seq }), ...parts.filter((one) => one !== null));
 }
 
 function lastRow(seq, play, snapshot, desk) {
-  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, words("removed", { seq })));
+  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, words("removed", { seq }), snapshot));
   const canBeRemoved = play === undefined || play.seat !== null;
   const first = canBeRemoved ? button(words("remove"), remove, { class: "danger" }) : null;
   return make("div", { class: "row" }, first, button(words("insert"), () => openInsert(seq, snapshot, desk)));

@@ -1,0 +1,112 @@
+"""Browsers for tests of the page: the distribution's Chromium, driven by Playwright (the extra `browser`)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+pytest.importorskip("fastapi", reason='what serves the page is not installed: pip install ".[web]"')
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+
+from tests.tallybone.web.true_table import PIN, TrueTable, true_table  # noqa: E402
+
+AXE = Path(__file__).parents[2] / "vendor" / "axe-core" / "axe.min.js"
+PATIENCE_MS = 30_000
+"""A busy machine is slow; a page that is right is so in the end."""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Yield a browser without a window."""
+    with sync_playwright() as playwright:
+        # Whoever runs the tests as root, as in a container, has no sandbox to run it in.
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def served(seed: int = 1, *, hands: int = 1, players: tuple[str, ...] = ("Ann", "Ben")) -> Iterator[TrueTable]:
+    """Yield a table with a page, at which nothing has happened yet but that a match has begun."""
+    table = true_table(seed, hands=hands, players=players)
+    table.begin()
+    try:
+        yield table
+    finally:
+        table.end()
+
+
+@dataclass(slots=True)
+class Viewer:
+    """Somebody before a screen.
+
+    Attributes:
+        page: What the browser shows.
+        complaints: What the page has written into the console as an error.
+        bytes_by_path: What was fetched, and how much it was.
+    """
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+    bytes_by_path: dict[str, int] = field(default_factory=dict)
+
+    def log_in(self, name: str = "") -> None:
+        """Type the PIN into the dialog that has opened."""
+        self.page.locator("#login").wait_for()
+        if name:
+            self.page.locator("#author").fill(name)
+        self.page.locator("#pin").fill(PIN)
+        self.page.locator("#login").wait_for(state="hidden")
+
+    def totals(self) -> list[int]:
+        """What stands beside the names."""
+        return [int(text) for text in self.page.locator(".total").all_inner_texts()]
+
+    def wait_for_totals(self, *totals: int) -> None:
+        """Wait until these stand beside the names."""
+        self.page.wait_for_function(
+            "wanted => [...document.querySelectorAll('.total')].map(one => one.innerText).join() === wanted",
+            arg=",".join(str(total) for total in totals),
+        )
+
+    def press(self, name: str) -> None:
+        """Press a button at the foot of the page."""
+        self.page.locator(f"#buttons [data-press={name}]").click()
+
+    def toast(self) -> str:
+        """What the page says was done."""
+        self.page.locator("#toast p").wait_for()
+        return self.page.locator("#toast p").inner_text()
+
+
+@contextmanager
+def looking(
+    browser: Browser, table: TrueTable, size: tuple[int, int] = (360, 740), *, path: str = "/", scheme: str = "light"
+) -> Iterator[Viewer]:
+    """Yield somebody who looks at the page of a table, with a screen of so many pixels."""
+    width, height = size
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    viewer = Viewer(context.new_page())
+    viewer.page.on("console", lambda said: viewer.complaints.append(said.text) if said.type == "error" else None)
+    viewer.page.on("pageerror", lambda error: viewer.complaints.append(str(error)))
+    viewer.page.on("response", lambda answer: viewer.bytes_by_path.setdefault(answer.url, 0))
+    viewer.page.goto(table.page.url.rstrip("/") + path, wait_until="domcontentloaded")
+    viewer.page.locator("html[data-link=live]").wait_for(state="attached")
+    viewer.page.locator(".player").first.wait_for()
+    try:
+        yield viewer
+    finally:
+        context.close()

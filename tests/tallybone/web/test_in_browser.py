@@ -1,0 +1,284 @@
+"""The page in a real browser: watched, put right, without a mouse, with hostile names, on every size of screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.tallybone.web.browsers import AXE, Viewer, chromium, looking, served
+from tests.tallybone.web.true_table import TrueTable
+
+pytestmark = pytest.mark.slow
+playwright = pytest.importorskip("playwright.sync_api")
+
+PHONE, TABLET, TELEVISION, NARROW, UHD = (360, 740), (1024, 768), (1920, 1080), (320, 568), (3840, 2160)
+HOSTILE = ("<img src=x onerror=document.title='hacked'>", "\u202eevil\u202d", "x" * 10_000)
+KILOBYTE = 1024
+
+
+@pytest.fixture(scope="module", name="browser")
+def a_browser() -> Iterator[playwright.Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module", name="table")
+def a_table_in_play() -> Iterator[TrueTable]:
+    with served() as table:
+        table.play(14)
+        yield table
+
+
+def true_totals(table: TrueTable) -> tuple[int, ...]:
+    game = table.live.session.state.game
+    assert game is not None
+    return game.totals
+
+
+def test_a_whole_game_is_watched_and_put_right_from_two_browsers_at_once(browser: playwright.Browser) -> None:
+    with served() as table, looking(browser, table) as phone, looking(browser, table, TABLET) as tablet:
+        table.play(9)
+        before = true_totals(table)
+        phone.wait_for_totals(*before)
+        tablet.wait_for_totals(*before)
+
+        phone.press("knock")
+        phone.log_in("Ann's phone")
+        assert "Knock" in phone.toast()
+        tablet.page.locator("#play-list li", has_text="knocks").first.wait_for()
+
+        tablet.page.locator("#play-list li", has_text="knocks").first.click()
+        tablet.page.locator("#sheet .danger").click()
+        tablet.log_in("Ben's tablet")
+        phone.page.locator("#play-list li", has_text="knocks").first.wait_for(state="detached")
+
+        while not table.camera.is_done:
+            table.play(1)
+        assert sum(true_totals(table)) > sum(before)
+        for viewer in (phone, tablet):
+            viewer.wait_for_totals(*true_totals(table))
+            assert [words for words in viewer.complaints if "401" not in words] == []
+
+
+def test_pips_of_an_earlier_play_are_put_right_with_two_taps_and_back_with_one(browser: playwright.Browser) -> None:
+    with served() as table, looking(browser, table) as viewer:
+        table.play(5)
+        first = viewer.page.locator("#play-list .play").last
+        first.wait_for()
+        was = viewer.page.locator("#tiles .tile").first.get_attribute("aria-label")
+        first.click()
+        viewer.page.locator("#sheet .numbers").first.get_by_role("button", name="0", exact=True).click()
+        viewer.log_in()
+        viewer.toast()
+        viewer.page.wait_for_function("was => document.querySelector('#tiles .tile').getAttribute('aria-label') !== was", arg=was)
+        viewer.page.locator("#toast .undo").click()
+        viewer.page.wait_for_function("was => document.querySelector('#tiles .tile').getAttribute('aria-label') === was", arg=was)
+
+
+def test_what_was_undone_by_mistake_comes_back_with_one_tap(browser: playwright.Browser) -> None:
+    with served() as table, looking(browser, table) as viewer:
+        table.play(6)
+        tiles = viewer.page.locator("#play-list .play .tile-icon")
+        viewer.page.locator("#play-list .play").first.wait_for()
+        plays, totals = tiles.count(), true_totals(table)
+        while viewer.page.locator("#play-list li").first.locator(".tile-icon").count() == 0:
+            table.play(1)
+            plays, totals = plays + 1, true_totals(table)
+            viewer.page.wait_for_function("plays => document.querySelectorAll('#play-list .tile-icon').length === plays", arg=plays)
+        viewer.press("undo")
+        viewer.log_in()
+        viewer.page.wait_for_function("plays => document.querySelectorAll('#play-list .tile-icon').length < plays", arg=plays)
+        viewer.page.locator("#toast .undo").click()
+        viewer.page.wait_for_function("plays => document.querySelectorAll('#play-list .tile-icon').length === plays", arg=plays)
+        viewer.wait_for_totals(*totals)
+
+
+def test_everything_is_done_by_keyboard_alone(browser: playwright.Browser, table: TrueTable) -> None:
+    with looking(browser, table, TABLET) as viewer:
+        page, keys = viewer.page, viewer.page.keyboard
+        stops = []
+        for _ in range(60):
+            keys.press("Tab")
+            focused = page.evaluate("document.activeElement.id || document.activeElement.className.baseVal || document.activeElement.className")
+            stops.append(str(focused))
+            if focused == "more":
+                break
+        assert stops[0] == "skip"
+        assert {"seat", "layout-tab", "camera-tab"} <= set(stops)
+        assert sum(stop.startswith("tile") for stop in stops) == 1, "the layout is one stop, whatever lies there"
+        assert stops[-1] == "more"
+
+        page.locator("#tiles .tile[tabindex='0']").focus()
+        at_first = page.evaluate("document.activeElement.getAttribute('aria-label')")
+        keys.press("ArrowLeft")
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") != at_first
+        keys.press("Enter")
+        page.locator("#sheet[open]").wait_for()
+        assert page.evaluate("document.querySelector('#sheet').contains(document.activeElement)")
+        for _ in range(40):
+            keys.press("Tab")
+            assert page.evaluate("document.activeElement === document.body || !!document.activeElement.closest('#sheet')")
+        keys.press("Escape")
+        page.locator("#sheet").wait_for(state="hidden")
+        assert page.evaluate("document.activeElement.classList.contains('tile')"), "the focus goes back"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_to_complain_about(browser: playwright.Browser, table: TrueTable, scheme: str) -> None:
+    with looking(browser, table, scheme=scheme) as viewer:
+        page = viewer.page
+        page.evaluate(AXE.read_text())
+        assert violations(viewer) == []
+        page.locator("#camera-tab").click()
+        assert violations(viewer) == []
+        page.locator("#play-list .play").first.click()
+        assert violations(viewer) == []
+        page.keyboard.press("Escape")
+        page.locator("#more").click()
+        assert violations(viewer) == []
+        page.keyboard.press("Escape")
+        viewer.press("undo")
+        page.locator("#login").wait_for()
+        assert violations(viewer) == []
+    with looking(browser, table, TELEVISION, path="/?display", scheme=scheme) as viewer:
+        viewer.page.evaluate(AXE.read_text())
+        assert violations(viewer) == []
+
+
+def violations(viewer: Viewer) -> list[str]:
+    """What breaks WCAG 2.2 AA or good practice, with the first place of each."""
+    found = viewer.page.evaluate("axe.run().then(found => found.violations)")
+    return [f"{one['id']}: {one['nodes'][0]['html'][:120]} {one['nodes'][0]['failureSummary']}" for one in found]
+
+
+def test_axe_would_find_a_button_without_a_name(browser: playwright.Browser, table: TrueTable) -> None:
+    with looking(browser, table) as viewer:
+        viewer.page.evaluate(AXE.read_text())
+        viewer.page.evaluate("document.querySelector('#more').textContent = ''")
+        assert any(one.startswith("button-name") for one in violations(viewer))
+
+
+@pytest.mark.parametrize("path", ["/", "/?display"])
+@pytest.mark.parametrize("size", [NARROW, PHONE, TABLET, TELEVISION, UHD], ids=lambda size: str(size[0]))
+def test_nothing_is_wider_than_the_screen(
+    browser: playwright.Browser, table: TrueTable, size: tuple[int, int], path: str
+) -> None:
+    with looking(browser, table, size, path=path) as viewer:
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        if path == "/?display" and size in (TELEVISION, UHD):
+            assert viewer.page.evaluate("document.documentElement.scrollHeight") <= size[1]
+
+
+def test_what_is_tapped_is_large_enough_for_a_finger(browser: playwright.Browser, table: TrueTable) -> None:
+    with looking(browser, table, NARROW) as viewer:
+        for one in viewer.page.locator("button:visible, input:visible, label:visible").all():
+            box = one.bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) >= 24, one.inner_text()
+        for one in viewer.page.locator("#controls button:visible").all():
+            box = one.bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) >= 44, one.inner_text()
+
+
+def test_a_television_has_no_controls_and_is_read_from_four_metres(browser: playwright.Browser, table: TrueTable) -> None:
+    with looking(browser, table, TELEVISION, path="/?display") as viewer:
+        assert viewer.page.locator("button:visible, input:visible, [tabindex='0']:visible").count() == 0
+        # 20 mm are read from four metres. A 43 inch screen is 535 mm high: the 1/27th part, 40 pixels, for a figure.
+        sizes = viewer.page.evaluate(
+            "['.total', '.name', '.waits', '.sum'].map(one => parseFloat(getComputedStyle(document.querySelector(one)).fontSize))"
+        )
+        total, name, waits, total_sum = sizes
+        assert total >= 140
+        assert min(name, waits, total_sum) >= 54
+
+
+def test_hostile_names_are_shown_as_text_and_do_nothing(browser: playwright.Browser) -> None:
+    with served(players=HOSTILE[:2]) as table, looking(browser, table) as viewer:
+        table.play(6)
+        viewer.page.locator("#play-list .play").first.wait_for()
+        assert viewer.page.locator(".player img").count() == 0
+        assert viewer.page.title() == "Tallybone"
+        assert "<img src=x" in viewer.page.locator(".player .name").first.inner_text()
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+        assert viewer.complaints == []
+    with served(players=("Ann", HOSTILE[2])) as table:
+        for size, path in ((PHONE, "/"), (TELEVISION, "/?display")):
+            with looking(browser, table, size, path=path) as viewer:
+                table.play(2)
+                assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+                box = viewer.page.locator(".player").last.bounding_box()
+                assert box is not None
+                assert box["height"] <= size[1] / 2
+
+
+def test_the_page_weighs_at_most_200_kilobytes_and_comes_from_nowhere_else(
+    browser: playwright.Browser, table: TrueTable
+) -> None:
+    with looking(browser, table) as viewer:
+        paths = list(viewer.bytes_by_path)
+        assert all(path.startswith(table.page.url.rstrip("/")) for path in paths)
+        weight = viewer.page.evaluate(
+            "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
+            ".reduce((sum, one) => sum + one.transferSize, 0)"
+        )
+        assert 20 * KILOBYTE < weight <= 200 * KILOBYTE
+        assert viewer.complaints == []
+
+
+def test_a_lost_table_is_said_to_be_lost_and_comes_back_by_itself(browser: playwright.Browser, table: TrueTable) -> None:
+    with looking(browser, table) as viewer:
+        page, sockets = viewer.page, []
+        is_cut = {"cut": False}
+
+        def through(socket: playwright.WebSocketRoute) -> None:
+            if is_cut["cut"]:
+                socket.close()
+                return
+            socket.connect_to_server()
+            sockets.append(socket)
+
+        page.route_web_socket("**/api/v1/live", through)
+        page.reload(wait_until="domcontentloaded")
+        page.locator("html[data-link=live]").wait_for(state="attached")
+        is_cut["cut"] = True
+        sockets[-1].close()
+        page.locator("#lost").wait_for()
+        assert "may be old" in page.locator("#lost").inner_text()
+        assert page.locator("#link").inner_text() == "Not live"
+        assert page.evaluate("document.querySelector('#controls').inert")
+        is_cut["cut"] = False
+        page.locator("html[data-link=live]").wait_for(state="attached")
+        page.locator("#lost").wait_for(state="hidden")
+
+
+def test_pictures_are_fetched_only_while_somebody_looks(browser: playwright.Browser, table: TrueTable) -> None:
+    with looking(browser, table) as viewer:
+        page = viewer.page
+        fetched: list[str] = []
+        page.on("request", lambda request: fetched.append(request.url) if "picture.jpg" in request.url else None)
+        page.wait_for_timeout(700)
+        assert fetched == []
+        page.locator("#camera-tab").click()
+        page.wait_for_function("document.querySelector('#picture').naturalWidth > 0")
+        assert page.locator("#seen .seen").count() == page.locator("#tiles .tile").count() > 0
+        page.locator("#layout-tab").click()
+        page.wait_for_timeout(1000)
+        count = len(fetched)
+        assert count > 0
+        page.wait_for_timeout(1000)
+        assert len(fetched) == count
+
+
+def test_wrong_pins_are_refused_in_words_and_nothing_is_done(browser: playwright.Browser) -> None:
+    with served() as table, looking(browser, table) as viewer:
+        table.play(4)
+        events = len(table.live.session.state.log)
+        viewer.page.locator("#play-list .play").first.wait_for()
+        viewer.press("undo")
+        viewer.page.locator("#pin").fill("000000")
+        viewer.page.locator("#login-wrong", has_text="not the PIN").wait_for()
+        viewer.page.keyboard.press("Escape")
+        viewer.page.locator("#login").wait_for(state="hidden")
+        assert len(table.live.session.state.log) == events
