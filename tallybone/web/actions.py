@@ -13,7 +13,8 @@ SeqNumber = Annotated[int, Field(ge=0, le=_MOST)]
 SeatNumber = Annotated[int, Field(ge=0, le=15)]
 Points = Annotated[int, Field(ge=-10_000, le=10_000)]
 Number = Annotated[int, Field(ge=0, le=HIGHEST_PIPS)]
-Pips = tuple[Number, Number]
+# What is read from JSON is a list.
+Pips = Annotated[tuple[Number, Number], Field(strict=False)]
 ButtonName = Literal["knock", "call", "next", "undo", "stands", "hand_end", "redeal", "stack", "draw", "done"]
 Words = Annotated[str, StringConstraints(max_length=80)]
 

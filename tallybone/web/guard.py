@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BODY = 4096
@@ -22,11 +23,8 @@ _HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
+_TOO_LARGE = "that is too large"
 _OWN_SITES = ("", "same-origin", "none")
-
-
-class _TooLargeError(Exception):
-    """A body goes on and on."""
 
 
 class Guard:
@@ -52,12 +50,8 @@ class Guard:
         await self._http(scope, receive, send, refused)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send, refused: tuple[int, str] | None) -> None:
-        begun = False
-
         async def guarded(message: Message) -> None:
-            nonlocal begun
             if message["type"] == "http.response.start":
-                begun = True
                 own = {name.lower() for name, _ in message.get("headers", ())}
                 more = [(name, value) for name, value in _HEADERS if name not in own]
                 if b"cache-control" not in own:
@@ -65,18 +59,14 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 
-        if refused is not None:
-            await _answer(guarded, *refused)
-            return
-        try:
+        if refused is None:
             await self._app(scope, _bounded(receive), guarded)
-        except _TooLargeError:
-            if not begun:
-                await _answer(guarded, 413, "that is too large")
+        else:
+            await _answer(guarded, *refused)
 
 
 def _bounded(receive: Receive) -> Receive:
-    """Return what gives a body, and gives up where it is too large."""
+    """Return what gives a body, and gives up where one whose length was not said goes on and on."""
     taken = 0
 
     async def bounded() -> Message:
@@ -84,7 +74,7 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > MOST_BODY:
-            raise _TooLargeError
+            raise HTTPException(413, _TOO_LARGE)
         return message
 
     return bounded
@@ -103,7 +93,7 @@ def _problem_with(scope: Scope) -> tuple[int, str] | None:
         return None
     length = headers.get("content-length", "0")
     if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= MOST_BODY):
-        return 413, "that is too large"
+        return 413, _TOO_LARGE
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if changes and kind != "application/json":
         return 415, "say it as application/json"

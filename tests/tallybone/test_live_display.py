@@ -84,6 +84,13 @@ def test_a_note_stands_where_the_recording_does_until_something_happens() -> Non
     assert "recorded in a.mcap" in "\n".join(drawn(display, now(), console))
 
 
+def test_the_address_of_the_page_stands_in_the_foot() -> None:
+    display, console = board()
+    assert "recorded in a.mcap    page http://x  PIN 1" in "\n".join(
+        drawn(display, replace(now(), page="page http://x  PIN 1"), console)
+    )
+
+
 def test_what_to_type_next_goes_before_the_help() -> None:
     display, console = board()
     display.typed("", wants_help=True)

@@ -109,6 +109,17 @@ def test_lights_and_pages_follow_the_game() -> None:
     assert shown.log == ["happened"]
 
 
+def test_score_displays_say_first_what_is_to_be_known_and_then_the_game() -> None:
+    table, clock = Table(), Clock()
+    display = live_parts(table, clock).on(Board(), first="PIN 123456")
+    display.show(NOW)
+    assert table.shown[-1][1].message == "PIN 123456"
+    assert [score.name for score in table.shown[-1][1].scores] == ["Ann", "Ben"]
+    clock.t_ns += 60_000 * MS
+    display.show(NOW)
+    assert table.shown[-1][1].message != "PIN 123456"
+
+
 def test_points_flash_from_when_they_were_made() -> None:
     display, table, _ = on_parts()
     display.gain = Gain(1, 15, 3)

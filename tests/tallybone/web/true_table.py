@@ -11,7 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -19,7 +21,9 @@ import numpy as np
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules, profile
 from tallybone.live_camera import Shown
 from tallybone.live_game import Display, LiveGame, Now
-from tallybone.live_recorder import NoRecorder, Recorder
+from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
+from tallybone.recording.start import SessionStart
+from tallybone.recording.writer import SessionWriter
 from tallybone.replay_source import Given
 from tallybone.session import Said, Session
 from tallybone.shots import Shot
@@ -149,6 +153,7 @@ def true_table(
     where: str = "127.0.0.1:0",
     pace_ns: int | None = None,
     recorder: Recorder | None = None,
+    display: Silent | None = None,
 ) -> TrueTable:
     """A table that is not begun yet; its items come when they are let through, or at a pace."""
     items, seen = _items(seed, hands, rules, players)
@@ -157,12 +162,18 @@ def true_table(
     session, said = opened(rules, players)
     camera = TrueCamera(items, clock, pace_ns)
     sitting = Sitting(partial(_look, seen), session)
-    display = Silent()
+    display = display or Silent()
     shown = page.on(display)
     live = LiveGame(
         page.looking_through(camera), sitting, recorder or NoRecorder(), shown, clock=clock, most_per_s=1000
     )
     return TrueTable(live, camera, page, display, said, shown)
+
+
+def file_recorder(room: Room, path: Path) -> FileRecorder:
+    """What keeps a game in a file."""
+    writer = SessionWriter(path, SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=PLAYERS))
+    return FileRecorder(path, writer, room, lambda _: None, settled=None)
 
 
 def _look(seen: dict[int, TableView], frame: Frame) -> TableView:

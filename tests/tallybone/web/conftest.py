@@ -1,0 +1,74 @@
+"""A table with its page, for the tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+
+from tallybone.web.access import Access
+from tallybone.web.app import make_app
+from tallybone.web.guard import Guard
+from tallybone.web.hub import Hub
+from tallybone.web.pictures import Pictures
+from tests.tallybone.web.true_table import PIN, TrueTable, true_table
+
+
+@contextmanager
+def at_table(**wishes: object) -> Iterator[TrueTable]:
+    """A table whose game runs until the end of the block."""
+    table = true_table(**wishes)  # type: ignore[arg-type]  # passed on as they are
+    table.begin()
+    try:
+        yield table
+    finally:
+        table.end()
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[TrueTable]:
+    """A game of bones after eight plays."""
+    with at_table() as begun:
+        begun.play(11)
+        yield begun
+
+
+@pytest.fixture
+def anybody(table: TrueTable) -> Iterator[httpx.Client]:
+    """Somebody who only looks."""
+    with httpx.Client(base_url=table.page.url) as client:
+        yield client
+
+
+@pytest.fixture
+def insider(table: TrueTable) -> Iterator[httpx.Client]:
+    """Somebody who knows the PIN."""
+    with httpx.Client(base_url=table.page.url) as client:
+        assert client.post("/api/v1/login", json={"pin": PIN, "name": "Zoe"}).status_code == 204
+        yield client
+
+
+@dataclass(slots=True)
+class Hands:
+    """A clock that is set by hand."""
+
+    t_ns: int = 0
+
+    def __call__(self) -> int:
+        return self.t_ns
+
+
+@dataclass(slots=True)
+class NoGame:
+    """A page without a game behind it: nobody answers what is asked for."""
+
+    clock: Hands = field(default_factory=Hands)
+    app: Guard = field(init=False)
+    hub: Hub = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.hub = Hub(self.clock)
+        self.app = make_app(self.hub, Access(PIN, b"k" * 32, self.clock), Pictures(self.clock))

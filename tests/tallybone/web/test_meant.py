@@ -1,0 +1,258 @@
+"""What a page asks for, and what goes into the game for it."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from engine import (
+    Adjust,
+    Amend,
+    Draw,
+    Event,
+    Insert,
+    ItStands,
+    Knock,
+    NodeId,
+    Play,
+    Port,
+    Remove,
+    Seat,
+    Seq,
+    Spot,
+    State,
+    Tile,
+    apply,
+    entries,
+    history,
+    replay,
+)
+from tallybone.inputs import Answer, Button, Press
+from tallybone.session import Session
+from tallybone.sitting import ByHand
+from tallybone.web.actions import Action
+from tallybone.web.meant import Refusal, Refused, meant_by
+from tallybone.web.story import Story
+from tests.tallybone.truth_eye import script
+
+READ: TypeAdapter[Action] = TypeAdapter(Action)
+LEADS, FIRST, SECOND = 3, 4, 5  # 5-5 by Ann, 5-1 on it by Ben, 3-1 on that by Ann
+
+
+def played(plays: int = 8) -> State:
+    """A game of bones after so many plays: 5-5, 5-1, 3-1, 5-2, 2-0, 1-0, 4-3, 4-1."""
+    steps = (step for step in script(1)[1] if step.is_seen)
+    return [next(steps).state for _ in range(plays)][-1]
+
+
+def meant(said: dict[str, object], state: State, since: tuple[Event, ...] = ()) -> ByHand | Refused:
+    found = meant_by(READ.validate_python(said), Session(state), Story().after(state), since)
+    if isinstance(found, Refused):
+        return found
+    (one,) = found
+    return one
+
+
+def totals_after(state: State, event: object) -> tuple[int, ...]:
+    after, _ = apply(state, event)  # type: ignore[arg-type]  # an event, or the test fails
+    assert after.game is not None
+    return after.game.totals
+
+
+def test_a_button_is_a_press() -> None:
+    state = played()
+    assert meant({"type": "press", "button": "knock", "seat": 1}, state) == Press(Button.KNOCK, Seat(1))
+    assert meant({"type": "press", "button": "undo"}, state) == Press(Button.UNDO)
+
+
+@pytest.mark.parametrize("button", [one.value for one in Button])
+def test_every_button_of_a_table_is_on_the_page(button: str) -> None:
+    assert meant({"type": "press", "button": button}, played()) == Press(Button(button))
+
+
+def test_pips_put_right_lie_with_the_fitting_half_inside_however_they_are_said() -> None:
+    state = played()
+    for pips in ((5, 6), (6, 5)):
+        event = meant({"type": "amend", "seq": FIRST, "pips": pips}, state)
+        assert isinstance(event, Amend)
+        after, _ = apply(state, event)
+        assert after.game is not None
+        node = after.game.layout.find(NodeId(FIRST))
+        assert node is not None
+        assert (node.inner, node.outer) == (5, 6)
+
+
+def test_pips_that_do_not_fit_lie_as_they_are_said() -> None:
+    state = played(2)
+    after, _ = apply(state, meant({"type": "amend", "seq": FIRST, "pips": (3, 2)}, state))  # type: ignore[arg-type]
+    assert after.game is not None
+    node = after.game.layout.find(NodeId(FIRST))
+    assert node is not None
+    assert (node.inner, node.outer) == (3, 2)
+    assert after.irregular == (Seq(FIRST),)
+
+
+def test_a_seat_put_right_takes_the_points_along() -> None:
+    state = played(1)
+    assert totals_after(state, meant({"type": "amend", "seq": LEADS, "seat": 1}, state)) == (0, 10)
+
+
+def test_a_place_put_right_is_where_it_is_said() -> None:
+    state = played(2)
+    event = meant({"type": "amend", "seq": FIRST, "at": {"seq": LEADS, "port": "W"}}, state)
+    after, _ = apply(state, event)  # type: ignore[arg-type]  # an event
+    assert after.game is not None
+    node = after.game.layout.find(NodeId(FIRST))
+    assert node is not None
+    assert node.joins == Spot(NodeId(LEADS), Port.W)
+
+
+def test_points_of_a_play_are_given_by_hand_once_however_often_they_are_put_right() -> None:
+    state = played(1)
+    first = meant({"type": "amend", "seq": LEADS, "points": 25}, state)
+    assert isinstance(first, Adjust)
+    state, _ = apply(state, first)
+    again = meant({"type": "amend", "seq": LEADS, "points": 15}, state)
+    assert isinstance(again, Amend)
+    assert totals_after(state, again) == (15, 0)
+    back = meant({"type": "amend", "seq": LEADS, "points": 10}, state)
+    assert isinstance(back, Remove)
+    assert totals_after(state, back) == (10, 0)
+
+
+def test_a_missed_play_goes_where_its_tile_fits() -> None:
+    state = played(2)
+    event = meant({"type": "insert", "before": None, "seat": 0, "pips": [1, 3]}, state)
+    assert event == Play(Seat(0), Tile(1, 3), Spot(NodeId(FIRST), Port.E))
+
+
+def test_a_missed_play_before_another_is_inserted() -> None:
+    state = played(3)
+    without, _ = apply(state, Remove(Seq(FIRST)))
+    event = meant(
+        {"type": "insert", "before": SECOND, "seat": 1, "pips": [1, 5], "at": {"seq": 3, "port": "E"}}, without
+    )
+    assert event == Insert(Seq(SECOND), Play(Seat(1), Tile(1, 5), Spot(NodeId(3), Port.E)))
+
+
+def test_a_tile_that_fits_at_two_ends_needs_a_place() -> None:
+    found = meant({"type": "insert", "seat": 1, "pips": [5, 6]}, played(1))
+    assert isinstance(found, Refused)
+    assert found == Refused(Refusal.SENSELESS, "6-5 fits at 2 ends: say where it lies")
+
+
+def test_missed_knocks_and_draws_are_inserted() -> None:
+    state = played()
+    assert meant({"type": "insert", "before": FIRST, "kind": "knock", "seat": 1}, state) == Insert(
+        Seq(FIRST), Knock(Seat(1))
+    )
+    assert meant({"type": "insert", "before": FIRST, "kind": "draw", "seat": 1, "tiles": 2}, state) == Insert(
+        Seq(FIRST), Draw(Seat(1), 2)
+    )
+
+
+def test_what_a_player_did_can_be_taken_out_or_let_stand() -> None:
+    state = played()
+    assert meant({"type": "remove", "seq": SECOND}, state) == Remove(Seq(SECOND))
+    assert meant({"type": "stands", "seq": SECOND}, state) == ItStands(Seq(SECOND))
+
+
+def test_points_are_given_by_hand() -> None:
+    found = meant({"type": "points", "seat": 1, "points": -5, "why": "too\u202e loud"}, played())
+    assert found == Adjust(Seat(1), -5, "too loud")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"type": "press", "button": "knock", "seat": 2},
+        {"type": "points", "seat": 9, "points": 5},
+        {"type": "amend", "seq": FIRST},
+        {"type": "amend", "seq": 1, "pips": [1, 2]},
+        {"type": "amend", "seq": 2, "points": 5},
+        {"type": "amend", "seq": FIRST, "points": 5, "seat": 0},
+        {"type": "remove", "seq": 0},
+        {"type": "remove", "seq": 1},
+        {"type": "insert", "seat": 0},
+        {"type": "lead", "seat": 0},
+        {"type": "left", "seat": 0, "pips": 5},
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(said: dict[str, object]) -> None:
+    found = meant(said, played())
+    assert isinstance(found, Refused)
+    assert found.kind is Refusal.SENSELESS
+    assert found.words
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"type": "remove", "seq": 999},
+        {"type": "amend", "seq": 999, "seat": 1},
+        {"type": "insert", "before": 999, "kind": "knock", "seat": 1},
+        {"type": "answer", "topic": "5-4 / 6-4", "choice": 0},
+        {"type": "take_back", "log": 999},
+    ],
+)
+def test_what_is_not_there_any_more_is_a_conflict(said: dict[str, object]) -> None:
+    found = meant(said, played())
+    assert isinstance(found, Refused)
+    assert found.kind is Refusal.CHANGED
+
+
+def test_who_undoes_what_he_has_not_seen_is_refused() -> None:
+    state = played()
+    found = meant({"type": "press", "button": "undo"}, state, since=state.log[-1:])
+    assert isinstance(found, Refused)
+    assert found.kind is Refusal.CHANGED
+
+
+def test_a_play_can_be_put_right_while_others_are_laid_but_not_twice_at_once() -> None:
+    state = played()
+    said: dict[str, object] = {"type": "amend", "seq": FIRST, "seat": 0}
+    assert isinstance(meant(said, state, since=state.log[-2:]), Amend)
+    found = meant(said, state, since=(Amend(Seq(FIRST), Knock(Seat(0))),))
+    assert isinstance(found, Refused)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"type": "fly"},
+        {"type": "press", "button": "self_destruct"},
+        {"type": "press", "button": "knock", "seat": -1},
+        {"type": "press", "button": "knock", "seat": True},
+        {"type": "press", "button": "knock", "seat": "1"},
+        {"type": "press", "button": "knock", "colour": "red"},
+        {"type": "amend", "seq": 4, "pips": [1, 19]},
+        {"type": "amend", "seq": 4, "pips": [1]},
+        {"type": "amend", "seq": 1.5},
+        {"type": "points", "seat": 0, "points": 10**9},
+        {"type": "points", "seat": 0, "points": 5, "why": "x" * 81},
+        {"type": "insert", "seat": 0, "pips": [1, 2], "at": {"seq": 3, "port": "Q"}},
+        {"type": "insert", "seat": 0, "kind": "draw", "tiles": 0},
+    ],
+)
+def test_what_is_not_an_action_is_none(said: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        READ.validate_python(said)
+
+
+def test_the_story_is_that_of_a_replay_after_every_event() -> None:
+    story = Story()
+    log: list[Event] = list(played(12).log)
+    log[12:12] = [Amend(Seq(FIRST), Play(Seat(0), Tile(1, 5), Spot(NodeId(3), Port.E))), Remove(Seq(7))]
+    for count in range(1, len(log) + 1):
+        state = replay(log[:count])
+        story = story.after(state)
+        assert story.told == history(state)
+        assert story.after(state) is story
+    assert Story().after(replay(log)).told == story.after(replay(log[:5])).after(replay(log)).told
+    assert [one.entry for one in story.told] == list(entries(story.state))
+
+
+def test_an_answer_names_a_choice_that_there_is() -> None:
+    assert isinstance(meant({"type": "answer", "topic": "x", "choice": 3}, played()), Refused)
+    assert Answer(0, "x") != Answer(1, "x")

@@ -1,0 +1,115 @@
+"""A wrong tap loses nothing: what takes it back gives the same scores, layout and order as before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import (
+    Adjust,
+    Amend,
+    Event,
+    Insert,
+    ItStands,
+    Knock,
+    NodeId,
+    Play,
+    Port,
+    Remove,
+    Seat,
+    Seq,
+    Spot,
+    State,
+    Tile,
+    Undo,
+    apply,
+    entries,
+)
+from tallybone.web.taking_back import events_back
+from tests.tallybone.web.test_meant import FIRST, LEADS, played
+
+WRONG = Play(Seat(0), Tile(5, 6), Spot(NodeId(LEADS), Port.E))
+
+
+def after(state: State, events: Iterable[Event]) -> State:
+    for event in events:
+        state, _ = apply(state, event)
+    return state
+
+
+def seen(state: State) -> object:
+    """What people see of a match: all but the names of what was put back."""
+    game = state.game
+    assert game is not None
+    names = {entry.seq: at for at, entry in enumerate(entries(state))}
+    hand = game.hand
+    tiles = [
+        (node.tile, node.inner, node.joins and (names[Seq(node.joins.host)], node.joins.port))
+        for node in game.layout.nodes
+    ]
+    ends = [(names[Seq(end.spot.host)], end.spot.port, end.number, end.playable) for end in game.layout.ends]
+    wrong = [names[seq] for seq in state.irregular]
+    accepted = [entry.accepted for entry in entries(state)]
+    return game.scores, game.phase, tiles, ends, wrong, accepted, hand and (hand.sizes, hand.turn, hand.boneyard)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Knock(Seat(0)),
+        Adjust(Seat(0), 15, "kind"),
+        Amend(Seq(FIRST), WRONG),
+        Amend(Seq(LEADS), Play(Seat(1), Tile(5, 5))),
+        Insert(Seq(FIRST), Knock(Seat(1))),
+        Remove(Seq(LEADS)),
+        Remove(Seq(FIRST)),
+        Remove(Seq(10)),
+        Undo(Seq(10)),
+        Undo(Seq(5)),
+    ],
+    ids=repr,
+)
+def test_what_takes_an_event_back_leaves_the_match_as_it_was(event: Event) -> None:
+    before = played()
+    done = after(before, (event,))
+    assert seen(done) != seen(before)
+    back = events_back(done, len(before.log))
+    assert back
+    assert seen(after(done, back)) == seen(before)
+
+
+def test_what_was_let_stand_is_let_stand_again() -> None:
+    before = after(played(), (Amend(Seq(FIRST), WRONG), ItStands(Seq(FIRST))))
+    assert Seq(FIRST) not in before.irregular
+    for event in (Amend(Seq(FIRST), WRONG), Remove(Seq(FIRST)), Undo(Seq(FIRST))):
+        done = after(before, (event,))
+        assert seen(after(done, events_back(done, len(before.log)))) == seen(before)
+
+
+def test_a_deal_an_unknown_place_and_what_was_overtaken_are_not_taken_back() -> None:
+    state = played()
+    assert events_back(state, 1) == ()
+    assert events_back(state, -1) == ()
+    assert events_back(state, 99) == ()
+    undone = after(state, (Undo(Seq(10)), Knock(Seat(0))))
+    assert events_back(undone, len(state.log)) == ()
+
+
+Change = tuple[type[Remove | Undo | ItStands], int]
+
+
+@given(st.lists(st.tuples(st.sampled_from((Remove, Undo, ItStands)), st.integers(0, 14)), max_size=6))
+@settings(max_examples=20, deadline=None)
+def test_what_was_removed_comes_back_whatever_else_was_changed_before(
+    changes: list[tuple[type[Remove | Undo | ItStands], int]],
+) -> None:
+    state = played()
+    for kind, seq in changes:
+        at, before = len(state.log), state
+        state = after(state, (kind(Seq(seq)),))
+        back = events_back(state, at)
+        if back and kind is Remove:
+            assert seen(after(state, back)) == seen(before)
