@@ -103,7 +103,7 @@ export function showQuestion(snapshot, desk) {
 function drawIrregular({ seq, words: text }, desk) {
   if (desk === null) return make("li", {}, foreign(text));
   const stands = button(words("stands"), () => desk.act({ type: "stands", seq }, words("stood")));
-  const remove = button(words("remove"), () => desk.act({ type: "remove", seq }, words("removed", { seq })));
+  const remove = button(words("remove"), () => desk.act({ type: "remove", seq }, words("removed", { what: text })));
   return make("li", {}, foreign(text), make("div", { class: "row" }, stands, remove));
 }
 

@@ -1,11 +1,11 @@
 // Sends what somebody puts right to the table, asks for the PIN where it is needed, and offers the way back.
 
-import { backOf } from "./back.js";
 import { login } from "./login.js";
 import { words } from "./words.js";
 
 // A second tap so soon after the first is the same tap.
 const ONE_TAP_MS = 400;
+const UNDO = { type: "press", button: "undo", seat: null };
 
 /** Where actions of this page go through. */
 export class Desk {
@@ -19,14 +19,14 @@ export class Desk {
    *
    * @param action What the table is sent.
    * @param said What to say when it is done.
-   * @param seen The snapshot in which it was asked for.
+   * @param version That of the snapshot in which it was asked for.
    */
-  async act(action, said, seen = this.shown()) {
+  async act(action, said, version = this.shown().version) {
     if (this.isBusy || performance.now() - this.doneAt < ONE_TAP_MS) return;
     this.isBusy = true;
     try {
-      const answer = await sent({ action, if_version: seen.version });
-      if (answer !== null) await this.tell(answer, action, said, seen);
+      const answer = await sent({ action, if_version: version });
+      if (answer !== null) this.tell(answer.status, await answer.json().catch(() => ({})), action, said);
     } catch {
       this.toast.failed(words("unreachable"));
     } finally {
@@ -34,20 +34,20 @@ export class Desk {
     }
   }
 
-  async tell(answer, action, said, seen) {
-    if (!answer.ok) {
-      const told = await answer.json().catch(() => ({}));
-      return this.toast.failed(told.error ?? words(answer.status === 409 ? "changed" : "refused"));
+  tell(status, told, action, said) {
+    if (status !== 200) {
+      this.toast.failed(told.error ?? words(status === 409 ? "changed" : "refused"));
+      return;
     }
-    const after = await (await fetch("/api/v1/state", { cache: "no-store" })).json();
-    const back = backOf(action, seen, after);
-    return this.toast.done(said, back === null ? null : () => this.takeBack(back, after));
+    // A new hand is no action of a player: what takes it back is the button.
+    const back = told.back ?? (action.button === "next" ? UNDO : null);
+    this.toast.done(said, back === null ? null : () => this.takeBack(back, told.version));
   }
 
   /** Take something back, unless the table has moved on since. */
-  takeBack(back, after) {
+  takeBack(back, version) {
     this.doneAt = -ONE_TAP_MS;
-    return this.act(back, words("taken_back"), after);
+    return this.act(back, words("taken_back"), version);
   }
 }
 

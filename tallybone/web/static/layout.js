@@ -86,7 +86,7 @@ function laidTile(tile, onTile) {
 }
 
 function nameOf(tile) {
-  const parts = [words("tile_name", { tile: tile.pips.join("-"), seq: tile.seq })];
+  const parts = [tile.pips.join("-")];
   if (tile.last) parts.push(words("tile_last"));
   if (tile.spinner) parts.push(words("tile_spinner"));
   if (tile.doubtful) parts.push(words("tile_doubtful"));

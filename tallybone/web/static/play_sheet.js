@@ -10,7 +10,8 @@ export function openPlay(seq, snapshot, desk) {
   const play = snapshot.plays.find((one) => one.seq === seq);
   const tile = snapshot.layout?.tiles.find((one) => one.seq === seq);
   const pips = play?.pips ?? tile?.pips ?? null;
-  const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, words("amended", { seq }), snapshot));
+  const what = nameOf(play, pips, snapshot);
+  const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, words("amended", { what }), snapshot.version));
   const parts = [
     tile === undefined ? null : cropOf(tile),
     play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,
@@ -24,32 +25,38 @@ export function openPlay(seq, snapshot, desk) {
     const asked = { label: words("points"), value: play.points };
     parts.push(part(words("points"), numberForm(asked, words("set_points"), (to) => amend("points", to))));
   }
-  parts.push(lastRow(seq, play, snapshot, desk));
-  openSheet(words("play_title", { seq }), ...parts.filter((one) => one !== null));
+  parts.push(lastRow({ seq, play, what }, snapshot, desk));
+  openSheet(what, ...parts.filter((one) => one !== null));
 }
 
-function lastRow(seq, play, snapshot, desk) {
-  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, words("removed", { seq }), snapshot));
+function nameOf(play, pips, snapshot) {
+  const player = snapshot.players.find((one) => one.seat === play?.seat);
+  if (pips === null) return play?.words ?? "";
+  return player === undefined ? pips.join("-") : words("of_player", { name: player.name, what: pips.join("-") });
+}
+
+function lastRow({ seq, play, what }, snapshot, desk) {
+  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, words("removed", { what }), snapshot.version));
   const canBeRemoved = play === undefined || play.seat !== null;
   const first = canBeRemoved ? button(words("remove"), remove, { class: "danger" }) : null;
-  return make("div", { class: "row" }, first, button(words("insert"), () => openInsert(seq, snapshot, desk)));
+  return make("div", { class: "row" }, first, button(words("insert"), () => openInsert({ seq, what }, snapshot, desk)));
 }
 
 /** Open the sheet for what nobody saw before the action at *seq*. */
-function openInsert(seq, snapshot, desk) {
+function openInsert({ seq, what }, snapshot, desk) {
   const ends = (snapshot.layout?.ends ?? []).filter((end) => end.open !== false);
-  const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: ends[0] ?? null };
+  const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: null };
   const show = () => {
     const set = (change) => (Object.assign(wish, change), show());
     const kinds = [["play", "play"], ["knock", "knocked"], ["draw", "drew"]].map(([kind, said]) =>
       choice(words(said), kind === wish.kind, () => set({ kind })));
     const tile = wish.kind === "play" ? [
-      part(words("which_tile"), pipsPad(wish.pips, snapshot, (pips) => set({ pips, end: fitting(ends, pips) ?? wish.end }))),
+      part(words("which_tile"), pipsPad(wish.pips, snapshot, (pips) => set({ pips }))),
       part(words("where"), endsPad(ends, wish.end, (end) => set({ end }))),
     ] : [];
     openSheet(
       words("insert_title"),
-      make("p", { class: "about" }, words("insert_where", { seq })),
+      make("p", { class: "about" }, words("insert_where", { what })),
       part(words("what"), make("div", { class: "row" }, ...kinds)),
       part(words("who"), seatsPad(snapshot.players, wish.seat, (seat) => set({ seat }))),
       ...tile,
@@ -61,19 +68,14 @@ function openInsert(seq, snapshot, desk) {
 
 function insert(before, { kind, seat, pips, end }, desk) {
   closeSheet();
-  const at = end === null ? null : { seq: end.seq, port: end.port };
-  const action = kind === "play" ? { kind, seat, pips, at } : { kind, seat };
-  return desk.act({ type: "insert", before, action }, words("inserted"));
-}
-
-function fitting(ends, pips) {
-  return ends.find((end) => pips.includes(end.value));
+  const tile = kind === "play" ? { pips, at: end === null ? null : { seq: end.seq, port: end.port } } : {};
+  return desk.act({ type: "insert", before, kind, seat, ...tile }, words("inserted"));
 }
 
 function endsPad(ends, chosen, onEnd) {
-  const first = choice(words("at_first"), chosen === null, () => onEnd(null));
+  const first = choice(words("at_fitting"), chosen === null, () => onEnd(null));
   const others = ends.map((end) => choice(words("at_end", { value: end.value }), end === chosen, () => onEnd(end)));
-  return make("div", { class: "row" }, ...others, first);
+  return make("div", { class: "row" }, first, ...others);
 }
 
 function cropOf(tile) {

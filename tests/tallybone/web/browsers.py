@@ -8,19 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
+from playwright.sync_api import Browser, Page, WebSocketRoute, sync_playwright
 
-pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
-pytest.importorskip("fastapi", reason='what serves the page is not installed: pip install ".[web]"')
+from tests.tallybone.web.true_table import PIN, TrueTable, true_table
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
-
-from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
-
-from tests.tallybone.web.true_table import PIN, TrueTable, true_table  # noqa: E402
-
 AXE = Path(__file__).parents[2] / "vendor" / "axe-core" / "axe.min.js"
+__all__ = ["AXE", "PATIENCE_MS", "Browser", "Viewer", "WebSocketRoute", "chromium", "looking", "play", "served"]
+
 PATIENCE_MS = 30_000
 """A busy machine is slow; a page that is right is so in the end."""
 
@@ -44,6 +39,16 @@ def served(seed: int = 1, *, hands: int = 1, players: tuple[str, ...] = ("Ann", 
         yield table
     finally:
         table.end()
+
+
+def play(table: TrueTable, count: int) -> None:
+    """Let so many things happen at the table, and wait until all of it is scored."""
+    table.play(count)
+    # What was taken last may still be on its way to the rules when the next look is shown, and not after it.
+    for _ in range(2):
+        shown = table.display.now
+        while table.display.now is shown:
+            table.ended.wait(0.002)
 
 
 @dataclass(slots=True)
@@ -85,8 +90,7 @@ class Viewer:
 
     def toast(self) -> str:
         """What the page says was done."""
-        self.page.locator("#toast p").wait_for()
-        return self.page.locator("#toast p").inner_text()
+        return str(self.page.locator("#toast p").inner_text())
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 import httpx
 import pytest
@@ -15,6 +16,9 @@ from tallybone.web.guard import Guard
 from tallybone.web.hub import Hub
 from tallybone.web.pictures import Pictures
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
+
+# It needs Playwright; the tests that use it say so where that is missing.
+collect_ignore = [] if find_spec("playwright") else ["browsers.py"]
 
 
 @contextmanager
