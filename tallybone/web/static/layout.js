@@ -97,7 +97,7 @@ function nameOf(tile) {
 /** Return a small sign in the middle of a tile that is upright, however the tile lies. */
 function sign(text, { across, along }) {
   const turned = -Math.atan2(across[1], across[0]) * (180 / Math.PI);
-  const label = draw("text", { y: 0.32 }, text);
+  const label = draw("text", { y: 0.28 }, text);
   return draw("g", { class: "sign", transform: `rotate(${turned.toFixed(1)})` }, draw("circle", { r: 0.62 }), label);
 }
 
@@ -112,14 +112,14 @@ function badge(end, tiles, side, size) {
   const away = [end.x - host.pose.middle[0], end.y - host.pose.middle[1]];
   const length = Math.hypot(...away);
   if (length < 0.1 * side) return null;
-  const reach = (size + 0.2 * side) / length;
   const text = end.counts === 2 * end.value && end.value > 0 ? `${end.value}+${end.value}` : String(end.value);
+  const wide = size * (text.length >= LARGEST_LABEL ? 1.75 : text.length > 1 ? 1.15 : 1);
+  const reach = ((Math.abs(away[0]) * wide + Math.abs(away[1]) * size) / length + 0.2 * side) / length;
   const place = { x: end.x + away[0] * reach, y: end.y + away[1] * reach };
-  return { key: `${end.seq} ${end.port}`, ...place, text, size, isCounted: end.counts > 0 };
+  return { key: `${end.seq} ${end.port}`, ...place, text, size, wide, isCounted: end.counts > 0 };
 }
 
-function drawBadge({ x, y, text, size, isCounted }) {
-  const wide = size * (text.length >= LARGEST_LABEL ? 1.75 : text.length > 1 ? 1.15 : 1);
+function drawBadge({ x, y, text, size, wide, isCounted }) {
   return draw(
     "g",
     { class: `end${isCounted ? " is-counted" : ""}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
