@@ -112,6 +112,12 @@ def test_every_answer_forbids_scripts_frames_and_other_readers(anybody: httpx.Cl
         assert "server" not in headers
 
 
+def test_no_answer_holds_the_pin(table: TrueTable, insider: httpx.Client) -> None:
+    assert PIN in table.page.words
+    for path in ("state", "events", "me", "plays?hand=1", "openapi.json"):
+        assert PIN not in insider.get(f"{API}/{path}").text
+
+
 def test_large_bodies_are_not_read(insider: httpx.Client) -> None:
     large = b'{"action": "' + b"x" * (2 * MOST_BODY) + b'"}'
     assert insider.post(f"{API}/actions", content=large, headers=JSON).status_code == 413
