@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response, WebSocket
@@ -120,7 +121,8 @@ async def _listen(socket: WebSocket, clock_s: Callable[[], float]) -> None:
 def _taken(hub: Hub) -> Taken:
     if hub.picture is None:
         raise HTTPException(404, "there is no picture yet")
-    return hub.picture
+    view = None if hub.now is None else hub.now.view
+    return hub.picture if view is None else replace(hub.picture, aim=view.aim)
 
 
 def _picture(made: Made | None, request: Request) -> Response:

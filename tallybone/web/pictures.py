@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from engine import NodeId
 from tallybone.footprint import Footprint
 from tallybone.session import Session
+from vision.aim import STRAIGHT_ON, Aim
 from vision.pyramid import Image
 
 Clock = Callable[[], int]
@@ -25,10 +26,11 @@ _MARGIN_SIDES = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A picture of the camera: a JPEG, and when it was taken."""
+    """A picture of the camera: a JPEG, when it was taken, and where the camera points by what the eye knows."""
 
     jpeg: bytes
     t_ns: int
+    aim: Aim = STRAIGHT_ON
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,9 @@ def _corners(place: Footprint) -> NDArray[np.float32]:
 
 
 def _decoded(taken: Taken) -> Image | None:
+    """Return a picture as the camera would show it had it never moved: all places of a game are meant so."""
     found = cv2.imdecode(np.frombuffer(taken.jpeg, np.uint8), cv2.IMREAD_COLOR) if taken.jpeg else None
-    return None if found is None else np.asarray(found, np.uint8)
+    return None if found is None else taken.aim.straightened(np.asarray(found, np.uint8))
 
 
 def _smaller(image: Image, width_px: int) -> bytes:
