@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 import cv2
 import numpy as np
@@ -72,16 +71,22 @@ class Anchor:
     Attributes:
         grey: Shape (h, w), at most 1280 px long.
         scale: Size of its pixel in pixels of the full picture.
+        usual: Its detail at the usual resolution: every picture is compared with that.
     """
 
     grey: Grey
     scale: float
+    usual: Detail
 
     @classmethod
     def of(cls, image: Image) -> Anchor:
         """Return what a BGR picture of shape (H, W, 3) gives to compare others with."""
         scale = max(1.0, max(image.shape[:2]) / _FINE_PX)
-        return cls(_grey(image, scale), scale)
+        return cls._with(_grey(image, scale), scale)
+
+    @classmethod
+    def _with(cls, grey: Grey, scale: float) -> Anchor:
+        return cls(grey, scale, _detail(grey, _USUAL_PX))
 
     def renewed(self, image: Image, where: NDArray[np.bool_]) -> Anchor:
         """Return it with what a straightened picture shows at the pixels *where*, of any resolution."""
@@ -89,7 +94,7 @@ class Anchor:
             return self
         now = _grey(image, self.scale)
         there = cv2.resize(where.astype(np.uint8), now.shape[::-1], interpolation=cv2.INTER_NEAREST)
-        return Anchor(np.where(there > 0, now, self.grey), self.scale)
+        return Anchor._with(np.where(there > 0, now, self.grey), self.scale)
 
     @property
     def size_px(self) -> tuple[int, int]:
@@ -108,9 +113,11 @@ def find_aim(anchor: Anchor, image: Image, before: Aim) -> Aimed:
     """
     now = _grey(image, anchor.scale)
     usual = _Pair.of(anchor, now, _USUAL_PX)
-    near = usual.fit(before.motion, rounds=1)
-    if near is not None and before.farthest_px(Aim.of(near.motion), anchor.size_px) < _SUSPECT_PX:
-        return Aimed(Agreement.STEADY, before, near.parts)
+    near: _Fit | None = None
+    for every in (2, 1):  # where nothing moved, every other part says so
+        near = usual.fit(before.motion, rounds=1, every=every)
+        if near is not None and before.farthest_px(Aim.of(near.motion), anchor.size_px) < _SUSPECT_PX:
+            return Aimed(Agreement.STEADY, before, near.parts)
     # Wood looks alike along its grain: what agrees nearby is compared with what agrees anywhere.
     fits = [near, *(usual.fit(guess, rounds=_ROUNDS) for guess in _Pair.of(anchor, now, _COARSE_PX).guesses())]
     best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.likeness, default=None)
@@ -149,17 +156,15 @@ class _Pair:
 
     @classmethod
     def of(cls, anchor: Anchor, now: Grey, long_px: int) -> _Pair:
-        by = max(1.0, max(now.shape) / long_px)
-        size = (round(now.shape[1] / by), round(now.shape[0] / by))
-        before, after = (_detail(cv2.resize(grey, size, interpolation=cv2.INTER_AREA)) for grey in (anchor.grey, now))
-        return cls(before, after, by * anchor.scale, long_px)
+        before = anchor.usual if long_px == _USUAL_PX else _detail(anchor.grey, long_px)
+        return cls(before, _detail(now, long_px), _times_smaller(now, long_px) * anchor.scale, long_px)
 
-    def fit(self, motion: Motion, *, rounds: int) -> _Fit | None:
-        """Return the motion that parts agree on near a guessed one; None where too few do."""
+    def fit(self, motion: Motion, *, rounds: int, every: int = 1) -> _Fit | None:
+        """Return the motion that parts, or *every* second one, agree on near a guessed one; None where too few do."""
         agreed = np.zeros(0, np.bool_)
         places = np.zeros((0, 2))
         for _ in range(rounds):
-            places, shifts = self._shifts(motion)
+            places, shifts = self._shifts(motion, every)
             if len(places) < _LEAST_PARTS:
                 return None
             fit, within = cv2.estimateAffinePartial2D(places, places + shifts, ransacReprojThreshold=_AGREES_PX)
@@ -190,14 +195,14 @@ class _Pair:
     def _turned(self, motion: Motion) -> Detail:
         return np.asarray(cv2.warpAffine(self.before, motion, self.before.shape[::-1]), np.float32)
 
-    def _shifts(self, motion: Motion) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _shifts(self, motion: Motion, every: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the parts that tell something, by their middles, and how far off a motion puts them; both (N, 2)."""
         back, size = self._straightened(motion), self.before.shape[::-1]
         part, step = _PART_PX[self.long_px], _STEP_PX[self.long_px]
         window = cv2.createHanningWindow((part, part), cv2.CV_32F)
         places, shifts = [], []
-        for y in range(0, size[1] - part + 1, step):
-            for x in range(0, size[0] - part + 1, step):
+        for row, y in enumerate(range(0, size[1] - part + 1, step)):
+            for x in range(row % every * step, size[0] - part + 1, every * step):
                 here = (slice(y, y + part), slice(x, x + part))
                 shift, response = cv2.phaseCorrelate(self.before[here], back[here], window)
                 if response > _LEAST_RESPONSE:
@@ -228,9 +233,16 @@ def _grey(image: Image, scale: float) -> Grey:
     return np.asarray(cv2.resize(grey, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
-def _detail(grey: NDArray[Any]) -> Detail:
-    """Return what is finer than light and shadow, in shares of the brightness there."""
-    logs = np.log(grey.astype(np.float32) + np.float32(_DARK))
+def _times_smaller(grey: Grey, long_px: int) -> float:
+    """Return by how much a picture is made smaller, so that its long side is at most *long_px*."""
+    return max(1.0, float(max(grey.shape)) / long_px)
+
+
+def _detail(grey: Grey, long_px: int) -> Detail:
+    """Return what is finer than light and shadow at a resolution, in shares of the brightness there."""
+    by = _times_smaller(grey, long_px)
+    size = (round(grey.shape[1] / by), round(grey.shape[0] / by))
+    logs = cv2.log(cv2.resize(grey, size, interpolation=cv2.INTER_AREA).astype(np.float32) + np.float32(_DARK))
     fine = logs - cv2.GaussianBlur(logs, (0, 0), _GRAIN_PX)
     return np.asarray(np.clip(fine, -_MOST_CONTRAST, _MOST_CONTRAST), np.float32)
 

@@ -111,7 +111,10 @@ def differences_between(
     Raises:
         PictureSizeError: If the pictures differ in size.
     """
-    require_same_size(before, after)
+    if before.small.shape != after.small.shape:
+        raise PictureSizeError(
+            f"pictures must have the same size, but got {before.small.shape} and {after.small.shape}"
+        )
     if motion is None:
         motion = _scaled(_camera_motion(before.small, after.small), before.scale)
     aligned = before.seen_by(motion).small
@@ -122,18 +125,6 @@ def differences_between(
         after.small < cv2.LUT(cv2.erode(aligned, around), darkest)
     )
     return Difference(outside[..., 0] | outside[..., 1] | outside[..., 2], motion, before.scale)
-
-
-def require_same_size(before: TablePicture, after: TablePicture) -> None:
-    """Refuse pictures that cannot be compared.
-
-    Raises:
-        PictureSizeError: If they differ in size.
-    """
-    if before.small.shape != after.small.shape:
-        raise PictureSizeError(
-            f"pictures must have the same size, but got {before.small.shape} and {after.small.shape}"
-        )
 
 
 def _limits(before: Image, after: Image) -> tuple[NDArray[np.int16], NDArray[np.int16]]:

@@ -9,10 +9,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.aim import STRAIGHT_ON, Aim
+from vision.aim import STRAIGHT_ON, Aim, Motion
 from vision.aiming import Agreement, Anchor, find_aim
 from vision.candidates import Filter
-from vision.changes import Difference, TablePicture, differences_between, require_same_size
+from vision.changes import Difference, PictureSizeError, TablePicture, differences_between
 from vision.covering import covered, overlooked
 from vision.finder import Focus
 from vision.happenings import came_and_went, kept, reread
@@ -134,17 +134,21 @@ class Perception:
         """
         if self._last is None or self._anchor is None:
             return self._begin(image)
-        require_same_size(self._last, TablePicture.of(image))
-        is_found = self._take_aim(self._anchor, self._last, image)
+        if (image.shape[1], image.shape[0]) != self._size_px:
+            raise PictureSizeError(
+                f"pictures must have the same size, but got {self._size_px} and {image.shape[1::-1]} pixels"
+            )
+        is_found, left = self._take_aim(self._anchor, self._last, image)
         image = self._aim.straightened(image)
         unseen = self._aim.unseen(self._last.small.shape[:2], self._last.scale)
-        picture = TablePicture.of(image).covered_by(self._last, unseen)
-        since_last = differences_between(self._last, picture)
+        picture = TablePicture.of(image)
+        picture = picture.covered_by(self._last, unseen) if unseen.any() else picture
+        since_last = differences_between(self._last, picture, left)
         if not is_found or since_last.mask.mean() > _NOT_THE_TABLE:
             return replace(self._view(()), lost=_LOST, is_settled=False)
         if self._misses_tiles(since_last, unseen):
             return replace(self._view(()), lost=_TOO_FAR, is_settled=False)
-        reading = self._reader.read(image, self._plausible(picture, unseen), self._focus(since_last))
+        reading = self._reader.read(image, self._plausible(picture, unseen, left), self._focus(since_last))
         known = tuple(carried(track, since_last) for track in self._tracks)
         hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles)) | unseen
         changes = self._follow(known, reading, since_last, hidden)
@@ -195,27 +199,28 @@ class Perception:
         self._tracks, self._joins = tuple(Track(tile) for tile in reading.tiles), reading.joins
         return self._view(tuple(Change(ChangeKind.PLACED, tile) for tile in reading.tiles))
 
-    def _take_aim(self, anchor: Anchor, last: TablePicture, image: Image) -> bool:
-        """Find out where the camera points now; return whether that could be told.
+    def _take_aim(self, anchor: Anchor, last: TablePicture, image: Image) -> tuple[bool, Motion | None]:
+        """Find out where the camera points now; return whether that could be told, and what motion is left then.
 
-        A bare table without any grain tells nothing; there it is taken to point as before, unless tiles say otherwise.
+        The motion is None where it is to be found out, because only tiles have told the aim. A bare table without any
+        grain tells nothing; there the camera is taken to point as before, unless tiles say otherwise.
         """
         found = find_aim(anchor, image, self._aim)
         if found.agreement is not Agreement.NONE:
             self._aim, self._has_detail = found.aim, True
-            return True
+            return True, STRAIGHT_ON.motion
         change = differences_between(last, TablePicture.of(self._aim.straightened(image)))
         tiles = tuple(track.tile for track in self._tracks)
         shaken = tuple(moved_tile(tile, change.motion) for tile in tiles)
         share = sum(touched(shaken, change)) / max(1, len(tiles))
         is_alike = change.mask.mean() < _MAY_BE_AIMED_ANEW and share < _MOST_TOUCHED
         if is_alike and (tiles or not self._has_detail):
-            return True  # most tiles lie where they lay: noise or bad light has drowned the detail
+            return True, None  # most tiles lie where they lay: noise or bad light has drowned the detail
         motion = find_motion(tiles, self._reader.read(image).tiles)
         if motion is None:
-            return not self._has_detail
+            return not self._has_detail, None
         self._aim = Aim.of(motion)
-        return True
+        return True, None
 
     def _misses_tiles(self, change: Difference, unseen: NDArray[np.bool_]) -> bool:
         """Return whether tiles lie where the camera does not see them any more."""
@@ -239,11 +244,11 @@ class Perception:
         kept = tuple(join for join in joins_among(self._joins, before) if not {join.a, join.b} <= seen)
         return (*joins_among(reading.joins, now), *kept)
 
-    def _plausible(self, picture: TablePicture, unseen: NDArray[np.bool_]) -> Filter | None:
+    def _plausible(self, picture: TablePicture, unseen: NDArray[np.bool_], left: Motion | None) -> Filter | None:
         """Return what tells tiles from what belongs to the table or is out of the picture; None where all may be."""
         if self._empty is None and not unseen.any():
             return None
-        since = differences_between(self._empty or picture, picture)
+        since = differences_between(self._empty or picture, picture, left)
 
         def is_new(poses: Poses) -> NDArray[np.bool_]:
             is_seen = since.halves_within(unseen, poses).max(axis=1) < _OUT_OF_SIGHT
