@@ -183,6 +183,7 @@ def friend(shaken: TrueTable) -> Iterator[httpx.Client]:
         yield client
 
 
+@pytest.mark.slow
 @given(_BODIES)
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_body_breaks_the_page_or_the_game(shaken: TrueTable, friend: httpx.Client, body: bytes) -> None:
@@ -194,6 +195,7 @@ def test_no_body_breaks_the_page_or_the_game(shaken: TrueTable, friend: httpx.Cl
     assert shaken.thread.is_alive()
 
 
+@pytest.mark.slow
 @given(_BODIES)
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_body_gets_in_without_the_pin(shaken: TrueTable, stranger: httpx.Client, body: bytes) -> None:
@@ -205,6 +207,7 @@ def test_no_body_gets_in_without_the_pin(shaken: TrueTable, stranger: httpx.Clie
     assert log_of(shaken) == before
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60), st.sampled_from(["state", "events", "plays", "picture.jpg", "tiles/", "me", "x"]))
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_address_breaks_the_page(stranger: httpx.Client, text: str, path: str) -> None:
