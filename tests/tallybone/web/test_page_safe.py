@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tallybone.web.access import Access
 from tallybone.web.actions import PressButton
@@ -290,8 +291,9 @@ def test_a_frame_of_more_than_a_kilobyte_closes_the_line(table: TrueTable) -> No
 def test_a_viewer_that_chatters_is_shown_the_door(table: TrueTable) -> None:
     with viewer(table) as watched:
         told(watched)
-        for _ in range(60):
-            watched.send("chatter")
+        with suppress(ConnectionClosed):  # the door may be shut before all is said
+            for _ in range(60):
+                watched.send("chatter")
         assert closed_with(watched) == 1008
 
 
