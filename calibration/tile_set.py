@@ -71,7 +71,7 @@ def tile_set_of(learned: Learned, set_look: SetLook) -> TileSet:
         tuple((first, second) for first, second in learned.pips.tolist()),
         base64.b64encode(packed.tobytes()).decode(),
         set_look,
-        shipped_eye(),
+        eye_checksum(),
         "" if learned.own_set is None else _as_text(learned.own_set.weights),
         learned.restraint.strength,
         learned.restraint.believed,
@@ -85,13 +85,13 @@ def with_shipped_eye(kept: TileSet, reader: Reader) -> TileSet:
     Raises:
         RefusedError: If the kept tiles are damaged.
     """
-    if kept.eye == shipped_eye():
+    if kept.eye == eye_checksum():
         return kept
     restraint = Restraint(kept.strength, kept.believed)
     views = look(_sheet_of(kept), reader.halves, reader.heads.pips, kept.max_pips, np.random.default_rng(1))
     own, shares = own_set_if_better(views, np.array(kept.tiles, np.int64), restraint)
     weights = "" if own is None else _as_text(own.weights)
-    return replace(kept, eye=shipped_eye(), weights=weights, misread=_rounded(shares))
+    return replace(kept, eye=eye_checksum(), weights=weights, misread=_rounded(shares))
 
 
 def own_set_of(kept: TileSet) -> OwnSet | None:
@@ -100,7 +100,7 @@ def own_set_of(kept: TileSet) -> OwnSet | None:
     Raises:
         RefusedError: If its weights are damaged, or belong to an eye that is not the shipped one.
     """
-    if kept.eye != shipped_eye():
+    if kept.eye != eye_checksum():
         raise RefusedError("the tile set was learned with another version of the eye; calibrate it anew")
     if not kept.weights:
         return None
@@ -123,7 +123,7 @@ def own_reader(reader: Reader, kept: TileSet) -> Reader:
     return replace(reader, own_set=own, max_pips=kept.max_pips if reader.max_pips is None else reader.max_pips)
 
 
-def shipped_eye() -> str:
+def eye_checksum() -> str:
     """Return which network and heads the package ships: the beginning of a SHA-256."""
     files = resources.files("vision").joinpath("models")
     return hashlib.sha256(b"".join(files.joinpath(name).read_bytes() for name in _EYE)).hexdigest()[:16]
