@@ -73,7 +73,7 @@ class Wishes:
         goes_on: Whether the newest match that is not over goes on.
         goes_on_with: The recording whose match goes on instead.
         in_play: Whether the table is not empty at first.
-        most_per_s: Most pictures a second that are looked at.
+        most_per_s: Most pictures a second that are looked at while nothing moves; twice as many while something does.
         speed: Pace of what was filmed before; 0 for as fast as it can be looked at.
         as_json: Print lines of JSON.
         serve: Where a page is served: a port, or address and port; "" for the usual port, None for no page.

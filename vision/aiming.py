@@ -93,8 +93,8 @@ class Anchor:
         if not where.any():
             return self
         now = _grey(image, self.scale)
-        there = cv2.resize(where.astype(np.uint8), now.shape[::-1], interpolation=cv2.INTER_NEAREST)
-        return Anchor._with(np.where(there > 0, now, self.grey), self.scale)
+        there = cv2.resize(where.view(np.uint8), now.shape[::-1], interpolation=cv2.INTER_NEAREST)
+        return Anchor._with(np.asarray(cv2.copyTo(now, there, self.grey.copy()), np.uint8), self.scale)
 
     @property
     def size_px(self) -> tuple[int, int]:

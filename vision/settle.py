@@ -21,8 +21,8 @@ WIDTH_PX, HEIGHT_PX = 640, 360
 _WIDTH, _HEIGHT, _CELL = 160, 90, 5
 _COLUMNS, _ROWS = _WIDTH // _CELL, _HEIGHT // _CELL
 # Nothing moved for so long: the table is settled. A hand that lets a tile go lingers about half as long.
-# A little less than two pictures of ten a second, which come early as often as late.
-_SETTLED_NS = 180_000_000
+# A little less than two pictures of ten a second, or three of twenty, which come early as often as late.
+_SETTLED_NS = 145_000_000
 # A hand that rests will most often go on in a moment: so long is waited before the table around it counts as settled.
 _PATIENCE_NS = 1_000_000_000
 # What covers the table and lies still for so long belongs to it.
@@ -69,7 +69,7 @@ class Stillness:
     """What the gate knows after a picture.
 
     Attributes:
-        is_settled: Whether nothing has moved for nearly a fifth of a second, or for a second where a hand rests.
+        is_settled: Whether nothing has moved for a seventh of a second, or for a second where a hand rests.
         still_since_ns: Time of the picture from which on nothing moved.
         moved_since_ns: When the latest motion began; None where there was none yet.
         moved: Shape (18, 32), which cells of the picture moved in it.

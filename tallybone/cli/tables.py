@@ -51,7 +51,12 @@ def _play(
     resume_from: Annotated[
         Path | None, typer.Option(metavar="FILE.mcap", dir_okay=False, help="Go on with this recording's match.")
     ] = None,
-    fps: Annotated[float, typer.Option(help="Most pictures a second that are looked at.", min=1.0, max=60.0)] = 10.0,
+    fps: Annotated[
+        float,
+        typer.Option(
+            help="Most pictures a second that are looked at; twice as many while something moves.", min=1.0, max=60.0
+        ),
+    ] = 10.0,
     in_play: Annotated[
         bool, typer.Option("--in-play", help="Begin in a game: tiles of the first picture are placed, not table.")
     ] = False,

@@ -35,6 +35,7 @@ class Script:
         self.shown: Now | None = None
         self.is_whole, self.words = True, "recorded in a.mcap"
         self.is_refused = False
+        self.moves_from_ms, self.moves_until_ms = 0, 0
 
     @property
     def is_over(self) -> bool:
@@ -53,7 +54,8 @@ class Script:
         self.log.append(f"look {frame.t_ns // MS}")
         if self.is_refused:
             raise PictureSizeError("it has another size")
-        return TableView((), (), ())
+        is_moving = self.moves_from_ms <= frame.t_ns // MS < self.moves_until_ms
+        return TableView((), (), (), is_settled=not is_moving)
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
         assert jpeg == JPEG
@@ -119,6 +121,17 @@ def test_a_camera_that_is_as_fast_as_wanted_loses_no_picture_to_jitter() -> None
     script = Script(*(shot(t_ms) for t_ms in (0, 103, 198, 301, 396, 505, 600)))
     play(live(script, most_per_s=10))
     assert sum(entry.startswith("look") for entry in script.log) == 7
+
+
+def test_while_something_moves_it_is_looked_at_twice_as_often() -> None:
+    script = Script(*(shot(t_ms) for t_ms in range(0, 3000, 33)))
+    script.moves_from_ms, script.moves_until_ms = 1000, 2000
+    play(live(script, most_per_s=10))
+    at_ms = [int(entry.split()[1]) for entry in script.log if entry.startswith("look")]
+    seconds = [sum(1000 * second <= t_ms < 1000 * (second + 1) for t_ms in at_ms) for second in range(3)]
+    assert 9 <= seconds[0] <= 11
+    assert 18 <= seconds[1] <= 21
+    assert 9 <= seconds[2] <= 11
 
 
 def test_a_key_is_stamped_with_the_time_of_the_camera_and_time_never_goes_back() -> None:

@@ -46,10 +46,10 @@ class Film:
         return shown
 
 
-def test_a_table_is_settled_once_nothing_moved_for_nearly_a_fifth_of_a_second() -> None:
+def test_a_table_is_settled_once_nothing_moved_for_a_seventh_of_a_second() -> None:
     film = Film()
     settled = [film.show().is_settled for _ in range(10)]
-    assert settled == [False] * 6 + [True] * 4  # the frames at 0 to 165 ms, and from 198 ms on
+    assert settled == [False] * 5 + [True] * 5  # the frames at 0 to 132 ms, and from 165 ms on
 
 
 @pytest.mark.parametrize("noise", [0.0, 3.0, 9.0])
