@@ -10,8 +10,11 @@ from the one before it. `turn` is how long the loop is busy between two looks at
 
 from __future__ import annotations
 
-import argparse
 import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is there
+
+import argparse
 import tempfile
 import threading
 import time

@@ -21,6 +21,7 @@ _MOST_CORNERS, _LEAST_CORNERS = 300, 12
 # How many corners must agree on a motion, and how far off they may be, before it is believed.
 _LEAST_AGREEMENT, _TRACKING_ERROR_PX = 0.5, 1.0
 _MOST_SHIFT = 0.1
+_STILL = np.eye(2, 3)
 
 
 class PictureSizeError(VisionError, ValueError):
@@ -49,6 +50,8 @@ class TablePicture:
 
     def seen_by(self, motion: NDArray[np.float64]) -> TablePicture:
         """Return how the table looks after a *motion* of the picture, shape (2, 3), in full pixels."""
+        if np.array_equal(motion, _STILL):
+            return self
         return TablePicture(_warped(self.small, _scaled(motion, 1 / self.scale)), self.scale)
 
     def covered_by(self, other: TablePicture, where: NDArray[np.bool_]) -> TablePicture:
@@ -152,20 +155,19 @@ def _scaled(motion: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
 
 def _camera_motion(before: Image, after: Image) -> NDArray[np.float64]:
     """Return the (2, 3) affine motion of the picture as a whole, none where too few corners agree on one."""
-    still = np.eye(2, 3)
     first, second = (cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY) for picture in (before, after))
     corners = np.asarray(cv2.goodFeaturesToTrack(first, _MOST_CORNERS, 0.02, 8))  # of no size where there is none
     if corners.size < 2 * _LEAST_CORNERS:
-        return still
+        return _STILL
     tracked, found, _ = cv2.calcOpticalFlowPyrLK(first, second, corners, np.empty_like(corners))
     kept = found.ravel() == 1
     if kept.sum() < _LEAST_CORNERS:
-        return still
+        return _STILL
     start, end = corners.reshape(-1, 2)[kept], tracked.reshape(-1, 2)[kept]
     motion, agreed = cv2.estimateAffine2D(start, end, ransacReprojThreshold=_TRACKING_ERROR_PX)
     if agreed.mean() < _LEAST_AGREEMENT:
-        return still
-    shift = np.abs(motion - still)
+        return _STILL
+    shift = np.abs(motion - _STILL)
     if shift[:, :2].max() > _MOST_SHIFT or shift[:, 2].max() > _MOST_SHIFT * max(before.shape):
-        return still
+        return _STILL
     return np.asarray(motion, np.float64)

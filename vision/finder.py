@@ -73,17 +73,18 @@ class Finder:
             levels: Pyramid of the picture. 640 px are looked at, and where tiles are small or large there, the
                 next finer or coarser ones as well.
             focus: Where something has happened: a finer level is looked at there too if tiles are not large at 640 px,
-                or only the fitting one if that is all; None where nobody knows.
+                and nothing is looked at elsewhere if that is all; None where nobody knows.
         """
-        if focus is not None and focus.is_all and focus.side_px is not None and _is_small(focus, levels[0]):
-            fitting = [level for level in levels if focus.side_px >= _EASY_SIDE_PX * level.scale]
-            return _each_once([self._look(fitting[-1] if fitting else levels[0], focus)[0]])
+        only = focus if focus is not None and focus.is_all and _is_small(focus, levels[0]) else None
+        if only is not None and only.side_px is not None:
+            fitting = [level for level in levels if only.side_px >= _EASY_SIDE_PX * level.scale]
+            return _each_once([self._look(fitting[-1] if fitting else levels[0], only)[0]])
         first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= _LONG_SIDE_PX), 0)
-        found, side_px = self._look(levels[first])
+        found, side_px = self._look(levels[first], only)
         others = list(levels[first + 1 : first + 1 + _COARSER]) if len(side_px) < _NO_CLOSEUP else []
         if len(side_px) and np.quantile(side_px, 0.2) < _SMALL_SIDE_PX and first > 0:
             others.append(levels[first - 1])
-        parts = [found, *(self._look(level)[0] for level in others)]
+        parts = [found, *(self._look(level, only)[0] for level in others)]
         finer = levels[first - 1] if first > 0 else None
         if focus is not None and finer is not None and finer not in others and _is_worth_it(focus, levels[first]):
             parts.append(self._look(finer, focus)[0])
@@ -145,7 +146,8 @@ def _cut(level: Level, focus: Focus) -> tuple[int, int, int, int]:
     """Return the part of a level that shows a place and its neighbours: left, top, right, bottom."""
     left, top, right, bottom = focus.box_px
     height, width = level.image.shape[:2]
-    around = _AROUND_FOCUS * (max(right - left, bottom - top) if focus.side_px is None else focus.side_px)
+    # What came is a tile at least, which is twice as long as its side.
+    around = _AROUND_FOCUS * (max(right - left, bottom - top) / 2 if focus.side_px is None else focus.side_px)
     (low_x, low_y), (high_x, high_y) = level.from_full(
         np.array([(left - around, top - around), (right + around, bottom + around)])
     ).tolist()
