@@ -10,7 +10,9 @@ import { openPlay } from "./play_sheet.js";
 import { showPlays } from "./plays.js";
 import { showScores } from "./scores.js";
 import { listenToSheets } from "./sheet.js";
+import { say as saying } from "./say.js";
 import { Toast } from "./toast.js";
+import { followAddress, view } from "./views.js";
 import { Voice } from "./voice.js";
 import { fillIn, words } from "./words.js";
 
@@ -27,8 +29,11 @@ class Page {
     this.voice = new Voice();
     this.desk = this.isDisplay ? null : new Desk(new Toast(), () => this.snapshot);
     if (!this.isDisplay) this.listen();
-    // What has a least size on the screen is drawn anew on another.
-    window.addEventListener("resize", () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay)));
+    // What has a least size on the screen is drawn anew on another, and where it was hidden.
+    const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay));
+    window.addEventListener("resize", drawAnew);
+    view("table", { title: () => saying("Table"), show: drawAnew });
+    followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }
 

@@ -1,7 +1,8 @@
 // Every text that the page says by itself, in one catalogue; what the table says comes in words already.
 
 const ENGLISH = {
-  skip: "Skip to the scores",
+  skip: "Skip the navigation",
+  views: "Views",
   scores: "Scores",
   table: "Table",
   plays: "Plays of this hand",

@@ -1,0 +1,89 @@
+// The views of the page, of which one is shown: the fragment of the address says which, as #recordings or #recordings/NAME.
+
+import { byId, make } from "./dom.js";
+import { say } from "./say.js";
+
+const FIRST = "table";
+const known = new Map();
+let shown = null;
+
+/**
+ * Register a view, in the order in which the navigation lists them. Its element is <section id="view-NAME">.
+ *
+ * @param name What stands in the address.
+ * @param title Returns what it is called; null for a view that another one leads to.
+ * @param show Called with its element, and what stands behind the name in the address ("" for nothing), whenever that changes.
+ * @param hide Called when another view is shown instead.
+ * @param under The view that leads to it, which the navigation marks meanwhile.
+ */
+export function view(name, { title, show = () => {}, hide = () => {}, under = name }) {
+  const root = document.getElementById(`view-${name}`) ?? make("section", { id: `view-${name}`, class: "view", hidden: true });
+  root.tabIndex = -1; // so that the focus can be put here
+  if (!root.isConnected) document.querySelector("main").append(root);
+  known.set(name, { name, title, show, hide, under, root });
+}
+
+/** Show what the address says, now and whenever it changes. */
+export function followAddress() {
+  for (const { name, title, under } of known.values()) {
+    if (under === name) byId("nav").append(make("li", {}, make("a", { href: addressOf(name), id: `nav-${name}` }, title())));
+  }
+  window.addEventListener("hashchange", () => turn(true));
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    shown.root.focus();
+  });
+  turn(false);
+}
+
+/** Return the address of a view, with something behind it. */
+export function addressOf(name, behind = "") {
+  if (name === FIRST) return "#";
+  return behind === "" ? `#${name}` : `#${name}/${encodeURIComponent(behind)}`;
+}
+
+/** Go to a view. */
+export function goTo(name, behind = "") {
+  location.hash = addressOf(name, behind);
+}
+
+/** Return the name of the view that is shown. */
+export function shownView() {
+  return shown?.name ?? FIRST;
+}
+
+function turn(isAsked) {
+  const [name, behind] = parse(location.hash);
+  const next = known.get(name) ?? known.get(FIRST);
+  const isOther = next !== shown;
+  if (isOther) {
+    shown?.hide();
+    if (shown !== null) shown.root.hidden = true;
+    shown = next;
+    next.root.hidden = false;
+    document.documentElement.dataset.view = next.name;
+    document.title = next.name === FIRST ? "Tallybone" : say("{title} – Tallybone", { title: known.get(next.under).title() });
+    document.querySelector(".skip").setAttribute("href", `#${next.root.id}`);
+    for (const link of byId("nav").querySelectorAll("a")) mark(link, link.id === `nav-${next.under}`);
+  }
+  next.show(next.root, behind);
+  // Who asked for another view is taken to its beginning, with eyes and with a screen reader.
+  if (isOther && isAsked) {
+    next.root.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }
+}
+
+function mark(link, isHere) {
+  if (isHere) link.setAttribute("aria-current", "page");
+  else link.removeAttribute("aria-current");
+}
+
+function parse(hash) {
+  const [name, ...behind] = hash.slice(1).split("/");
+  try {
+    return [name, decodeURIComponent(behind.join("/"))];
+  } catch {
+    return [name, ""];
+  }
+}
