@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
 from typing import Any, TextIO
 
 from rich.console import Console
@@ -23,29 +20,20 @@ from engine import EngineError
 from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
 from tallybone.choices import TileSet
-from tallybone.keyboard import Keyboard, keyboard_on
+from tallybone.keyboard import keyboard_on
 from tallybone.live_calibration import Used
-from tallybone.live_camera import Camera, Clock
+from tallybone.live_camera import Clock
 from tallybone.live_display import display_for
-from tallybone.live_game import Display, LiveGame
-from tallybone.live_keys import Keys, Leave
 from tallybone.live_parts import LiveParts, PressingCamera, open_parts
 from tallybone.live_recorder import Room
-from tallybone.live_start import (
-    Game,
-    game_that_goes_on,
-    new_game,
-    open_camera,
-    recorder_of,
-    sitting_of,
-    with_calibration,
-)
+from tallybone.live_start import Game, game_that_goes_on, new_game, open_camera, with_calibration
+from tallybone.live_table import Around, LiveTable
 from tallybone.recording.shelf import default_folder
 from tallybone.session import Session
-from tallybone.sitting import Happened
 from tallybone.table_file import load_table
 from tallybone.terminal import printable, quiet_libraries
-from tallybone.web.opening import Page, open_page
+from tallybone.told_to_end import told_to_end
+from tallybone.web.opening import open_page
 from vision.errors import VisionError
 from vision.reader import Reader, load_reader
 
@@ -139,11 +127,24 @@ def play(
             parts = _parts(at_table.hardware, wishes, game, clock, used)
             stack.callback(parts.close)
             page = stack.enter_context(open_page(wishes.serve, clock))
-            watched = page.looking_through(PressingCamera(camera, parts))
-            eye = reader or load_reader(game.max_pips)
-            table = _Table(wishes, game, watched, parts, page, clock, eye, used.words)
-            with _told_to_end() as told, keyboard_on(_stdin() if keys_fd is None else keys_fd) as keyboard:
-                table.run(console, complaints, keyboard, told)
+            around = Around(
+                camera=page.looking_through(PressingCamera(camera, parts)),
+                parts=parts,
+                page=page,
+                clock=clock,
+                reader=reader or load_reader(game.max_pips),
+                room=Room(_folder(wishes), wishes.keep_bytes) if wishes.is_recorded else None,
+                most_per_s=wishes.most_per_s,
+            )
+            table = LiveTable(game, around, used.words)
+            told = stack.enter_context(told_to_end())
+            keyboard = stack.enter_context(keyboard_on(_stdin() if keys_fd is None else keys_fd))
+            shown = stack.enter_context(
+                display_for(console, complaints, clock, as_json=wishes.as_json, panel=parts.panel)
+            )
+            # What libraries write to stderr would spoil a board that is drawn there.
+            with quiet_libraries() if console.is_terminal else nullcontext():
+                table.run(shown, keyboard, lambda: told.is_told)
     except EngineError as error:
         complain(str(error))
         return 2
@@ -157,100 +158,6 @@ def play(
     if wishes.as_json:
         console.file.write(json.dumps({"result": _result(table.session)}) + "\n")
     return 0
-
-
-class _Table:
-    """Puts a game together and sees to the keys."""
-
-    def __init__(
-        self,
-        wishes: Wishes,
-        game: Game,
-        camera: Camera,
-        parts: LiveParts,
-        page: Page,
-        clock: Clock,
-        reader: Reader,
-        about: tuple[str, ...],
-    ) -> None:
-        self._about = about
-        self._wishes, self._game, self._camera, self._parts, self._clock = wishes, game, camera, parts, clock
-        self._page = page
-        self._keys, self._wants_help = Keys(), False
-        self._sitting, self._said = sitting_of(game, reader, t_ns=camera.now_ns())
-
-    @property
-    def session(self) -> Session:
-        """Where the sitting stands."""
-        return self._sitting.session
-
-    def run(self, console: Console, complaints: Console, keyboard: Keyboard, told: _Told) -> None:
-        """Play until somebody ends it."""
-        wishes = self._wishes
-        room = Room(_folder(wishes), wishes.keep_bytes) if wishes.is_recorded else None
-        with display_for(console, complaints, self._clock, as_json=wishes.as_json, panel=self._parts.panel) as shown:
-            display = self._parts.on(self._page.on(shown), first=self._page.pin_words)
-            for words in self._about:
-                display.note(words)
-            for damage in () if self._game.left is None else self._game.left.damage:
-                display.note(f"the recording that goes on is damaged: {damage}; compare the score")
-            recorder = recorder_of(self._game, room, display.note, t_ns=self.session.t_ns)
-            try:
-                live = LiveGame(
-                    self._camera, self._sitting, recorder, display, clock=self._clock, most_per_s=wishes.most_per_s
-                )
-                if self._said:
-                    display.happened(Happened(self.session.t_ns, self.session, self._said))
-                else:
-                    display.goes_on(self.session)
-                # What libraries write to stderr would spoil a board that is drawn there.
-                with quiet_libraries() if console.is_terminal else nullcontext():
-                    live.run(lambda wait_s: self._see_to(keyboard, wait_s, live, display), lambda: told.is_told)
-            finally:
-                recorder.close()
-
-    def _see_to(self, keyboard: Keyboard, wait_s: float, live: LiveGame, display: Display) -> bool:
-        """Do what the table's parts and the keys say, after waiting for keys; return whether the game goes on."""
-        for one in self._parts.came():
-            live.pressed(one.item, self._camera.now_ns() - one.ago_ns, is_held=one.is_held)
-        self._page.see_to(live, display)
-        for key in keyboard.pressed(wait_s):
-            self._keys, meant = self._keys.after(key, live.session)
-            match meant:
-                case Leave.QUIT:
-                    return False
-                case Leave.HELP:
-                    self._wants_help = not self._wants_help
-                case None:
-                    pass
-                case _:
-                    if not self._parts.pressed(meant):
-                        live.pressed(meant)
-            display.typed(self._keys.prompt, wants_help=self._wants_help)
-        return True
-
-
-@dataclass(slots=True)
-class _Told:
-    """Whether the program was told to end."""
-
-    is_told: bool = False
-
-
-@contextmanager
-def _told_to_end() -> Iterator[_Told]:
-    """Yield whether Ctrl-C was pressed or the system ends the program: the game is then closed as with the key."""
-    told = _Told()
-
-    def end(number: int, frame: FrameType | None) -> None:
-        told.is_told = True
-
-    before = [(number, signal.signal(number, end)) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
-    try:
-        yield told
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
 
 
 def _game(wishes: Wishes) -> Game:

@@ -52,13 +52,14 @@ class LivePage:
         """Return a camera whose pictures are on the page too."""
         return LookedOver(camera, self._hub)
 
-    def see_to(self, live: LiveGame, display: Display) -> None:
-        """Do what people want; they are answered when it is published."""
+    def see_to(self, live: LiveGame, display: Display) -> bool:
+        """Do what people want; they are answered when it is published. The game goes on."""
         for wanted in self._hub.came():
             if wanted.done.set_running_or_notify_cancel():  # otherwise nobody waits for it any more
                 outcome = self._do(wanted, live)
                 display.show(live.now)
                 wanted.done.set_result(outcome)
+        return True
 
     def close(self) -> None:
         """Serve no more."""

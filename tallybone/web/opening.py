@@ -27,8 +27,8 @@ class Page(Protocol):
     def looking_through(self, camera: Camera) -> Camera:
         """Return a camera whose pictures are on the page too."""
 
-    def see_to(self, live: LiveGame, display: Display) -> None:
-        """Do what people want who look at the page."""
+    def see_to(self, live: LiveGame, display: Display) -> bool:
+        """Do what people want who look at the page; return whether the game goes on."""
 
 
 class NoPage:
@@ -44,8 +44,9 @@ class NoPage:
         """Return the camera itself."""
         return camera
 
-    def see_to(self, live: LiveGame, display: Display) -> None:
-        """Do nothing."""
+    def see_to(self, live: LiveGame, display: Display) -> bool:
+        """Do nothing: the game goes on."""
+        return True
 
 
 @contextmanager
