@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Query, Request, Response, WebSocket
 from pydantic import BaseModel
 
+from tallybone.texts import catalogue_json
 from tallybone.web.hub import Hub
 from tallybone.web.pictures import Made, Pictures, Taken, crop_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
@@ -49,6 +51,11 @@ def looking(hub: Hub, pictures: Pictures) -> APIRouter:
     async def plays(hand: Annotated[int, Query(ge=1, le=10**6)]) -> list[PlayShown]:
         """The actions of a hand of the match, counted from 1."""
         return list(hub.plays_of(hand))
+
+    @router.get("/texts/{language}", response_model=dict[str, str | dict[str, str]])
+    async def texts(language: Literal["en", "es", "pt", "fr"], request: Request) -> Response:
+        """The texts of the page in a language, by their English; {names} in them stay to be filled in."""
+        return _kept(catalogue_json(language), "application/json", request)
 
     @router.get("/picture.jpg", responses=_JPEG, response_class=Response)
     async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
@@ -128,7 +135,13 @@ def _taken(hub: Hub) -> Taken:
 def _picture(made: Made | None, request: Request) -> Response:
     if made is None:
         raise HTTPException(404, "there is no such picture")
-    headers = {"etag": made.etag, "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == made.etag:
+    return _kept(made.jpeg, "image/jpeg", request, made.etag)
+
+
+def _kept(body: bytes, kind: str, request: Request, etag: str | None = None) -> Response:
+    """Return what a browser may keep, and asks after each time."""
+    known = f'"{hashlib.sha256(body).hexdigest()[:16]}"' if etag is None else etag
+    headers = {"etag": known, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == known:
         return Response(status_code=304, headers=headers)
-    return Response(made.jpeg, media_type="image/jpeg", headers=headers)
+    return Response(body, media_type=kind, headers=headers)

@@ -1,6 +1,6 @@
 // What the camera sees, with what was read drawn over it; pictures are fetched only while somebody looks.
 
-import { byId, draw, keep, say } from "./dom.js";
+import { byId, draw, keep, write } from "./dom.js";
 
 // So long after a picture has come the next one is asked for.
 const PAUSE_MS = 350;
@@ -32,7 +32,7 @@ export class CameraView {
   /** Draw what was read over the picture. */
   show(snapshot) {
     const layout = snapshot.layout;
-    say(byId("eye"), snapshot.eye?.lost ?? snapshot.eye?.words ?? "");
+    write(byId("eye"), snapshot.eye?.lost ?? snapshot.eye?.words ?? "");
     if (!layout?.picture_px) return;
     const [width, height] = layout.picture_px;
     byId("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);

@@ -1,8 +1,8 @@
 // The buttons at the foot of the page: what can be said just now, one tap each, and the rest behind "More".
 
-import { button, byId, foreign, keep, make, say } from "./dom.js";
+import { button, byId, foreign, keep, make, write } from "./dom.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
-import { words } from "./words.js";
+import { later, say } from "./say.js";
 
 const USUAL = ["knock", "draw", "call", "undo"];
 // One of these stands first, where it is what the table waits for.
@@ -10,6 +10,25 @@ const NOW = ["stands", "next", "done"];
 const RARE = ["next", "done", "stands", "hand_end", "redeal", "stack"];
 const OF_A_SEAT = ["knock", "draw", "call", "done"];
 const TURN_MEANT = ["knock", "draw", "done"];
+const NAMES = {
+  knock: later("Knock"),
+  draw: later("Draw"),
+  call: later("Call"),
+  undo: later("Undo"),
+  stands: later("It stands"),
+  next: later("Next"),
+  done: later("Done"),
+  hand_end: later("Hand over"),
+  redeal: later("Deal again"),
+  stack: later("On its copy"),
+};
+const HINTS = {
+  next: later("The hand is dealt, or another leads"),
+  done: later("Does not play again"),
+  hand_end: later("Nobody can play"),
+  redeal: later("Misdealt: all tiles back"),
+  stack: later("The next tile lies on its copy"),
+};
 
 /** Show the buttons of a snapshot. */
 export function showControls(snapshot, desk) {
@@ -24,9 +43,11 @@ function keyOf(name, snapshot, isPrimary) {
 }
 
 function drawKey({ name, isPrimary, isOn, seat, who }, desk) {
-  const said = who === null ? words("said", { words: words(name) }) : words("said_for", { words: words(name), name: who });
+  const words = say(NAMES[name]);
+  const said = who === null ? say("{words}.", { words }) : say("{words}: {name}.", { words, name: who });
   const classes = isPrimary ? "key primary" : "key";
-  const one = button(words(name), () => press(name, seat, said, desk), { class: classes, disabled: !isOn, "data-press": name });
+  const attributes = { class: classes, disabled: !isOn, "data-press": name };
+  const one = button(words, () => press(name, seat, said, desk), attributes);
   if (who !== null && isOn) one.append(" ", foreign(who, { class: "whose" }));
   return one;
 }
@@ -39,47 +60,49 @@ function press(name, seat, said, desk) {
 /** Open the sheet with all that is seldom said. */
 export function openMore(snapshot, desk) {
   const rows = RARE.map((name) => {
-    const said = words("said", { words: words(name) });
+    const words = say(NAMES[name]);
+    const said = say("{words}.", { words });
     const attributes = { class: "wide", disabled: !snapshot.can[name], "data-press": name };
-    const one = button(words(name), () => press(name, null, said, desk), attributes);
-    if (name !== "stands") one.append(make("small", {}, words(`hint_${name}`)));
+    const one = button(words, () => press(name, null, said, desk), attributes);
+    if (name in HINTS) one.append(make("small", {}, say(HINTS[name])));
     return one;
   });
-  openSheet(words("more_title"), make("div", { class: "column" }, ...rows));
+  openSheet(say("More to say"), make("div", { class: "column" }, ...rows));
 }
 
 /** Open the sheet in which one speaks for a player. */
 export function openSeat(seat, snapshot, desk) {
   const player = snapshot.players.find((one) => one.seat === seat);
   const keys = OF_A_SEAT.map((name) => {
-    const said = words("said_for", { words: words(name), name: player.name });
-    return button(words(name), () => press(name, seat, said, desk), { class: "key", "data-press": name });
+    const words = say(NAMES[name]);
+    const said = say("{words}: {name}.", { words, name: player.name });
+    return button(words, () => press(name, seat, said, desk), { class: "key", "data-press": name });
   });
   const give = (points, why) => {
     closeSheet();
-    return desk.act({ type: "points", seat, points, why }, words("pointed", { name: player.name, points }));
+    return desk.act({ type: "points", seat, points, why }, say("{name}: {points} points by hand.", { name: player.name, points }));
   };
   const parts = [make("div", { class: "row" }, ...keys)];
   if (snapshot.match.phase === "lead") parts.unshift(leadKey(player, desk));
   if (snapshot.match.phase === "reveal") parts.unshift(leftForm(player, desk));
-  openSheet(player.name, ...parts, part(words("adjust"), adjustForm(give)));
+  openSheet(player.name, ...parts, part(say("Points by hand"), adjustForm(give)));
 }
 
 function leadKey({ seat, name }, desk) {
-  const say = () => (closeSheet(), desk.act({ type: "lead", seat }, words("lead", { name })));
-  return make("div", { class: "row" }, button(words("leads"), say, { class: "primary" }));
+  const lead = () => (closeSheet(), desk.act({ type: "lead", seat }, say("{name} leads", { name })));
+  return make("div", { class: "row" }, button(say("Leads this hand"), lead, { class: "primary" }));
 }
 
 /** Return the field for the pips that are left in a hand at its end. */
 function leftForm({ seat, name }, desk) {
-  const set = (pips) => (closeSheet(), desk.act({ type: "left", seat, pips }, words("left_set", { name, pips })));
-  return part(words("left"), numberForm({ label: words("left"), value: "", min: 0 }, words("set_points"), set));
+  const set = (pips) => (closeSheet(), desk.act({ type: "left", seat, pips }, say("{name}: {pips} pips left.", { name, pips })));
+  return part(say("Pips left in this hand"), numberForm({ label: say("Pips left in this hand"), value: "", min: 0 }, say("Write down"), set));
 }
 
 function adjustForm(onGive) {
-  const points = make("input", { type: "number", step: 1, value: 5, "aria-label": words("points") });
-  const why = make("input", { type: "text", maxlength: 80, placeholder: words("adjust_why"), "aria-label": words("adjust_why") });
-  const form = make("form", { class: "row" }, points, why, make("button", { type: "submit" }, words("adjust_now")));
+  const points = make("input", { type: "number", step: 1, value: 5, "aria-label": say("Points") });
+  const why = make("input", { type: "text", maxlength: 80, placeholder: say("Why"), "aria-label": say("Why") });
+  const form = make("form", { class: "row" }, points, why, make("button", { type: "submit" }, say("Give")));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (Number.isInteger(points.valueAsNumber)) onGive(points.valueAsNumber, why.value.trim());
@@ -91,7 +114,7 @@ function adjustForm(onGive) {
 export function showQuestion(snapshot, desk) {
   const asked = snapshot.question;
   byId("question").hidden = asked === null;
-  say(byId("question-words"), asked?.words ?? "");
+  write(byId("question-words"), asked?.words ?? "");
   keep(byId("question-tiles"), asked === null || desk === null ? [] : asked.seqs ?? [], (seq) => seq, cropOf);
   const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic }));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
@@ -102,19 +125,19 @@ export function showQuestion(snapshot, desk) {
 
 function drawIrregular({ seq, words: text }, desk) {
   if (desk === null) return make("li", {}, foreign(text));
-  const stands = button(words("stands"), () => desk.act({ type: "stands", seq }, words("stood")));
-  const remove = button(words("remove"), () => desk.act({ type: "remove", seq }, words("removed", { what: text })));
+  const stands = button(say("It stands"), () => desk.act({ type: "stands", seq }, say("It stands.")));
+  const remove = button(say("It did not happen"), () => desk.act({ type: "remove", seq }, say("Taken out: {what}.", { what: text })));
   return make("li", {}, foreign(text), make("div", { class: "row" }, stands, remove));
 }
 
 function drawChoice({ text, choice, topic }, desk) {
   if (desk === null) return make("span", { class: "choice" }, foreign(text));
-  const answer = () => desk.act({ type: "answer", topic, choice }, words("answered", { words: text }));
+  const answer = () => desk.act({ type: "answer", topic, choice }, say("Answered: {words}.", { words: text }));
   return button(foreign(text), answer, { class: "choice answer" });
 }
 
 function cropOf(seq) {
-  const picture = make("img", { class: "crop", src: `/api/v1/tiles/${seq}.jpg`, alt: words("crop") });
+  const picture = make("img", { class: "crop", src: `/api/v1/tiles/${seq}.jpg`, alt: say("The tile as the camera sees it") });
   picture.addEventListener("error", () => picture.remove());
   return picture;
 }

@@ -1,7 +1,7 @@
 // Sends what somebody puts right to the table, asks for the PIN where it is needed, and offers the way back.
 
 import { login } from "./login.js";
-import { words } from "./words.js";
+import { say } from "./say.js";
 
 // A second tap so soon after the first is the same tap.
 const ONE_TAP_MS = 400;
@@ -28,7 +28,7 @@ export class Desk {
       const answer = await sent({ action, if_version: version });
       if (answer !== null) this.tell(answer.status, await answer.json().catch(() => ({})), action, said);
     } catch {
-      this.toast.failed(words("unreachable"));
+      this.toast.failed(say("The table cannot be reached. Nothing was changed."));
     } finally {
       Object.assign(this, { isBusy: false, doneAt: performance.now() });
     }
@@ -36,7 +36,7 @@ export class Desk {
 
   tell(status, told, action, said) {
     if (status !== 200) {
-      this.toast.failed(told.error ?? words(status === 409 ? "changed" : "refused"));
+      this.toast.failed(told.error ?? (status === 409 ? say("The table has moved on. Look again.") : say("That was refused. Nothing was changed.")));
       return;
     }
     // A new hand is no action of a player: what takes it back is the button.
@@ -47,7 +47,7 @@ export class Desk {
   /** Take something back, unless the table has moved on since. */
   takeBack(back, version) {
     this.doneAt = -ONE_TAP_MS;
-    return this.act(back, words("taken_back"), version);
+    return this.act(back, say("Taken back."), version);
   }
 }
 

@@ -32,7 +32,7 @@ export function byId(id) {
 }
 
 /** Set a text only where it differs, so that a screen reader hears of what is new and of nothing else. */
-export function say(element, text) {
+export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 

@@ -1,8 +1,8 @@
 // The layout as it lies on the table: tiles in their true places, the spinner, the open ends with their values.
 
-import { byId, draw, keep, say } from "./dom.js";
+import { byId, draw, keep, write } from "./dom.js";
 import { poseOf, tileFace, transformOf } from "./tile.js";
-import { words } from "./words.js";
+import { say } from "./say.js";
 
 // Room around the tiles, and the least that is shown, in sides of a half.
 const MARGIN = 1.6;
@@ -28,15 +28,15 @@ export function showLayout(snapshot, onTile) {
   const size = Math.max(BADGE_SIDES * side, LEAST_BADGE_PX / scaleOf(byId("felt")));
   const badges = ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null);
   keep(byId("ends"), badges, (one) => one.key, drawBadge);
-  showBeside("count", snapshot.match.count, (count) => `${words("count")}: ${count}`);
-  showBeside("unplaced", layout?.unplaced?.length, (count) => words("unplaced", { count }));
-  say(byId("layout-says"), tiles.length === 0 ? "" : sayLayout(tiles, ends, waiting));
+  showBeside("count", snapshot.match.count, (count) => `${say("Open ends")}: ${count}`);
+  showBeside("unplaced", layout?.unplaced?.length, (count) => say("{count} more tiles belong to the layout; the camera does not see where.", { count }));
+  write(byId("layout-says"), tiles.length === 0 ? "" : sayLayout(tiles, ends, waiting));
   rove(byId("tiles"));
 }
 
 function showBeside(id, worth, textOf) {
   byId(id).hidden = !worth;
-  say(byId(id), worth ? textOf(worth) : "");
+  write(byId(id), worth ? textOf(worth) : "");
 }
 
 /** Show a part of the picture; where the page scrolls, the felt takes the shape of what lies on it. */
@@ -87,10 +87,10 @@ function laidTile(tile, onTile) {
 
 function nameOf(tile) {
   const parts = [tile.pips.join("-")];
-  if (tile.last) parts.push(words("tile_last"));
-  if (tile.spinner) parts.push(words("tile_spinner"));
-  if (tile.doubtful) parts.push(words("tile_doubtful"));
-  if (tile.stacked > 0) parts.push(words("tile_stacked"));
+  if (tile.last) parts.push(say("last tile"));
+  if (tile.spinner) parts.push(say("spinner"));
+  if (tile.doubtful) parts.push(say("in doubt"));
+  if (tile.stacked > 0) parts.push(say("stacked"));
   return parts.join(", ");
 }
 
@@ -145,9 +145,9 @@ function windowAround(tiles, side) {
 }
 
 function sayLayout(tiles, ends, waiting) {
-  const values = ends.map((end) => end.value).join(", ") || words("no_ends");
-  const said = words("layout_says", { tiles: tiles.length, ends: values });
-  return waiting.length > 0 ? `${said} ${words("waiting", { count: waiting.length })}.` : said;
+  const values = ends.map((end) => end.value).join(", ") || say("none");
+  const said = say("{tiles} tiles; open ends: {ends}. The arrow keys go from tile to tile.", { tiles: tiles.length, ends: values });
+  return waiting.length > 0 ? `${said} ${say("{count} on the table, not part of the game yet", { count: waiting.length })}.` : said;
 }
 
 /** Return how many pixels of the screen a unit of the drawing is. */

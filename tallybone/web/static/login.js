@@ -1,7 +1,7 @@
 // Asks for the table's PIN, when somebody first wants to put something right and not before.
 
-import { byId, say } from "./dom.js";
-import { words } from "./words.js";
+import { byId, write } from "./dom.js";
+import { say } from "./say.js";
 
 const KEPT_NAME = "tallybone name";
 const DIGITS = 6;
@@ -13,7 +13,7 @@ export function login() {
   const [pin, name] = [byId("pin"), byId("author")];
   pin.value = "";
   name.value = localStorage.getItem(KEPT_NAME) ?? "";
-  say(byId("login-wrong"), "");
+  write(byId("login-wrong"), "");
   dialog.showModal();
   pin.focus();
   return new Promise((resolve) => {
@@ -27,7 +27,7 @@ export function login() {
       event.preventDefault();
       const problem = await send(pin.value.replace(/\D/g, ""), name.value.trim());
       if (problem === null) return settle(true);
-      say(byId("login-wrong"), problem);
+      write(byId("login-wrong"), problem);
       pin.select();
     });
   });
@@ -44,9 +44,9 @@ async function send(pin, name) {
       body: JSON.stringify(name ? { pin, name } : { pin }),
     });
   } catch {
-    return words("unreachable");
+    return say("The table cannot be reached. Nothing was changed.");
   }
   if (answer.ok) return null;
-  if (answer.status === 429) return words("pin_wait", { seconds: answer.headers.get("Retry-After") ?? "60" });
-  return words("pin_wrong");
+  if (answer.status === 429) return say("Too many tries. Wait {seconds} seconds.", { seconds: answer.headers.get("Retry-After") ?? "60" });
+  return say("That is not the PIN of this match.");
 }

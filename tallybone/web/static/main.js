@@ -3,18 +3,20 @@
 import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
-import { byId, foreign, keep, make, say } from "./dom.js";
+import { byId, foreign, keep, make, write } from "./dom.js";
+import { showLanguages } from "./languages.js";
 import { listenToKeys, showLayout } from "./layout.js";
 import { follow, Link } from "./link.js";
 import { openPlay } from "./play_sheet.js";
 import { showPlays } from "./plays.js";
 import { showScores } from "./scores.js";
+import { fillIn, later, say } from "./say.js";
 import { listenToSheets } from "./sheet.js";
-import { say as saying } from "./say.js";
 import { Toast } from "./toast.js";
 import { followAddress, view } from "./views.js";
 import { Voice } from "./voice.js";
-import { fillIn, words } from "./words.js";
+
+const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not live") };
 
 class Page {
   constructor() {
@@ -32,12 +34,13 @@ class Page {
     // What has a least size on the screen is drawn anew on another, and where it was hidden.
     const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay));
     window.addEventListener("resize", drawAnew);
-    view("table", { title: () => saying("Table"), show: drawAnew });
+    view("table", { title: () => say("Table"), show: drawAnew });
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }
 
   listen() {
+    showLanguages();
     listenToSheets();
     listenToKeys();
     byId("more").addEventListener("click", () => this.snapshot && openMore(this.snapshot, this.desk));
@@ -67,7 +70,7 @@ class Page {
     byId("problems").hidden = problems.length === 0;
     keep(byId("problem-list"), problems, (text) => text, (text) => make("li", {}, foreign(text)));
     const said = [snapshot.last?.words, snapshot.question?.words ?? snapshot.waits_for].filter(Boolean).join(". ");
-    say(byId("announcer"), said);
+    write(byId("announcer"), said);
     this.voice.tell(said);
   }
 
@@ -79,11 +82,11 @@ class Page {
   turn(link) {
     this.link = link;
     document.documentElement.dataset.link = link;
-    say(byId("link"), words(link));
+    write(byId("link"), say(LINKS[link]));
     const isLost = link === Link.LOST;
     byId("lost").hidden = !isLost;
     const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-    say(byId("lost"), isLost ? words("lost_since", { time }) : "");
+    write(byId("lost"), isLost ? say("No connection to the table since {time}. What you see may be old. Trying again.", { time }) : "");
     byId("controls").inert = link !== Link.LIVE;
   }
 }

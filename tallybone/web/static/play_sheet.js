@@ -3,7 +3,7 @@
 import { button, foreign, make } from "./dom.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
 import { tileIcon } from "./tile.js";
-import { words } from "./words.js";
+import { say } from "./say.js";
 
 /** Open the sheet of a play. */
 export function openPlay(seq, snapshot, desk) {
@@ -11,19 +11,19 @@ export function openPlay(seq, snapshot, desk) {
   const tile = snapshot.layout?.tiles.find((one) => one.seq === seq);
   const pips = play?.pips ?? tile?.pips ?? null;
   const what = nameOf(play, pips, snapshot);
-  const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, words("amended", { what }), snapshot.version));
+  const amend = (name, to) => (closeSheet(), desk.act({ type: "amend", seq, [name]: to }, say("Put right: {what}.", { what }), snapshot.version));
   const parts = [
     tile === undefined ? null : cropOf(tile),
     play?.words ? make("p", { class: "about" }, foreign(play.words)) : null,
     play?.irregular ? make("p", { class: "wrong" }, foreign(play.irregular)) : null,
-    pips === null ? null : part(words("which_tile"), pipsPad(pips, snapshot, (to) => amend("pips", to))),
+    pips === null ? null : part(say("Which tile was it?"), pipsPad(pips, snapshot, (to) => amend("pips", to))),
   ];
   if (play !== undefined && play.seat !== null) {
-    parts.push(part(words("who"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to))));
+    parts.push(part(say("Who was it?"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to))));
   }
   if (play !== undefined && pips !== null) {
-    const asked = { label: words("points"), value: play.points };
-    parts.push(part(words("points"), numberForm(asked, words("set_points"), (to) => amend("points", to))));
+    const asked = { label: say("Points"), value: play.points };
+    parts.push(part(say("Points"), numberForm(asked, say("Write down"), (to) => amend("points", to))));
   }
   parts.push(lastRow({ seq, play, what }, snapshot, desk));
   openSheet(what, ...parts.filter((one) => one !== null));
@@ -32,14 +32,14 @@ export function openPlay(seq, snapshot, desk) {
 function nameOf(play, pips, snapshot) {
   const player = snapshot.players.find((one) => one.seat === play?.seat);
   if (pips === null) return play?.words ?? "";
-  return player === undefined ? pips.join("-") : words("of_player", { name: player.name, what: pips.join("-") });
+  return player === undefined ? pips.join("-") : say("{name}: {what}", { name: player.name, what: pips.join("-") });
 }
 
 function lastRow({ seq, play, what }, snapshot, desk) {
-  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, words("removed", { what }), snapshot.version));
+  const remove = () => (closeSheet(), desk.act({ type: "remove", seq }, say("Taken out: {what}.", { what }), snapshot.version));
   const canBeRemoved = play === undefined || play.seat !== null;
-  const first = canBeRemoved ? button(words("remove"), remove, { class: "danger" }) : null;
-  return make("div", { class: "row" }, first, button(words("insert"), () => openInsert({ seq, what }, snapshot, desk)));
+  const first = canBeRemoved ? button(say("It did not happen"), remove, { class: "danger" }) : null;
+  return make("div", { class: "row" }, first, button(say("Something before it is missing"), () => openInsert({ seq, what }, snapshot, desk)));
 }
 
 /** Open the sheet for what nobody saw before the action at *seq*. */
@@ -48,19 +48,19 @@ function openInsert({ seq, what }, snapshot, desk) {
   const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: null };
   const show = () => {
     const set = (change) => (Object.assign(wish, change), show());
-    const kinds = [["play", "play"], ["knock", "knocked"], ["draw", "drew"]].map(([kind, said]) =>
-      choice(words(said), kind === wish.kind, () => set({ kind })));
+    const kinds = [["play", say("A tile was laid")], ["knock", say("Knocked")], ["draw", say("Drew")]].map(([kind, said]) =>
+      choice(said, kind === wish.kind, () => set({ kind })));
     const tile = wish.kind === "play" ? [
-      part(words("which_tile"), pipsPad(wish.pips, snapshot, (pips) => set({ pips }))),
-      part(words("where"), endsPad(ends, wish.end, (end) => set({ end }))),
+      part(say("Which tile was it?"), pipsPad(wish.pips, snapshot, (pips) => set({ pips }))),
+      part(say("Where was it laid?"), endsPad(ends, wish.end, (end) => set({ end }))),
     ] : [];
     openSheet(
-      words("insert_title"),
-      make("p", { class: "about" }, words("insert_where", { what })),
-      part(words("what"), make("div", { class: "row" }, ...kinds)),
-      part(words("who"), seatsPad(snapshot.players, wish.seat, (seat) => set({ seat }))),
+      say("What nobody saw"),
+      make("p", { class: "about" }, say("Before this: {what}", { what })),
+      part(say("What happened?"), make("div", { class: "row" }, ...kinds)),
+      part(say("Who was it?"), seatsPad(snapshot.players, wish.seat, (seat) => set({ seat }))),
       ...tile,
-      make("div", { class: "row" }, button(words("insert_now"), () => insert(seq, wish, desk), { class: "primary" })),
+      make("div", { class: "row" }, button(say("Put it in"), () => insert(seq, wish, desk), { class: "primary" })),
     );
   };
   show();
@@ -69,24 +69,24 @@ function openInsert({ seq, what }, snapshot, desk) {
 function insert(before, { kind, seat, pips, end }, desk) {
   closeSheet();
   const tile = kind === "play" ? { pips, at: end === null ? null : { seq: end.seq, port: end.port } } : {};
-  return desk.act({ type: "insert", before, kind, seat, ...tile }, words("inserted"));
+  return desk.act({ type: "insert", before, kind, seat, ...tile }, say("Put in."));
 }
 
 function endsPad(ends, chosen, onEnd) {
-  const first = choice(words("at_fitting"), chosen === null, () => onEnd(null));
-  const others = ends.map((end) => choice(words("at_end", { value: end.value }), end === chosen, () => onEnd(end)));
+  const first = choice(say("where it fits"), chosen === null, () => onEnd(null));
+  const others = ends.map((end) => choice(say("at the {value}", { value: end.value }), end === chosen, () => onEnd(end)));
   return make("div", { class: "row" }, first, ...others);
 }
 
 function cropOf(tile) {
-  const picture = make("img", { class: "crop", src: `/api/v1/tiles/${tile.seq}.jpg`, alt: words("crop") });
-  const missing = make("p", { class: "about", hidden: true }, words("no_crop"));
+  const picture = make("img", { class: "crop", src: `/api/v1/tiles/${tile.seq}.jpg`, alt: say("The tile as the camera sees it") });
+  const missing = make("p", { class: "about", hidden: true }, say("The camera does not see this tile now."));
   picture.addEventListener("error", () => {
     picture.hidden = true;
     missing.hidden = false;
   });
   const [first, second] = (tile.confidence ?? []).map((sure) => `${Math.round(100 * sure)}%`);
-  const read = first === undefined ? null : words("read_as", { tile: tile.pips.join("-"), first, second });
+  const read = first === undefined ? null : say("Read as {tile}: {first} and {second} sure.", { tile: tile.pips.join("-"), first, second });
   const about = read === null ? null : make("figcaption", {}, read);
   return make("figure", { class: "reading" }, picture, missing, about);
 }
@@ -99,7 +99,7 @@ function pipsPad(pips, snapshot, onPips) {
       const changed = half === 0 ? [number, pips[1]] : [pips[0], number];
       return choice(String(number), number === pips[half], () => onPips(changed));
     });
-    const label = words(half === 0 ? "half_one" : "half_other");
+    const label = half === 0 ? say("One half") : say("Other half");
     return make("div", { class: "numbers", role: "group", "aria-label": label }, ...numbers);
   });
   return make("div", { class: "pips-pad" }, tileIcon(pips), make("div", { class: "halves" }, ...rows));

@@ -2,7 +2,7 @@
 
 import { byId, button, foreign, keep, make } from "./dom.js";
 import { tileIcon } from "./tile.js";
-import { words } from "./words.js";
+import { say } from "./say.js";
 
 /** Show the plays of a snapshot; *onPlay* is called with the seq of one that is tapped. */
 export function showPlays(snapshot, onPlay) {
@@ -13,7 +13,7 @@ export function showPlays(snapshot, onPlay) {
 }
 
 function rowOf(play, onPlay) {
-  const points = play.points ? make("span", { class: "points" }, words("scores_points", { points: play.points })) : null;
+  const points = play.points ? make("span", { class: "points" }, say("+{points}", { points: play.points })) : null;
   const about = play.pips ? play.pips.join("-") : play.words;
   const name = play.pips ? foreign(play.name, { class: "name" }) : "";
   const one = button("", () => onPlay(play.seq), { class: `play${play.irregular ? " is-irregular" : ""}` });

@@ -1,6 +1,77 @@
-// Every text of the page, by its English words.
+// Says every text of the page in the language of who looks at it; the key of a text is its English.
 
-/** Return a text; {names} in it are filled in. */
+/** The languages that there are texts for, as their speakers call them. */
+export const LANGUAGES = Object.freeze({ en: "English", es: "Español", pt: "Português", fr: "Français" });
+
+const KEPT = "tallybone language";
+const HOLE = /\{(\w+)\}/g;
+
+/** The language of the page: that of its address (?lang=es), else the one that was chosen, else the browser's. */
+export const language = chosenLanguage();
+document.documentElement.lang = language;
+
+// Waited for, so that no module ever shows a text in the wrong language first.
+const texts = await fetched(language);
+const plurals = new Intl.PluralRules(language);
+
+/**
+ * Return a text in the language of the page; {names} in it are filled in.
+ *
+ * Where a text has plural forms, the catalogue says by which of its values one is chosen.
+ */
 export function say(english, values = {}) {
-  return english.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  const known = Object.hasOwn(texts, english) ? texts[english] : english;
+  return formOf(known, values).replace(HOLE, (hole, name) => (Object.hasOwn(values, name) ? String(values[name]) : hole));
+}
+
+/** Mark a text that is said later: `later("Knock")` is "Knock", and is found where texts are looked for. */
+export function later(english) {
+  return english;
+}
+
+/** Return a text that begins with a capital, unless it begins with a name, which is as its owner writes it. */
+export function sentence(text, names) {
+  const isName = names.some((name) => name !== "" && text.startsWith(name));
+  return isName ? text : text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
+}
+
+/**
+ * Say the texts that stand in the page: with `data-say` the English that an element holds, with `data-say-in="alt"`
+ * that of an attribute.
+ */
+export function fillIn(root) {
+  for (const one of root.querySelectorAll("[data-say]")) one.textContent = say(one.textContent);
+  for (const one of root.querySelectorAll("[data-say-in]")) {
+    for (const name of one.dataset.sayIn.split(" ")) one.setAttribute(name, say(one.getAttribute(name)));
+  }
+}
+
+/** Speak another language from now on: it is remembered, and the page begins anew. */
+export function speak(code) {
+  localStorage.setItem(KEPT, code);
+  const address = new URL(location.href);
+  address.searchParams.delete("lang");
+  history.replaceState(null, "", address);
+  location.reload();
+}
+
+function formOf(known, values) {
+  if (typeof known === "string") return known;
+  return known[plurals.select(Number(values[known.by]))] ?? known.other;
+}
+
+function chosenLanguage() {
+  const wanted = [new URLSearchParams(location.search).get("lang"), localStorage.getItem(KEPT), ...navigator.languages];
+  const codes = wanted.map((code) => String(code).toLowerCase().split("-")[0]);
+  return codes.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
+}
+
+/** Return the texts of a language; none, so that all is English, where the table does not give them. */
+async function fetched(code) {
+  try {
+    const answer = await fetch(`/api/v1/texts/${code}`, { cache: "no-cache" });
+    return answer.ok ? await answer.json() : {};
+  } catch {
+    return {};
+  }
 }

@@ -1,17 +1,17 @@
 // The scoreboard: names, totals, tally marks, whose turn it is, what the table waits for, and the last play with its sum.
 
-import { button, byId, foreign, keep, make, say } from "./dom.js";
+import { button, byId, foreign, keep, make, write } from "./dom.js";
 import { drawMarks } from "./marks.js";
-import { sentence, words } from "./words.js";
+import { say, sentence } from "./say.js";
 
 /** Show the scores of a snapshot; *onSeat* is called with a player who is tapped, null where nothing is put right. */
 export function showScores(snapshot, onSeat) {
   const match = snapshot.match;
-  say(byId("game"), gameOf(match));
-  say(byId("hand"), handOf(match));
+  write(byId("game"), gameOf(match));
+  write(byId("hand"), handOf(match));
   const waits = byId("waits");
   const names = snapshot.players.map((player) => player.name);
-  say(waits, sentence(snapshot.waits_for ?? "", names));
+  write(waits, sentence(snapshot.waits_for ?? "", names));
   waits.classList.toggle("is-over", match.over);
   const players = byId("players");
   players.dataset.count = snapshot.players.length;
@@ -20,13 +20,13 @@ export function showScores(snapshot, onSeat) {
 }
 
 function gameOf(match) {
-  return match.target === null ? match.game : words("target", { game: match.game, target: match.target });
+  return match.target === null ? match.game : say("{game} to {target}", { game: match.game, target: match.target });
 }
 
 function handOf(match) {
   const parts = [];
-  if (match.hand !== null) parts.push(words("hand", { hand: match.hand }));
-  if (match.boneyard !== null && match.hand !== null) parts.push(words("boneyard", { boneyard: match.boneyard }));
+  if (match.hand !== null) parts.push(say("hand {hand}", { hand: match.hand }));
+  if (match.boneyard !== null && match.hand !== null) parts.push(say("{boneyard} in the boneyard", { boneyard: match.boneyard }));
   return parts.join(" · ");
 }
 
@@ -44,17 +44,17 @@ function rowOf(player, match, onSeat) {
 
 function named(player, name, onSeat) {
   const one = button(name, () => onSeat(player.seat), { class: "seat" });
-  one.setAttribute("aria-description", words("seat_of", { name: player.name }));
+  one.setAttribute("aria-description", say("Speak for {name}", { name: player.name }));
   return one;
 }
 
 function aboutOf(player) {
   const parts = [];
-  if (player.team !== null && player.team !== undefined) parts.push(words("team", { team: player.team + 1 }));
+  if (player.team !== null && player.team !== undefined) parts.push(say("team {team}", { team: player.team + 1 }));
   if (player.tiles !== null) {
-    parts.push(player.tiles === 1 ? words("one_tile") : words("tiles", { tiles: player.tiles }));
+    parts.push(say("{tiles} tiles", { tiles: player.tiles }));
   }
-  if (player.turn) parts.unshift(words("turn"));
+  if (player.turn) parts.unshift(say("turn"));
   return parts.join(" · ");
 }
 
@@ -64,13 +64,13 @@ function showLast(last, told) {
   keep(byId("last"), last === null ? [] : [last], () => "last", lastOf);
   const isMore = told !== null && told.words !== last?.words;
   byId("told").hidden = !isMore;
-  say(byId("told"), isMore ? told.words : "");
+  write(byId("told"), isMore ? told.words : "");
 }
 
 function lastOf(last) {
   const box = make("div", { class: "last" });
   const isScored = last.points !== null && last.points !== 0;
-  const points = isScored ? make("strong", { class: "points" }, words("scores_points", { points: last.points })) : null;
+  const points = isScored ? make("strong", { class: "points" }, say("+{points}", { points: last.points })) : null;
   const sum = last.sum ? make("p", { class: "sum" }, make("span", {}, last.sum), points) : null;
   box.append(foreign(wordsOf(last), { class: "what" }));
   if (sum !== null) box.append(sum);

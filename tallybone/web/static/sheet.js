@@ -1,11 +1,11 @@
 // The one sheet that opens over the page: a dialog with a title, which Escape, its cross and a tap beside it close.
 
-import { byId, make, say } from "./dom.js";
+import { byId, make, write } from "./dom.js";
 
 /** Open the sheet with a title and what it holds. */
 export function openSheet(title, ...children) {
   const dialog = byId("sheet");
-  say(byId("sheet-title"), title);
+  write(byId("sheet-title"), title);
   byId("sheet-body").replaceChildren(...children);
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;

@@ -1,7 +1,7 @@
 // Says at the foot of the page what was done, with a way back for ten seconds.
 
 import { button, byId, make } from "./dom.js";
-import { words } from "./words.js";
+import { say } from "./say.js";
 
 const SHOWN_MS = 10_000;
 
@@ -18,13 +18,13 @@ export class Toast {
 
   /** Say what was done; *onUndo* takes it back, null where that cannot be. */
   done(text, onUndo = null) {
-    const back = onUndo === null ? null : button(words("undo"), () => (this.hide(), onUndo()), { class: "undo" });
+    const back = onUndo === null ? null : button(say("Undo"), () => (this.hide(), onUndo()), { class: "undo" });
     this.show("is-done", text, back);
   }
 
   /** Say what went wrong. */
   failed(text) {
-    this.show("is-failed", text, button(words("dismiss"), () => this.hide()));
+    this.show("is-failed", text, button(say("Dismiss"), () => this.hide()));
   }
 
   show(name, text, child) {

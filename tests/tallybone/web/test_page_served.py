@@ -19,6 +19,7 @@ from tallybone.live_recorder import Room
 from tallybone.recording.inputs import input_of
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
+from tallybone.texts import LANGUAGES, catalogue
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
@@ -68,6 +69,19 @@ def test_the_snapshot_says_what_the_table_says(table: TrueTable, anybody: httpx.
     assert [tile["seq"] for tile in shown["layout"]["tiles"]] == [node.id for node in game.layout.nodes]  # type: ignore[index]
     assert sum(end["counts"] for end in shown["layout"]["ends"]) == game.count.total  # type: ignore[index]
     assert shown["last"]["words"] == "Ben plays 4-1: 4 + 4 = 8"  # type: ignore[index]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_texts_of_a_language_are_given_once_and_then_kept(anybody: httpx.Client, language: str) -> None:
+    answer = anybody.get(f"{API}/texts/{language}")
+    assert answer.json() == catalogue(language)
+    again = anybody.get(f"{API}/texts/{language}", headers={"If-None-Match": answer.headers["etag"]})
+    assert again.status_code == 304
+    assert again.content == b""
+
+
+def test_there_are_no_texts_of_a_language_that_nobody_wrote(anybody: httpx.Client) -> None:
+    assert anybody.get(f"{API}/texts/de").status_code == 422
 
 
 def test_everybody_may_look_and_nobody_may_touch(anybody: httpx.Client) -> None:

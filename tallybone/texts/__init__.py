@@ -1,0 +1,32 @@
+"""The texts of page and program in every language: one catalogue for both, a JSON file for each language.
+
+The key of a text is its English, with {names} where values go. A translation is a text with the same names, or, where
+it depends on a number, ``{"by": name, "one": ..., "other": ...}`` with the plural forms of that language. `en.json` has
+only those: all else is English already.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+LANGUAGES = ("en", "es", "pt", "fr")
+"""The languages that there are texts for; English is what everything is written in."""
+
+_FOLDER = Path(__file__).parent
+
+
+@cache
+def catalogue(language: str) -> dict[str, str | dict[str, str]]:
+    """Return the texts of one of `LANGUAGES`, by their English."""
+    texts: dict[str, str | dict[str, str]] = json.loads(catalogue_json(language))
+    return texts
+
+
+@cache
+def catalogue_json(language: str) -> bytes:
+    """Return the same as it is sent to a page."""
+    if language not in LANGUAGES:
+        raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, but got {language!r}")
+    return (_FOLDER / f"{language}.json").read_bytes()
