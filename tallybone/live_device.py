@@ -44,6 +44,14 @@ class DeviceCamera:
         self._device.close()
 
 
+class LentCamera(DeviceCamera):
+    """A camera that is open before a game, and stays so after it."""
+
+    def close(self) -> None:
+        """Give it back; its light is free again."""
+        self._device.free_light()
+
+
 def open_plugged_in(source: str, clock: Clock) -> DeviceCamera:
     """Open a camera for a game; *source* is as `hardware.camera.open_device` takes it.
 

@@ -21,7 +21,7 @@ from hardware.config.config import (
 )
 from hardware.display.page import Page
 from hardware.knock.classifier import Classifier
-from hardware.leds.patterns import Gain
+from hardware.leds.patterns import Gain, TableState
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.virtual.panel import VirtualPanel
@@ -99,6 +99,19 @@ class LiveParts:
     def on(self, display: Display, *, first: str = "") -> ShownOnParts:
         """Return a display that shows everything on the parts too; score displays begin with the words *first*."""
         return ShownOnParts(display, self._parts, self._clock, first, self._clock() + _FIRST_NS)
+
+    def for_seats(self, seats: int) -> LiveParts:
+        """Return the same parts for a game of so many; they stay open after it."""
+        return LiveParts(self._parts, self._panel, seats, self._clock)
+
+    def rest(self, message: str) -> None:
+        """Show on lights and displays that no game is played, and a *message*."""
+        self._parts.show(TableState(self._seats), Page(message=message))
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with each part that does not work, in words."""
+        return tuple(str(problem) for problem in self._parts.problems)
 
     def close(self) -> None:
         """Turn the lights off and let every part go."""

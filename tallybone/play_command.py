@@ -8,8 +8,6 @@ import sys
 import time
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -30,14 +28,15 @@ from tallybone.live_start import Game, game_that_goes_on, new_game, open_camera,
 from tallybone.live_table import Around, LiveTable
 from tallybone.recording.shelf import default_folder
 from tallybone.session import Session
-from tallybone.table_file import load_table
+from tallybone.table_file import USUAL_CAMERA, load_table
 from tallybone.terminal import printable, quiet_libraries
 from tallybone.told_to_end import told_to_end
+from tallybone.wall_clock import software, wall_time
 from tallybone.web.opening import open_page
 from vision.errors import VisionError
 from vision.reader import Reader, load_reader
 
-_USUAL_RULES, _USUAL_CAMERA = "bones", "usb:0"
+_USUAL_RULES = "bones"
 KEEP_BYTES = 20 * 10**9
 """What all recordings together may take where nobody says otherwise."""
 
@@ -118,7 +117,7 @@ def play(
         at_table = load_table(wishes.config)
         game = _game(wishes)
         with ExitStack() as stack:
-            source = wishes.camera or at_table.camera or _USUAL_CAMERA
+            source = wishes.camera or at_table.camera or USUAL_CAMERA
             camera, game = open_camera(source, game, clock, speed=wishes.speed)
             stack.callback(camera.close)
             game, used = with_calibration(
@@ -161,20 +160,18 @@ def play(
 
 
 def _game(wishes: Wishes) -> Game:
-    began = datetime.now(UTC).astimezone()  # noqa: TID251 - the one place that knows the clock on the wall
-    software = f"tallybone {version('tallybone')}"
     if wishes.goes_on or wishes.goes_on_with is not None:
         if wishes.rules or wishes.options or wishes.players or wishes.tile_set is not TileSet.AUTO:
             raise EngineError("a match that goes on keeps its rules, options, players and set: leave them away")
-        return game_that_goes_on(wishes.goes_on_with, _folder(wishes), began=began, software=software)
+        return game_that_goes_on(wishes.goes_on_with, _folder(wishes), began=wall_time(), software=software())
     return new_game(
         wishes.rules or _USUAL_RULES,
         wishes.options,
         wishes.players,
         tile_set=wishes.tile_set,
         in_play=wishes.in_play,
-        began=began,
-        software=software,
+        began=wall_time(),
+        software=software(),
     )
 
 

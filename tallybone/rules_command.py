@@ -39,19 +39,9 @@ from engine.options import (
 from engine.profiles import PROFILES, profile
 from engine.rules import Rules, deal_problems
 from engine.tiles import set_name
+from tallybone.game_words import words_of
 from tallybone.terminal import printable
 
-# What each game is called elsewhere, and what it is.
-_GAMES = {
-    "bones": ("Fives", "Open ends that add up to a multiple of five score. A spinner opens its sides first."),
-    "draw": ("Draw", "Who cannot play draws until he can. Only the end of a hand pays."),
-    "allfives": ("All Fives, Sniff", "Fives with a spinner that is open on all four edges and goes on counting."),
-    "block": ("Block", "Nobody draws: who cannot play knocks. Only the end of a hand pays."),
-    "super": ("Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles do something."),
-    "twoset": ("4 man, 2 box", "Fives with two sets; points count only when they are called."),
-    "cutthroat": ("4 man, 2 box", "Twoset in which the next player may stack a tile and steal the points."),
-    "free": ("no game", "Every tile is reported as it is placed, moved or removed."),
-}
 _INDENT = "  "
 _KEY_WIDTH = len(_INDENT) + max(len(option.key) for option in OPTIONS)
 
@@ -118,8 +108,8 @@ def _print_all(console: Console) -> None:
         table.add_column(heading, no_wrap=True)
     table.add_column("what it is")
     for rules in PROFILES:
-        elsewhere, what = _GAMES[rules.name]
-        table.add_row(_INDENT + rules.name, *_facts(rules), f"{elsewhere}. {what}")
+        words = words_of(rules.name)
+        table.add_row(_INDENT + rules.name, *_facts(rules), f"{words.elsewhere}. {words.what}")
     console.print(table)
     console.print("tallybone rules GAME says what holds in one.")
     for group in Group:
@@ -171,9 +161,9 @@ def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
 def _print_game(console: Console, rules: Rules) -> None:
     known = profile(rules.name)
     changed = changed_options(rules)
-    elsewhere, what = _GAMES[rules.name]
-    console.print(f"{rules.name} ({elsewhere})", style="bold")
-    console.print(what)
+    words = words_of(rules.name)
+    console.print(f"{rules.name} ({words.elsewhere})", style="bold")
+    console.print(words.what)
     console.print()
     shown = [option for option in OPTIONS if matters(rules, option) or option.key in changed]
     for group in Group:
@@ -229,8 +219,8 @@ def _all_as_json() -> dict[str, object]:
     games = [
         {
             "game": rules.name,
-            "elsewhere": _GAMES[rules.name][0],
-            "what": _GAMES[rules.name][1],
+            "elsewhere": words_of(rules.name).elsewhere,
+            "what": words_of(rules.name).what,
             "options": _values(rules),
         }
         for rules in PROFILES

@@ -13,6 +13,8 @@ from hardware.config.read import read_hardware
 
 USUAL_PATH = Path("/etc/tallybone/table.toml")
 """Where it is looked for when nobody names another."""
+USUAL_CAMERA = "usb:0"
+"""What looks at a table where nothing is said."""
 
 
 class TableFileError(ConfigError):

@@ -100,6 +100,64 @@ def _play(
     raise typer.Exit(play(wishes))
 
 
+@app.command("serve")
+def _serve(
+    *,
+    at: Annotated[
+        str, typer.Option(metavar="[ADDRESS:]PORT", help="Where the page is; else port 8080 of the whole network.")
+    ] = "",
+    camera: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder; else as configured.",
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Camera and parts; else /etc/tallybone/table.toml."),
+    ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", dir_okay=False, help="Where the zones are (calibrate); else the camera's own."),
+    ] = None,
+    panel: Annotated[
+        bool, typer.Option("--panel", help="Have virtual LEDs, buttons, knock sensor and display besides.")
+    ] = False,
+    record: Annotated[
+        str, typer.Option(metavar="DIR|none", help="Where recordings go; auto: tallybone/sessions in the state folder.")
+    ] = "auto",
+    keep: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="What all recordings may take; else as set on the page, or 20GB.")
+    ] = None,
+    fps: Annotated[float, typer.Option(help="Most pictures a second that are looked at.", min=1.0, max=60.0)] = 10.0,
+    speed: Annotated[
+        float, typer.Option(help="Pace of a video or recording; 0: as fast as it can be read.", min=0.0)
+    ] = 1.0,
+) -> None:
+    """Keep a table always on: its page is there with or without a match, and begins, ends and resumes matches."""
+    from tallybone.serve_command import ServeWishes, serve
+    from tallybone.sessions_command import parse_size
+
+    try:
+        keep_bytes = None if keep is None else parse_size(keep)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--keep") from None
+    wishes = ServeWishes(
+        at=at,
+        camera=camera,
+        config=config,
+        calibration=calibration,
+        has_panel=panel,
+        folder=None if record in ("auto", "none") else Path(record),
+        is_recorded=record != "none",
+        keep_bytes=keep_bytes,
+        most_per_s=fps,
+        speed=speed,
+    )
+    raise typer.Exit(serve(wishes))
+
+
 @app.command("replay")
 def _replay(
     source: Annotated[

@@ -24,9 +24,9 @@ from tallybone.doctor.parts import check_opened
 from tallybone.doctor.probes import Probes
 from tallybone.doctor.sound import check_sound
 from tallybone.doctor.storage import check_disk
-from tallybone.table_file import TableFile
+from tallybone.table_file import USUAL_CAMERA, TableFile
 
-USUAL_CAMERA, NO_CAMERA = "usb:0", "none"
+NO_CAMERA = "none"
 
 
 def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -26,13 +27,16 @@ _API = "/api/v1"
 _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": Error}}
 
 
-def make_app(hub: Hub, access: Access, pictures: Pictures, static: Path = STATIC) -> Guard:
+def make_app(
+    hub: Hub, access: Access, pictures: Pictures, *, more: Iterable[APIRouter] = (), static: Path = STATIC
+) -> Guard:
     """Return the page of a table.
 
     Args:
         hub: What is shown, and where wishes go.
         access: Who may put things right.
         pictures: Makes them small.
+        more: Paths beside those of a game.
         static: The folder of the page itself.
     """
     app = FastAPI(
@@ -44,8 +48,8 @@ def make_app(hub: Hub, access: Access, pictures: Pictures, static: Path = STATIC
         redoc_url=None,
         responses=_ERRORS,
     )
-    app.include_router(looking(hub, pictures), prefix=_API)
-    app.include_router(controlling(hub, access), prefix=_API)
+    for router in (looking(hub, pictures), controlling(hub, access), *more):
+        app.include_router(router, prefix=_API)
     app.add_exception_handler(HTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)
     if static.is_dir():

@@ -8,8 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from pydantic import BaseModel
 
-from tallybone.web.access import COOKIE, LASTS_S, Access, Author
+from tallybone.web.access import COOKIE, Access, Author
 from tallybone.web.actions import Asked, Login, TakeBack
+from tallybone.web.entry import address_of, author_by, insider_by, keep_in
 from tallybone.web.hub import Acted, Hub, Wanted
 from tallybone.web.meant import Refusal, Refused
 
@@ -35,14 +36,7 @@ class Me(BaseModel):
 def controlling(hub: Hub, access: Access) -> APIRouter:
     """Return the paths that know who is there."""
     router = APIRouter()
-
-    async def author_of(request: Request) -> Author | None:
-        return access.author_of(request.cookies.get(COOKIE))
-
-    async def insider(author: Annotated[Author | None, Depends(author_of)]) -> Author:
-        if author is None:
-            raise HTTPException(401, "type the PIN that the table shows")
-        return author
+    author_of, insider = author_by(access), insider_by(access)
 
     @router.get("/me")
     async def me(author: Annotated[Author | None, Depends(author_of)]) -> Me:
@@ -52,7 +46,7 @@ def controlling(hub: Hub, access: Access) -> APIRouter:
     @router.post("/login", status_code=204)
     async def login(said: Annotated[Login, Body()], request: Request) -> Response:
         """Come in with the PIN that the table shows."""
-        address = "" if request.client is None else request.client.host
+        address = address_of(request)
         wait_s = access.wait_s(address)
         if wait_s:
             raise HTTPException(429, f"too many tries: wait {wait_s} s", {"Retry-After": str(wait_s)})
@@ -60,7 +54,7 @@ def controlling(hub: Hub, access: Access) -> APIRouter:
         if cookie is None:
             raise HTTPException(403, "that is not the PIN of this table")
         response = Response(status_code=204)
-        response.set_cookie(COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", path="/")
+        keep_in(response, cookie)
         return response
 
     @router.post("/logout", status_code=204)

@@ -18,6 +18,7 @@ from engine import Event
 from tallybone.live_game import Now
 from tallybone.sitting import Happened
 from tallybone.web.actions import Action
+from tallybone.web.lobby_shown import Lobby, lobby_snapshot
 from tallybone.web.meant import Refused
 from tallybone.web.pictures import Taken
 from tallybone.web.plain_text import names_of
@@ -36,6 +37,9 @@ _MOST_WANTED = 50
 # What only the pace of the camera changes.
 _EYE_EVERY_NS = _NS_PER_S
 _VERSIONS_KEPT = 2000
+
+_ANOTHER = object()
+"""Stands between what was said of one game and of the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +90,9 @@ class Hub:
         self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
         self._dirty, self._changed = asyncio.Event(), asyncio.Event()
-        self._now: Now | None = None
+        self._now: Now | Lobby | None = None
         self._shown_ns = 0
-        self._said: deque[Happened | str] = deque(maxlen=_MOST_EVENTS)
+        self._said: deque[Happened | str | object] = deque(maxlen=_MOST_EVENTS)
         self._wanted: deque[Wanted] = deque()
         self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
         self._story, self._told = Story(), deque[ToldShown](maxlen=_MOST_EVENTS)
@@ -101,12 +105,22 @@ class Hub:
 
     def show(self, now: Now) -> None:
         """Take how the game stands; called often, and mostly with nothing new."""
-        if self._now is None or _matters(self._now, now):
+        if not isinstance(self._now, Now) or _matters(self._now, now):
             self._now = now
             self._wake()
         elif now.eye != self._now.eye and self._clock() - self._shown_ns >= _EYE_EVERY_NS:
             self._now, self._shown_ns = now, self._clock()
             self._wake()
+
+    def show_lobby(self, lobby: Lobby) -> None:
+        """Take that no game is played, and what the table looks like; called often, and mostly with nothing new."""
+        if lobby != self._now:
+            self._now = lobby
+            self._wake()
+
+    def begin_anew(self) -> None:
+        """Forget what was said of the last game: another one begins."""
+        self._said.append(_ANOTHER)
 
     def say(self, said: Happened | str) -> None:
         """Take what has been said to the table; how it stands then is shown right after it."""
@@ -153,20 +167,21 @@ class Hub:
         now = self._now
         if now is None:
             return self.newest.version
-        state = now.session.state
-        self._story = self._story.after(state)
-        players = () if state.game is None else state.game.players
-        while self._said:
-            for one in told_of(self._said.popleft(), players, self._ids + 1):
-                self._ids = one.id
-                self._told.appendleft(one)
+        session = now.session
+        self._hear(() if session is None or session.state.game is None else session.state.game.players)
+        if session is not None:
+            self._story = self._story.after(session.state)
         known = self.newest
-        snapshot = snapshot_of(now, tuple(self._told), self._story, version=known.version)
+        told = tuple(self._told)
+        if isinstance(now, Lobby):
+            snapshot: Snapshot | None = lobby_snapshot(now, told, self._story, version=known.version)
+        else:
+            snapshot = snapshot_of(now, told, self._story, version=known.version)
         if snapshot is None or snapshot == self._snapshot:
             return known.version
         version = known.version + 1
         self._snapshot = replace(snapshot, version=version)
-        self._seen_logs.append((version, len(state.log)))
+        self._seen_logs.append((version, 0 if session is None else len(session.state.log)))
         self.newest = Published(version, as_json(self._snapshot))
         self._changed.set()
         self._changed = asyncio.Event()
@@ -191,8 +206,20 @@ class Hub:
 
     @property
     def now(self) -> Now | None:
-        """How the game stands."""
-        return self._now
+        """How the game stands; None where none is played."""
+        return self._now if isinstance(self._now, Now) else None
+
+    def _hear(self, players: tuple[str, ...]) -> None:
+        """Put what was said into sentences."""
+        while self._said:
+            said = self._said.popleft()
+            if not isinstance(said, Happened | str):
+                self._told.clear()
+                self._seen_logs.clear()
+                continue
+            for one in told_of(said, players, self._ids + 1):
+                self._ids = one.id
+                self._told.appendleft(one)
 
     def _wake(self) -> None:
         loop = self._loop

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from fastapi import APIRouter
 
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_game import Display, LiveGame
@@ -17,12 +21,24 @@ from tallybone.web.shown import LookedOver, ShownOnPage
 from tallybone.web.story import Story
 from tallybone.web.taking_back import events_back
 
+MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
+
+
+def _no_more(access: Access) -> Iterable[APIRouter]:
+    return ()
+
 
 class LivePage:
     """A page that is served until it is closed."""
 
-    def __init__(self, where: str, clock: Clock, *, pin: str | None = None) -> None:
-        """Serve at *where*, as `serving.listen_on` takes it; *pin* is a new one if none is given.
+    def __init__(self, where: str, clock: Clock, *, pin: str | None = None, more: MoreRoutes = _no_more) -> None:
+        """Serve at *where*, as `serving.listen_on` takes it.
+
+        Args:
+            where: A port, or an address and a port; "" for the usual port of the whole network.
+            clock: Monotonic, in nanoseconds.
+            pin: A new one if none is given.
+            more: Gives paths beside those of a game.
 
         Raises:
             OSError: If it cannot be served there.
@@ -30,8 +46,20 @@ class LivePage:
         listening = listen_on(where)
         self.url, self.pin = url_of(listening), pin or new_pin()
         self._hub, self._story = Hub(clock), Story()
-        access = Access(self.pin, secrets.token_bytes(32), clock)
-        self._serving = Serving(make_app(self._hub, access, Pictures(clock)), listening, self._hub)
+        self._access = Access(self.pin, secrets.token_bytes(32), clock)
+        app = make_app(self._hub, self._access, Pictures(clock), more=more(self._access))
+        self._serving = Serving(app, listening, self._hub)
+
+    @property
+    def hub(self) -> Hub:
+        """Where it has everything from."""
+        return self._hub
+
+    def begin_anew(self, pin: str | None = None) -> None:
+        """Get ready for another match: it has a new PIN, and whoever was in is out."""
+        self.pin, self._story = pin or new_pin(), Story()
+        self._access.renew(self.pin, secrets.token_bytes(32))
+        self._hub.begin_anew()
 
     @property
     def words(self) -> str:

@@ -38,7 +38,7 @@ def listen_on(where: str) -> socket.socket:
             return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
         return socket.create_server(("", port))
     except OSError as error:
-        raise OSError(f"--serve {where or port}: {error.strerror or error}") from error
+        raise OSError(f"page at {where or port}: {error.strerror or error}") from error
 
 
 def parse_address(where: str) -> tuple[str, int]:
@@ -54,7 +54,7 @@ def parse_address(where: str) -> tuple[str, int]:
     if not where:
         return "", USUAL_PORT
     if not (port.isascii() and port.isdecimal() and len(port) < 6 and int(port) < 65536):
-        raise OSError(f"--serve {where}: expected a port or ADDRESS:PORT, as 8080 or 127.0.0.1:8080")
+        raise OSError(f"page at {where}: expected a port or ADDRESS:PORT, as 8080 or 127.0.0.1:8080")
     return host.strip("[]"), int(port)
 
 

@@ -12,7 +12,10 @@ PointPx = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class MatchShown:
-    """How the match stands; *count* is the sum of the open ends, *winner* a seat."""
+    """How the match stands; *count* is the sum of the open ends, *winner* a seat.
+
+    *phase* is "lobby" while none is played: then all else is how the last one ended; without one *game* is "".
+    """
 
     game: str
     target: int | None

@@ -47,7 +47,7 @@ def test_an_address_that_is_none_is_said_and_nothing_begins(tmp_path: Path) -> N
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
     code, out, err = told(Wishes(camera=str(video), is_recorded=False, speed=0, serve="eighty"))
     assert (code, out) == (1, "")
-    assert "--serve eighty: expected a port" in err
+    assert "page at eighty: expected a port" in err
 
 
 def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

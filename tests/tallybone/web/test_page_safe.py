@@ -332,7 +332,7 @@ def test_nothing_outside_its_folder_is_served(tmp_path: Path) -> None:
     access = Access(PIN, b"k" * 32, time.monotonic_ns)
     listening = listen_on("127.0.0.1:0")
     url = url_of(listening)
-    serving = Serving(make_app(hub, access, Pictures(time.monotonic_ns), static), listening, hub)
+    serving = Serving(make_app(hub, access, Pictures(time.monotonic_ns), static=static), listening, hub)
     try:
         assert httpx.get(f"{url}/").text == "<!doctype html>the page"
         assert httpx.get(f"{url}/?display").status_code == 200

@@ -1,0 +1,157 @@
+"""Puts a table together that is always on: its camera, its parts, its page, and what they ask of one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+
+from calibration.errors import CalibrationError
+from engine import EngineError
+from hardware.knock.classifier import Classifier
+from tallybone.calibration_file import load_calibration
+from tallybone.house import NAME as HOUSE_NAME
+from tallybone.house import HouseKept, MatchSetting
+from tallybone.live_calibration import stored_for
+from tallybone.live_parts import open_parts
+from tallybone.live_start import Game, new_game
+from tallybone.play_command import KEEP_BYTES
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.shelf import default_folder
+from tallybone.resuming import newest_left, state_of
+from tallybone.serve_command import ServeWishes, World
+from tallybone.served_table import ServedTable, Setup
+from tallybone.table_camera import TableCamera
+from tallybone.table_file import USUAL_CAMERA, load_table
+from tallybone.wall_clock import software, wall_time
+from tallybone.web.match_desk import MatchDesk
+from tallybone.web.matches import LeftShown, NewMatch, Offered, Table, match_routes
+from tallybone.web.plain_text import names_of
+from tallybone.web.table_page import TablePage
+
+# Of virtual LEDs and buttons there are so many; a match may have more or fewer players.
+_VIRTUAL_SEATS = 4
+
+
+@contextmanager
+def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
+    """Yield a table whose page is served until this ends.
+
+    Raises:
+        ConfigError: If table.toml is wrong.
+        OSError: If its page cannot be served, or table.toml not be read.
+    """
+    at_table = load_table(wishes.config)
+    source = wishes.camera or at_table.camera or USUAL_CAMERA
+    recordings = default_folder(world.environment, world.home)
+    folder = recordings if wishes.folder is None else wishes.folder
+    house = HouseKept(recordings.parent / HOUSE_NAME)
+    classifier, problem = _classifier(source, wishes, world)
+    desk = MatchDesk()
+    offers = _Offers(house, folder)
+    table = Table(desk=desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
+    with ExitStack() as stack:
+        page = TablePage(
+            wishes.at, world.clock, desk, pin=world.pin, more=lambda access: (match_routes(access, table),)
+        )
+        stack.callback(page.close)
+        offers.page = page
+        camera = TableCamera(source, world.clock, speed=wishes.speed, opener=world.open_device)
+        stack.callback(camera.close)
+        parts = open_parts(
+            at_table.hardware,
+            seats=_VIRTUAL_SEATS,
+            clock=world.clock,
+            has_panel=wishes.has_panel,
+            classifier=classifier,
+        )
+        stack.callback(parts.close)
+        setup = Setup(
+            camera=camera,
+            parts=parts,
+            page=page,
+            clock=world.clock,
+            wall_time=wall_time,
+            calibration=wishes.calibration,
+            environment=world.environment,
+            home=world.home,
+            folder=folder,
+            is_recorded=wishes.is_recorded,
+            keep_bytes=lambda: wishes.keep_bytes or house.house.keep_bytes or KEEP_BYTES,
+            most_per_s=wishes.most_per_s,
+            load=lru_cache(maxsize=1)(world.load),
+        )
+        yield ServedTable(setup, house.problem or problem)
+
+
+class _Offers:
+    """Says what can be done at the table now; may be asked from any thread."""
+
+    def __init__(self, house: HouseKept, folder: Path) -> None:
+        self._house, self._folder = house, folder
+        self.page: TablePage | None = None
+
+    def now(self) -> Offered:
+        """Return what can be done."""
+        page, house = self.page, self._house.house
+        usual = house.usual or house.last
+        is_played = page is not None and page.is_played
+        return Offered(
+            playing=is_played,
+            over=page is not None and page.is_over,
+            usual=None if usual is None else _shown(usual),
+            left=None if is_played else self._left(),
+        )
+
+    def keep(self, setting: MatchSetting) -> None:
+        """Remember how a match was begun."""
+        self._house.change(lambda house: replace(house, last=setting))
+
+    def _left(self) -> LeftShown | None:
+        try:
+            path, left = newest_left(self._folder)
+            game = state_of(left).game
+            at = datetime.fromtimestamp(path.stat().st_mtime, wall_time().tzinfo)
+        except (RecordingError, EngineError, OSError):
+            return None
+        if game is None:
+            return None
+        return LeftShown(
+            game=left.start.rules,
+            players=list(names_of(game.players)),
+            totals=list(game.totals),
+            left_at=at.isoformat(timespec="seconds"),
+        )
+
+
+def _shown(setting: MatchSetting) -> NewMatch:
+    return NewMatch(
+        game=setting.game, options=dict(setting.options), players=list(setting.players), set=setting.tile_set.value
+    )
+
+
+def _new_game(setting: MatchSetting) -> Game:
+    return new_game(
+        setting.game,
+        tuple(f"{key}={value}" for key, value in setting.options),
+        setting.players,
+        tile_set=setting.tile_set,
+        in_play=False,
+        began=wall_time(),
+        software=software(),
+    )
+
+
+def _classifier(source: str, wishes: ServeWishes, world: World) -> tuple[Classifier | None, str | None]:
+    """Return what tells the knocks of this table, and why it cannot be had; None for what is shipped."""
+    path = stored_for(source, wishes.calibration, world.environment, world.home)
+    if path is None:
+        return None, None
+    try:
+        knock = load_calibration(path).knock
+    except (CalibrationError, OSError) as error:
+        return None, f"The calibration is not used: {error}"
+    return (None if knock is None else knock.classifier()), None

@@ -1,0 +1,155 @@
+"""A table that is always on: between two matches it looks at the table and waits, and it plays what pages ask for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from calibration.errors import CalibrationError
+from engine import EngineError
+from tallybone.live_camera import Camera, Clock
+from tallybone.live_game import Display
+from tallybone.live_parts import LiveParts, PressingCamera
+from tallybone.live_recorder import Room
+from tallybone.live_start import Game, game_that_goes_on, with_calibration
+from tallybone.live_table import Around, LiveTable
+from tallybone.table_camera import EndlessCamera, TableCamera
+from tallybone.wall_clock import software
+from tallybone.web.match_desk import Begin, MatchWanted
+from tallybone.web.meant import Refusal, Refused
+from tallybone.web.table_page import TablePage
+from vision.errors import VisionError
+from vision.reader import Reader
+
+# What goes wrong when a match begins, and is told in its own words.
+_CANNOT = (EngineError, VisionError, CalibrationError, OSError)
+_RESTS_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What a table has.
+
+    Attributes:
+        camera: What looks at it.
+        parts: Lights, buttons, displays, which stay open.
+        page: Where browsers see it, which is served all the time.
+        clock: Monotonic, in nanoseconds.
+        wall_time: The time of day.
+        calibration: The file that says where the zones are; None for the stored one of the camera, if there is one.
+        environment: Says where state is kept.
+        home: The user's folder.
+        folder: Where recordings are.
+        is_recorded: Whether matches are recorded.
+        keep_bytes: Says what all recordings may take.
+        most_per_s: Most pictures a second that are looked at.
+        load: Gives what reads tiles of a set by its highest double.
+    """
+
+    camera: TableCamera
+    parts: LiveParts
+    page: TablePage
+    clock: Clock
+    wall_time: Callable[[], datetime]
+    calibration: Path | None
+    environment: Mapping[str, str]
+    home: Path
+    folder: Path
+    is_recorded: bool
+    keep_bytes: Callable[[], int]
+    most_per_s: float
+    load: Callable[[int], Reader]
+
+
+class ServedTable:
+    """One thing is done at a time: a match, or nothing."""
+
+    def __init__(self, setup: Setup, problem: str | None = None) -> None:
+        """Have what *setup* says; a *problem* of the table itself is shown as long as it is on."""
+        self._setup, self._problem = setup, problem
+        self._waits = threading.Event()
+
+    @property
+    def words(self) -> str:
+        """Where its page is, and the PIN."""
+        return self._setup.page.words
+
+    def run(self, shown: Display, is_stopped: Callable[[], bool]) -> None:
+        """Wait for matches and play them until it is stopped; what happens is *shown* at the terminal too."""
+        while not is_stopped():
+            for wanted in self._setup.page.came():
+                self._play(wanted, shown, is_stopped)
+            self._rest()
+            self._waits.wait(_RESTS_S)
+
+    def _rest(self) -> None:
+        """Look at the table, and show that no match is played."""
+        setup = self._setup
+        shot = setup.camera.look()
+        if shot is not None:
+            setup.page.see(shot)
+        setup.parts.came()  # what is pressed now means nothing
+        setup.parts.rest(f"no match  {setup.page.pin_words}")
+        own = (self._problem, setup.camera.problem)
+        problems = (*(words for words in own if words is not None), *setup.parts.problems)
+        setup.page.rest(setup.camera.words, problems)
+
+    def _play(self, wanted: MatchWanted, shown: Display, is_stopped: Callable[[], bool]) -> None:
+        """Play a match to its end; one that cannot be played is told to whoever wants it."""
+        page = self._setup.page
+        problem: str | None = None
+        try:
+            camera, game = self._setup.camera.for_game(self._game(wanted))
+            with closing(camera):
+                table = self._table(wanted, game, camera)
+                table.run(shown, _NobodyTypes(), is_stopped)
+        except _CANNOT as error:
+            problem = str(error)
+            wanted.answer(Refused(Refusal.SENSELESS, problem))
+            page.note(problem)
+            shown.note(problem)
+        finally:
+            page.end(problem)
+
+    def _game(self, wanted: MatchWanted) -> Game:
+        wish = wanted.wish
+        if isinstance(wish, Begin):
+            return wish.game
+        return game_that_goes_on(None, self._setup.folder, began=self._setup.wall_time(), software=software())
+
+    def _table(self, wanted: MatchWanted, game: Game, camera: Camera) -> LiveTable:
+        """Return a match that is about to be played."""
+        setup = self._setup
+        file = setup.calibration if game.left is None else None
+        game, used = with_calibration(
+            game, camera, setup.camera.source, file, environment=setup.environment, home=setup.home
+        )
+        parts = setup.parts.for_seats(len(game.start.players))
+        around = Around(
+            camera=setup.page.looking_through(PressingCamera(EndlessCamera(camera), parts)),
+            parts=parts,
+            page=setup.page,
+            clock=setup.clock,
+            reader=setup.load(game.max_pips),
+            room=Room(setup.folder, setup.keep_bytes()) if setup.is_recorded else None,
+            most_per_s=setup.most_per_s,
+        )
+        table = LiveTable(game, around, used.words)
+        setup.page.begin(wanted)
+        return table
+
+
+class _NobodyTypes:
+    """What is typed at a table without a keyboard."""
+
+    def __init__(self) -> None:
+        self._waits = threading.Event()
+
+    def pressed(self, wait_s: float) -> str:
+        """Wait; no key ever comes."""
+        self._waits.wait(wait_s)
+        return ""

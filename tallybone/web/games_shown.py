@@ -1,0 +1,198 @@
+"""The games and all that can be agreed on, as a page offers them; and whether a game can be played so. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from engine.errors import EngineError
+from engine.option_values import Choice, Deal, Number, Players, SetSize, YesNo, allowed_text, seats_that_can_play
+from engine.options import OPTIONS, PRESETS, Option, OptionsError, changed_options, matters, value_text, with_options
+from engine.profiles import PROFILES, profile
+from engine.rules import Rules, deal_problems
+from tallybone.game_words import words_of
+
+PLAYERS = "players"
+"""The field that a number of players belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceShown:
+    """One of the values of an option, and what it means."""
+
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class OptionShown:
+    """Something that can be agreed on.
+
+    *kind* is choice, number, yes_no, set, players or deal; *allowed* says in words what it can be; a number is at least
+    *least*, and *none* is what no number means, null where there has to be one.
+    """
+
+    key: str
+    group: str
+    meaning: str
+    kind: str
+    allowed: str
+    choices: tuple[ChoiceShown, ...]
+    least: int | None
+    most: int | None
+    none: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueShown:
+    """What an option is in a game; one that does not matter there says nothing."""
+
+    key: str
+    value: str
+    matters: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VariationShown:
+    """A name for several options at once: *key* and *value* are given like those of an option."""
+
+    key: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameShown:
+    """A game: what it is, for how many (*seats*, each number that can play), and what holds in it."""
+
+    game: str
+    elsewhere: str
+    what: str
+    set: int
+    target: int | None
+    seats: tuple[int, ...]
+    values: tuple[ValueShown, ...]
+    variations: tuple[VariationShown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GamesShown:
+    """All games, and all that can be agreed on in any of them."""
+
+    games: tuple[GameShown, ...]
+    options: tuple[OptionShown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultShown:
+    """What is wrong with a field: the key of an option, "players", or "" for the whole."""
+
+    field: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedShown:
+    """What holds in a game with some options: nothing where *faults* are in the way; *changed* is how it is written."""
+
+    values: tuple[ValueShown, ...]
+    changed: tuple[tuple[str, str], ...]
+    seats: tuple[int, ...]
+    target: int | None
+    faults: tuple[FaultShown, ...]
+
+
+@cache
+def games_shown() -> GamesShown:
+    """Return what a page offers."""
+    return GamesShown(
+        tuple(_game(rules) for rules in PROFILES if rules.refereed), tuple(_option(one) for one in OPTIONS)
+    )
+
+
+def checked(game: str, options: Mapping[str, str], players: int | None = None) -> CheckedShown:
+    """Return what holds in a game, or what is wrong with it.
+
+    Args:
+        game: Its name.
+        options: What is agreed otherwise.
+        players: How many play; None where that is not known yet.
+    """
+    try:
+        rules = with_options(_refereed(game), options)
+    except EngineError as error:
+        return CheckedShown((), (), (), None, faults_of(error))
+    seats = seats_that_can_play(rules)
+    problems = () if players is None else deal_problems(rules, players)
+    faults = tuple(FaultShown(PLAYERS, words) for words in problems)
+    if not seats:
+        faults = (*faults, *(FaultShown(PLAYERS, words) for words in deal_problems(rules, rules.seats_min)))
+    return CheckedShown(_values(rules), tuple(changed_options(rules).items()), seats, rules.target, faults)
+
+
+def faults_of(error: EngineError) -> tuple[FaultShown, ...]:
+    """Return what is wrong, each with its field."""
+    said: Sequence[str] = error.faults if isinstance(error, OptionsError) else (str(error),)
+    return tuple(_fault(words) for words in said)
+
+
+def _refereed(game: str) -> Rules:
+    rules = profile(game)
+    if not rules.refereed:
+        raise EngineError(f"{game} is no game to keep the score of")
+    return rules
+
+
+def _fault(words: str) -> FaultShown:
+    key, colon, rest = words.partition(": ")
+    is_key = bool(colon) and key in {option.key for option in OPTIONS}
+    return FaultShown(key, rest) if is_key else FaultShown("", words)
+
+
+def _game(rules: Rules) -> GameShown:
+    words = words_of(rules.name)
+    variations = tuple(
+        VariationShown(one.key, one.value, one.meaning)
+        for one in PRESETS
+        if one.options and (not one.games or rules.name in one.games) and _fits(rules, one.key, one.value)
+    )
+    seats = seats_that_can_play(rules)
+    return GameShown(
+        rules.name, words.elsewhere, words.what, rules.max_pips, rules.target, seats, _values(rules), variations
+    )
+
+
+def _fits(rules: Rules, key: str, value: str) -> bool:
+    """Return whether a variation says anything new of a game, and only what matters there."""
+    try:
+        changed = changed_options(with_options(rules, {key: value}))
+    except EngineError:
+        return False
+    other = with_options(rules, {key: value})
+    return bool(changed) and all(matters(other, one) for one in OPTIONS if one.key in changed)
+
+
+def _values(rules: Rules) -> tuple[ValueShown, ...]:
+    return tuple(ValueShown(one.key, value_text(rules, one), matters(rules, one)) for one in OPTIONS)
+
+
+def _option(option: Option) -> OptionShown:
+    values = option.values
+    match values:
+        case Choice(meanings):
+            kind, choices = "choice", tuple(ChoiceShown(str(value), meaning) for value, meaning in meanings)
+        case Number():
+            kind, choices = "number", ()
+        case YesNo():
+            kind, choices = "yes_no", ()
+        case SetSize():
+            kind, choices = "set", ()
+        case Players():
+            kind, choices = "players", ()
+        case Deal():
+            kind, choices = "deal", ()
+    least, most, none = (values.least, values.most, values.none) if isinstance(values, Number) else (None, None, None)
+    return OptionShown(
+        option.key, option.group.value, option.meaning, kind, allowed_text(option), choices, least, most, none
+    )

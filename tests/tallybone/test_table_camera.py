@@ -1,0 +1,126 @@
+"""The camera of a table that is always on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from hardware.camera.device import CameraDevice, CameraError, CameraMode, Clock, Light, Picture
+from hardware.camera.fake import FakeCamera
+from tallybone.choices import TileSet
+from tallybone.live_start import Game, new_game
+from tallybone.table_camera import EndlessCamera, TableCamera
+
+SECOND = 1_000_000_000
+
+
+class Hands:
+    """A clock that is set by hand."""
+
+    t_ns = SECOND
+
+    def __call__(self) -> int:
+        return self.t_ns
+
+
+class Plug:
+    """Opens a camera once it is there, and counts how often it was tried."""
+
+    def __init__(self) -> None:
+        self.device: FakeCamera | None = None
+        self.tries = 0
+
+    def open(self, source: str, clock: Clock) -> CameraDevice:
+        self.tries += 1
+        if self.device is None:
+            raise CameraError(f"{source}: there is no such camera")
+        return self.device
+
+
+def fake() -> FakeCamera:
+    return FakeCamera(CameraMode(128, 72, 20.0, "MJPG"))
+
+
+def game() -> Game:
+    began = datetime(2026, 11, 21, tzinfo=UTC)
+    return new_game("bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=began, software="a test")
+
+
+def see(device: FakeCamera, t_ns: int) -> None:
+    image = np.full((72, 128, 3), 90, np.uint8)
+    device.show(Picture(t_ns, image, image[:, :, 0]))
+
+
+def test_a_camera_that_is_not_there_is_tried_again_every_five_seconds() -> None:
+    clock, plug = Hands(), Plug()
+    camera = TableCamera("usb:0", clock, opener=plug.open)
+    for _ in range(10):
+        assert camera.look() is None
+        clock.t_ns += SECOND
+    assert plug.tries == 2
+    assert (camera.problem, camera.words) == ("usb:0: there is no such camera",) * 2
+    plug.device = fake()
+    camera.look()
+    assert (str(camera.problem), camera.words) == ("None", "usb:0, 128 x 72")
+
+
+def test_a_game_says_at_once_that_there_is_no_camera() -> None:
+    with pytest.raises(CameraError, match="no such camera"):
+        TableCamera("usb:0", Hands(), opener=Plug().open).for_game(game())
+
+
+def test_a_game_holds_the_light_and_leaves_the_camera_open() -> None:
+    plug = Plug()
+    plug.device = device = fake()
+    camera = TableCamera("usb:0", Hands(), opener=plug.open)
+    lent, _ = camera.for_game(game())
+    lights = [device.state.light]
+    lent.close()
+    lights.append(device.state.light)
+    assert lights == [Light.HELD, Light.FREE]
+    camera.for_game(game())
+    assert plug.tries == 1
+    camera.close()
+    assert device.is_closed
+
+
+def test_those_who_look_get_two_pictures_a_second() -> None:
+    clock, plug = Hands(), Plug()
+    plug.device = device = fake()
+    camera = TableCamera("usb:0", clock, opener=plug.open)
+    camera.look()
+    seen = 0
+    for _ in range(40):
+        clock.t_ns += SECOND // 20
+        see(device, clock.t_ns)
+        seen += camera.look() is not None
+    assert seen == 4
+
+
+def test_a_simulated_table_begins_with_the_match() -> None:
+    camera = TableCamera("simulated", Hands())
+    assert (camera.look(), camera.problem, camera.words) == (None, None, "simulated: begins with the match")
+    first, _ = camera.for_game(game())
+    second, _ = camera.for_game(game())
+    assert first is not second
+
+
+def test_after_its_last_picture_a_game_goes_on() -> None:
+    class Over:
+        problem = None
+        is_over = True
+
+        def take(self) -> None:
+            return None
+
+        def now_ns(self) -> int:
+            return 7
+
+        def close(self) -> None:
+            pass
+
+    camera = EndlessCamera(Over())
+    assert not camera.is_over
+    assert camera.now_ns() == 7

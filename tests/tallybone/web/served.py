@@ -1,0 +1,120 @@
+"""A table that is always on, for tests: everything is real but the camera, which is shown what it sees, and the eye."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from hardware.camera.device import CameraError, CameraMode, Clock, Picture
+from hardware.camera.fake import FakeCamera
+from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.told_to_end import Told
+from tests.tallybone.web.true_table import PIN
+from vision.candidates import Filter
+from vision.finder import Focus
+from vision.poses import Poses
+from vision.pyramid import Image
+from vision.reader import Reader
+from vision.reading import Reading, Tile
+
+API = "/api/v1"
+PATIENCE_S = 20.0
+_PAUSE = threading.Event()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blind(Reader):
+    """An eye that sees no tile; it needs no network and no time."""
+
+    heads: Any = None
+    finder: Any = None
+    halves: Any = None
+    max_pips: int | None = 6
+
+    def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
+        return Reading(image.shape[1], image.shape[0], (), ())
+
+    def read_again(self, image: Image, poses: Poses) -> tuple[Tile, ...]:
+        return ()
+
+
+@dataclass(slots=True)
+class Plugs:
+    """The socket in which a camera is, or is not."""
+
+    device: FakeCamera | None = field(default_factory=lambda: FakeCamera(CameraMode(128, 72, 20.0, "MJPG")))
+
+    def open(self, source: str, clock: Clock) -> FakeCamera:
+        if self.device is None:
+            raise CameraError(f"{source}: there is no such camera: is it plugged in?")
+        return self.device
+
+    def show(self, level: int = 90) -> None:
+        """Let the camera see an even grey."""
+        assert self.device is not None
+        image = np.full((72, 128, 3), level, np.uint8)
+        self.device.show(Picture(time.monotonic_ns(), image, image[:, :, 0]))
+
+
+@dataclass(slots=True)
+class Served:
+    """A table that is served."""
+
+    url: str
+    out: StringIO
+    plugs: Plugs
+    state_folder: Path
+
+    @contextmanager
+    def client(self, *, knows_pin: bool = True) -> Iterator[httpx.Client]:
+        with httpx.Client(base_url=self.url + API, timeout=PATIENCE_S) as client:
+            if knows_pin:
+                assert client.post("/login", json={"pin": PIN, "name": "Zoe"}).status_code == 204
+            yield client
+
+
+@contextmanager
+def at_served_table(
+    folder: Path, *, plugs: Plugs | None = None, pin: str | None = PIN, **wishes: Any
+) -> Iterator[Served]:
+    """Yield a table that is served until the end of the block."""
+    plugs, told, out, codes = plugs or Plugs(), Told(), StringIO(), []
+    world = World(
+        out=out,
+        err=out,
+        environment={"XDG_STATE_HOME": str(folder)},
+        home=folder,
+        load=lambda max_pips: Blind(),
+        open_device=plugs.open,
+        pin=pin,
+        told=lambda: nullcontext(told),
+    )
+    asked = ServeWishes(at="127.0.0.1:0", **({"camera": "usb:0"} | wishes))
+    thread = threading.Thread(target=lambda: codes.append(serve(asked, world)), name="table")
+    thread.start()
+    try:
+        until(lambda: "page http" in out.getvalue() or not thread.is_alive())
+        url = out.getvalue().partition("page ")[2].partition(" ")[0]
+        assert url, out.getvalue()
+        yield Served(url, out, plugs, folder / "tallybone")
+    finally:
+        told.is_told = True
+        thread.join()
+        assert codes == [0], out.getvalue()
+
+
+def until(is_so: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    end_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end_s, "it never came to be so"
+        _PAUSE.wait(0.005)
