@@ -41,7 +41,7 @@ _RESTART = re.compile(
 _BEGIN_BYTES = 256  # of a record: where the lengths inside it are, unless its name is longer than any we know
 _RESTART_BYTES = 9 + _CHUNK_HEAD.size + 4 + 8  # more than the pattern can take: windows overlap by as much
 
-_IN_DATA = frozenset({Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.MESSAGE_INDEX, Opcode.DATA_END})
+IN_DATA = frozenset({Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.MESSAGE_INDEX, Opcode.DATA_END})
 _IN_SUMMARY = frozenset(
     {
         Opcode.SCHEMA,
@@ -79,10 +79,10 @@ def scan(file: BinaryIO, size_bytes: int) -> Iterator[Piece | Damage]:
     at, crc = len(MCAP0_MAGIC), zlib.crc32(MCAP0_MAGIC)
     is_whole = True
     while at < size_bytes:
-        found = _record_at(file, at, size_bytes, _IN_DATA)
+        found = record_at(file, at, size_bytes, IN_DATA)
         if isinstance(found, str):
             is_whole = False
-            resume = _next_start(file, at + 1, size_bytes)
+            resume = next_start(file, at + 1, size_bytes)
             yield Damage(at, resume, found)
             at = resume
             continue
@@ -97,8 +97,8 @@ def scan(file: BinaryIO, size_bytes: int) -> Iterator[Piece | Damage]:
     yield Damage(size_bytes, size_bytes, "the file ends without its index: the recording was not closed")
 
 
-def _record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> Piece | str:
-    """Return the record at a place, or what is wrong with it."""
+def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> Piece | str:
+    """Return the record at a place, of a kind that is allowed there, or what is wrong with it."""
     file.seek(at)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size or at + _HEAD.size > size_bytes:
@@ -146,13 +146,13 @@ def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
             return True
 
 
-def _next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
+def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
     """Return where the next chunk, or the end of the data, begins; the end of the file if nowhere."""
     while at < size_bytes:
         file.seek(at)
         window = file.read(min(_WINDOW_BYTES, size_bytes - at))
         for match in _RESTART.finditer(window):
-            found = _record_at(file, at + match.start(), size_bytes, _IN_DATA)
+            found = record_at(file, at + match.start(), size_bytes, IN_DATA)
             if isinstance(found, Piece):
                 return found.start_byte
         if at + len(window) >= size_bytes or len(window) <= _RESTART_BYTES:
@@ -165,7 +165,7 @@ def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[D
     """Yield what is wrong with all that follows the data."""
     at, crc = start_byte, 0
     while at < size_bytes:
-        found = _record_at(file, at, size_bytes, _IN_SUMMARY)
+        found = record_at(file, at, size_bytes, _IN_SUMMARY)
         if isinstance(found, str):
             yield Damage(at, size_bytes, f"the index is damaged: {found}")
             return

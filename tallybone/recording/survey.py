@@ -1,23 +1,25 @@
-"""What a recording holds, in short, for a list: quickly from its index, or by reading it where there is none."""
+"""What a recording holds, in short, for a list: from the end of a closed one, or from the heads of its records."""
 
 from __future__ import annotations
 
 import fcntl
-import json
-import struct
-from collections.abc import Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from mcap.exceptions import McapError
-from mcap.reader import SeekingReader
-
 from tallybone.recording.damage import Damage
-from tallybone.recording.reader import SessionFile, read_session
-from tallybone.recording.scan import MAX_RECORD_BYTES
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.last_index import EndIndex, IndexDamageError
+from tallybone.recording.reader import Recorded, SessionFile, read_session
 from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
+from tallybone.recording.whereabouts import Whereabouts
+
+# So many outcomes are looked at for one with totals; nearly every one has them.
+_MOST_LOOKED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,15 @@ class Facts:
         frames: How many pictures there are.
         length_ns: Time from the first record to the last.
         totals: Points by seat as last said, None where none were.
-        damage: What is wrong, as far as was looked: a recording with its index is not read to its end.
+        damage: What is wrong, as far as was looked: records are not read.
+        winner: The seat that had won the match when it was left.
     """
 
     frames: int
     length_ns: int
     totals: tuple[int, ...] | None
     damage: tuple[Damage, ...] = ()
+    winner: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,9 @@ def survey(path: Path) -> Survey:
     with path.open("rb") as file:
         running = is_running(file)
         facts = None if running else _facts_of_index(file)
-    return Survey(path, path.stat().st_size, running, session.start, facts or _facts_of_records(session))
+        if facts is None:
+            facts = _facts_of_records(session, file, is_growing=running)
+    return Survey(path, path.stat().st_size, running, session.start, facts)
 
 
 def is_running(file: BinaryIO) -> bool:
@@ -74,21 +80,47 @@ def is_running(file: BinaryIO) -> bool:
 def _facts_of_index(file: BinaryIO) -> Facts | None:
     """Return what the index of a closed recording says, None if it has none that can be used."""
     try:
-        reader = SeekingReader(file, validate_crcs=True, record_size_limit=MAX_RECORD_BYTES)
-        summary = reader.get_summary()
-        if summary is None or summary.statistics is None:
-            return None
-        counted = summary.statistics
-        outcomes = reader.iter_messages(topics=[Topic.OUTCOME.path], reverse=True)
-        said = (_totals(json.loads(message.data)) for _, _, message in outcomes)
-        totals = next((one for one in said if one is not None), None)
-    except (McapError, struct.error, ValueError, OSError):
+        index = EndIndex.read(file)
+        totals, winner = _result(index.last(Topic.OUTCOME, file))
+    except (IndexDamageError, OSError):
         return None
-    frames = counted.channel_message_counts.get(Topic.CAMERA.number, 0)
-    return Facts(frames, counted.message_end_time - counted.message_start_time, totals)
+    return Facts(index.count(Topic.CAMERA), index.length_ns, totals, (), winner)
 
 
-def _facts_of_records(session: SessionFile) -> Facts:
+def _facts_of_records(session: SessionFile, file: BinaryIO, *, is_growing: bool) -> Facts:
+    """Return what the heads of the records say; where another tool has packed them, the records themselves."""
+    found = Whereabouts()
+    try:
+        found.go_on(file, is_growing=is_growing)
+    except RecordingError:
+        return _facts_of_all(session)
+    facts = facts_of(found, file)
+    if not found.is_closed:
+        return facts
+    problem = Damage(found.end_byte, os.fstat(file.fileno()).st_size, "the index is damaged")
+    return replace(facts, damage=(*facts.damage, problem))
+
+
+def facts_of(found: Whereabouts, file: BinaryIO) -> Facts:
+    """Return what the records of a recording say, of which the last outcomes are read.
+
+    Raises:
+        OSError: If it cannot be read.
+    """
+    totals, winner = _result(_outcomes_at(found, file))
+    length_ns = found.last_ns - found.first_ns
+    return Facts(len(found.of(Topic.CAMERA)), length_ns, totals, found.damage, winner)
+
+
+def _outcomes_at(found: Whereabouts, file: BinaryIO) -> Iterator[Recorded]:
+    for place in reversed(found.of(Topic.OUTCOME)):
+        try:
+            yield found.read(file, place)
+        except RecordingError:
+            continue
+
+
+def _facts_of_all(session: SessionFile) -> Facts:
     frames, totals = 0, None
     times: list[int] = []
     damage: list[Damage] = []
@@ -98,14 +130,28 @@ def _facts_of_records(session: SessionFile) -> Facts:
             continue
         times = [min([*times, one.t_ns]), max([*times, one.t_ns])]
         frames += one.topic is Topic.CAMERA
-        if one.topic is Topic.OUTCOME and isinstance(one.payload, Mapping):
-            totals = _totals(one.payload) or totals
+        totals = _totals(one) or totals
     return Facts(frames, times[-1] - times[0] if times else 0, totals, tuple(damage))
 
 
-def _totals(outcome: object) -> tuple[int, ...] | None:
+def _result(outcomes: Iterable[Recorded]) -> tuple[tuple[int, ...] | None, int | None]:
+    """Return the totals that were said last, and who had won then; *outcomes* have the last first."""
+    winner: int | None = None
+    is_over = False
+    for one in islice(outcomes, _MOST_LOOKED):
+        said = one.payload if isinstance(one.payload, Mapping) else {}
+        if said.get("event") == "match_over" and not is_over:
+            won = said.get("winner")
+            winner, is_over = (won if isinstance(won, int) else None), True
+        totals = _totals(one)
+        if totals is not None:
+            return totals, winner
+    return None, None
+
+
+def _totals(one: Recorded) -> tuple[int, ...] | None:
     """Return the points by seat in an outcome, None where it has none."""
-    said = outcome.get("totals") if isinstance(outcome, Mapping) else None
+    said = one.payload.get("totals") if one.topic is Topic.OUTCOME and isinstance(one.payload, Mapping) else None
     if not isinstance(said, list) or not said or not all(isinstance(points, int) for points in said):
         return None
     return tuple(said)
