@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from tallybone.json_values import JsonValueError
 from tallybone.recording.damage import Damage
 from tallybone.recording.inputs import event_of_record
 from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.start import SessionStart
 from tallybone.recording.topical import records_on
 from tallybone.recording.topics import Topic
 from tallybone.replay_follow import Seen
@@ -18,7 +19,8 @@ from tallybone.replay_game import GameWish, match_of
 from tallybone.session import Session
 from tallybone.sitting import Happened
 
-_CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
+CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
+"""What the times of a replay are counted from: the first of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,13 @@ def log_of(path: Path, complain: Callable[[str], None]) -> list[Logged]:
         RecordingError: If it is no recording.
         OSError: If it cannot be read.
     """
+    return log_in(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain)
+
+
+def log_in(records: Iterable[Recorded | Damage], path: Path, complain: Callable[[str], None]) -> list[Logged]:
+    """Return the log in the records of events and outcomes, and complain of what cannot be read."""
     found: list[Logged] = []
-    for one in records_on(path, (Topic.EVENT, Topic.OUTCOME)):
+    for one in records:
         if isinstance(one, Damage):
             complain(f"{path}: {one}")
         elif one.topic is Topic.OUTCOME:
@@ -70,7 +77,7 @@ def logged_steps(path: Path, wish: GameWish, complain: Callable[[str], None]) ->
         OSError: If it cannot be read.
     """
     log = log_of(path, complain)
-    match = _match(wish, path, log)
+    match = match_in(wish, read_session(path).start, log)
     if match is None:
         is_damaged = wish.rules is None and read_session(path).start is None
         why = (
@@ -83,24 +90,35 @@ def logged_steps(path: Path, wish: GameWish, complain: Callable[[str], None]) ->
     events = log[1:] if log and isinstance(log[0].event, MatchStart) else log
     begins_ns = _begins_ns(path)
     state, said = apply(State(), match)
-    yield _seen(0, 0, state, said, match)
+    yield seen_of(0, 0, state, said, match)
     for one in events:
-        if one.name is not None:
-            state = _up_to(state, one.name)
-        state, said = apply(state, one.event)
-        yield _seen(one.t_ns, one.t_ns - begins_ns, state, said, one.event)
+        state, said = applied(state, one)
+        yield seen_of(one.t_ns, one.t_ns - begins_ns, state, said, one.event)
+
+
+def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
+    """Return the state after an event of the log, which keeps its place where others before it are lost."""
+    return apply(state if one.name is None else _up_to(state, one.name), one.event)
+
+
+def seen_of(t_ns: int, since_ns: int, state: State, said: tuple[Outcome, ...], event: Event) -> Seen:
+    """Return what followed from an event as what a replay has seen."""
+    return Seen(t_ns, since_ns, "", None, Happened(t_ns, Session(state), said, (event,)))
 
 
 def _begins_ns(path: Path) -> int:
     """Return when the first thing came in: a replay with pictures counts from there too."""
-    came = (one for one in read_session(path) if isinstance(one, Recorded) and one.topic in _CAME_IN)
+    came = (one for one in read_session(path) if isinstance(one, Recorded) and one.topic in CAME_IN)
     first = next(came, None)
     return 0 if first is None else first.t_ns
 
 
-def _match(wish: GameWish, path: Path, log: list[Logged]) -> MatchStart | None:
-    """Return how the match begins: as wished, as the recording says of itself, or as its log does."""
-    start = read_session(path).start
+def match_in(wish: GameWish, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:
+    """Return how the match begins: as wished, as the recording says of itself, or as its log does.
+
+    Raises:
+        EngineError: If there is no such game.
+    """
     match = match_of(wish, start)
     begins = log[0].event if log else None
     if match is None and wish.rules is None and isinstance(begins, MatchStart):
@@ -112,10 +130,6 @@ def _up_to(state: State, name: int) -> State:
     """Return the state with events that mean nothing in place of those that are lost before the one called *name*."""
     lost = (ItStands(Seq(at)) for at in range(len(state.log), name))
     return replace(state, log=(*state.log, *lost))
-
-
-def _seen(t_ns: int, since_ns: int, state: State, said: tuple[Outcome, ...], event: Event) -> Seen:
-    return Seen(t_ns, since_ns, "", None, Happened(t_ns, Session(state), said, (event,)))
 
 
 def _name_in(outcome: Recorded) -> int | None:

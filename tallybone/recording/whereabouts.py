@@ -28,7 +28,7 @@ MOST_TEXT_BYTES = 4 << 20
 _MOST_RECORDS = 2_000_000  # two days at ten pictures a second: 34 MB
 _MOST_DAMAGE = 20
 _HEAD = struct.Struct("<BQ")
-_CHUNK = struct.Struct("<BQQQQ")  # with its length, from, to, and the size of what it holds
+_CHUNK = struct.Struct("<BQQ")  # with its length, from
 _INDEX = struct.Struct("<BQHI")  # with its length, its channel, and how long what follows is
 _ONE_MESSAGE = 16
 _TOPICS: Mapping[int, Topic] = {topic.number: topic for topic in Topic}
@@ -72,6 +72,13 @@ class Whereabouts:
         """Return the places of the records on a topic, in order."""
         number = topic.number
         return array("q", (place for place, one in enumerate(self._topics) if one == number))
+
+    def following(self, place: int, topic: Topic) -> range:
+        """Return the places of the records on a topic that come right after a record."""
+        after = end = place + 1
+        while end < len(self) and self._topics[end] == topic.number:
+            end += 1
+        return range(after, end)
 
     def go_on(self, file: BinaryIO, *, is_growing: bool) -> None:
         """Look at what of the file is not known yet; a growing one may end in the middle of a record.
@@ -126,9 +133,9 @@ class Whereabouts:
         index = os.pread(file.fileno(), _INDEX.size + _ONE_MESSAGE, end)
         if len(head) < _CHUNK.size or len(index) < _INDEX.size + _ONE_MESSAGE:
             return False
-        _, _, from_ns, _, held = _CHUNK.unpack(head)
+        _, _, from_ns = _CHUNK.unpack(head)
         opcode, length, channel, follows = _INDEX.unpack_from(index)
-        if opcode != Opcode.MESSAGE_INDEX or length != follows + 6 or held > end - at or from_ns > _MOST_NS:
+        if opcode != Opcode.MESSAGE_INDEX or length != follows + 6 or from_ns > _MOST_NS:
             return False
         if follows != _ONE_MESSAGE:
             raise RecordingError(_OTHER_TOOL)

@@ -156,12 +156,12 @@ def true_table(
     display: Silent | None = None,
 ) -> TrueTable:
     """A table that is not begun yet; its items come when they are let through, or at a pace."""
-    items, seen = _items(seed, hands, rules, players)
+    items, seen = items_of(seed, hands, rules, players)
     clock = time.monotonic_ns
     page = LivePage(where, clock, pin=PIN)
     session, said = opened(rules, players)
     camera = TrueCamera(items, clock, pace_ns)
-    sitting = Sitting(partial(_look, seen), session)
+    sitting = Sitting(partial(look_at, seen), session)
     display = display or Silent()
     shown = page.on(display)
     live = LiveGame(
@@ -176,11 +176,11 @@ def file_recorder(room: Room, path: Path) -> FileRecorder:
     return FileRecorder(path, writer, room, lambda _: None, settled=None)
 
 
-def _look(seen: dict[int, TableView], frame: Frame) -> TableView:
+def look_at(seen: dict[int, TableView], frame: Frame) -> TableView:
     return seen[frame.t_ns]
 
 
-def _items(
+def items_of(
     seed: int, hands: int, rules: Rules, players: tuple[str, ...]
 ) -> tuple[Iterator[Shown], dict[int, TableView]]:
     """What comes in, a second apart, and what a perfect eye makes of each picture."""

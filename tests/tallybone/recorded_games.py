@@ -1,0 +1,54 @@
+"""Recordings of whole games, as a live table writes them, with a perfect eye: real but for the pictures."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from engine import BONES, Rules, changed_options
+from tallybone.live_recorder import FileRecorder, Room
+from tallybone.recording.start import Pictures, SessionStart
+from tallybone.recording.writer import SessionWriter
+from tallybone.replay_source import Given
+from tallybone.session import Session
+from tallybone.sitting import Sitting, opened
+from tests.tallybone.truth_eye import PLAYERS
+from tests.tallybone.web.true_table import items_of, look_at
+from vision.watch import Frame
+
+BEGAN = datetime(2026, 11, 21, 18, 30, 5, tzinfo=UTC)
+
+
+def start_of(rules: Rules = BONES, players: tuple[str, ...] = PLAYERS, began: datetime = BEGAN) -> SessionStart:
+    """What a live game writes first."""
+    options = tuple(changed_options(rules).items())
+    return SessionStart(started_at=began, players=players, rules=rules.name, options=options, pictures=Pictures.MOVING)
+
+
+def record_game(
+    path: Path,
+    seed: int = 1,
+    *,
+    hands: int = 1,
+    rules: Rules = BONES,
+    players: tuple[str, ...] = PLAYERS,
+    began: datetime = BEGAN,
+    is_closed: bool = True,
+) -> Session:
+    """Write the recording of a game; return where it ended. What is not closed is as after a power cut."""
+    items, seen = items_of(seed, hands, rules, players)
+    writer = SessionWriter(path, start_of(rules, players, began))
+    recorder = FileRecorder(path, writer, Room(path.parent, 10**12), lambda _: None, settled=None)
+    sitting = Sitting(partial(look_at, seen), opened(rules, players)[0])
+    for item in items:
+        if isinstance(item, Given):
+            said = item.load()
+            recorder.came(said, item.t_ns)
+            recorder.happened(sitting.feed(said, item.t_ns))
+        else:
+            recorder.frame(item.t_ns, item.jpeg(), None)
+            recorder.happened(sitting.feed(Frame(item.load(), item.t_ns), item.t_ns))
+    if is_closed:
+        recorder.close()
+    return sitting.session
