@@ -125,7 +125,7 @@ def play(
             )
             parts = _parts(at_table.hardware, wishes, game, clock, used)
             stack.callback(parts.close)
-            page = stack.enter_context(open_page(wishes.serve, clock))
+            page = stack.enter_context(open_page(wishes.serve, clock, _folder(wishes)))
             around = Around(
                 camera=page.looking_through(PressingCamera(camera, parts)),
                 parts=parts,

@@ -30,8 +30,9 @@ MOST_NUMBER = 1_000_000_000
 """No number of an event or a place is larger in a game that was played."""
 _MOST_COMPLAINTS = 20
 _KEPT_EVERY = 16
-# What the engine may say to events that no game has.
-_SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What the engine may raise at events that no game has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ class RecordedGame:
                 continue
             try:
                 self._state, outcomes = applied(self._state, one)
-            except _SENSELESS:
+            except SENSELESS:
                 self._stop(f"record {place} cannot be followed, nor what comes after it")
                 return
             self._add(place, one, outcomes)

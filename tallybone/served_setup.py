@@ -30,6 +30,7 @@ from tallybone.wall_clock import software, wall_time
 from tallybone.web.match_desk import MatchDesk
 from tallybone.web.matches import LeftShown, NewMatch, Offered, Table, match_routes
 from tallybone.web.plain_text import names_of
+from tallybone.web.recording_pages import recording_pages
 from tallybone.web.table_page import TablePage
 
 # Of virtual LEDs and buttons there are so many; a match may have more or fewer players.
@@ -54,8 +55,13 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
     offers = _Offers(house, folder)
     table = Table(desk=desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
     with ExitStack() as stack:
+        recorded = recording_pages(folder)
         page = TablePage(
-            wishes.at, world.clock, desk, pin=world.pin, more=lambda access: (match_routes(access, table),)
+            wishes.at,
+            world.clock,
+            desk,
+            pin=world.pin,
+            more=lambda access: (match_routes(access, table), *recorded(access)),
         )
         stack.callback(page.close)
         offers.page = page

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.reader import read_session
+from tallybone.recording.set_aside import FOLDER
 from tallybone.recording.start import SessionStart
 from tallybone.recording.survey import Survey, is_running, survey
 
@@ -32,7 +33,7 @@ def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
     """
     found: list[Survey] = []
     others: list[RecordingError] = []
-    for path in _candidates(folder):
+    for path in recording_files(folder):
         try:
             found.append(survey(path))
         except RecordingError as error:
@@ -44,26 +45,29 @@ def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
 class _Old:
     path: Path
     size_bytes: int
-    key: tuple[float, str]
+    key: tuple[bool, float, str]
     may_go: bool
 
 
 def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
     """Delete the oldest recordings until the rest take no more than *keep_bytes*, and return which.
 
-    A recording that is being written counts, but is never deleted; nor is anything that is no recording.
+    Those that somebody has set aside go first. A recording that is being written counts, but is never deleted; nor is
+    anything that is no recording.
 
     Raises:
         OSError: If there is no such folder, or a recording cannot be deleted.
     """
     kept: list[_Old] = []
-    for path in _candidates(folder):
+    aside = folder / FOLDER
+    for path in (*recording_files(folder), *(recording_files(aside) if aside.is_dir() else ())):
         try:
             session = read_session(path)
         except RecordingError:
             continue
+        key = (path.parent != aside, *_age_key(path, session.start))
         with path.open("rb") as file:
-            kept.append(_Old(path, path.stat().st_size, _age_key(path, session.start), not is_running(file)))
+            kept.append(_Old(path, path.stat().st_size, key, not is_running(file)))
     total_bytes = sum(one.size_bytes for one in kept)
     gone: list[Path] = []
     for one in sorted(kept, key=lambda old: old.key):
@@ -76,8 +80,12 @@ def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
     return tuple(gone)
 
 
-def _candidates(folder: Path) -> list[Path]:
-    """Return files that are called recordings; a link leads elsewhere, and is left alone."""
+def recording_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that are called recordings, by name; a link leads elsewhere, and is left alone.
+
+    Raises:
+        OSError: If there is no such folder.
+    """
     return sorted(
         path for path in folder.iterdir() if path.suffix == SUFFIX and path.is_file() and not path.is_symlink()
     )

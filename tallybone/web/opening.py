@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 
 from tallybone.live_camera import Camera, Clock
@@ -50,12 +51,13 @@ class NoPage:
 
 
 @contextmanager
-def open_page(where: str | None, clock: Clock) -> Iterator[Page]:
+def open_page(where: str | None, clock: Clock, recordings: Path) -> Iterator[Page]:
     """Serve a page until the game is over; None for no page.
 
     Args:
         where: A port, or an address and a port; "" for the usual port of the whole network.
         clock: Monotonic, in nanoseconds.
+        recordings: The folder whose recordings it shows.
 
     Raises:
         OSError: If it cannot be served there, or what serves it is not installed.
@@ -65,10 +67,11 @@ def open_page(where: str | None, clock: Clock) -> Iterator[Page]:
         return
     try:
         from tallybone.web.live_page import LivePage
+        from tallybone.web.recording_pages import recording_pages
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error
-    page = LivePage(where, clock)
+    page = LivePage(where, clock, more=recording_pages(recordings))
     try:
         yield page
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from engine import Adjust, Counted, Draw, Entry, Game, Irregular, NodeId, Play, Reason, Scored, Stack, Tile, Told
 from tallybone.json_values import tag_of
@@ -23,7 +23,7 @@ def plays_of(told: Iterable[Told], story: Story, players: Sequence[str]) -> tupl
         players: Names by seat, as they are shown.
     """
     by_hand = corrections(story)
-    return tuple(_shown(one, story.state.game, by_hand, players) for one in told)
+    return tuple(play_shown(one, story.state.game, by_hand, players) for one in told)
 
 
 def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
@@ -59,7 +59,15 @@ def seat_of(entry: Entry) -> int | None:
     return seat
 
 
-def _shown(told: Told, game: Game | None, by_hand: dict[str, Entry], players: Sequence[str]) -> PlayShown:
+def play_shown(told: Told, game: Game | None, by_hand: Mapping[str, Entry], players: Sequence[str]) -> PlayShown:
+    """Return an action as a page lists it.
+
+    Args:
+        told: The action, and what followed.
+        game: The match in which its tile lies; None where that is not known.
+        by_hand: Points that the table gave by hand, by their reason.
+        players: Names by seat, as they are shown.
+    """
     action, given = told.entry.action, by_hand.get(why_of(told.entry))
     points = paid(told) + (given.action.points if given is not None and isinstance(given.action, Adjust) else 0)
     if isinstance(action, Adjust):

@@ -29,6 +29,7 @@ from tallybone.web.shapes import (
     ToldShown,
 )
 from tallybone.web.story import Story
+from tallybone.zones import Zones
 
 MOST_TOLD = 12
 """So many of the things that were said last are in a snapshot."""
@@ -54,8 +55,8 @@ def snapshot_of(now: Now, told: Sequence[ToldShown], story: Story, *, version: i
     plays = plays_of(hands[-1] if hands else (), story, names)
     return Snapshot(
         version,
-        _match(game),
-        tuple(_player(now, game, Seat(seat), name) for seat, name in enumerate(names)),
+        match_shown(game),
+        tuple(player_shown(game, Seat(seat), name, session.zones) for seat, name in enumerate(names)),
         plain(waits_for(replace(game, players=names))),
         None if session.open_question is None else _question(session.open_question, session.places),
         _last(plays),
@@ -93,7 +94,8 @@ def _means_something(button: Button, state: State) -> bool:
     return problem.weight is Weight.NOTED
 
 
-def _match(game: Game) -> MatchShown:
+def match_shown(game: Game) -> MatchShown:
+    """Return how a match stands."""
     hand = game.hand
     return MatchShown(
         game.rules.name,
@@ -108,8 +110,9 @@ def _match(game: Game) -> MatchShown:
     )
 
 
-def _player(now: Now, game: Game, seat: Seat, name: str) -> PlayerShown:
-    whose, zones = turn(game), now.session.zones.seats
+def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> PlayerShown:
+    """Return how a player stands, by the name that is shown; *zones* say where he sits."""
+    whose, seats = turn(game), zones.seats
     team = next((at for at, side in enumerate(game.sides) if seat in side), None) if game.rules.partners else None
     return PlayerShown(
         seat,
@@ -117,7 +120,7 @@ def _player(now: Now, game: Game, seat: Seat, name: str) -> PlayerShown:
         game.totals[seat],
         None if game.hand is None else game.hand.sizes[seat],
         whose is not None and whose.seat == seat,
-        zones[seat].side.value if seat < len(zones) else None,
+        seats[seat].side.value if seat < len(seats) else None,
         team,
         _marks(game.tally(seat)),
     )

@@ -21,8 +21,8 @@ from tests.tallybone.web.conftest import at_table
 GREY = np.full((360, 480, 3), 90, np.uint8)
 
 
-def test_without_the_wish_there_is_no_page() -> None:
-    with open_page(None, lambda: 0) as page:
+def test_without_the_wish_there_is_no_page(tmp_path: Path) -> None:
+    with open_page(None, lambda: 0, tmp_path) as page:
         assert isinstance(page, NoPage)
         assert (page.words, page.pin_words) == ("", "")
 
@@ -50,7 +50,7 @@ def test_an_address_that_is_none_is_said_and_nothing_begins(tmp_path: Path) -> N
     assert "page at eighty: expected a port" in err
 
 
-def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = builtins.__import__
 
     def without_page(
@@ -67,7 +67,7 @@ def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setattr(builtins, "__import__", without_page)
     with (
         pytest.raises(OSError, match=r"needs fastapi, .* pip install 'tallybone\[web\]'"),
-        open_page("", lambda: 0),
+        open_page("", lambda: 0, tmp_path),
     ):
         pass
 

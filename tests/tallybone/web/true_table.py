@@ -29,6 +29,7 @@ from tallybone.session import Said, Session
 from tallybone.shots import Shot
 from tallybone.sitting import Happened, Sitting, opened
 from tallybone.web.live_page import LivePage
+from tallybone.web.recording_pages import recording_pages
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.truth_eye import PLAYERS, PLAYERS_OF, script, views
 from vision.pyramid import Image
@@ -154,11 +155,13 @@ def true_table(
     pace_ns: int | None = None,
     recorder: Recorder | None = None,
     display: Silent | None = None,
+    recordings: Path | None = None,
 ) -> TrueTable:
     """A table that is not begun yet; its items come when they are let through, or at a pace."""
     items, seen = items_of(seed, hands, rules, players)
     clock = time.monotonic_ns
-    page = LivePage(where, clock, pin=PIN)
+    more = recording_pages(recordings or Path("no-recordings"))
+    page = LivePage(where, clock, pin=PIN, more=more)
     session, said = opened(rules, players)
     camera = TrueCamera(items, clock, pace_ns)
     sitting = Sitting(partial(look_at, seen), session)
@@ -235,6 +238,7 @@ def main() -> None:
     asked.add_argument("--rules", default="bones")
     asked.add_argument("--players", default="")
     asked.add_argument("--pace", type=float, default=1.5, help="seconds between two things that happen")
+    asked.add_argument("--recordings", type=Path, help="a folder with recordings that the page shows")
     said = asked.parse_args()
     players = tuple(said.players.split(",")) if said.players else PLAYERS_OF.get(said.rules, PLAYERS)
     table = true_table(
@@ -244,6 +248,7 @@ def main() -> None:
         players=players,
         where=f"127.0.0.1:{said.port}",
         pace_ns=round(said.pace * SECOND),
+        recordings=said.recordings,
     )
     table.begin()
     sys.stdout.write(f"{table.page.words}\n")

@@ -1,0 +1,185 @@
+"""Recordings as a page is sent them: the list, the steps of one, and how the table stood after a step. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine import Entry, Seat, Seq, State, Told
+from tallybone.recorded_game import MOST_NUMBER, RecordedGame
+from tallybone.recording.survey import Survey
+from tallybone.referee import Places
+from tallybone.web.layout_shown import layout_shown
+from tallybone.web.plain_text import MOST_NAME, names_of, plain
+from tallybone.web.plays import play_shown
+from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown
+from tallybone.web.snapshot import match_shown, player_shown
+from tallybone.zones import Zones
+
+MOST_TIMES = 5000
+"""The times of so many pictures are sent at most; of more, those of every second, third and so on."""
+_MOST_SEATS = 16
+_NS_PER_MS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingShown:
+    """A recording in the list; what is damaged in it is null, *winner* is a seat, *damage* in words."""
+
+    name: str
+    started_at: str | None
+    game: str | None
+    players: tuple[str, ...]
+    totals: tuple[int, ...] | None
+    winner: int | None
+    length_ms: int
+    frames: int
+    size_bytes: int
+    running: bool
+    damage: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingsShown:
+    """The recordings, newest first; *others* are files that are called recordings and are none."""
+
+    recordings: tuple[RecordingShown, ...]
+    others: tuple[str, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepShown:
+    """Something that was added to the log; *frame* is the number of the newest picture then."""
+
+    t_ms: int
+    hand: int
+    kind: str
+    seat: int | None
+    pips: tuple[int, int] | None
+    points: int
+    sum: str | None
+    words: str
+    irregular: str | None
+    totals: tuple[int, ...]
+    frame: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FramesShown:
+    """How many pictures there are, and when each *every*th of them was taken."""
+
+    count: int
+    every: int
+    t_ms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedShown:
+    """All that happened in a recording; *complaints* say what of it could not be followed."""
+
+    name: str
+    game: str | None
+    target: int | None
+    players: tuple[str, ...]
+    hands: int
+    length_ms: int
+    frames: FramesShown
+    steps: tuple[StepShown, ...]
+    complaints: tuple[str, ...]
+    running: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MomentShown:
+    """How the table stood after a step."""
+
+    step: int
+    match: MatchShown
+    players: tuple[PlayerShown, ...]
+    layout: LayoutShown
+
+
+def listed(surveys: Sequence[Survey], others: Sequence[str]) -> RecordingsShown:
+    """Return the list of recordings, in their order."""
+    size_bytes = sum(one.size_bytes for one in surveys)
+    return RecordingsShown(tuple(_listed(one) for one in surveys), tuple(plain(one) for one in others), size_bytes)
+
+
+def _listed(one: Survey) -> RecordingShown:
+    start, facts = one.start, one.facts
+    players = () if start is None else names_of(tuple(str(name) for name in start.players[:_MOST_SEATS]))
+    winner = facts.winner
+    return RecordingShown(
+        one.path.name,
+        None if start is None else start.started_at.isoformat(),
+        None if start is None else plain(str(start.rules), MOST_NAME),
+        players,
+        _sane(facts.totals),
+        winner if winner is not None and 0 <= winner < len(players) else None,
+        max(0, facts.length_ns // _NS_PER_MS),
+        facts.frames,
+        one.size_bytes,
+        one.is_running,
+        () if one.is_running else tuple(plain(str(damage)) for damage in facts.damage[:3]),
+    )
+
+
+def _sane(totals: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """Return totals that somebody may have had."""
+    if totals is None or len(totals) > _MOST_SEATS or any(abs(one) > MOST_NUMBER for one in totals):
+        return None
+    return totals
+
+
+def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
+    """Return all that happened in a recording."""
+    rules = None if game.match is None else game.match.rules
+    names = () if game.match is None else names_of(game.match.players)
+    times = game.frame_times_ns
+    every = -(-len(times) // MOST_TIMES) or 1
+    last_ns = max(game.found.last_ns, game.begins_ns)
+    return RecordedShown(
+        game.path.name,
+        None if rules is None else rules.name,
+        None if rules is None else rules.target,
+        names,
+        max((step.hand for step in game.steps), default=0),
+        (last_ns - game.begins_ns) // _NS_PER_MS,
+        FramesShown(len(times), every, tuple(_since_ms(game, t_ns) for t_ns in times[::every])),
+        tuple(_step(game, number, names) for number in range(len(game.steps))),
+        tuple(plain(words) for words in game.complaints),
+        is_running,
+    )
+
+
+def _step(game: RecordedGame, number: int, names: Sequence[str]) -> StepShown:
+    step = game.steps[number]
+    told = Told(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # what puts right, too
+    shown = play_shown(told, None, {}, names)
+    return StepShown(
+        _since_ms(game, step.t_ns),
+        step.hand,
+        shown.kind,
+        shown.seat,
+        shown.pips,
+        shown.points,
+        shown.sum,
+        shown.words,
+        shown.irregular,
+        step.totals,
+        game.frame_at(step.t_ns),
+    )
+
+
+def _since_ms(game: RecordedGame, t_ns: int) -> int:
+    return max(0, t_ns - game.begins_ns) // _NS_PER_MS
+
+
+def moment_shown(number: int, state: State, places: Places, zones: Zones, picture_px: tuple[int, int]) -> MomentShown:
+    """Return how the table stood after a step; the match has begun by then."""
+    match = state.game
+    assert match is not None  # it begins before the first step
+    seats = enumerate(names_of(match.players))
+    players = tuple(player_shown(match, Seat(seat), name, zones) for seat, name in seats)
+    return MomentShown(number, match_shown(match), players, layout_shown(match, places, zones, picture_px))

@@ -1,0 +1,127 @@
+"""The folder of recordings as a page looks into it: quickly again and again, and with a bounded memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from tallybone.recorded_game import RecordedGame
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.reader import read_session
+from tallybone.recording.shelf import recording_files
+from tallybone.recording.survey import Survey, is_running, survey
+
+MOST_LISTED = 1000
+"""So many recordings are listed at most: the newest."""
+_MOST_OPEN = 4
+
+
+class NoRecordingError(LookupError):
+    """There is no recording of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Print:
+    """What tells a file from what it was before."""
+
+    inode: int
+    changed_ns: int
+    size_bytes: int
+
+    @classmethod
+    def of(cls, path: Path) -> _Print:
+        known = path.stat()
+        return cls(known.st_ino, known.st_mtime_ns, known.st_size)
+
+
+@dataclass(slots=True)
+class Opened:
+    """A recording that is looked into, as far as it had grown; *is_running* says that it is still being written."""
+
+    path: Path
+    game: RecordedGame
+    is_running: bool
+
+
+class Shelf:
+    """Recordings in a folder. Not for several threads."""
+
+    def __init__(self, folder: Path) -> None:
+        """Look into *folder*, which need not be there yet."""
+        self.folder = folder
+        self._surveys: dict[str, tuple[_Print, Survey]] = {}
+        self._open: OrderedDict[str, tuple[_Print, Opened]] = OrderedDict()
+
+    def listed(self) -> tuple[list[Survey], list[str]]:
+        """Return the recordings, newest first, and what is called one and is none."""
+        kept: dict[str, tuple[_Print, Survey]] = {}
+        others: list[str] = []
+        for path in self._files()[:MOST_LISTED]:
+            try:
+                kept[path.name] = self._surveyed(path)
+            except FileNotFoundError:
+                continue  # it was deleted meanwhile
+            except RecordingError as error:
+                others.append(str(error).replace(f"{self.folder}/", ""))
+        self._surveys = kept
+        found = [one for _, one in kept.values()]
+        return sorted(found, key=_began, reverse=True), others
+
+    def path_of(self, name: str) -> Path:
+        """Return the recording of this name, which has to be one of those in the folder.
+
+        Raises:
+            NoRecordingError: If there is none.
+        """
+        found = next((path for path in self._files() if path.name == name), None)
+        if found is None:
+            raise NoRecordingError(name)
+        return found
+
+    def opened(self, name: str) -> Opened:
+        """Return a recording with its log, as it is now.
+
+        Raises:
+            NoRecordingError: If there is none.
+            EngineError: If this version has no such game.
+            OSError: If it cannot be read.
+        """
+        path = self.path_of(name)
+        with path.open("rb") as file:
+            running, now = is_running(file), _Print.of(path)
+            before, one = self._open.pop(name, (None, None))
+            if one is None or before is None or not _goes_on(before, now, one):
+                one = Opened(path, RecordedGame(path, read_session(path).start), running)
+                before = None
+            if before != now or running != one.is_running:
+                one.game.look(file, is_growing=running)
+                one.is_running = running
+        self._open[name] = (now, one)
+        while len(self._open) > _MOST_OPEN:
+            self._open.popitem(last=False)
+        return one
+
+    def _surveyed(self, path: Path) -> tuple[_Print, Survey]:
+        now = _Print.of(path)
+        before, known = self._surveys.get(path.name, (None, None))
+        if known is None or before != now or known.is_running:
+            known = survey(path)
+        return now, known
+
+    def _files(self) -> list[Path]:
+        """Return the files that are called recordings, the newest names first; a name that is no text is left out."""
+        try:
+            return [path for path in reversed(recording_files(self.folder)) if path.name.isprintable()]
+        except FileNotFoundError:
+            return []
+
+
+def _goes_on(before: _Print, now: _Print, one: Opened) -> bool:
+    """Return whether a file is what it was, or has only grown since."""
+    return before == now or (one.is_running and before.inode == now.inode and now.size_bytes >= before.size_bytes)
+
+
+def _began(one: Survey) -> tuple[float, str]:
+    """Return what sorts recordings by age; one that does not say when it began is the oldest."""
+    return (0.0 if one.start is None else one.start.started_at.timestamp(), one.path.name)
