@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from engine.hand import Claim, Hand
+from engine.phrases import both, phrase
 from engine.problems import Problem, ProblemKind, noted
 from engine.questions import ends_now
 from engine.rules import Rules
@@ -56,6 +57,9 @@ def broken_claims(claims: Iterable[Claim], name: str, tiles: Iterable[Tile]) -> 
     for claim in claims:
         denied = [tile for tile in held if tile.bit & claim.denied]
         if len(denied) > claim.drawn_since:
-            names = " and ".join(str(tile) for tile in denied)
-            on = " and ".join(str(number) for number in sorted(set(claim.numbers)))
-            yield noted(claim.broken, f"{name} {claim.words}{' on ' + on if on else ''}, but held {names}")
+            said = {"name": name, "did": claim.words, "tiles": both(str(tile) for tile in denied)}
+            words = phrase("{name} {did}, but held {tiles}", **said)
+            if claim.numbers:
+                on = both(str(number) for number in sorted(set(claim.numbers)))
+                words = phrase("{name} {did} on {numbers}, but held {tiles}", numbers=on, **said)
+            yield noted(claim.broken, words)

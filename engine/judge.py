@@ -30,11 +30,12 @@ from engine.events import (
 from engine.hand import Hand, LeadTile
 from engine.judge_play import play_problems, stack_problems
 from engine.judge_turn import boneyard_problems, call_problems, decline_problems, draw_problems, knock_problems
-from engine.problems import Problem, ProblemKind, Weight, illegal, impossible, not_now, noted, tiles_text
+from engine.phrases import phrase
+from engine.problems import Problem, ProblemKind, Weight, illegal, impossible, not_in_set, not_now, noted, tiles_text
 from engine.questions import copies_left
 from engine.rules import NoDouble, ProvableBlock, Rules, deal_problems
 from engine.state import Game, Phase
-from engine.tiles import Tile, set_name
+from engine.tiles import Tile
 from engine.turns import drawable
 
 _OF_THE_TABLE = (Redeal, HandEnd, Abandon, Boneyard)
@@ -59,13 +60,13 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
     if isinstance(action, MatchStart):
         return _judge_start(game, action)
     if game is None:
-        return (impossible(ProblemKind.NOT_NOW, "no match has been started"),)
+        return (impossible(ProblemKind.NOT_NOW, phrase("no match has been started")),)
     if isinstance(action, NewHand):
         return _judge_new_hand(game, action)
     if isinstance(action, MatchClose):
         return _judge_close(game)
     if not isinstance(action, _OF_THE_TABLE) and not 0 <= action.seat < len(game.players):
-        return (impossible(ProblemKind.NO_SUCH_SEAT, f"nobody sits on seat {action.seat}"),)
+        return (impossible(ProblemKind.NO_SUCH_SEAT, phrase("nobody sits on seat {seat}", seat=action.seat)),)
     if isinstance(action, Adjust):
         return ()
     if game.hand is None:
@@ -76,7 +77,7 @@ def _judge(game: Game | None, action: Action) -> Iterable[Problem]:
 def _judge_in_hand(game: Game, hand: Hand, action: InHand) -> Iterable[Problem]:
     """Yield what is wrong with something that happens between the deal and the count."""
     if not game.rules.refereed and not isinstance(action, Play):
-        return (impossible(ProblemKind.NOT_NOW, "no game is being played, tiles just lie"),)
+        return (impossible(ProblemKind.NOT_NOW, phrase("no game is being played, tiles just lie")),)
     match action:
         case Play():
             return play_problems(game, hand, action)
@@ -112,7 +113,7 @@ def _judge_start(game: Game | None, action: MatchStart) -> Iterator[Problem]:
     for words in deal_problems(action.rules, len(action.players)):
         yield impossible(ProblemKind.CANNOT_BE_DEALT, words)
     if game is not None and game.hand is not None and game.phase is not Phase.MATCH_OVER and game.rules.refereed:
-        yield Problem(ProblemKind.NOT_NOW, Weight.DOUBTFUL, "the match is not over")
+        yield Problem(ProblemKind.NOT_NOW, Weight.DOUBTFUL, phrase("the match is not over"))
 
 
 def _judge_new_hand(game: Game, action: NewHand) -> Iterator[Problem]:
@@ -121,7 +122,7 @@ def _judge_new_hand(game: Game, action: NewHand) -> Iterator[Problem]:
     if game.phase is not Phase.DEAL and not another and rules.refereed:
         yield not_now(game.phase)
     if action.dealt is not None and len(action.dealt) != seats:
-        words = f"{len(action.dealt)} hands were dealt to {seats} players"
+        words = phrase("{hands} hands were dealt to {seats} players", hands=len(action.dealt), seats=seats)
         yield impossible(ProblemKind.WRONG_DEAL, words)
         return
     if not rules.refereed:
@@ -129,12 +130,20 @@ def _judge_new_hand(game: Game, action: NewHand) -> Iterator[Problem]:
     dealt = action.dealt or (rules.dealt(seats),) * seats
     for name, tiles in zip(game.players, dealt, strict=True):
         if tiles != rules.dealt(seats):
-            yield noted(ProblemKind.WRONG_DEAL, f"{name} got {tiles_text(tiles)}, {rules.dealt(seats)} are dealt")
+            words = phrase(
+                "{name} got {tiles}, {due} are dealt", name=name, tiles=tiles_text(tiles), due=rules.dealt(seats)
+            )
+            yield noted(ProblemKind.WRONG_DEAL, words)
     if action.boneyard is not None and sum(dealt) + action.boneyard != rules.tiles:
-        words = f"{sum(dealt)} dealt and {action.boneyard} in the boneyard are not the {rules.tiles} tiles of the game"
+        words = phrase(
+            "{dealt} dealt and {boneyard} in the boneyard are not the {tiles} tiles of the game",
+            dealt=sum(dealt),
+            boneyard=action.boneyard,
+            tiles=rules.tiles,
+        )
         yield noted(ProblemKind.WRONG_DEAL, words)
     elif sum(dealt) > rules.tiles:
-        words = f"{tiles_text(sum(dealt))} were dealt, but there are {rules.tiles}"
+        words = phrase("{tiles} were dealt, but there are {all}", tiles=tiles_text(sum(dealt)), all=rules.tiles)
         yield impossible(ProblemKind.WRONG_DEAL, words)
 
 
@@ -148,23 +157,23 @@ def _judge_redeal(game: Game, hand: Hand, action: Redeal) -> Iterator[Problem]:
         yield not_now(game.phase)
         return
     if hand.layout.nodes:
-        words = f"{tiles_text(len(hand.layout.nodes))} of this hand already on the table"
+        words = phrase("{tiles} of this hand already on the table", tiles=tiles_text(len(hand.layout.nodes)))
         yield Problem(ProblemKind.NO_REDEAL, Weight.DOUBTFUL, words)
     if action.reason is RedealReason.NO_DOUBLE and hand.lead is LeadTile.ANY:
-        yield illegal(ProblemKind.NO_REDEAL, "this hand can be led with any tile, no double is needed")
+        yield illegal(ProblemKind.NO_REDEAL, phrase("this hand can be led with any tile, no double is needed"))
     elif action.reason is RedealReason.NO_DOUBLE:
         yield from _instead_of_redeal(game.rules, hand)
     if action.reason is RedealReason.TOO_MANY_DOUBLES and game.rules.redeal_if_doubles_over is None:
-        yield illegal(ProblemKind.NO_REDEAL, f"{game.rules.name} has no redeal for doubles")
+        yield illegal(ProblemKind.NO_REDEAL, phrase("{game} has no redeal for doubles", game=game.rules.name))
 
 
 def _instead_of_redeal(rules: Rules, hand: Hand) -> Iterator[Problem]:
     """Yield what is done where nobody deals again for want of a double."""
     no_double, lead = rules.no_double, hand.lead
     if no_double is NoDouble.HIGHEST_TILE and lead in (LeadTile.HIGHEST_DOUBLE, LeadTile.RACE):
-        yield illegal(ProblemKind.NO_REDEAL, "without a double nobody deals again: the highest tile leads")
+        yield illegal(ProblemKind.NO_REDEAL, phrase("without a double nobody deals again: the highest tile leads"))
     if no_double is NoDouble.DRAW_ONE_IN_TURN and lead is LeadTile.ANY_DOUBLE and drawable(rules, hand):
-        yield illegal(ProblemKind.NO_REDEAL, "without a double nobody deals again: each draws one in turn")
+        yield illegal(ProblemKind.NO_REDEAL, phrase("without a double nobody deals again: each draws one in turn"))
 
 
 def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
@@ -172,27 +181,31 @@ def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
         yield not_now(game.phase)
     elif hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
         # What the table says about its leader stands; a wrong guess of ours costs nothing. RULES.md A1-3.
-        yield noted(ProblemKind.WRONG_SEAT, f"{game.players[hand.turn]} leads this hand")
+        yield noted(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
 
 
 def _judge_domino(game: Game, hand: Hand, action: Domino) -> Iterator[Problem]:
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif hand.sizes[action.seat] > 0:
-        words = f"by the count {game.players[action.seat]} still has {tiles_text(hand.sizes[action.seat])}"
+        name, left = game.players[action.seat], tiles_text(hand.sizes[action.seat])
+        words = phrase("by the count {name} still has {tiles}", name=name, tiles=left)
         yield illegal(ProblemKind.NOT_OUT, words)
 
 
 def _judge_hand_end(game: Game, hand: Hand) -> Iterator[Problem]:
     if game.phase is Phase.REVEAL:
         if None in hand.holdings:
-            yield impossible(ProblemKind.NOT_NOW, "not all hands are open yet")
+            yield impossible(ProblemKind.NOT_NOW, phrase("not all hands are open yet"))
     elif game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif not hand.locked:
-        yield illegal(ProblemKind.NOT_BLOCKED, "it is not proved that nobody can play")
+        yield illegal(ProblemKind.NOT_BLOCKED, phrase("it is not proved that nobody can play"))
     elif game.rules.on_provable_block is ProvableBlock.LITERAL:
-        words = f"nothing fits any more, but the {tiles_text(hand.boneyard)} in the boneyard have to be drawn first"
+        words = phrase(
+            "nothing fits any more, but the {tiles} in the boneyard have to be drawn first",
+            tiles=tiles_text(hand.boneyard),
+        )
         yield illegal(ProblemKind.NOT_BLOCKED, words)
 
 
@@ -202,17 +215,18 @@ def _judge_reveal(game: Game, hand: Hand, action: Reveal | RevealPips) -> Iterat
         return
     name = game.players[action.seat]
     if action.seat == hand.out:
-        yield impossible(ProblemKind.NOT_NOW, f"{name} is out and has nothing to show")
+        yield impossible(ProblemKind.NOT_NOW, phrase("{name} is out and has nothing to show", name=name))
     if isinstance(action, RevealPips):
         return
     if len(action.tiles) != hand.sizes[action.seat]:
-        words = f"{name} shows {tiles_text(len(action.tiles))}, but should have {hand.sizes[action.seat]}"
+        shown, due = tiles_text(len(action.tiles)), hand.sizes[action.seat]
+        words = phrase("{name} shows {tiles}, but should have {due}", name=name, tiles=shown, due=due)
         yield noted(ProblemKind.WRONG_HAND_SIZE, words)
     for tile in sorted(set(action.tiles), key=lambda tile: (tile.high, tile.low)):
         if tile.high > game.rules.max_pips:
-            yield noted(ProblemKind.NOT_IN_SET, f"a {set_name(game.rules.max_pips)} set has no {tile}")
+            yield noted(ProblemKind.NOT_IN_SET, not_in_set(game.rules.max_pips, tile))
         elif action.tiles.count(tile) > copies_left(game, tile) - _shown(hand, action, tile):
-            yield noted(ProblemKind.ALREADY_USED, f"the {tile} has already been seen elsewhere")
+            yield noted(ProblemKind.ALREADY_USED, phrase("the {tile} has already been seen elsewhere", tile=tile))
     yield from broken_claims(hand.claims[action.seat], name, action.tiles)
 
 

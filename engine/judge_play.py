@@ -7,11 +7,12 @@ from engine.events import Play, Stack
 from engine.hand import Hand, LeadTile
 from engine.judge_turn import turn_problems
 from engine.layout import ARMS, OpenEnd, Spot, obstacle
-from engine.problems import Problem, ProblemKind, Weight, illegal, impossible, not_now
+from engine.phrases import phrase
+from engine.problems import Problem, ProblemKind, Weight, illegal, impossible, not_in_set, not_now
 from engine.questions import copies_left, ends_now, is_stackable
 from engine.rules import NoDouble, Spinner
 from engine.state import Game, Phase
-from engine.tiles import Tile, set_name
+from engine.tiles import Tile
 
 
 def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
@@ -27,7 +28,7 @@ def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
     if end is None or (action.inner is None and not tile.bit & end.fits):
         fault = obstacle(layout, tile, at, rules=rules, inner=action.inner)
         if fault is not None:
-            found.append(impossible(ProblemKind.CANNOT_LIE_THERE, f"{tile}: {fault}"))
+            found.append(impossible(ProblemKind.CANNOT_LIE_THERE, phrase("{tile}: {fault}", tile=tile, fault=fault)))
             end = None
     if hand.turn != action.seat and rules.refereed:
         found += turn_problems(game, hand, action.seat)
@@ -57,26 +58,30 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
         return
     node = hand.layout.find(action.on)
     if node is None:
-        yield impossible(ProblemKind.CANNOT_LIE_THERE, "the tile it should lie on is not on the table")
+        yield impossible(ProblemKind.CANNOT_LIE_THERE, phrase("the tile it should lie on is not on the table"))
         return
     if not game.rules.cutthroat:
-        yield illegal(ProblemKind.NO_STACKING, f"nobody stacks in {game.rules.name}")
+        yield illegal(ProblemKind.NO_STACKING, phrase("nobody stacks in {game}", game=game.rules.name))
     yield from turn_problems(game, hand, action.seat)
     if copies_left(game, action.tile) <= 0:
         yield _not_at_hand(game, action.tile)
     if node.tile != action.tile:
-        yield impossible(ProblemKind.NOT_ITS_COPY, f"only a second {node.tile} can lie on the {node.tile}")
+        yield impossible(ProblemKind.NOT_ITS_COPY, phrase("only a second {tile} can lie on the {tile}", tile=node.tile))
     elif node.id in hand.layout.stacked:
-        yield illegal(ProblemKind.NO_STACKING, f"the {node.tile} has its copy on top already")
+        yield illegal(ProblemKind.NO_STACKING, phrase("the {tile} has its copy on top already", tile=node.tile))
     elif not is_stackable(hand, node):
-        yield illegal(ProblemKind.NO_STACKING, f"the {node.tile} has no open end, so nothing is stacked on it")
+        words = phrase("the {tile} has no open end, so nothing is stacked on it", tile=node.tile)
+        yield illegal(ProblemKind.NO_STACKING, words)
     if hand.chance is None:
-        yield illegal(ProblemKind.NOTHING_TO_STEAL, "the play before scored nothing, so there is nothing to steal")
+        yield illegal(
+            ProblemKind.NOTHING_TO_STEAL, phrase("the play before scored nothing, so there is nothing to steal")
+        )
     elif not hand.chance.called:
-        words = f"{game.players[hand.chance.seat]} has not called the points, so there is nothing to steal"
+        name = game.players[hand.chance.seat]
+        words = phrase("{name} has not called the points, so there is nothing to steal", name=name)
         yield illegal(ProblemKind.NOTHING_TO_STEAL, words)
     elif hand.chance.seat == action.seat:
-        yield illegal(ProblemKind.NOTHING_TO_STEAL, "nobody steals from himself")
+        yield illegal(ProblemKind.NOTHING_TO_STEAL, phrase("nobody steals from himself"))
     yield from broken_claims(hand.claims[action.seat], game.players[action.seat], (action.tile,))
 
 
@@ -84,9 +89,11 @@ def _not_at_hand(game: Game, tile: Tile) -> Problem:
     """Return why *tile* cannot come out of anybody's hand."""
     rules = game.rules
     if tile.high > rules.max_pips:
-        return illegal(ProblemKind.NOT_IN_SET, f"a {set_name(rules.max_pips)} set has no {tile}")
-    both = "" if rules.copies == 1 else f", all {rules.copies} of them"
-    return illegal(ProblemKind.ALREADY_USED, f"the {tile} is already on the table{both}")
+        return illegal(ProblemKind.NOT_IN_SET, not_in_set(rules.max_pips, tile))
+    words = phrase("the {tile} is already on the table", tile=tile)
+    if rules.copies > 1:
+        words = phrase("the {tile} is already on the table, all {copies} of them", tile=tile, copies=rules.copies)
+    return illegal(ProblemKind.ALREADY_USED, words)
 
 
 def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
@@ -97,33 +104,39 @@ def _lead_problems(game: Game, hand: Hand, tile: Tile) -> Iterator[Problem]:
         case LeadTile.SET_DOUBLE:
             top = game.rules.max_pips
             if tile.low != top:
-                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, f"this hand is led with the {top}-{top}")
+                yield illegal(
+                    ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with the {double}", double=f"{top}-{top}")
+                )
         case LeadTile.ANY_DOUBLE:
             if not tile.is_double:
-                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, "this hand is led with a double")
+                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with a double"))
         case LeadTile.HIGHEST_DOUBLE | LeadTile.RACE:
             if not tile.is_double and game.rules.no_double is not NoDouble.HIGHEST_TILE:
-                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, "this hand is led with the highest double")
+                yield illegal(ProblemKind.LEAD_NOT_A_DOUBLE, phrase("this hand is led with the highest double"))
 
 
 def _end_problems(hand: Hand, end: OpenEnd, action: Play) -> Iterator[Problem]:
     """Yield why the tile may not go on an open end."""
     if not end.playable:
-        yield illegal(ProblemKind.TIP_CLOSED, "the spinner needs a tile on both sides first")
+        yield illegal(ProblemKind.TIP_CLOSED, phrase("the spinner needs a tile on both sides first"))
     yield from _number_problems(end.number, end.fits, action)
     spell = hand.course.spell
     if spell is not None and end not in ends_now(hand):
-        where = "a new arm of the starter" if spell.arm is None else f"the end of arm {spell.arm}"
-        yield illegal(ProblemKind.UNDER_A_SPELL, f"a spell is on: it has to be broken on {where}")
+        words = phrase("a spell is on: it has to be broken on a new arm of the starter")
+        if spell.arm is not None:
+            words = phrase("a spell is on: it has to be broken on the end of arm {arm}", arm=spell.arm)
+        yield illegal(ProblemKind.UNDER_A_SPELL, words)
 
 
 def _number_problems(number: int, fits: int, action: Play) -> Iterator[Problem]:
     """Yield why the tile does not match *number*."""
     tile = action.tile
     if not tile.has(number) and not tile.bit & fits:
-        yield illegal(ProblemKind.WRONG_NUMBER, f"{tile} does not fit there, that end needs a {number}")
+        words = phrase("{tile} does not fit there, that end needs a {number}", tile=tile, number=number)
+        yield illegal(ProblemKind.WRONG_NUMBER, words)
     elif tile.has(number) and action.inner is not None and action.inner != number:
-        yield illegal(ProblemKind.WRONG_NUMBER, f"turn the {tile} round, the {number} goes inside")
+        words = phrase("turn the {tile} round, the {number} goes inside", tile=tile, number=number)
+        yield illegal(ProblemKind.WRONG_NUMBER, words)
 
 
 def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
@@ -132,13 +145,16 @@ def _closed_problems(game: Game, at: Spot, action: Play) -> Iterator[Problem]:
     assert host is not None  # obstacle() has looked
     spinner = game.layout.spinner
     if host.is_starter:
-        yield illegal(ProblemKind.SEVENTH_ARM, f"the starter has {len(ARMS)} arms, and no more")
+        yield illegal(ProblemKind.SEVENTH_ARM, phrase("the starter has {arms} arms, and no more", arms=len(ARMS)))
     elif game.rules.spinner is Spinner.NONE or spinner is None:
-        yield illegal(ProblemKind.NO_BRANCH, f"{host.tile} has no end there: no double branches in this game")
+        words = phrase("{tile} has no end there: no double branches in this game", tile=host.tile)
+        yield illegal(ProblemKind.NO_BRANCH, words)
     elif game.rules.spinner is Spinner.STARTER_SIX:
-        words = f"only the starter branches, and that is {spinner.tile}, not {host.tile}"
+        tiles = {"spinner": spinner.tile, "tile": host.tile}
+        words = phrase("only the starter branches, and that is {spinner}, not {tile}", **tiles)
         yield illegal(ProblemKind.NO_BRANCH, words)
     else:
-        words = f"only the first double branches, and that was {spinner.tile}, not {host.tile}"
+        tiles = {"spinner": spinner.tile, "tile": host.tile}
+        words = phrase("only the first double branches, and that was {spinner}, not {tile}", **tiles)
         yield illegal(ProblemKind.NO_BRANCH, words)
     yield from _number_problems(host.number_at(at.port), 0, action)

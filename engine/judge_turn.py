@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from engine.events import Boneyard, Call, Decline, Draw, Knock, Seat
 from engine.hand import Hand, LeadTile
+from engine.phrases import phrase, plural
 from engine.problems import Problem, ProblemKind, doubtful, illegal, impossible, not_now, noted, tiles_text
 from engine.questions import copies_left
 from engine.rules import Drawing
@@ -17,7 +18,8 @@ def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
         return
     if is_optional(game, hand) and following(game, hand) == seat:
         return
-    yield illegal(ProblemKind.WRONG_SEAT, f"it is {game.players[hand.turn]}'s turn, not {game.players[seat]}'s")
+    names = {"name": game.players[hand.turn], "other": game.players[seat]}
+    yield illegal(ProblemKind.WRONG_SEAT, phrase("it is {name}'s turn, not {other}'s", **names))
 
 
 def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
@@ -27,20 +29,22 @@ def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
         return
     for tile in action.faces:
         if copies_left(game, tile) <= 0:
-            yield noted(ProblemKind.ALREADY_USED, f"the {tile} cannot have been drawn, it has been seen elsewhere")
+            words = phrase("the {tile} cannot have been drawn, it has been seen elsewhere", tile=tile)
+            yield noted(ProblemKind.ALREADY_USED, words)
     if owes(hand, action):
         return
     if action.forced:
-        words = f"nothing made {game.players[action.seat]} draw"
+        words = phrase("nothing made {name} draw", name=game.players[action.seat])
         yield doubtful(ProblemKind.NOTHING_OWED, words)
     if game.rules.draw is not Drawing.NONE and action.tiles > drawable(game.rules, hand):
-        words = f"the boneyard has {tiles_text(drawable(game.rules, hand))} to draw, not {action.tiles}"
+        left = tiles_text(drawable(game.rules, hand))
+        words = phrase("the boneyard has {tiles} to draw, not {drawn}", tiles=left, drawn=action.tiles)
         kind = ProblemKind.BONEYARD_TOO_SMALL
         yield impossible(kind, words) if action.tiles > hand.boneyard else illegal(kind, words)
     if game.rules.draw is Drawing.NONE:
-        yield illegal(ProblemKind.NO_DRAWING, "nobody draws in this game")
+        yield illegal(ProblemKind.NO_DRAWING, phrase("nobody draws in this game"))
     if game.phase is Phase.LEAD and not draws_for_lead(game, hand):
-        yield illegal(ProblemKind.NO_DRAWING, "nobody draws before the first tile is played")
+        yield illegal(ProblemKind.NO_DRAWING, phrase("nobody draws before the first tile is played"))
     yield from turn_problems(game, hand, action.seat)
     if hand.turn == action.seat and game.rules.draw is Drawing.TWO:
         yield from _two_problems(game, hand, action)
@@ -57,7 +61,8 @@ def boneyard_problems(game: Game, hand: Hand, action: Boneyard) -> Iterator[Prob
     if game.phase is not Phase.PLAY and game.phase is not Phase.LEAD:
         yield not_now(game.phase)
     elif action.tiles > hand.boneyard:
-        words = f"{tiles_text(action.tiles)} lie in the boneyard, but only {hand.boneyard} should"
+        lying = tiles_text(action.tiles)
+        words = phrase("{tiles} lie in the boneyard, but only {due} should", tiles=lying, due=hand.boneyard)
         yield doubtful(ProblemKind.BONEYARD_GREW, words)
     elif action.tiles < hand.boneyard and hand.turn is not None:
         yield from draw_problems(game, hand, Draw(hand.turn, hand.boneyard - action.tiles))
@@ -73,7 +78,8 @@ def knock_problems(game: Game, hand: Hand, action: Knock) -> Iterator[Problem]:
         return
     yield from _waiting(turn_problems(game, hand, action.seat))
     if hand.turn == action.seat and not hand.course.extra and can_draw(game.rules, hand):
-        words = f"draw before knocking: {tiles_text(drawable(game.rules, hand))} left in the boneyard"
+        left = tiles_text(drawable(game.rules, hand))
+        words = phrase("draw before knocking: {tiles} left in the boneyard", tiles=left)
         yield illegal(ProblemKind.KNOCK_TOO_EARLY, words)
 
 
@@ -82,7 +88,7 @@ def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Proble
     if game.phase is not Phase.PLAY:
         yield not_now(game.phase)
     elif not hand.course.extra:
-        yield impossible(ProblemKind.NO_EXTRA_TURN, "there is no extra turn to give up")
+        yield impossible(ProblemKind.NO_EXTRA_TURN, phrase("there is no extra turn to give up"))
     elif hand.turn != action.seat:
         yield from _waiting(turn_problems(game, hand, action.seat))
 
@@ -93,22 +99,25 @@ def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
         yield not_now(game.phase)
         return
     if not game.rules.call_required:
-        yield impossible(ProblemKind.NOTHING_TO_CALL, "points count by themselves in this game")
+        yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("points count by themselves in this game"))
         return
     name = game.players[action.seat]
     chance = hand.chance
     if chance is None or chance.called:
         lapsed = hand.lapsed
         if lapsed is not None and lapsed.seat == action.seat:
-            words = f"too late: the {lapsed.points} points of {name} were forfeited when the next tile lay"
+            lost = {"points": lapsed.points, "name": name}
+            words = phrase("too late: the {points} points of {name} were forfeited when the next tile lay", **lost)
             yield doubtful(ProblemKind.LATE_CALL, words)
         else:
-            yield impossible(ProblemKind.NOTHING_TO_CALL, f"{name} has no points to call")
+            yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("{name} has no points to call", name=name))
     elif chance.seat != action.seat:
-        words = f"the points are {game.players[chance.seat]}'s to call, not {name}'s"
+        names = {"name": game.players[chance.seat], "other": name}
+        words = phrase("the points are {name}'s to call, not {other}'s", **names)
         yield impossible(ProblemKind.NOTHING_TO_CALL, words)
     elif action.points is not None and action.points != chance.points:
-        words = f"{name} calls {action.points}, but it is {chance.points} ({chance.because})"
+        numbers = {"called": action.points, "points": chance.points}
+        words = phrase("{name} calls {called}, but it is {points} ({sum})", name=name, sum=chance.because, **numbers)
         yield impossible(ProblemKind.WRONG_CALL, words)
 
 
@@ -117,13 +126,12 @@ def _two_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:
     name = game.players[action.seat]
     limit = 1 if game.phase is Phase.LEAD else TILES_OF_A_DRAW
     if hand.course.extra:
-        yield illegal(ProblemKind.DRAWN_ENOUGH, f"{name} may play again, but does not draw for it")
+        yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} may play again, but does not draw for it", name=name))
     elif is_exempt(game.rules, hand):
-        yield illegal(ProblemKind.DRAWN_ENOUGH, f"{name} cast the spell and does not draw for it")
+        yield illegal(ProblemKind.DRAWN_ENOUGH, phrase("{name} cast the spell and does not draw for it", name=name))
     elif hand.course.drawn + action.tiles > limit:
-        yield illegal(
-            ProblemKind.DRAWN_ENOUGH, f"only {tiles_text(limit)} {'is' if limit == 1 else 'are'} drawn at a time"
-        )
+        words = plural("only 1 tile is drawn at a time", "only {number} tiles are drawn at a time", number=limit)
+        yield illegal(ProblemKind.DRAWN_ENOUGH, words)
 
 
 def _waiting(problems: Iterator[Problem]) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import NewType
 
 from engine.errors import EngineError
+from engine.phrases import phrase
 from engine.rules import BranchOrder, Rules, Spinner
 from engine.tiles import Tile, bits_with, double_bits, set_bits
 from engine.value import value
@@ -229,16 +230,19 @@ def stack_on(layout: Layout, tile: Tile, node: NodeId) -> Layout:
 def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner: int | None = None) -> str | None:
     """Return why *tile* cannot physically lie there, or None; whether it is legal is not asked."""
     if at is None:
-        return "it must touch the layout" if layout.nodes and rules.refereed else None
+        return phrase("it must touch the layout") if layout.nodes and rules.refereed else None
     host = layout.find(at.host)
     if host is None:
-        return "the tile it should touch is not on the table"
+        return phrase("the tile it should touch is not on the table")
     if at.port not in host.ports:
-        return f"{host.tile} is no double and has no tips" if at.port in TIPS else f"{host.tile} has no such side"
+        if at.port in TIPS:
+            return phrase("{tile} is no double and has no tips", tile=host.tile)
+        return phrase("{tile} has no such side", tile=host.tile)
     if at.port in layout.covered(host):
-        return f"another tile already lies there against {host.tile}"
+        return phrase("another tile already lies there against {tile}", tile=host.tile)
     if inner is None and not tile.is_double and not tile.has(host.number_at(at.port)):
-        return f"it has no {host.number_at(at.port)}, and nobody saw which half lies outside"
+        lacking = host.number_at(at.port)
+        return phrase("it has no {number}, and nobody saw which half lies outside", number=lacking)
     return None
 
 

@@ -1,12 +1,12 @@
 """What an option can be, and one value of it as text: read, written, and said in the players' words."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, assert_never
 
 from engine.errors import EngineError
+from engine.phrases import either
 from engine.rules import MOST_SEATS, SMALLEST_SET, Rules, deal_problems
 from engine.tiles import HIGHEST_PIPS, set_name
 
@@ -222,16 +222,6 @@ def plain(text: str) -> str:
     'double_six'
     """
     return text.strip().lower().replace("-", "_")
-
-
-def either(words: Iterable[str]) -> str:
-    """Return words joined as in a sentence.
-
-    >>> either(["none", "first", "all"])
-    'none, first or all'
-    """
-    *others, last = words
-    return ", ".join(others) + " or " * bool(others) + last
 
 
 def _read_players(option: Option, text: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from engine.option_values import (
     NO,
     YES,
     Option,
-    either,
     field_of,
     lacks_effects,
     plain,
@@ -21,6 +20,7 @@ from engine.option_values import (
     value_text,
     written,
 )
+from engine.phrases import either
 from engine.profiles import profile
 from engine.rules import Rules, TallyStyle
 

@@ -7,6 +7,7 @@ from engine.events import Draw, Seat
 from engine.hand import NO_COURSE, Claim, Hand
 from engine.judge_turn import owes
 from engine.outcomes import Declined, Drew, Ending, Outcome, Passed
+from engine.phrases import phrase
 from engine.rules import Drawing, SpellDeadlock
 from engine.state import Game, Phase
 from engine.tiles import double_bits, set_bits
@@ -49,7 +50,7 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
     if game.phase is Phase.LEAD:
         return drew(said(claims, seat, _without_double(game)), seat, action.tiles)
     # Of several tiles drawn until one can be played only the last can be, but each draw is a reset. RULES.md 2.6.
-    return drew(said(claims, seat, cannot_play(hand, game.rules, "drew")), seat, action.tiles)
+    return drew(said(claims, seat, cannot_play(hand, game.rules, phrase("drew"))), seat, action.tiles)
 
 
 def knock(game: Game, hand: Hand, seat: Seat) -> Step:
@@ -58,7 +59,7 @@ def knock(game: Game, hand: Hand, seat: Seat) -> Step:
         return _without_lead(game, hand, seat)
     claims = hand.claims
     if game.rules.must_play and not is_exempt(game.rules, hand):
-        claims = said(claims, seat, cannot_play(hand, game.rules, "knocked"))
+        claims = said(claims, seat, cannot_play(hand, game.rules, phrase("knocked")))
     hand = changed(hand, claims=claims, passes=hand.passes + 1, turn=Seat((seat + 1) % len(game.players)))
     told: tuple[Outcome, ...] = (Passed(seat, hand.passes),)
     if hand.course is not NO_COURSE:
@@ -98,4 +99,4 @@ def _without_lead(game: Game, hand: Hand, seat: Seat) -> Step:
 
 def _without_double(game: Game) -> Claim:
     """Return what is said by not leading where any double may lead."""
-    return denies(double_bits() & set_bits(game.rules.max_pips), "had no double to lead")
+    return denies(double_bits() & set_bits(game.rules.max_pips), phrase("had no double to lead"))

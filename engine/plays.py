@@ -17,6 +17,7 @@ from engine.outcomes import (
     Reason,
     Stacked,
 )
+from engine.phrases import phrase
 from engine.rules import MatchEnd, ProvableBlock, Rules, StealGain
 from engine.state import Game, Phase
 from engine.tiles import Tile, double_bits, full_set, set_bits
@@ -44,7 +45,9 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> Step:
     points = points_for(counted.total, rules)
     if points == 0:
         return following(told, _after_tile(game, hand, seat))
-    because = str(counted) if rules.play_divisor == 1 else f"{counted}, divided by {rules.play_divisor}"
+    because = str(counted)
+    if rules.play_divisor != 1:
+        because = phrase("{sum}, divided by {divisor}", sum=because, divisor=rules.play_divisor)
     game, scored = _score(game, hand, Chance(seat, points, points, because, called=False))
     told = (*told, *scored)
     if game.phase is Phase.MATCH_OVER or game.hand is None:
@@ -63,7 +66,9 @@ def stack(game: Game, hand: Hand, action: Stack) -> Step:
     gain = worth * 2 if rules.steal_gain is StealGain.SCORE_PLUS_STOLEN else worth
     # A table may let a stack stand that steals from nobody: then it is only another play with this count.
     victim = None if chance is None or not chance.called else chance.seat
-    because = str(counted) + (", twice for a double" if action.tile.is_double else "")
+    because = str(counted)
+    if action.tile.is_double:
+        because = phrase("{sum}, twice for a double", sum=because)
     taking = Chance(seat, points_for(counted.total, rules), gain, because, called=False, victim=victim, loss=worth)
     game, scored = _score(_in_play(game, hand), hand, taking)
     told = (*told, *scored)
@@ -82,8 +87,9 @@ def grant(game: Game, chance: Chance) -> Step:
     """Return the match with the points of *chance* paid, and taken from the player before when they are stolen."""
     if chance.victim is None:
         return pay(game, chance.seat, chance.points, Reason.PLAY, chance.because)
-    game, taken = pay(game, chance.victim, -chance.loss, Reason.STEAL, f"stolen by {game.players[chance.seat]}")
-    because = f"stolen from {game.players[chance.victim]}, {chance.because}"
+    thief, victim = game.players[chance.seat], game.players[chance.victim]
+    game, taken = pay(game, chance.victim, -chance.loss, Reason.STEAL, phrase("stolen by {name}", name=thief))
+    because = phrase("stolen from {name}, {sum}", name=victim, sum=chance.because)
     return following(taken, pay(game, chance.seat, chance.points, Reason.STEAL, because))
 
 
@@ -149,7 +155,7 @@ def _after_lead(
         weight = (led.pips, led.high)
         heavier = (tile.bit for tile in full_set(rules.max_pips) if tile.is_double or (tile.pips, tile.high) > weight)
         earlier = sum(heavier)
-    claim = denies(earlier, f"let the {led} lead")
+    claim = denies(earlier, phrase("let the {tile} lead", tile=led))
     return tuple((*old, claim) for old in claims)
 
 

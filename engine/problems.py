@@ -2,6 +2,8 @@
 
 from enum import Enum, StrEnum
 
+from engine.phrases import Phrase, phrase, plural
+from engine.tiles import Tile, set_name
 from engine.value import value
 
 
@@ -75,11 +77,11 @@ class Problem:
 
 
 _WAITS = {
-    "deal": "the next hand has not been dealt",
-    "lead": "the first tile has not been played",
-    "play": "the hand is being played",
-    "reveal": "the hand is over, lay the tiles open",
-    "match_over": "the match is over",
+    "deal": phrase("the next hand has not been dealt"),
+    "lead": phrase("the first tile has not been played"),
+    "play": phrase("the hand is being played"),
+    "reveal": phrase("the hand is over, lay the tiles open"),
+    "match_over": phrase("the match is over"),
 }
 
 
@@ -108,10 +110,24 @@ def not_now(phase: str) -> Problem:
     return impossible(ProblemKind.NOT_NOW, _WAITS[phase])
 
 
-def tiles_text(number: int) -> str:
+def tiles_text(number: int) -> Phrase:
     """Return how many tiles, as one says it.
 
     >>> tiles_text(1), tiles_text(3)
     ('1 tile', '3 tiles')
     """
-    return "1 tile" if number == 1 else f"{number} tiles"
+    return plural("1 tile", "{number} tiles", number=number)
+
+
+def the_tile(tile: object) -> Phrase:
+    """Return a tile by its numbers, as one speaks of it.
+
+    >>> the_tile("5-4")
+    'the 5-4'
+    """
+    return phrase("the {tile}", tile=tile)
+
+
+def not_in_set(max_pips: int, tile: Tile) -> Phrase:
+    """Return that a set of tiles has no such tile."""
+    return phrase("a {set} set has no {tile}", set=set_name(max_pips), tile=tile)

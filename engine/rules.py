@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from engine.errors import EngineError
+from engine.phrases import phrase
 from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 SMALLEST_SET = 6
@@ -304,18 +305,32 @@ class Rules:
 
 def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
     """Return why *seats* players cannot play these rules, in the players' words; nothing when they can."""
-    problems = []
+    problems: list[str] = []
     most = MOST_SEATS if rules.seats_max is None else rules.seats_max
     if not rules.seats_min <= seats <= most:
-        problems.append(f"{rules.name} is for {rules.seats_min} to {most} players, got {seats}")
+        least = rules.seats_min
+        words = phrase(
+            "{game} is for {least} to {most} players, got {seats}", game=rules.name, least=least, most=most, seats=seats
+        )
+        problems.append(words)
     if rules.partners and seats != 4:
-        problems.append(f"partners need 4 players, got {seats}")
+        problems.append(phrase("partners need 4 players, got {seats}", seats=seats))
     dealt = rules.dealt(seats)
     if dealt * seats > rules.tiles:
-        sets = f"a {set_name(rules.max_pips)} set has"
+        needed = {"dealt": dealt, "seats": seats, "need": dealt * seats, "all": rules.tiles}
+        words = phrase(
+            "{dealt} tiles x {seats} players need {need} tiles, a {set} set has {all}",
+            set=set_name(rules.max_pips),
+            **needed,
+        )
         if rules.copies > 1:
-            sets = f"{rules.copies} {set_name(rules.max_pips)} sets have"
-        problems.append(f"{dealt} tiles x {seats} players need {dealt * seats} tiles, {sets} {rules.tiles}")
+            words = phrase(
+                "{dealt} tiles x {seats} players need {need} tiles, {copies} {set} sets have {all}",
+                copies=rules.copies,
+                set=set_name(rules.max_pips),
+                **needed,
+            )
+        problems.append(words)
     return tuple(problems)
 
 

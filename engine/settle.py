@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from engine.errors import EngineError
 from engine.events import Seat
+from engine.phrases import Phrase, listed, phrase, plural
 from engine.rules import HandMode, HandPoints, PartnersMode, TieBreak, TieOrder
 from engine.tiles import Tile
 
@@ -73,26 +74,27 @@ class HandResult:
         return sum(self.parts) - self.subtracted
 
     @property
-    def arithmetic(self) -> str:
+    def arithmetic(self) -> Phrase:
         """The sum as players would do it on paper.
 
         >>> HandResult(Seat(0), (3, 5, 11, 13), (5, 11, 13), subtracted=3, rounded=25, points=5).arithmetic
         '5 + 11 + 13 - 3 = 26, rounded 25, paid 5'
         """
         if self.winner is None:
-            return "the best hands are equal: nobody wins the hand"
+            return phrase("the best hands are equal: nobody wins the hand")
         text = " + ".join(self._text(part) for part in self.parts)
         if self.subtracted:
             text += f" - {self.subtracted}"
         if text != str(self.difference):
             text += f" = {self.difference}"
+        said = listed([text])
         if self.in_tiles:
-            text += " tile" if self.difference == 1 else " tiles"
+            said = plural("{sum} tile", "{sum} tiles", number=self.difference, sum=text)
         if self.rounded != self.difference:
-            text += f", rounded {self.rounded}"
+            said = phrase("{sum}, rounded {rounded}", sum=said, rounded=self.rounded)
         if self.points != self.rounded:
-            text += f", paid {self.points}"
-        return text
+            said = phrase("{sum}, paid {points}", sum=said, points=self.points)
+        return said
 
     def _text(self, part: int) -> str:
         """Return one part as it is worked out."""

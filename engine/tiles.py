@@ -6,11 +6,18 @@ from functools import cache
 from typing import Self
 
 from engine.errors import EngineError
+from engine.phrases import phrase
 
 HIGHEST_PIPS = 18  # the largest set sold is the double-18
 
 _TILE = re.compile(r"([0-9]{1,2})-([0-9]{1,2})")
-_SET_NAMES = {6: "double-six", 9: "double-nine", 12: "double-twelve", 15: "double-fifteen", 18: "double-eighteen"}
+_SET_NAMES = {
+    6: phrase("double-six"),
+    9: phrase("double-nine"),
+    12: phrase("double-twelve"),
+    15: phrase("double-fifteen"),
+    18: phrase("double-eighteen"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,4 +130,4 @@ def set_name(max_pips: int) -> str:
     >>> set_name(6), set_name(16)
     ('double-six', 'double-16')
     """
-    return _SET_NAMES.get(max_pips, f"double-{max_pips}")
+    return _SET_NAMES.get(max_pips) or phrase("double-{pips}", pips=max_pips)

@@ -35,39 +35,46 @@ from engine.outcomes import (
     Turn,
     Turned,
 )
+from engine.phrases import Phrase, both, listed, phrase
 from engine.problems import tiles_text
 
 _MUST = {
-    Must.LEAD_HIGHEST_DOUBLE: "lead the highest double",
-    Must.LEAD_SET_DOUBLE: "lead the highest double of the set",
-    Must.LEAD_ANY: "lead any tile",
-    Must.LEAD_DOUBLE: "lead any double, or knock",
-    Must.RACE: "first to lay the highest double leads",
-    Must.DRAW_A_DOUBLE: "nobody has a double: draw one tile",
-    Must.PLAY_OR_DRAW: "play, or draw",
-    Must.PLAY_OR_KNOCK: "play, or knock",
-    Must.DRAW_OR_END: "nothing fits: draw, or end the hand",
-    Must.PLAY_AGAIN: "play again, or say that you do not",
-    Must.BREAK_OR_DRAW: "break the spell, or draw",
-    Must.BREAK_OR_KNOCK: "break the spell, or knock",
-    Must.START_ARM_OR_DRAW: "start an arm of the starter, or draw",
-    Must.START_ARM_OR_KNOCK: "start an arm of the starter, or knock",
+    Must.LEAD_HIGHEST_DOUBLE: phrase("lead the highest double"),
+    Must.LEAD_SET_DOUBLE: phrase("lead the highest double of the set"),
+    Must.LEAD_ANY: phrase("lead any tile"),
+    Must.LEAD_DOUBLE: phrase("lead any double, or knock"),
+    Must.RACE: phrase("first to lay the highest double leads"),
+    Must.DRAW_A_DOUBLE: phrase("nobody has a double: draw one tile"),
+    Must.PLAY_OR_DRAW: phrase("play, or draw"),
+    Must.PLAY_OR_KNOCK: phrase("play, or knock"),
+    Must.DRAW_OR_END: phrase("nothing fits: draw, or end the hand"),
+    Must.PLAY_AGAIN: phrase("play again, or say that you do not"),
+    Must.BREAK_OR_DRAW: phrase("break the spell, or draw"),
+    Must.BREAK_OR_KNOCK: phrase("break the spell, or knock"),
+    Must.START_ARM_OR_DRAW: phrase("start an arm of the starter, or draw"),
+    Must.START_ARM_OR_KNOCK: phrase("start an arm of the starter, or knock"),
 }
 
 _REDEAL = {
-    RedealReason.TOO_MANY_DOUBLES: "too many doubles in one hand",
-    RedealReason.NO_DOUBLE: "nobody holds a double",
-    RedealReason.MISDEAL: "misdeal",
+    RedealReason.TOO_MANY_DOUBLES: phrase("too many doubles in one hand"),
+    RedealReason.NO_DOUBLE: phrase("nobody holds a double"),
+    RedealReason.MISDEAL: phrase("misdeal"),
 }
 
 _ENDING = {
-    Ending.BLOCKED_BY_PROOF: "the game is blocked, nothing fits any more",
-    Ending.BLOCKED_BY_KNOCKS: "the game is blocked, everybody knocked",
-    Ending.CALLED: "the hand is ended",
+    Ending.BLOCKED_BY_PROOF: phrase("the game is blocked, nothing fits any more"),
+    Ending.BLOCKED_BY_KNOCKS: phrase("the game is blocked, everybody knocked"),
+    Ending.CALLED: phrase("the hand is ended"),
+}
+
+_LEADER = {
+    Must.LEAD_ANY: phrase("by lot"),
+    Must.LEAD_DOUBLE: phrase("the chosen player"),
+    Must.RACE: phrase("everybody"),
 }
 
 
-def describe(outcome: Outcome, players: Sequence[str]) -> str:
+def describe(outcome: Outcome, players: Sequence[str]) -> Phrase:
     """Return what *outcome* says to the table, where *players* are the names by seat."""
     match outcome:
         case MatchStarted() | HandStarted() | Redealt() | ShowHands() | Abandoned() | HandOver() | MatchOver():
@@ -75,103 +82,125 @@ def describe(outcome: Outcome, players: Sequence[str]) -> str:
         case Turn():
             name = _nobody_yet(outcome.must) if outcome.seat is None else players[outcome.seat]
             if outcome.must is Must.DRAW_A_DOUBLE and outcome.extra:
-                return f"{name}: lead what you drew if it is a double, else the next player draws"
-            return f"{name}: {_MUST[outcome.must]}"
+                return phrase("{name}: lead what you drew if it is a double, else the next player draws", name=name)
+            return phrase("{name}: {what}", name=name, what=_MUST[outcome.must])
         case Placed():
-            return f"{players[outcome.seat]} plays {outcome.tile}"
+            return phrase("{name} plays {tile}", name=players[outcome.seat], tile=outcome.tile)
         case Stacked():
-            return f"{players[outcome.seat]} stacks {outcome.tile}"
+            return phrase("{name} stacks {tile}", name=players[outcome.seat], tile=outcome.tile)
         case Counted():
-            return f"count {outcome.count}"
+            return phrase("count {sum}", sum=outcome.count)
         case Scored():
             return _paid(outcome, players)
         case Claimable():
-            taken = "" if outcome.steals_from is None else f", taken from {players[outcome.steals_from]}"
-            return f"{players[outcome.seat]}: call {outcome.points}{taken} ({outcome.because})"
+            return _to_call(outcome, players)
         case Forfeited():
-            return f"{players[outcome.seat]} did not call {outcome.points}: forfeited"
+            name = players[outcome.seat]
+            return phrase("{name} did not call {points}: forfeited", name=name, points=outcome.points)
         case Drew():
-            return f"{players[outcome.seat]} draws {tiles_text(outcome.tiles)}, {outcome.left} left"
+            taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
+            return phrase("{name} draws {tiles}, {left} left", **taken)
         case ForcedDraw():
-            return f"{players[outcome.seat]} has to take {tiles_text(outcome.tiles)}, {outcome.left} left"
+            taken = {"name": players[outcome.seat], "tiles": tiles_text(outcome.tiles), "left": outcome.left}
+            return phrase("{name} has to take {tiles}, {left} left", **taken)
         case Spelled():
             return _spell(outcome.arm, players[outcome.caster], is_on=outcome.is_on)
         case Turned():
-            return "play turns round: to the left" if outcome.clockwise else "play turns round: to the right"
+            if outcome.clockwise:
+                return phrase("play turns round: to the left")
+            return phrase("play turns round: to the right")
         case Skipped():
-            return f"{players[outcome.seat]} loses this turn"
+            return phrase("{name} loses this turn", name=players[outcome.seat])
         case Declined():
-            return f"{players[outcome.seat]} does not play again"
+            return phrase("{name} does not play again", name=players[outcome.seat])
         case Passed():
-            what = "has no double to lead" if outcome.instead_of_leading else "knocks"
-            return f"{players[outcome.seat]} {what}"
+            if outcome.instead_of_leading:
+                return phrase("{name} has no double to lead", name=players[outcome.seat])
+            return phrase("{name} knocks", name=players[outcome.seat])
         case Blocked():
-            return f"blocked: nothing fits, {tiles_text(outcome.boneyard)} in the boneyard"
+            return phrase("blocked: nothing fits, {tiles} in the boneyard", tiles=tiles_text(outcome.boneyard))
         case Revised():
-            return "corrected: " + ", ".join(
-                f"{name} {total}" for name, total in zip(players, outcome.after, strict=False)
-            )
+            totals = (listed((name, str(total)), " ") for name, total in zip(players, outcome.after, strict=False))
+            return phrase("corrected: {totals}", totals=listed(totals))
         case Irregular():
-            return outcome.problem.words + ("" if outcome.stands else " (does not count)")
+            words = outcome.problem.words
+            return listed([words]) if outcome.stands else phrase("{words} (does not count)", words=words)
         case _:
             assert_never(outcome)
 
 
 def _of_the_match(
     outcome: MatchStarted | HandStarted | Redealt | ShowHands | Abandoned | HandOver | MatchOver, players: Sequence[str]
-) -> str:
+) -> Phrase:
     """Return what begins or ends a hand or a match."""
     match outcome:
         case MatchStarted():
-            return "match: " + ", ".join(outcome.players)
+            return phrase("match: {names}", names=listed(outcome.players))
         case HandStarted():
-            return f"hand {outcome.number}, {tiles_text(outcome.boneyard)} in the boneyard"
+            return phrase(
+                "hand {hand}, {tiles} in the boneyard", hand=outcome.number, tiles=tiles_text(outcome.boneyard)
+            )
         case Redealt():
-            return f"{_REDEAL[outcome.reason]}: everybody draws again"
+            return phrase("{why}: everybody draws again", why=_REDEAL[outcome.reason])
         case ShowHands():
-            names = ", ".join(players[seat] for seat in outcome.seats)
-            return f"{_ended(outcome.ending, outcome.out, players)}; lay your tiles open: {names}"
+            names = listed(players[seat] for seat in outcome.seats)
+            why = _ended(outcome.ending, outcome.out, players)
+            return phrase("{why}; lay your tiles open: {names}", why=why, names=names)
         case Abandoned():
-            return f"hand {outcome.number} is given up and not counted"
+            return phrase("hand {hand} is given up and not counted", hand=outcome.number)
         case HandOver():
             result = outcome.result
             if result.winner is None:
                 return result.arithmetic
-            return f"{players[result.winner]} wins the hand: {result.arithmetic}"
+            name = players[result.winner]
+            return phrase("{name} wins the hand: {sum}", name=name, sum=result.arithmetic)
         case MatchOver():
             if outcome.winner is None:
-                return "the match is over, and nobody is ahead"
-            winners = [players[seat] for seat in (outcome.winner, outcome.partner) if seat is not None]
-            points = outcome.totals[outcome.winner] + (
-                0 if outcome.partner is None else outcome.totals[outcome.partner]
-            )
-            return " and ".join(winners) + f" win{'s' if len(winners) == 1 else ''} the match with {points}"
+                return phrase("the match is over, and nobody is ahead")
+            name, points = players[outcome.winner], outcome.totals[outcome.winner]
+            if outcome.partner is None:
+                return phrase("{name} wins the match with {points}", name=name, points=points)
+            names = both((name, players[outcome.partner]))
+            points += outcome.totals[outcome.partner]
+            return phrase("{names} win the match with {points}", names=names, points=points)
         case _:
             assert_never(outcome)
 
 
-def _paid(scored: Scored, players: Sequence[str]) -> str:
+def _paid(scored: Scored, players: Sequence[str]) -> Phrase:
     """Return who got how many points for what, or lost them."""
-    name, reason = players[scored.seat], scored.because
+    said = {"name": players[scored.seat], "points": abs(scored.points), "why": scored.because}
     if scored.reason is Reason.ADJUST:
-        return f"{name} {'gets' if scored.points >= 0 else 'loses'} {abs(scored.points)} by hand ({reason})"
+        if scored.points < 0:
+            return phrase("{name} loses {points} by hand ({why})", **said)
+        return phrase("{name} gets {points} by hand ({why})", **said)
     if scored.points < 0:
-        return f"{name} loses {-scored.points} ({reason})"
-    return f"{name} scores {scored.points} ({reason})"
+        return phrase("{name} loses {points} ({why})", **said)
+    return phrase("{name} scores {points} ({why})", **said)
 
 
-def _spell(arm: Port | None, caster: str, *, is_on: bool) -> str:
+def _to_call(chance: Claimable, players: Sequence[str]) -> Phrase:
+    """Return which points somebody can call."""
+    said = {"name": players[chance.seat], "points": chance.points, "sum": chance.because}
+    if chance.steals_from is None:
+        return phrase("{name}: call {points} ({sum})", **said)
+    return phrase("{name}: call {points}, taken from {other} ({sum})", other=players[chance.steals_from], **said)
+
+
+def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
     """Return that a spell is cast or lifted."""
-    where = "all six arms have to be started" if arm is None else f"the next tile goes on arm {arm}"
-    return f"{caster} casts a spell: {where}" if is_on else f"the spell of {caster} is over"
+    if not is_on:
+        return phrase("the spell of {name} is over", name=caster)
+    if arm is None:
+        return phrase("{name} casts a spell: all six arms have to be started", name=caster)
+    return phrase("{name} casts a spell: the next tile goes on arm {arm}", name=caster, arm=arm)
 
 
-def _nobody_yet(must: Must) -> str:
+def _nobody_yet(must: Must) -> Phrase:
     """Return how the leader is found where nobody knows him yet."""
-    names = {Must.LEAD_ANY: "by lot", Must.LEAD_DOUBLE: "the chosen player", Must.RACE: "everybody"}
-    return names.get(must, "roll call")
+    return _LEADER.get(must, phrase("roll call"))
 
 
-def _ended(ending: Ending, out: Seat | None, players: Sequence[str]) -> str:
+def _ended(ending: Ending, out: Seat | None, players: Sequence[str]) -> Phrase:
     """Return why a hand is over."""
-    return f"{players[out]} is out" if out is not None else _ENDING[ending]
+    return _ENDING[ending] if out is None else phrase("{name} is out", name=players[out])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.phrases import Phrase, phrase
 from vision.aim import STRAIGHT_ON, Aim
 from vision.table_view import TableView
 
-_FOUND = "the table can be made out again"
-_BACK = "the camera points as it did at the start again"
+_FOUND = phrase("the table can be made out again")
+_BACK = phrase("the camera points as it did at the start again")
 # Slips are said again when a corner of the picture has moved by so many pixels since they were said.
 _WORTH_SAYING_PX = 2.0
 # Where it does not show more than this share of the table that it showed, it should be put back.
@@ -45,7 +46,9 @@ class CameraNews:
             return None
         if (view.lost is not None) != self._is_lost:
             self._is_lost = not self._is_lost
-            return CameraNote("lost" if self._is_lost else "found", view.lost or _FOUND, view.aim)
+            return CameraNote(
+                "lost" if self._is_lost else "found", _FOUND if view.lost is None else Phrase(view.lost), view.aim
+            )
         if view.lost is not None or view.size_px is None:
             return None
         if view.aim.farthest_px(self._said, view.size_px) < _WORTH_SAYING_PX:
@@ -62,8 +65,11 @@ def words_of(aim: Aim, size_px: tuple[int, int]) -> str:
     """
     if aim.farthest_px(STRAIGHT_ON, size_px) < _WORTH_SAYING_PX:
         return _BACK
-    turn = f" and turned by {abs(aim.degrees):.1f} degrees" if abs(aim.degrees) >= 0.05 else ""
-    words = f"the camera was moved by {aim.shift_px(size_px):.0f} pixels{turn}; places are put right, the game goes on"
+    moved = phrase("the camera was moved by {pixels} pixels", pixels=f"{aim.shift_px(size_px):.0f}")
+    if abs(aim.degrees) >= 0.05:
+        degrees = f"{abs(aim.degrees):.1f}"
+        moved = phrase("{moved} and turned by {degrees} degrees", moved=moved, degrees=degrees)
+    words = phrase("{moved}; places are put right, the game goes on", moved=moved)
     if aim.unseen(_GRID, size_px[0] / _GRID[1]).mean() <= _MUCH_UNSEEN:
         return words
-    return f"{words}; it does not see all of the table any more: put it back when you can"
+    return phrase("{words}; it does not see all of the table any more: put it back when you can", words=words)

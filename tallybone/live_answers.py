@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from engine.phrases import Phrase, phrase
 from tallybone.inputs import Answer, Button, Press, event_of
 from tallybone.referee import Unclear
 from tallybone.session import Session
@@ -60,15 +61,17 @@ class Choosing:
                 return self, press
 
 
-def choice_words(asked: Unclear, shown: int) -> str:
+def choice_words(asked: Unclear, shown: int) -> Phrase:
     """Return a choice as a display shows it.
 
     >>> choice_words(Unclear(None, "is this the 5-4 or the 6-4?", holds_up=True, choices=("the 5-4", "the 6-4")), 1)
     '2/2 the 6-4? Call: yes. Next: another.'
     """
     count = len(asked.choices)
-    number, another = (f"{shown + 1}/{count} ", " Next: another.") if count > 1 else ("", "")
-    return f"{number}{asked.choices[shown]}? Call: yes.{another}"
+    if count == 1:
+        return phrase("{choice}? Call: yes.", choice=asked.choices[shown])
+    said = {"number": f"{shown + 1}/{count}", "choice": asked.choices[shown]}
+    return phrase("{number} {choice}? Call: yes. Next: another.", **said)
 
 
 def _asked(session: Session) -> Unclear | None:

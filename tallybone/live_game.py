@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
+from engine.phrases import Phrase, phrase
 from tallybone.camera_news import CameraNews
 from tallybone.inputs import Press
 from tallybone.json_values import JsonValueError
@@ -208,24 +209,27 @@ class LiveGame:
         """Say once that the camera gives nothing, and that it is back."""
         problem = self._camera.problem
         if problem != self._problem:
-            self._display.note("the camera is back" if problem is None else problem)
+            self._display.note(phrase("the camera is back") if problem is None else problem)
             self._problem = problem
 
     @property
-    def _eye(self) -> str:
+    def _eye(self) -> Phrase:
         if self._camera.problem is not None:
-            return "no camera"
+            return phrase("no camera")
         if self._view is None:
-            return "waiting for the camera"
+            return phrase("waiting for the camera")
         between = [later - earlier for earlier, later in pairwise(self._taken_ns)]
-        pace = f"{_NS_PER_S * len(between) / max(1, sum(between)):.0f} a second, " if between else ""
-        return pace + state_of(self._view)
+        state = state_of(self._view)
+        if not between:
+            return state
+        pace = f"{_NS_PER_S * len(between) / max(1, sum(between)):.0f}"
+        return phrase("{pace} a second, {state}", pace=pace, state=state)
 
 
-def state_of(view: TableView) -> str:
+def state_of(view: TableView) -> Phrase:
     """Return what the eye makes of the table at the moment."""
     if view.lost is not None:
-        return "LOST: put the camera back"
+        return phrase("LOST: put the camera back")
     if view.is_covered and view.is_settled:
-        return "a hand rests"
-    return "settled" if view.is_settled else "moving"
+        return phrase("a hand rests")
+    return phrase("settled") if view.is_settled else phrase("moving")

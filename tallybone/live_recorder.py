@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from engine.phrases import phrase
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.inputs import say_happened, say_input, say_table
 from tallybone.recording.shelf import prune
@@ -46,7 +47,7 @@ class Recorder(Protocol):
 class NoRecorder:
     """Keeps nothing."""
 
-    words = "not recorded"
+    words: str = phrase("not recorded")
     is_whole = True
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
@@ -91,7 +92,9 @@ class FileRecorder:
     @property
     def words(self) -> str:
         """Where it is kept, or that it is not any more."""
-        return f"recorded in {self._path.name}" if self._is_open else "NOT RECORDED any more"
+        if not self._is_open:
+            return phrase("NOT RECORDED any more")
+        return phrase("recorded in {file}", file=self._path.name)
 
     @property
     def is_whole(self) -> bool:

@@ -12,7 +12,6 @@ from rich.text import Text
 from engine import (
     Counted,
     Game,
-    HandOver,
     HouseTally,
     Phase,
     Placed,
@@ -25,6 +24,7 @@ from engine import (
     describe,
     turn,
 )
+from engine.phrases import Phrase, listed, phrase
 from tallybone.footprint import Laid
 from tallybone.layout_drawing import Canvas, draw_layout
 from tallybone.referee import Unclear
@@ -82,41 +82,39 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
     )
 
 
-def tell(said: Sequence[Said], players: Sequence[str]) -> str:
+def tell(said: Sequence[Said], players: Sequence[str]) -> Phrase:
     """Return what happened in one line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
-    parts: list[str] = []
+    parts: list[Phrase] = []
     for one in said:
         match one:
             case Turn() | ShowHands():
                 pass  # what the table waits for has its own line, unless nothing else happened
             case Unclear(words=words):
-                parts.append(f"? {words}")
+                parts.append(phrase("? {words}", words=words))
             case Counted(count=count):
-                parts[-1] += f": {count}"
+                parts[-1] = phrase("{what}: {sum}", what=parts[-1], sum=count)
             case Scored(points=points, reason=Reason.PLAY) if parts:
-                parts[-1] += f", scores {points}"
+                parts[-1] = phrase("{what}, scores {points}", what=parts[-1], points=points)
             case Scored(seat=seat, points=points):
-                parts.append(f"{players[seat]} gets {points}")
-            case HandOver(result=result) if result.winner is not None:
-                parts.append(f"{players[result.winner]} wins the hand: {result.arithmetic}")
+                parts.append(phrase("{name} gets {points}", name=players[seat], points=points))
             case _:
                 parts.append(describe(one, players))
     waits = [describe(one, players) for one in said if isinstance(one, Turn | ShowHands)]
-    return "; ".join(parts or waits[-1:])
+    return listed(parts or waits[-1:], "; ")
 
 
-def waits_for(game: Game) -> str:
+def waits_for(game: Game) -> Phrase:
     """Return what the table waits for, in words."""
     whose = turn(game)
     if whose is not None:
         return describe(whose, game.players)
     match game.phase:
         case Phase.MATCH_OVER if game.winner is not None:
-            return f"{game.players[game.winner]} wins the match"
+            return phrase("{name} wins the match", name=game.players[game.winner])
         case Phase.REVEAL:
-            return "the hand is over: lay your tiles open"
+            return phrase("the hand is over: lay your tiles open")
         case _:
-            return "the next hand is to be dealt"
+            return phrase("the next hand is to be dealt")
 
 
 def plain_line(number: int, said: Sequence[Said], game: Game) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine import Amend, Layout, Node, NodeId, Play, Port, State, Tile, apply, entries
+from engine.phrases import either, phrase
+from engine.problems import the_tile
 from tallybone.contact import Turn, halves_of, leading, turns
 from tallybone.footprint import Laid, edges_at
 from tallybone.referee.belief import is_accepted, log_chances, log_history, plausible, shares
@@ -92,8 +94,9 @@ def ask_about(places: Places, state: State, known: Known, other: Amended) -> Que
     now = other.places.find(known.node)
     assert now is not None  # an amendment keeps the tile where it is
     amended = Decided((other.event,), other.places.with_known(replace(now, is_settled=True)))
-    words = f"is the {node.tile} that lies there the {node.tile} or the {play.tile}?"
-    unclear = Unclear(known.tile, words, holds_up=True, choices=(f"the {node.tile}", f"the {play.tile}"))
+    choices = (the_tile(node.tile), the_tile(play.tile))
+    words = phrase("is the {tile} that lies there {tiles}?", tile=node.tile, tiles=either(choices))
+    unclear = Unclear(known.tile, words, holds_up=True, choices=choices)
     return Question(unclear, (told, amended))
 
 

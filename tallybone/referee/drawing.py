@@ -27,6 +27,8 @@ from engine import (
     turn,
 )
 from engine import problem_with as problem_of
+from engine.phrases import phrase
+from engine.problems import tiles_text
 from tallybone.referee.around import Yard
 from tallybone.referee.places import Places
 from tallybone.referee.questions import Decided, Question, Unclear
@@ -122,7 +124,7 @@ def _put_back(places: Places, state: State, game: Game, yard: Yard, agreed: int)
         return _drawn_less(places, state, yard, (last.seq, last.action), more)
     if yard.looks < 2 and not yard.is_by_hand:
         return None
-    words = f"{yard.count} tiles lie in the boneyard, but only {expected} should"
+    words = phrase("{tiles} lie in the boneyard, but only {due} should", tiles=tiles_text(yard.count), due=expected)
     return Question(Unclear(None, words, holds_up=False))
 
 
@@ -144,8 +146,12 @@ def _drawn_less(
         return without
     assert state.game is not None  # a draw is in force
     name = state.game.players[draw.seat]
-    words = f"{yard.count} tiles lie in the boneyard again: has {name} put back what was drawn?"
-    choices = (f"{name} has put it back", f"no, {name} has drawn it")
+    words = phrase(
+        "{tiles} lie in the boneyard again: has {name} put back what was drawn?",
+        tiles=tiles_text(yard.count),
+        name=name,
+    )
+    choices = (phrase("{name} has put it back", name=name), phrase("no, {name} has drawn it", name=name))
     counts = Decided((), _with(places, replace(yard, agreed=agreed + back, missing=yard.missing - back)))
     return Question(Unclear(None, words, holds_up=False, choices=choices), (without, counts))
 

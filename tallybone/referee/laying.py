@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine import Event, Game, NodeId, Play, ProblemKind, State, Tile, problem_with
+from engine.phrases import either, phrase
+from engine.problems import the_tile
 from tallybone.footprint import Laid
 from tallybone.referee.amend import Amended, amendments, ask_about
 from tallybone.referee.belief import shares
@@ -37,7 +39,8 @@ def judge_laid(places: Places, state: State, tile: SeenTile) -> Decided | Questi
         return who_leads(places, state, tile)
     plain = ways_of(places, state, tile)
     if not plain:
-        return Question(Unclear(tile, f"the {_seen_name(tile)} touches no end of the layout", holds_up=False))
+        words = phrase("the {tile} touches no end of the layout", tile=_seen_name(tile))
+        return Question(Unclear(tile, words, holds_up=False))
     if _is_plain(state, tile, plain):
         return _taken(places, state, tile, _Story(plain[0], None, 0.0))
     if _cannot_be(state, plain[0].play):
@@ -116,15 +119,15 @@ def _told_apart(game: Game, stories: Sequence[_Story]) -> dict[str, _Story]:
     for story in stories:
         play = story.way.play
         if first.tile != second.tile:
-            words = f"the {play.tile}"
+            words = the_tile(play.tile)
         elif play.tile != first.tile:
             continue
         elif _host(game, first) != _host(game, second):
-            words = f"against the {_host(game, play)}"
+            words = phrase("against the {tile}", tile=_host(game, play))
         else:
-            words = f"the {play.inner} touches the {_host(game, play)}" + (
-                "" if play.at is None else f" at {play.at.port}"
-            )
+            words = phrase("the {number} touches the {tile}", number=play.inner, tile=_host(game, play))
+            if play.at is not None:
+                words = phrase("{words} at {port}", words=words, port=play.at.port)
         if len(found) < _MOST_CHOICES:
             found.setdefault(words, story)
     return found
@@ -134,10 +137,11 @@ def _words(game: Game, first: _Story, told: Sequence[_Story]) -> str:
     """Return the question."""
     one, other = first.way.play, told[min(1, len(told) - 1)].way.play
     if one.tile != other.tile:
-        return f"is this the {one.tile} or the {other.tile}?"
+        return phrase("is this {tiles}?", tiles=either((the_tile(one.tile), the_tile(other.tile))))
     if _host(game, one) != _host(game, other):
-        return f"does the {one.tile} lie against the {_host(game, one)} or the {_host(game, other)}?"
-    return f"which way round does the {one.tile} lie?"
+        hosts = either((the_tile(_host(game, one)), the_tile(_host(game, other))))
+        return phrase("does the {tile} lie against {tiles}?", tile=one.tile, tiles=hosts)
+    return phrase("which way round does the {tile} lie?", tile=one.tile)
 
 
 def _host(game: Game, play: Play) -> str:

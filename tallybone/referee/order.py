@@ -10,6 +10,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine import Event, NodeId, State, apply
+from engine.phrases import either, phrase
+from engine.problems import the_tile, tiles_text
 from tallybone.footprint import Laid
 from tallybone.referee.belief import shares
 from tallybone.referee.decode import SURE, ways_of
@@ -53,8 +55,10 @@ def first_of(places: Places, state: State, group: Sequence[Waiting]) -> Waiting 
     firsts = {numbers_of(run.order[0].tile): run.order[0] for run in runs if by_result[_result(run.state)] > 1 - SURE}
     if by_result[_result(best.state)] >= SURE or len(firsts) < 2:
         return best.order[0]
-    names = [f"the {high}-{low}" for low, high in firsts]
-    unclear = Unclear(None, f"which was laid first, {' or '.join(names)}?", holds_up=True, choices=tuple(names))
+    tiles = [f"{high}-{low}" for low, high in firsts]
+    choices = tuple(the_tile(one) for one in tiles)
+    words = phrase("which was laid first, {tiles}?", tiles=either(choices))
+    unclear = Unclear(None, words, holds_up=True, choices=choices)
     return Question(unclear, tuple(Decided((), _put_first(places, one)) for one in firsts.values()))
 
 
@@ -73,8 +77,8 @@ def lay_all(places: Places, state: State, group: Sequence[Waiting]) -> Decided |
 
 def ask_to_check(places: Places) -> Question:
     """Return the question whether the points are right after many tiles came at once."""
-    words = f"{places.unchecked} tiles came at once: are the points right?"
-    unclear = Unclear(None, words, holds_up=False, choices=("the points are right",))
+    words = phrase("{tiles} came at once: are the points right?", tiles=tiles_text(places.unchecked))
+    unclear = Unclear(None, words, holds_up=False, choices=(phrase("the points are right"),))
     return Question(unclear, (Decided((), replace(places, unchecked=0)),))
 
 

@@ -23,6 +23,8 @@ from engine import (
     entries,
     turn,
 )
+from engine.phrases import either, phrase
+from engine.problems import the_tile
 from tallybone.contact import halves_of
 from tallybone.referee.around import OpenHand, is_near
 from tallybone.referee.belief import log_chances, log_unseen, plausible, shares
@@ -56,8 +58,9 @@ def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question]:
         seat, hand = Seat(at), places.around.hand(Seat(at))
         if seat == game.hand.out:
             if hand.tiles and game.phase is Phase.REVEAL:
-                words = (
-                    f"{game.players[seat]} should be out, but has tiles before him: was somebody else's turn counted?"
+                words = phrase(
+                    "{name} should be out, but has tiles before him: was somebody else's turn counted?",
+                    name=game.players[seat],
                 )
                 yield Question(Unclear(None, words, holds_up=False))
             continue
@@ -83,10 +86,14 @@ def judge_hands_in_play(places: Places, state: State) -> Decided | Question | No
     if not any(is_open) or sum(is_open) < len(game.players) - 1 or around.open_counts == around.goes_on:
         return None
     out = [Seat(at) for at, one in enumerate(is_open) if not one]
-    choices = (*(f"{game.players[seat]} is out" for seat in out), "nobody can play", "no, it goes on")
+    choices = (
+        *(phrase("{name} is out", name=game.players[seat]) for seat in out),
+        phrase("nobody can play"),
+        phrase("no, it goes on"),
+    )
     goes_on = replace(places, around=replace(around, goes_on=around.open_counts))
     ends = [*(Decided((Domino(seat),), places) for seat in out), Decided((HandEnd(),), places)]
-    unclear = Unclear(None, "tiles are laid open: is the hand over?", holds_up=False, choices=choices)
+    unclear = Unclear(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
     return Question(unclear, (*ends, Decided((), goes_on)))
 
 
@@ -164,8 +171,8 @@ def _ask_which(places: Places, seat: Seat, hand: OpenHand, reading: _Reading) ->
     for tile in tiles:
         told = (*hand.told, (reading.seen.center_px, tile))
         answers.append(Decided((), replace(places, around=places.around.with_hand(seat, replace(hand, told=told)))))
-    words = f"is this the {' or the '.join(map(str, tiles))}?"
-    choices = tuple(f"the {tile}" for tile in tiles)
+    choices = tuple(the_tile(tile) for tile in tiles)
+    words = phrase("is this {tiles}?", tiles=either(choices))
     return Question(Unclear(reading.seen, words, holds_up=True, choices=choices), tuple(answers))
 
 
@@ -173,7 +180,8 @@ def _ask_whole(places: Places, game: Game, seat: Seat, hand: OpenHand) -> Questi
     """Return the question whether a hand is all there, although the rules expect another number of tiles."""
     assert game.hand is not None  # the caller has looked
     name, expected, shown = game.players[seat], game.hand.sizes[seat], len(hand.tiles)
-    words = f"{name} shows {shown} of {expected} tiles: are these all?"
+    said = {"name": name, "shown": shown, "due": expected}
+    words = phrase("{name} shows {shown} of {due} tiles: are these all?", **said)
     whole = replace(places, around=places.around.with_hand(seat, replace(hand, is_whole=True)))
-    unclear = Unclear(None, words, holds_up=False, choices=(f"these are all of {name}'s tiles",))
+    unclear = Unclear(None, words, holds_up=False, choices=(phrase("these are all of {name}'s tiles", name=name),))
     return Question(unclear, (Decided((), whole),))

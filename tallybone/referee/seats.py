@@ -19,6 +19,7 @@ from engine import (
     entries,
     problem_with,
 )
+from engine.phrases import phrase
 from tallybone.referee.belief import log_lawful, log_side, shares
 from tallybone.referee.decode import SURE
 from tallybone.referee.places import Known, Places, numbers_of
@@ -62,7 +63,7 @@ def who_leads(places: Places, state: State, tile: SeenTile) -> Decided | Questio
         return Decided((Lead(waiting.by[0]),), replace(places, around=led))
     players = () if state.game is None else state.game.players
     low, high = numbers_of(tile)
-    unclear = Unclear(tile, f"who leads the {high}-{low}?", holds_up=True, choices=players)
+    unclear = Unclear(tile, phrase("who leads the {tile}?", tile=f"{high}-{low}"), holds_up=True, choices=players)
     return Question(unclear, tuple(Decided((Lead(Seat(at)),), places) for at in range(len(players))))
 
 
@@ -118,8 +119,8 @@ def judge_lead(places: Places, state: State) -> Decided | Question:
     tile, players = state.game.layout.nodes[0].tile, state.game.players
     turns = [(at - lead.seat) % len(players) for at in range(len(players))]
     answers = tuple(Decided(_turned_round(places, state, by), told) for by in turns)
-    choices = tuple(f"{name} led the {tile}" for name in players)
-    return Question(Unclear(None, f"who led the {tile}?", holds_up=True, choices=choices), answers)
+    choices = tuple(phrase("{name} led the {tile}", name=name, tile=tile) for name in players)
+    return Question(Unclear(None, phrase("who led the {tile}?", tile=tile), holds_up=True, choices=choices), answers)
 
 
 def _turned_round(places: Places, state: State, by: int) -> tuple[Event, ...]:
@@ -148,8 +149,9 @@ def judge_seat(places: Places, state: State, known: Known) -> Question | None:
     for other in known.maybe_by:
         answers.append(Decided((Amend(Seq(known.node), replace(play, seat=other)),), was_another))
     names = [players[seat] for seat in (play.seat, *known.maybe_by)]
-    words = f"it was {names[0]}'s turn, but the {play.tile} came from {names[1]}'s side: who laid it?"
-    choices = tuple(f"{name} laid the {play.tile}" for name in names)
+    said = {"name": names[0], "other": names[1], "tile": play.tile}
+    words = phrase("it was {name}'s turn, but the {tile} came from {other}'s side: who laid it?", **said)
+    choices = tuple(phrase("{name} laid the {tile}", name=name, tile=play.tile) for name in names)
     return Question(Unclear(known.tile, words, holds_up=False, choices=choices), tuple(answers))
 
 
@@ -168,7 +170,9 @@ def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Decided | Qu
         # He had drawn: the boneyard was counted a look later.
         return Decided((Knock(seat),) if places.looks <= was_early + 1 else (), told)
     name = game.players[seat]
-    choices = (f"{name} passes", "no, nobody knocked")
-    words = f"was that a knock of {name}?" if problem is None else f"{name} knocked? {problem.words}"
+    choices = (phrase("{name} passes", name=name), phrase("no, nobody knocked"))
+    words = phrase("was that a knock of {name}?", name=name)
+    if problem is not None:
+        words = phrase("{name} knocked? {problem}", name=name, problem=problem.words)
     unclear = Unclear(None, words, holds_up=problem is None, choices=choices)
     return Question(unclear, (Decided((Knock(seat),), told), Decided((), told)))

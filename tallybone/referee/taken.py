@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine import Call, Game, NodeId, Play, Seq, Stack, State, Undo, apply, entries, legal_stacks, unseen
+from engine.phrases import phrase
 from tallybone.referee.belief import shares
 from tallybone.referee.decode import ways_of
 from tallybone.referee.places import Known, Places, Waiting
@@ -21,8 +22,11 @@ def judge_missing(places: Places, state: State, known: Known) -> Decided | Quest
     if entries(state)[-1].seq == seq:
         return without
     stays = Decided((), places.with_known(replace(known, is_missing=False)))
-    words = f"the {tile} was taken away: does it count?"
-    choices = (f"the {tile} counts", f"take back the {tile} and what came after it")
+    words = phrase("the {tile} was taken away: does it count?", tile=tile)
+    choices = (
+        phrase("the {tile} counts", tile=tile),
+        phrase("take back the {tile} and what came after it", tile=tile),
+    )
     return Question(Unclear(known.tile, words, holds_up=False, choices=choices), (stays, without))
 
 
@@ -52,9 +56,9 @@ def judge_handled(places: Places, state: State, known: Known) -> Decided | Quest
         return untouched
     unclear = Unclear(
         known.tile,
-        f"was a second {mine.tile} laid on the {mine.tile}?",
+        phrase("was a second {tile} laid on the {tile}?", tile=mine.tile),
         holds_up=True,
-        choices=(f"a second {mine.tile}", "no, nothing was laid there"),
+        choices=(phrase("a second {tile}", tile=mine.tile), phrase("no, nothing was laid there")),
     )
     return Question(unclear, (replace(untouched, events=(mine,)), untouched))
 
@@ -66,9 +70,9 @@ def judge_stack(places: Places, state: State) -> Decided | Question:
     found = () if game is None else _stacks(places, state, game)
     if len(found) == 1:
         return Decided(found, done)
-    choices = (*(f"on the {stack.tile}" for stack in found), "nothing was stacked")
+    choices = (*(phrase("on the {tile}", tile=stack.tile) for stack in found), phrase("nothing was stacked"))
     answers = (*(Decided((stack,), done) for stack in found), Decided((), done))
-    return Question(Unclear(None, "on which tile was its copy laid?", holds_up=True, choices=choices), answers)
+    return Question(Unclear(None, phrase("on which tile was its copy laid?"), holds_up=True, choices=choices), answers)
 
 
 def _stacks(places: Places, state: State, game: Game) -> tuple[Stack, ...]:

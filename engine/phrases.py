@@ -1,0 +1,89 @@
+"""Sentences that remember what they were made of, so that each can be said again in another language.
+
+A phrase is its English, a `str` like any other, with its key, the English with {names} where values stand, and the
+values beside it. Who knows nothing of languages uses it as the text that it is; what is made of it by `+` or an
+f-string is plain English again, so sentences are put together with `phrase`, `plural` and `listed` only.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+Value = str | int
+"""What stands in a phrase: a phrase, which is said in the same language, or a name or number, which stays as it is."""
+
+_NOTHING: Mapping[str, Value] = MappingProxyType({})
+
+
+class Phrase(str):
+    """A text in English that can be said in other languages.
+
+    Attributes:
+        key: Its English with {names} for the values; where it depends on a number, that for many.
+        values: What stands at those names.
+    """
+
+    __slots__ = ("key", "values")
+
+    key: str
+    values: Mapping[str, Value]
+
+    def __new__(cls, english: str, key: str = "", values: Mapping[str, Value] = _NOTHING) -> "Phrase":
+        """Return *english* as the phrase of *key* with *values*."""
+        made = super().__new__(cls, english)
+        made.key, made.values = key or english, values
+        return made
+
+    def __reduce__(self) -> tuple[type["Phrase"], tuple[str, str, dict[str, Value]]]:
+        """Return what copies and pickles are made of."""
+        return Phrase, (str(self), self.key, dict(self.values))
+
+
+def phrase(key: str, /, **values: object) -> Phrase:
+    """Return *key* with its {names} filled in; what is no number and no text stands there as its text.
+
+    >>> told = phrase("{name} plays {tile}", name="Ann", tile="6-4")
+    >>> told, told.key, told.values["name"]
+    ('Ann plays 6-4', '{name} plays {tile}', 'Ann')
+    """
+    kept = {name: one if isinstance(one, str | int) else str(one) for name, one in values.items()}
+    return Phrase(key.format_map(kept) if kept else key, key, kept)
+
+
+def plural(one: str, many: str, /, *, number: int, **values: object) -> Phrase:
+    """Return the phrase for a *number*, as *one* or as *many*; its key is the latter.
+
+    >>> plural("1 tile", "{number} tiles", number=1), plural("1 tile", "{number} tiles", number=0)
+    ('1 tile', '0 tiles')
+    """
+    said = phrase(many, number=number, **values)
+    return Phrase(one.format_map(said.values), many, said.values) if number == 1 else said
+
+
+def listed(parts: Iterable[str], between: str = ", ") -> Phrase:
+    """Return texts one after the other; *between* them is nothing that depends on a language.
+
+    >>> listed(["a", "b"], "; ")
+    'a; b'
+    """
+    values = {f"part{at}": part for at, part in enumerate(parts)}
+    return phrase(between.join(f"{{{name}}}" for name in values), **values)
+
+
+def either(parts: Iterable[str]) -> Phrase:
+    """Return texts of which one is meant.
+
+    >>> either(["2", "3", "4"])
+    '2, 3 or 4'
+    """
+    *others, last = parts
+    return phrase("{others} or {last}", others=listed(others), last=last) if others else listed([last])
+
+
+def both(parts: Iterable[str]) -> Phrase:
+    """Return texts that are all meant.
+
+    >>> both(["Ann", "Ben"])
+    'Ann and Ben'
+    """
+    *others, last = parts
+    return phrase("{others} and {last}", others=listed(others), last=last) if others else listed([last])
