@@ -13,6 +13,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
+from engine.phrases import Phrase
+from tallybone.texts import LANGUAGES
+from tallybone.texts.translating import in_language
 from tallybone.web.access import Access
 from tallybone.web.controlling import controlling
 from tallybone.web.guard import Guard
@@ -68,7 +71,10 @@ class _Static(StaticFiles):
 
 async def _say_status(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"error": str(error.detail).lower()}, error.status_code, error.headers)
+    language = request.query_params.get("lang", "en")
+    said: str = error.detail
+    words = in_language(said, language if language in LANGUAGES else "en") if isinstance(said, Phrase) else said.lower()
+    return JSONResponse({"error": words}, error.status_code, error.headers)
 
 
 async def _say_invalid(request: Request, error: Exception) -> Response:

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from pydantic import BaseModel
 
+from engine.phrases import phrase
 from tallybone.web.access import COOKIE, Access, Author
 from tallybone.web.actions import Asked, Login, TakeBack
 from tallybone.web.entry import address_of, author_by, insider_by, keep_in
@@ -49,10 +50,12 @@ def controlling(hub: Hub, access: Access) -> APIRouter:
         address = address_of(request)
         wait_s = access.wait_s(address)
         if wait_s:
-            raise HTTPException(429, f"too many tries: wait {wait_s} s", {"Retry-After": str(wait_s)})
+            raise HTTPException(
+                429, phrase("too many tries: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
+            )
         cookie = access.try_pin(said.pin, said.name, address)
         if cookie is None:
-            raise HTTPException(403, "that is not the PIN of this table")
+            raise HTTPException(403, phrase("that is not the PIN of this table"))
         response = Response(status_code=204)
         keep_in(response, cookie)
         return response
@@ -79,11 +82,11 @@ def controlling(hub: Hub, access: Access) -> APIRouter:
 async def _acted(wanted: Wanted, hub: Hub) -> Acted:
     """Return what the game has done of what is wanted; say so where it has not."""
     if not hub.ask(wanted):
-        raise HTTPException(429, "too much is asked of the table at once", {"Retry-After": "1"})
+        raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
     try:
         outcome = await asyncio.wait_for(asyncio.wrap_future(wanted.done), _ANSWERS_WITHIN_S)
     except TimeoutError:
-        raise HTTPException(503, "the game does not answer", {"Retry-After": "5"}) from None
+        raise HTTPException(503, phrase("the game does not answer"), {"Retry-After": "5"}) from None
     if isinstance(outcome, Refused):
         raise HTTPException(_STATUS[outcome.kind], outcome.words)
     return outcome

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import HTTPException, Request, Response
 
+from engine.phrases import phrase
 from tallybone.web.access import COOKIE, LASTS_S, Access, Author
 
 
@@ -24,7 +25,7 @@ def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
     async def insider(request: Request) -> Author:
         author = access.author_of(request.cookies.get(COOKIE))
         if author is None:
-            raise HTTPException(401, "type the PIN that the table shows")
+            raise HTTPException(401, phrase("type the PIN that the table shows"))
         return author
 
     return insider

@@ -71,15 +71,27 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A snapshot as it is sent; before the first one its version is 0."""
+    """A snapshot as it is sent; before the first one its version is 0.
+
+    Attributes:
+        version: Rises with every change.
+        snapshot: What is sent; None before the first one.
+        bodies: It as JSON, worked out once for each language in which somebody looks.
+    """
 
     version: int = 0
-    body: bytes = b"{}"
+    snapshot: Snapshot | None = None
+    bodies: dict[str, bytes] = field(default_factory=dict, compare=False)
 
-    @property
-    def message(self) -> str:
-        """The snapshot as those are told who watch."""
-        return f'{{"type":"snapshot",{self.body[1:].decode("ascii")}'
+    def body(self, language: str) -> bytes:
+        """Return the snapshot in a language."""
+        if language not in self.bodies:
+            self.bodies[language] = as_json(self.snapshot, language)
+        return self.bodies[language]
+
+    def message(self, language: str) -> str:
+        """Return the snapshot as those are told who watch."""
+        return f'{{"type":"snapshot",{self.body(language)[1:].decode("ascii")}'
 
 
 class Hub:
@@ -182,7 +194,7 @@ class Hub:
         version = known.version + 1
         self._snapshot = replace(snapshot, version=version)
         self._seen_logs.append((version, 0 if session is None else len(session.state.log)))
-        self.newest = Published(version, as_json(self._snapshot))
+        self.newest = Published(version, self._snapshot)
         self._changed.set()
         self._changed = asyncio.Event()
         return version

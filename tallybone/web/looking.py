@@ -7,16 +7,20 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response, WebSocket
 from pydantic import BaseModel
 
+from engine.phrases import phrase
 from tallybone.texts import catalogue_json
 from tallybone.web.hub import Hub
 from tallybone.web.pictures import Made, Pictures, Taken, crop_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
+from tallybone.web.snapshot import as_json
 
+Language: TypeAlias = Literal["en", "es", "pt", "fr"]
+"""In which one wants to read what the table says."""
 MOST_FRAME = 1024
 """Bytes that a viewer may send at once; it has nothing to say but pings."""
 MOST_VIEWERS = 200
@@ -36,24 +40,24 @@ def looking(hub: Hub, pictures: Pictures) -> APIRouter:
     making = asyncio.Lock()
 
     @router.get("/state", response_model=Snapshot)
-    async def state() -> Response:
+    async def state(lang: Language = "en") -> Response:
         """All that a page shows, at this moment."""
         if not hub.newest.version:
-            raise HTTPException(404, "no match has begun")
-        return Response(hub.newest.body, media_type="application/json")
+            raise HTTPException(404, phrase("no match has begun"))
+        return Response(hub.newest.body(lang), media_type="application/json")
 
-    @router.get("/events")
-    async def events(after: Annotated[int, Query(ge=0, le=10**9)] = 0) -> list[ToldShown]:
+    @router.get("/events", response_model=list[ToldShown])
+    async def events(after: Annotated[int, Query(ge=0, le=10**9)] = 0, lang: Language = "en") -> Response:
         """What was said to the table after the thing with this id, the oldest first; the last 500 are kept."""
-        return list(hub.told_after(after))
+        return Response(as_json(hub.told_after(after), lang), media_type="application/json")
 
-    @router.get("/plays")
-    async def plays(hand: Annotated[int, Query(ge=1, le=10**6)]) -> list[PlayShown]:
+    @router.get("/plays", response_model=list[PlayShown])
+    async def plays(hand: Annotated[int, Query(ge=1, le=10**6)], lang: Language = "en") -> Response:
         """The actions of a hand of the match, counted from 1."""
-        return list(hub.plays_of(hand))
+        return Response(as_json(hub.plays_of(hand), lang), media_type="application/json")
 
     @router.get("/texts/{language}", response_model=dict[str, str | dict[str, str]])
-    async def texts(language: Literal["en", "es", "pt", "fr"], request: Request) -> Response:
+    async def texts(language: Language, request: Request) -> Response:
         """The texts of the page in a language, by their English; {names} in them stay to be filled in."""
         return _kept(catalogue_json(language), "application/json", request)
 
@@ -83,14 +87,14 @@ class _Viewers:
     def __init__(self, hub: Hub) -> None:
         self._hub, self._count = hub, 0
 
-    async def watch(self, socket: WebSocket) -> None:
+    async def watch(self, socket: WebSocket, lang: Language = "en") -> None:
         """Send the snapshot now and whenever it changes; who is slow gets only the newest."""
         if self._count >= MOST_VIEWERS:
             await socket.close(1013)
             return
         await socket.accept()
         self._count += 1
-        sending = asyncio.create_task(self._send(socket))
+        sending = asyncio.create_task(self._send(socket, lang))
         try:
             await _listen(socket, asyncio.get_running_loop().time)
         finally:
@@ -99,11 +103,11 @@ class _Viewers:
             with suppress(asyncio.CancelledError, RuntimeError, OSError):
                 await sending
 
-    async def _send(self, socket: WebSocket) -> None:
+    async def _send(self, socket: WebSocket, language: str) -> None:
         version = 0
         while True:
             newest = await self._hub.after(version)
-            await socket.send_text(newest.message)
+            await socket.send_text(newest.message(language))
             version = newest.version
 
 
@@ -127,14 +131,14 @@ async def _listen(socket: WebSocket, clock_s: Callable[[], float]) -> None:
 
 def _taken(hub: Hub) -> Taken:
     if hub.picture is None:
-        raise HTTPException(404, "there is no picture yet")
+        raise HTTPException(404, phrase("there is no picture yet"))
     view = None if hub.now is None else hub.now.view
     return hub.picture if view is None else replace(hub.picture, aim=view.aim)
 
 
 def _picture(made: Made | None, request: Request) -> Response:
     if made is None:
-        raise HTTPException(404, "there is no such picture")
+        raise HTTPException(404, phrase("there is no such picture"))
     return _kept(made.jpeg, "image/jpeg", request, made.etag)
 
 

@@ -36,6 +36,7 @@ from engine import (
     apply,
     problem_with,
 )
+from engine.phrases import phrase
 from engine.value import changed
 from tallybone.inputs import Answer, Button, Press
 from tallybone.session import Session
@@ -93,14 +94,14 @@ def meant_by(action: Action, session: Session, story: Story, since: Iterable[Eve
     state = session.state
     game = state.game
     if game is None:
-        return Refused(Refusal.SENSELESS, "no match has begun")
+        return Refused(Refusal.SENSELESS, phrase("no match has begun"))
     seat: int | None = getattr(action, "seat", None)
     if seat is not None and seat >= len(game.players):
-        return Refused(Refusal.SENSELESS, f"nobody sits on seat {seat}")
+        return Refused(Refusal.SENSELESS, phrase("nobody sits on seat {seat}", seat=seat))
     if _is_overtaken(action, session, tuple(since)):
-        return Refused(Refusal.CHANGED, "the game has gone on meanwhile: look again")
+        return Refused(Refusal.CHANGED, phrase("the game has gone on meanwhile: look again"))
     if isinstance(action, TakeBack):
-        return events_back(state, action.log) or Refused(Refusal.CHANGED, "that cannot be taken back any more")
+        return events_back(state, action.log) or Refused(Refusal.CHANGED, phrase("that cannot be taken back any more"))
     meant = _one_meant(action, session, story)
     return meant if isinstance(meant, Refused) else (meant,)
 
@@ -124,7 +125,7 @@ def _one_meant(action: _One, session: Session, story: Story) -> ByHand | Refused
         case AmendAction() | RemoveAction() | LetStand():
             told = next((one for one in story.told if one.entry.seq == action.seq), None)
             if told is None:
-                return Refused(Refusal.CHANGED, "that is not part of the game any more")
+                return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
             return _put_right(action, told, state, story)
         case _:
             assert_never(action)
@@ -148,7 +149,8 @@ def _is_overtaken(action: Action, session: Session, since: tuple[Event, ...]) ->
 def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
     asked = next(one for one in reversed(session.questions) if topic_of(one.unclear) == action.topic)
     if action.choice >= len(asked.answers):
-        return Refused(Refusal.SENSELESS, f"the question has {len(asked.answers)} answers, and that is none of them")
+        words = phrase("the question has {answers} answers, and that is none of them", answers=len(asked.answers))
+        return Refused(Refusal.SENSELESS, words)
     return Answer(action.choice, asked.unclear.topic)
 
 
@@ -163,7 +165,7 @@ def _put_right(
             return _removal(entry)
         case AmendAction(points=points) if points is not None and isinstance(entry.action, Play | Stack):
             if action.pips is not None or action.seat is not None or action.at is not None:
-                return Refused(Refusal.SENSELESS, "points are given to a play by themselves")
+                return Refused(Refusal.SENSELESS, phrase("points are given to a play by themselves"))
             return _points_of_play(points, told, story)
         case AmendAction():
             return _amended(action, entry, state)
@@ -174,7 +176,9 @@ def _put_right(
 def _removal(entry: Entry) -> ByHand | Refused:
     is_begin = not hasattr(entry.action, "seat")
     if is_begin:
-        return Refused(Refusal.SENSELESS, "only what a player has done can be taken out; undo takes back the rest")
+        return Refused(
+            Refusal.SENSELESS, phrase("only what a player has done can be taken out; undo takes back the rest")
+        )
     return Remove(entry.seq)
 
 
@@ -187,7 +191,7 @@ def _points_of_play(points: int, told: Told, story: Story) -> ByHand | Refused:
         given = Adjust(action.seat, wanted, why)
         return Remove(earlier.seq) if wanted == 0 else Amend(earlier.seq, given)
     if wanted == 0:
-        return Refused(Refusal.SENSELESS, f"the play counts {points} already")
+        return Refused(Refusal.SENSELESS, phrase("the play counts {points} already", points=points))
     return Adjust(action.seat, wanted, why)
 
 
@@ -205,10 +209,10 @@ def _amended(action: AmendAction, entry: Entry, state: State) -> ByHand | Refuse
     if action.at is not None:
         changes |= {"at": _spot(action.at)}
     if not changes:
-        return Refused(Refusal.SENSELESS, "say what was otherwise: pips, seat, points or at")
+        return Refused(Refusal.SENSELESS, phrase("say what was otherwise: pips, seat, points or at"))
     lacking = sorted(name for name in changes if not hasattr(entry.action, name))
     if lacking:
-        return Refused(Refusal.SENSELESS, f"that has no {lacking[0]} to change")
+        return Refused(Refusal.SENSELESS, phrase("that has no {what} to change", what=lacking[0]))
     try:
         happened: Happening = changed(entry.action, **changes)
     except ValueError as error:
@@ -222,7 +226,7 @@ def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refus
     """Return something that nobody saw."""
     before, seat = action.before, Seat(action.seat)
     if before is not None and not any(one.entry.seq == before for one in story.told):
-        return Refused(Refusal.CHANGED, "that is not part of the game any more")
+        return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
     happened: Happening | Refused
     match action.kind:
         case "knock":
@@ -241,13 +245,13 @@ def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refus
 def _missed_play(action: InsertAction, state: State) -> Play | Refused:
     """Return a play that nobody saw, at the one place where its tile fits if it is not said where."""
     if action.pips is None:
-        return Refused(Refusal.SENSELESS, "say which tile it was: pips")
+        return Refused(Refusal.SENSELESS, phrase("say which tile it was: pips"))
     seat, tile, before = Seat(action.seat), Tile.of(*action.pips), action.before
     then = state if before is None else apply(state, Undo(Seq(before)))[0]
     if action.at is None and then.game is not None and then.game.layout.nodes:
         spots = {end.spot for end in then.game.layout.ends if end.playable and end.fits & tile.bit}
         if len(spots) != 1:
-            words = f"{tile} fits at {len(spots)} ends: say where it lies"
+            words = phrase("{tile} fits at {ends} ends: say where it lies", tile=tile, ends=len(spots))
             return Refused(Refusal.SENSELESS, words)
         return Play(seat, tile, spots.pop())
     play = Play(seat, tile, None if action.at is None else _spot(action.at))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from engine.phrases import Phrase
+
 MOST_NAME, MOST_WORDS = 40, 300
 """So many characters of a name, and of a sentence, are shown."""
 
@@ -14,11 +16,15 @@ _JOINERS = "\u200c\u200d"
 def plain(text: str, most: int = MOST_WORDS) -> str:
     r"""Return a text on one line, without what would turn or hide its neighbours, and not longer than *most*.
 
-    Letters that are written from the right stay as they are; marks that force a direction on what follows go.
+    Letters that are written from the right stay as they are; marks that force a direction on what follows go. A phrase
+    stays one, and so do those in it.
 
     >>> plain("<b>Tom\u202e\x1b[31m\ud800</b>"), plain("abcdef", 4)
     ('<b>Tom[31m</b>', 'abc…')
     """
+    if isinstance(text, Phrase):
+        values = {name: plain(one) if isinstance(one, str) else one for name, one in text.values.items()}
+        return Phrase(plain(str(text), most), text.key, values)
     # Only so much is looked at: a name may be as long as somebody likes.
     kept = "".join(_kept(one) for one in text[: 4 * most])
     return kept if len(kept) <= most else f"{kept[: most - 1]}…"

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from engine import Adjust, Counted, Draw, Entry, Game, Irregular, NodeId, Play, Reason, Scored, Stack, Tile, Told
+from engine import (
+    Adjust,
+    Counted,
+    Draw,
+    Entry,
+    Game,
+    Irregular,
+    NodeId,
+    Outcome,
+    Play,
+    Reason,
+    Scored,
+    Stack,
+    Tile,
+    Told,
+)
 from tallybone.json_values import tag_of
 from tallybone.scoreboard import tell
 from tallybone.web.plain_text import plain
@@ -80,8 +95,14 @@ def play_shown(told: Told, game: Game | None, by_hand: Mapping[str, Entry], play
         points,
         next((plain(str(one.count)) for one in told.outcomes if isinstance(one, Counted)), None),
         plain(tell(told.outcomes, players)),
+        plain(tell([one for one in told.outcomes if not _is_summed(one)], players)),
         _wrong(told, players),
     )
+
+
+def _is_summed(outcome: Outcome) -> bool:
+    """Return whether an outcome is the count of a play, or its points, which have places of their own."""
+    return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
 
 
 def _pips(told: Told, game: Game | None) -> tuple[int, int] | None:

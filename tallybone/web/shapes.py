@@ -92,7 +92,7 @@ class ToldShown:
 
 @dataclass(frozen=True, slots=True)
 class PlayShown:
-    """An action of a hand; *pips* are those of the tile as it lies (W, E), *sum* is its count."""
+    """An action of a hand; *pips* are those of the tile as it lies (W, E), *sum* is its count, *what* all else."""
 
     seq: int
     kind: str
@@ -101,6 +101,7 @@ class PlayShown:
     points: int
     sum: str | None
     words: str
+    what: str
     irregular: str | None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from engine.phrases import phrase
 from tallybone.live_camera import Camera, Shown
 from tallybone.live_game import Display, Now
 from tallybone.session import Session
@@ -12,7 +13,7 @@ from tallybone.sitting import Happened
 from tallybone.web.hub import Hub
 from tallybone.web.pictures import Taken
 
-_GOES_ON = "the match goes on"
+_GOES_ON = phrase("the match goes on")
 
 
 @dataclass(slots=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, is_dataclass, replace
 
 from engine import Game, HouseTally, Phase, ProblemKind, RowsTally, Seat, State, Weight, problem_with, turn
+from engine.phrases import Phrase, phrase
 from tallybone.inputs import Button, Press, event_of
 from tallybone.live_game import Now
 from tallybone.referee import Unclear
 from tallybone.referee.places import Places, is_at
 from tallybone.scoreboard import waits_for
+from tallybone.texts.translating import in_language
 from tallybone.web.layout_shown import layout_shown
 from tallybone.web.plain_text import names_of, plain
 from tallybone.web.plays import irregular_of, plays_of
@@ -71,9 +73,25 @@ def snapshot_of(now: Now, told: Sequence[ToldShown], story: Story, *, version: i
     )
 
 
-def as_json(snapshot: Snapshot) -> bytes:
-    """Return a snapshot as JSON; what is no ASCII is escaped, so that nothing in a name can harm it."""
-    return json.dumps(asdict(snapshot), allow_nan=False, separators=(",", ":")).encode("ascii")
+def as_json(shown: object, language: str = "en") -> bytes:
+    """Return a snapshot, or parts of one, as JSON with its sentences in a language.
+
+    What is no ASCII is escaped, so that nothing in a name can harm it.
+    """
+    return json.dumps(_said(shown, language), allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def _said(shown: object, language: str) -> object:
+    """Return what `json.dumps` takes."""
+    match shown:
+        case Phrase():
+            return plain(in_language(shown, language))
+        case tuple() | list():
+            return [_said(one, language) for one in shown]
+        case _ if is_dataclass(shown):
+            return {one.name: _said(getattr(shown, one.name), language) for one in fields(shown)}
+        case _:
+            return shown
 
 
 def can(state: State) -> CanShown:
@@ -148,7 +166,7 @@ def _question(asked: Unclear, places: Places) -> QuestionShown:
 
 def topic_of(asked: Unclear) -> str:
     """Return the topic of a question as pages know it."""
-    return plain(asked.topic)
+    return plain(str(asked.topic))
 
 
 def _last(plays: Sequence[PlayShown]) -> PlayShown | None:
@@ -157,7 +175,7 @@ def _last(plays: Sequence[PlayShown]) -> PlayShown | None:
 
 
 def _lost(now: Now) -> str | None:
-    return None if now.view is None or now.view.lost is None else plain(now.view.lost)
+    return None if now.view is None or now.view.lost is None else Phrase(plain(now.view.lost))
 
 
 def _problems(now: Now) -> tuple[str, ...]:
@@ -165,6 +183,6 @@ def _problems(now: Now) -> tuple[str, ...]:
     lost = _lost(now)
     own = (
         *(() if lost is None else (lost,)),
-        *(("the camera gives no pictures",) if now.eye == "no camera" else ()),
+        *((phrase("the camera gives no pictures"),) if now.eye == "no camera" else ()),
     )
     return tuple(plain(words) for words in (*own, *now.parts))[:_MOST_PROBLEMS]

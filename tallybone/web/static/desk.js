@@ -1,7 +1,7 @@
 // Sends what somebody puts right to the table, asks for the PIN where it is needed, and offers the way back.
 
 import { login } from "./login.js";
-import { say } from "./say.js";
+import { language, say } from "./say.js";
 
 // A second tap so soon after the first is the same tap.
 const ONE_TAP_MS = 400;
@@ -59,7 +59,7 @@ async function sent(asked) {
 }
 
 function post(asked) {
-  return fetch("/api/v1/actions", {
+  return fetch(`/api/v1/actions?lang=${language}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(asked),

@@ -1,5 +1,7 @@
 // Keeps the page up to date over a WebSocket: begins again by itself, and says whether what is shown is live.
 
+import { language } from "./say.js";
+
 const SILENT_MS = 8000;
 const ANSWER_MS = 4000;
 const FIRST_WAIT_MS = 500;
@@ -29,7 +31,7 @@ class Follower {
 
   open() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}/api/v1/live`);
+    const socket = new WebSocket(`${scheme}://${location.host}/api/v1/live?lang=${language}`);
     this.socket = socket;
     this.listen();
     socket.addEventListener("message", (event) => this.socket === socket && this.came(event.data));
@@ -59,7 +61,7 @@ class Follower {
   async check() {
     const socket = this.socket;
     try {
-      const answer = await fetch("/api/v1/state", { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
+      const answer = await fetch(`/api/v1/state?lang=${language}`, { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const snapshot = await answer.json();
       if (this.socket !== socket) return;

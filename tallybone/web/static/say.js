@@ -12,12 +12,13 @@ document.documentElement.lang = language;
 
 // Waited for, so that no module ever shows a text in the wrong language first.
 const texts = await fetched(language);
-const plurals = new Intl.PluralRules(language);
+// As the program has them: in Portuguese nothing counts like many.
+const plurals = new Intl.PluralRules(language === "pt" ? "pt-PT" : language);
 
 /**
  * Return a text in the language of the page; {names} in it are filled in.
  *
- * Where a text has plural forms, the catalogue says by which of its values one is chosen.
+ * Where a text has plural forms, its value `number` says which.
  */
 export function say(english, values = {}) {
   const known = Object.hasOwn(texts, english) ? texts[english] : english;
@@ -57,7 +58,7 @@ export function speak(code) {
 
 function formOf(known, values) {
   if (typeof known === "string") return known;
-  return known[plurals.select(Number(values[known.by]))] ?? known.other;
+  return known[plurals.select(Number(values.number))] ?? known.other;
 }
 
 function chosenLanguage() {

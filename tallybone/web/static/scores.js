@@ -52,7 +52,7 @@ function aboutOf(player) {
   const parts = [];
   if (player.team !== null && player.team !== undefined) parts.push(say("team {team}", { team: player.team + 1 }));
   if (player.tiles !== null) {
-    parts.push(say("{tiles} tiles", { tiles: player.tiles }));
+    parts.push(say("{number} tiles", { number: player.tiles }));
   }
   if (player.turn) parts.unshift(say("turn"));
   return parts.join(" · ");
@@ -72,16 +72,8 @@ function lastOf(last) {
   const isScored = last.points !== null && last.points !== 0;
   const points = isScored ? make("strong", { class: "points" }, say("+{points}", { points: last.points })) : null;
   const sum = last.sum ? make("p", { class: "sum" }, make("span", {}, last.sum), points) : null;
-  box.append(foreign(wordsOf(last), { class: "what" }));
+  box.append(foreign(last.what, { class: "what" }));
   if (sum !== null) box.append(sum);
   else if (points !== null) box.append(make("p", { class: "sum" }, points));
   return box;
-}
-
-/** Return the words of a play without the sum, which stands below them in large figures. */
-function wordsOf(last) {
-  const summed = `: ${last.sum}`;
-  const at = last.sum ? last.words.indexOf(summed) : -1;
-  if (at < 0) return last.words;
-  return last.words.slice(0, at) + last.words.slice(at + summed.length).replace(/^, scores -?\d+/, "");
 }

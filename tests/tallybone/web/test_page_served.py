@@ -80,6 +80,39 @@ def test_the_texts_of_a_language_are_given_once_and_then_kept(anybody: httpx.Cli
     assert again.content == b""
 
 
+def test_each_viewer_reads_the_table_in_his_own_language(table: TrueTable, anybody: httpx.Client) -> None:
+    url = table.page.url.replace("http", "ws") + f"{API}/live?lang=es"
+    with connect(url, compression=None, proxy=None) as socket, viewer(table) as other:
+        spanish, english = told(socket), told(other)
+    assert english["last"]["words"] == "Ben plays 4-1: 4 + 4 = 8"  # type: ignore[index]  # JSON
+    assert spanish["last"]["words"] == "Ben juega 4-1: 4 + 4 = 8"  # type: ignore[index]
+    assert spanish["last"]["what"] == "Ben juega 4-1"  # type: ignore[index]
+    assert spanish["waits_for"] == "Ann: juega o roba"
+    assert anybody.get(f"{API}/state?lang=es").json() == {key: one for key, one in spanish.items() if key != "type"}
+    assert totals(spanish) == totals(english)
+
+
+def test_no_sentence_of_the_table_stays_english_elsewhere(anybody: httpx.Client) -> None:
+    def sentences(language: str) -> list[str]:
+        told_so_far = anybody.get(f"{API}/events?lang={language}").json()
+        plays = anybody.get(f"{API}/plays?hand=1&lang={language}").json()
+        shown = anybody.get(f"{API}/state?lang={language}").json()
+        return [*(one["words"] for one in (*told_so_far, *plays)), shown["waits_for"], shown["eye"]["words"]]
+
+    english = sentences("en")
+    assert len(english) > 20
+    for language in ("es", "pt", "fr"):
+        same = {one for one, other in zip(english, sentences(language), strict=True) if one == other}
+        assert same == set()
+
+
+def test_what_is_refused_is_refused_in_the_language_of_who_asked(insider: httpx.Client) -> None:
+    action = {"action": {"type": "press", "button": "knock", "seat": 9}}
+    answer = insider.post(f"{API}/actions?lang=fr", json=action)
+    assert answer.json() == {"error": "personne n'est à la place 9"}
+    assert insider.post(f"{API}/actions?lang=../x", json=action).json() == {"error": "nobody sits on seat 9"}
+
+
 def test_there_are_no_texts_of_a_language_that_nobody_wrote(anybody: httpx.Client) -> None:
     assert anybody.get(f"{API}/texts/de").status_code == 422
 

@@ -1,0 +1,78 @@
+"""Every text that page and program can say, found in their sources by the calls that say it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+from vision import perception
+
+ROOT = Path(__file__).parents[3]
+STATIC = ROOT / "tallybone" / "web" / "static"
+_PACKAGES = ("engine", "tallybone")
+_SAID = re.compile(r"\b(?:say|later)\(\s*(\"(?:[^\"\\]|\\.)*\")")
+
+
+def every_text() -> frozenset[str]:
+    """The keys of all texts."""
+    return frozenset((*of_programs(), *of_scripts(), *of_pages(), *of_the_eye()))
+
+
+def of_programs() -> Iterator[str]:
+    """What Python says: `phrase("...")`, and the form for many of `plural("...", "...")`."""
+    for package in _PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield from _said_in(path)
+
+
+def _said_in(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("phrase", "plural"):
+            key = node.args[0 if node.func.id == "phrase" else 1]
+            where = f"{path.relative_to(ROOT)}:{node.lineno}"
+            if isinstance(key, ast.Constant):
+                yield str(key.value)
+            else:
+                assert path.name == "phrases.py", f"{where}: a text that nobody can translate"
+
+
+def of_scripts() -> Iterator[str]:
+    """What the page's scripts say: `say("...")`, and what they mark to be said by `later("...")`."""
+    for path in sorted(STATIC.glob("*.js")):
+        yield from (json.loads(found) for found in _SAID.findall(path.read_text()))
+
+
+def of_pages() -> Iterator[str]:
+    """What stands in the page itself, marked with `data-say` or `data-say-in`."""
+    for path in sorted(STATIC.glob("*.html")):
+        reader = _Reader()
+        reader.feed(path.read_text())
+        yield from reader.found
+
+
+def of_the_eye() -> Iterator[str]:
+    """What the eye says, which knows nothing of phrases: the table makes them of it."""
+    yield from (perception._LOST, perception._TOO_FAR)
+
+
+class _Reader(HTMLParser):
+    """Collects the texts that are marked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._is_said = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self._is_said = "data-say" in given
+        self.found += [given[name] or "" for name in (given.get("data-say-in") or "").split()]
+
+    def handle_data(self, data: str) -> None:
+        if self._is_said and data.strip():
+            self.found.append(data)
+        self._is_said = False
