@@ -1,11 +1,13 @@
-"""What one picture of the whole set does for hard looks: halves that are misread in games before and after.
+"""What one picture of the whole set does: halves that are misread in games before and after.
 
-    python benchmarks/bench_enrol.py [--looks 60] [--hardest 10] [--games 10]
+    python benchmarks/bench_enrol.py --unseen [--games 10]                        # pips of kinds that nobody taught
+    python benchmarks/bench_enrol.py [--looks 60] [--hardest 10] [--games 10]      # hard ones of those that were taught
     python benchmarks/bench_enrol.py --chosen 5,17,41      # these looks, without the search
 
-The looks: sets to double-six, -nine and -twelve whose numbers are numerals, rings, or little unlike the face; of the
-first sixty, those of which the shipped eye misreads most in three tables each. Then other tables are read before and
-after the picture of the whole set, both times with the set told. No seed is one that the classifiers learned from.
+The hard looks: sets to double-six, -nine and -twelve whose numbers are numerals, rings, or little unlike the face; of
+the first sixty, those of which the shipped eye misreads most in three tables each. The unseen ones: `unseen_looks`.
+Then other tables are read before and after the picture of the whole set, both times with the set told. No seed is one
+that the classifiers learned from.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.unseen_looks import unseen_looks
 from calibration.tile_set_learn import learn_set
 from tests.vision.whole_set import draw_whole_set
 from vision.heads import UP
@@ -49,6 +52,7 @@ class Look:
     seed: int
     max_pips: int
     tile: TileLook
+    name: str = "hard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +88,16 @@ def main() -> None:
     parser.add_argument("--hardest", type=int, default=10)
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--chosen", help="seeds of looks")
+    parser.add_argument("--unseen", action="store_true")
     given = parser.parse_args()
     cv2.setNumThreads(1)
     reader = load_reader()
-    looks = (
-        [_look(int(seed)) for seed in given.chosen.split(",")]
-        if given.chosen
-        else _hardest(reader, given.looks, given.hardest)
-    )
+    if given.unseen:
+        looks = [Look(seed, highest, tile, name) for seed, (name, highest, tile) in enumerate(unseen_looks(), 10_000)]
+    elif given.chosen:
+        looks = [_look(int(seed)) for seed in given.chosen.split(",")]
+    else:
+        looks = _hardest(reader, given.looks, given.hardest)
     before, after = Misread(), Misread()
     for look in looks:
         was, now = _enrolled(replace(reader, max_pips=look.max_pips), look, given.games)
@@ -177,7 +183,7 @@ def _enrolled(reader: Reader, look: Look, games: int) -> tuple[Misread, Misread]
         table = draw_game(look, rng)
         rendered = render(table, rng)
         before, after = before + _read(reader, table, rendered), after + _read(own, table, rendered)
-    print(f"look {look.seed}, double-{look.max_pips}: before {before}, after {after}", flush=True)
+    print(f"{look.name} {look.seed}, double-{look.max_pips}: before {before}, after {after}", flush=True)
     return before, after
 
 

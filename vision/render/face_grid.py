@@ -6,15 +6,18 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.render.look_types import Bgr, TileLook
+from vision.render.look_types import Bgr, Outline, TileLook
 from vision.render.patterns import Points, largest_radius, pip_centers
 
 Plane = NDArray[np.floating[Any]]
 
 _PAD_PX = 3
+# Outlines of pips are drawn with so many pixels for one.
+_FINER = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,8 +126,8 @@ class Spots:
     sharp: float
 
 
-def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float) -> Spots:
-    """Return the pixels around pips at *places_mm*."""
+def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float, outline: Outline = ()) -> Spots:
+    """Return the pixels around pips at *places_mm*, which are round unless they have an *outline*, in their radii."""
     height, width = grid.alpha.shape
     sharp = radius_mm * grid.scale
     side = min(2 * math.ceil(sharp + 1) + 1, height)
@@ -140,6 +143,17 @@ def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float) -> Spots:
         x,
         y,
         distance,
-        disc(distance, 1.0, sharp),
+        _outlined(x, y, outline, sharp) if outline else disc(distance, 1.0, sharp),
         sharp,
     )
+
+
+def _outlined(x: Plane, y: Plane, outline: Outline, sharp: float) -> Plane:
+    """Return the anti-aliased cover of pips of another shape, shape (N, K, K)."""
+    cover = np.empty((len(x), y.shape[1], x.shape[2]), np.float32)
+    for at, corner in enumerate(zip(x[:, 0, 0].tolist(), y[:, 0, 0].tolist(), strict=True)):
+        fine = np.zeros((_FINER * cover.shape[1], _FINER * cover.shape[2]), np.uint8)
+        corners = (np.array(outline) - corner) * (sharp * _FINER) + (_FINER - 1) / 2
+        cv2.fillPoly(fine, [np.round(corners).astype(np.int32)], (255,))
+        cover[at] = cv2.resize(fine, cover.shape[:0:-1], interpolation=cv2.INTER_AREA) / np.float32(255)
+    return cover

@@ -41,7 +41,7 @@ def _paint_pips(face: Plane, grid: FaceGrid, look: TileLook, pips: int, half: in
     if pips == 0:
         return
     if (pips, half) not in grid.spots:
-        grid.spots[pips, half] = spots_of(grid, *pip_places_mm(look, pips, half))
+        grid.spots[pips, half] = spots_of(grid, *pip_places_mm(look, pips, half), look.pip_outline)
     spots = grid.spots[pips, half]
     side = spots.x.shape[2]
     part = np.empty((3, pips, side, side), face.dtype)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from vision.render.patterns import MAX_PIPS
 
 Bgr = tuple[float, float, float]
+Outline = tuple[tuple[float, float], ...]
 
 
 class PipKind(StrEnum):
@@ -62,6 +63,7 @@ class TileLook:
         pip_radius: Half units (the half spans -1 to 1); many pips are made smaller so that they stay apart.
         pip_spread: Factor on the distance of pips from the middle of the half.
         pip_depth: Strength of the shading in pips, 0 to 1.
+        pip_outline: Corners of a pip that is not round, none of them farther than 1 from its middle, in pip radii.
         bar_length: Fraction of the width of the tile.
         bevel_depth: Strength of the shading of the rounded edge, 0 to 1.
         crease: How much the very edge of the face is darkened, 0 to 1.
@@ -85,6 +87,7 @@ class TileLook:
     pip_radius: float = 0.19
     pip_spread: float = 1.0
     pip_depth: float = 0.5
+    pip_outline: Outline = ()
     bar_kind: BarKind = BarKind.GROOVE
     bar_bgr: Bgr = (25.0, 25.0, 25.0)
     bar_length: float = 0.8

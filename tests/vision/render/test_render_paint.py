@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tests.vision.render.flat import EVEN, GREEN, RED
 from vision.reading import Face, Join
 from vision.render.layouts import draw_scene
-from vision.render.look_types import CameraLook, LightLook
+from vision.render.look_types import CameraLook, LightLook, TileLook
 from vision.render.looks import CLASSIC
 from vision.render.paint import Rendered, render
 from vision.render.patterns import MAX_PIPS
@@ -81,6 +81,17 @@ def test_as_many_pips_are_painted_as_the_truth_says(pips: int) -> None:
     rendered = _render(_flat_scene(PlacedTile((pips, 0), (0.0, 0.0), 0.3), camera=camera))
     spots = (rendered.image.min(axis=-1) > 100).astype(np.uint8)
     assert cv2.connectedComponents(spots)[0] - 1 == pips
+
+
+def test_pips_of_another_shape_cover_what_lies_within_their_outline() -> None:
+    camera = CameraLook(320, 240, px_per_mm=8.0)
+
+    def area_px(look: TileLook) -> int:
+        scene = Scene((PlacedTile((5, 0), (0.0, 0.0), 0.3),), look, GREEN, EVEN, camera)
+        return int((_render(scene).image.min(axis=-1) > 100).sum())
+
+    square = ((-0.7, -0.7), (0.7, -0.7), (0.7, 0.7), (-0.7, 0.7))
+    assert area_px(replace(RED, pip_outline=square)) / area_px(RED) == pytest.approx(1.96 / math.pi, rel=0.08)
 
 
 def test_corners_run_clockwise_from_the_top_left() -> None:
