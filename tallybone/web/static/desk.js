@@ -1,7 +1,7 @@
 // Sends what somebody puts right to the table, asks for the PIN where it is needed, and offers the way back.
 
-import { login } from "./login.js";
-import { language, say } from "./say.js";
+import { send } from "./api.js";
+import { say } from "./say.js";
 
 // A second tap so soon after the first is the same tap.
 const ONE_TAP_MS = 400;
@@ -24,19 +24,14 @@ export class Desk {
   async act(action, said, version = this.shown().version) {
     if (this.isBusy || performance.now() - this.doneAt < ONE_TAP_MS) return;
     this.isBusy = true;
-    try {
-      const answer = await sent({ action, if_version: version });
-      if (answer !== null) this.tell(answer.status, await answer.json().catch(() => ({})), action, said);
-    } catch {
-      this.toast.failed(say("The table cannot be reached. Nothing was changed."));
-    } finally {
-      Object.assign(this, { isBusy: false, doneAt: performance.now() });
-    }
+    const answer = await send("actions", { action, if_version: version });
+    if (answer !== null) this.tell(answer.status, answer.told, action, said);
+    Object.assign(this, { isBusy: false, doneAt: performance.now() });
   }
 
   tell(status, told, action, said) {
     if (status !== 200) {
-      this.toast.failed(told.error ?? (status === 409 ? say("The table has moved on. Look again.") : say("That was refused. Nothing was changed.")));
+      this.toast.failed(told.error);
       return;
     }
     // A new hand is no action of a player: what takes it back is the button.
@@ -49,19 +44,4 @@ export class Desk {
     this.doneAt = -ONE_TAP_MS;
     return this.act(back, say("Taken back."), version);
   }
-}
-
-/** Send what is asked, after the PIN if that is missing; return the answer, null where somebody thought better of it. */
-async function sent(asked) {
-  const answer = await post(asked);
-  if (answer.status !== 401) return answer;
-  return (await login()) ? post(asked) : null;
-}
-
-function post(asked) {
-  return fetch(`/api/v1/actions?lang=${language}`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(asked),
-  });
 }

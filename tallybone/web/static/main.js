@@ -7,6 +7,8 @@ import { byId, foreign, keep, make, write } from "./dom.js";
 import { showLanguages } from "./languages.js";
 import { listenToKeys, showLayout } from "./layout.js";
 import { follow, Link } from "./link.js";
+import { showLobby } from "./lobby.js";
+import { registerMatchView } from "./match_view.js";
 import { openPlay } from "./play_sheet.js";
 import { showPlays } from "./plays.js";
 import { showScores } from "./scores.js";
@@ -29,12 +31,14 @@ class Page {
     fillIn(document);
     this.camera = new CameraView(() => this.link === Link.LIVE);
     this.voice = new Voice();
-    this.desk = this.isDisplay ? null : new Desk(new Toast(), () => this.snapshot);
+    this.toast = this.isDisplay ? null : new Toast();
+    this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
     if (!this.isDisplay) this.listen();
     // What has a least size on the screen is drawn anew on another, and where it was hidden.
     const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay));
     window.addEventListener("resize", drawAnew);
     view("table", { title: () => say("Table"), show: drawAnew });
+    this.matches = this.isDisplay ? null : registerMatchView(this.toast, () => this.snapshot);
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }
@@ -61,7 +65,9 @@ class Page {
     showScores(snapshot, this.tapped(openSeat));
     showQuestion(snapshot, this.desk);
     showLayout(snapshot, this.tapped(openPlay));
+    showLobby(snapshot);
     if (!this.isDisplay) {
+      this.matches.follow(snapshot);
       showPlays(snapshot, this.tapped(openPlay));
       showControls(snapshot, this.desk);
       this.camera.show(snapshot);

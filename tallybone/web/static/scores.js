@@ -20,6 +20,7 @@ export function showScores(snapshot, onSeat) {
 }
 
 function gameOf(match) {
+  if (match.game === "") return "Tallybone";
   return match.target === null ? match.game : say("{game} to {target}", { game: match.game, target: match.target });
 }
 

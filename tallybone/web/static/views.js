@@ -25,7 +25,8 @@ export function view(name, { title, show = () => {}, hide = () => {}, under = na
 
 /** Show what the address says, now and whenever it changes. */
 export function followAddress() {
-  for (const { name, title, under } of known.values()) {
+  for (const { name, title, under, root } of known.values()) {
+    root.hidden = true;
     if (under === name) byId("nav").append(make("li", {}, make("a", { href: addressOf(name), id: `nav-${name}` }, title())));
   }
   window.addEventListener("hashchange", () => turn(true));

@@ -14,7 +14,18 @@ from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parents[2] / "vendor" / "axe-core" / "axe.min.js"
-__all__ = ["AXE", "PATIENCE_MS", "Browser", "Viewer", "WebSocketRoute", "chromium", "looking", "play", "served"]
+__all__ = [
+    "AXE",
+    "PATIENCE_MS",
+    "Browser",
+    "Viewer",
+    "WebSocketRoute",
+    "chromium",
+    "looking",
+    "play",
+    "served",
+    "visiting",
+]
 
 PATIENCE_MS = 30_000
 """A busy machine is slow; a page that is right is so in the end."""
@@ -98,6 +109,16 @@ def looking(
     browser: Browser, table: TrueTable, size: tuple[int, int] = (360, 740), *, path: str = "/", scheme: str = "light"
 ) -> Iterator[Viewer]:
     """Yield somebody who looks at the page of a table, with a screen of so many pixels."""
+    with visiting(browser, table.page.url.rstrip("/") + path, size, scheme=scheme) as viewer:
+        viewer.page.locator(".player").first.wait_for()
+        yield viewer
+
+
+@contextmanager
+def visiting(
+    browser: Browser, address: str, size: tuple[int, int] = (360, 740), *, scheme: str = "light"
+) -> Iterator[Viewer]:
+    """Yield somebody who looks at an address, whether or not a match is played there."""
     width, height = size
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
@@ -107,9 +128,8 @@ def looking(
     viewer.page.on("console", lambda said: viewer.complaints.append(said.text) if said.type == "error" else None)
     viewer.page.on("pageerror", lambda error: viewer.complaints.append(str(error)))
     viewer.page.on("response", lambda answer: viewer.bytes_by_path.setdefault(answer.url, 0))
-    viewer.page.goto(table.page.url.rstrip("/") + path, wait_until="domcontentloaded")
+    viewer.page.goto(address, wait_until="domcontentloaded")
     viewer.page.locator("html[data-link=live]").wait_for(state="attached")
-    viewer.page.locator(".player").first.wait_for()
     try:
         yield viewer
     finally:

@@ -1,0 +1,15 @@
+// Which game is played: each with what it is called elsewhere and what it is.
+
+import { make } from "./dom.js";
+import { say } from "./say.js";
+
+/** Return the list of games; *choose* is called with another one. */
+export function gameField(games, chosen, choose) {
+  const rows = games.map(({ game, elsewhere, what }) => {
+    const box = make("input", { type: "radio", name: "game", value: game, checked: game === chosen, id: `game-${game}` });
+    box.addEventListener("change", () => choose(game));
+    const words = make("span", {}, make("strong", {}, say(game)), ` (${elsewhere}) `, make("small", { class: "about" }, say(what)));
+    return make("label", { class: "game", for: `game-${game}` }, box, words);
+  });
+  return make("fieldset", { class: "part games" }, make("legend", {}, say("Game")), ...rows);
+}

@@ -1,0 +1,115 @@
+// The view of matches: the one that is played, the one that was left, the usual one again, and a new one.
+
+import { read, send } from "./api.js";
+import { button, foreign, make, write } from "./dom.js";
+import { MatchForm } from "./match_form.js";
+import { say } from "./say.js";
+import { goTo, view } from "./views.js";
+
+/** Register the view; what was done is said on *toast*, and *shown* returns the snapshot that is shown. */
+export function registerMatchView(toast, shown) {
+  const here = new MatchView(toast, shown);
+  view("match", { title: () => say("Match"), show: (root) => here.show(root), hide: () => here.hide() });
+  return here;
+}
+
+class MatchView {
+  constructor(toast, shown) {
+    Object.assign(this, { toast, shown, root: null, games: null, phase: null });
+  }
+
+  /** Show what can be done now. */
+  async show(root) {
+    this.root = root;
+    this.phase = this.shown()?.match.phase ?? null;
+    if (root.childElementCount === 0) root.append(make("h2", {}, say("Match")), make("p", { class: "about" }, say("Asking the table")));
+    try {
+      this.games ??= await read("games");
+      const offered = await read("match");
+      if (this.root === root) this.draw(offered);
+    } catch (error) {
+      root.replaceChildren(make("h2", {}, say("Match")), make("p", { class: "wrong", role: "alert" }, error.message));
+    }
+  }
+
+  hide() {
+    this.root = null;
+  }
+
+  /** Take a snapshot: where a match has begun or ended meanwhile, other things can be done. */
+  follow(snapshot) {
+    const isNew = (snapshot.match.phase === "lobby") !== (this.phase === "lobby") || snapshot.match.over !== this.isOver;
+    Object.assign(this, { isOver: snapshot.match.over });
+    if (this.root !== null && isNew) this.show(this.root);
+    this.phase = snapshot.match.phase;
+  }
+
+  draw({ playing, over, usual, left }) {
+    const parts = [make("h2", {}, say("Match"))];
+    if (playing) parts.push(this.played(over));
+    if (!playing && left !== null) parts.push(this.left(left));
+    if ((!playing || over) && usual !== null) parts.push(this.again(usual));
+    if (!playing || over) parts.push(new MatchForm(this.games, usual, () => this.begun()).root);
+    this.root.replaceChildren(...parts);
+  }
+
+  played(isOver) {
+    const { match, players } = this.shown();
+    const heading = isOver ? say("This match is over") : say("A match is being played");
+    const end = button(say("End this match"), () => this.end(), { id: "end-match", class: "danger" });
+    const back = button(say("To the table"), () => goTo("table"));
+    const hint = isOver ? null : make("p", { class: "about" }, say("A match that is ended can go on another time."));
+    return card(heading, scoreOf(match.game, players.map((one) => [one.name, one.total])), hint, make("div", { class: "row" }, back, end));
+  }
+
+  left({ game, players, totals, left_at: at }) {
+    const when = new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    const go = button(say("Go on with it"), () => this.goOn(), { id: "go-on", class: "primary" });
+    const scores = scoreOf(game, players.map((name, seat) => [name, totals[seat]]));
+    return card(say("A match was left"), scores, make("p", { class: "about" }, say("Left {when}. Lay the tiles as they lay, or go on with the next hand.", { when })), make("div", { class: "row" }, go));
+  }
+
+  again(usual) {
+    const target = usual.options.target;
+    const words = target === undefined ? say(usual.game) : say("{game} to {target}", { game: usual.game, target });
+    const begin = button(say("Begin it again"), (event) => this.begin(usual, event.target), { id: "again", class: "primary" });
+    const who = make("p", {}, words, ": ", ...usual.players.flatMap((name, seat) => [seat === 0 ? "" : ", ", foreign(name)]));
+    return card(say("As usual"), who, make("p", { class: "wrong", role: "alert" }), make("div", { class: "row" }, begin));
+  }
+
+  async begin(usual, pressed) {
+    pressed.disabled = true;
+    const answer = await send("match", usual);
+    pressed.disabled = false;
+    if (answer?.isDone) this.begun();
+    else if (answer !== null) write(pressed.closest(".card").querySelector(".wrong"), answer.told.error);
+  }
+
+  begun() {
+    this.toast.done(say("The match begins. The table shows its new PIN."));
+    goTo("table");
+  }
+
+  async goOn() {
+    const answer = await send("match/goes_on");
+    if (answer?.isDone) {
+      this.toast.done(say("The match goes on."));
+      goTo("table");
+    } else if (answer !== null) this.toast.failed(answer.told.error);
+  }
+
+  async end() {
+    const answer = await send("match/end");
+    if (answer?.isDone) this.toast.done(say("The match is ended."), this.isOver ? null : () => this.goOn());
+    else if (answer !== null) this.toast.failed(answer.told.error);
+  }
+}
+
+function card(heading, ...children) {
+  return make("section", { class: "card" }, make("h3", {}, heading), ...children);
+}
+
+function scoreOf(game, scores) {
+  const ones = scores.map(([name, total]) => make("li", {}, foreign(name), " ", make("strong", {}, String(total))));
+  return make("div", { class: "row" }, make("strong", { class: "game-name" }, say(game)), make("ul", { class: "row scores-in-a-row" }, ...ones));
+}

@@ -1,0 +1,110 @@
+// What can be agreed on in a game, as fields of a form: each option explained, with what it can be.
+
+import { button, make } from "./dom.js";
+import { say, sentence } from "./say.js";
+
+const SETS = [6, 9, 12, 15, 18];
+const NONE = "none";
+const IS_TYPED = ["number", "players", "deal"];
+/** The group of buttons for several options at once. */
+export const VARIATIONS = "variations";
+
+/**
+ * Return a group of options that can be opened.
+ *
+ * @param group What they are about.
+ * @param options Those of the group that say something in this game.
+ * @param at {valueOf(key), usualOf(key), faultOf(key), change(key, text), typed(key, text)}.
+ * @param isOpen Whether it is open.
+ */
+export function optionGroup(group, options, at, isOpen) {
+  const changed = options.filter((one) => at.valueOf(one.key) !== at.usualOf(one.key)).length;
+  const count = changed === 0 ? null : make("span", { class: "changed" }, say("{count} changed", { count: changed }));
+  const summary = make("summary", {}, sentence(say(group), []), count);
+  const open = isOpen || options.some((one) => at.faultOf(one.key) !== null);
+  return make("details", { class: "group", open, "data-group": group }, summary, ...options.map((one) => optionField(one, at)));
+}
+
+/** Return the field of an option, with what is wrong with it below it. */
+export function optionField(option, at) {
+  const { key } = option;
+  const [value, usual, fault] = [at.valueOf(key), at.usualOf(key), at.faultOf(key)];
+  const change = IS_TYPED.includes(option.kind) ? at.typed : at.change;
+  const control = CONTROLS[option.kind](option, value, (text) => change(key, text));
+  const hints = [hintOf(option), value === usual ? null : say("usually {value}", { value: wordsOf(option, usual) })].filter(Boolean);
+  control.id = `option-${key}`;
+  return field({ control, label: sentence(say(option.meaning), []), hint: hints.join("; "), fault });
+}
+
+/** Return a control with its label, a hint and what is wrong with it. */
+export function field({ control, label, hint = "", fault = null }) {
+  const said = [];
+  const below = [];
+  if (hint !== "") {
+    said.push(`${control.id}-hint`);
+    below.push(make("small", { id: said.at(-1), class: "about" }, hint));
+  }
+  if (fault !== null) {
+    said.push(`${control.id}-wrong`);
+    below.push(make("small", { id: said.at(-1), class: "wrong" }, fault));
+    control.setAttribute("aria-invalid", "true");
+  }
+  if (said.length > 0) control.setAttribute("aria-describedby", said.join(" "));
+  const isSwitch = control.type === "checkbox";
+  const name = make("label", { for: control.id, class: isSwitch ? "switch" : null }, ...(isSwitch ? [control] : []), label);
+  return make("div", { class: "field" }, name, ...(isSwitch ? [] : [control]), ...below);
+}
+
+function hintOf({ kind, allowed, none }) {
+  if (kind === "number" && none !== null) return say("nothing: {none}", { none: say(none) });
+  return kind === "players" || kind === "deal" ? say(allowed) : "";
+}
+
+function wordsOf(option, value) {
+  const meaning = option.choices.find((one) => one.value === value)?.meaning;
+  if (value === NONE && option.none !== null) return say(option.none);
+  return meaning === undefined ? say(value) : say(meaning);
+}
+
+const CONTROLS = {
+  choice: ({ choices }, value, change) => select(choices.map((one) => [one.value, say(one.meaning)]), value, change),
+  yes_no: (option, value, change) => {
+    const box = make("input", { type: "checkbox", checked: value === "yes" });
+    box.addEventListener("change", () => change(box.checked ? "yes" : "no"));
+    return box;
+  },
+  number: ({ least, most }, value, change) => {
+    const attributes = { type: "number", step: 1, min: least, max: most, inputmode: "numeric", value: value === NONE ? "" : value };
+    return listened(make("input", attributes), (text) => change(text === "" ? NONE : text));
+  },
+  set: (option, value, change) => {
+    const sizes = SETS.includes(Number(value)) ? SETS : [Number(value), ...SETS];
+    return select(sizes.map((pips) => [String(pips), setName(pips)]), value, change);
+  },
+  players: (option, value, change) => listened(make("input", { type: "text", maxlength: 20, value }), change),
+  deal: (option, value, change) => listened(make("input", { type: "text", maxlength: 60, value }), change),
+};
+
+/** Return what a set is called, by its highest double. */
+export function setName(pips) {
+  return say("double-{pips}", { pips });
+}
+
+/** Return a list to choose from; *choices* are values with their words. */
+export function select(choices, value, change) {
+  const list = make("select", {}, ...choices.map(([own, words]) => make("option", { value: own, selected: own === value }, words)));
+  list.addEventListener("change", () => change(list.value));
+  return list;
+}
+
+/** Return buttons for names under which several options are known, behind a line that opens them. */
+export function variations(shown, choose, isOpen) {
+  const ones = shown.map((one) => button(sentence(say(one.meaning), []), () => choose(one.key, one.value), { class: "choice" }));
+  const summary = make("summary", {}, say("Known variations"));
+  return make("details", { class: "group", open: isOpen, "data-group": VARIATIONS }, summary, make("div", { class: "row" }, ...ones));
+}
+
+function listened(input, change) {
+  input.addEventListener("change", () => change(input.value.trim()));
+  return input;
+}

@@ -1,0 +1,62 @@
+// Who plays, in the order in which they sit: names that can be typed, moved, added and taken out.
+
+import { button, make } from "./dom.js";
+import { say } from "./say.js";
+
+const MOST_NAME = 40;
+
+/**
+ * Return the list of players.
+ *
+ * @param now Returns their names, by seat: what is typed is known before the list is made anew.
+ * @param seats {least, most} that can play.
+ * @param fault What is wrong, or null.
+ * @param at {typed(players), change(players, {seat, part})}: a name was typed; the list is another, and where the focus is then.
+ */
+export function seatsField(now, { least, most }, fault, at) {
+  const players = now();
+  const up = (seat) => now().with(seat, now()[seat - 1]).with(seat - 1, now()[seat]);
+  const rows = players.map((name, seat) => {
+    const input = make("input", { type: "text", maxlength: MOST_NAME, value: name, autocomplete: "off", "data-seat": seat });
+    input.setAttribute("aria-label", say("Name at seat {seat}", { seat: seat + 1 }));
+    input.setAttribute("aria-describedby", fault === null ? "seats-hint" : "seats-hint seats-wrong");
+    if (fault !== null) input.setAttribute("aria-invalid", "true");
+    input.addEventListener("change", () => at.typed(now().with(seat, input.value.trim())));
+    const move = key("up", "↑", say("Move {name} up", { name }), seat > 0, () => at.change(up(seat), { seat: seat - 1, part: "up" }));
+    const out = key("out", "✕", say("Take {name} out", { name }), players.length > least, () =>
+      at.change(now().toSpliced(seat, 1), { seat: Math.max(0, seat - 1), part: "name" }),
+    );
+    return make("li", { class: "seat-row" }, make("span", { class: "seat-number", "aria-hidden": "true" }, String(seat + 1)), input, move, out);
+  });
+  const more = button(say("Add a player"), () => at.change([...now(), fresh(now())], { seat: now().length, part: "name" }), {
+    disabled: players.length >= most,
+  });
+  return make(
+    "fieldset",
+    { class: "part" },
+    make("legend", {}, say("Who plays")),
+    make("p", { class: "about", id: "seats-hint" }, say("In the order in which they sit: clockwise, beginning at the bottom of the camera's picture.")),
+    make("ol", { class: "seats" }, ...rows),
+    fault === null ? null : make("p", { class: "wrong", id: "seats-wrong" }, fault),
+    make("div", { class: "row" }, more),
+  );
+}
+
+/** Put the focus where somebody goes on after the list was made anew. */
+export function focusSeat(root, { seat, part }) {
+  const row = root.querySelectorAll(".seat-row")[seat];
+  const wanted = row?.querySelector(part === "name" ? "input" : `[data-part="${part}"]`);
+  (wanted?.disabled ? row.querySelector("input") : wanted)?.focus();
+}
+
+function key(part, sign, label, isOn, does) {
+  return button(sign, does, { class: "cross", "aria-label": label, disabled: !isOn, "data-part": part });
+}
+
+/** Return a name that nobody has yet. */
+function fresh(players) {
+  for (let number = players.length + 1; ; number += 1) {
+    const name = say("Player {number}", { number });
+    if (!players.includes(name)) return name;
+  }
+}
