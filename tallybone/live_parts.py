@@ -20,6 +20,7 @@ from hardware.config.config import (
     Shows,
 )
 from hardware.display.page import Page
+from hardware.kept import PartProblem
 from hardware.knock.classifier import Classifier
 from hardware.leds.patterns import Gain, TableState
 from hardware.open_parts import PartOpener
@@ -109,9 +110,9 @@ class LiveParts:
         self._parts.show(TableState(self._seats), Page(message=message))
 
     @property
-    def problems(self) -> tuple[str, ...]:
-        """What is wrong with each part that does not work, in words."""
-        return tuple(str(problem) for problem in self._parts.problems)
+    def problems(self) -> tuple[PartProblem, ...]:
+        """What is wrong with each part that does not work."""
+        return self._parts.problems
 
     def close(self) -> None:
         """Turn the lights off and let every part go."""

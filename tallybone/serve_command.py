@@ -15,6 +15,8 @@ from rich.console import Console
 
 from hardware.camera.open_device import open_device
 from hardware.config.errors import ConfigError
+from tallybone.doctor.machine import Machine
+from tallybone.doctor.machine_files import read_machine, run
 from tallybone.live_camera import Clock
 from tallybone.live_display import PlainDisplay
 from tallybone.table_camera import OpenDevice
@@ -35,6 +37,7 @@ class World:
         home: The user's folder.
         load: Gives what reads tiles of a set by its highest double.
         open_device: Opens a camera that is plugged in.
+        machine: Looks at the computer.
         pin: Of every match; None for a new one each time.
         told: Says whether the program is told to end.
     """
@@ -46,6 +49,7 @@ class World:
     home: Path = field(default_factory=Path.home)
     load: Callable[[int], Reader] = load_reader
     open_device: OpenDevice = open_device
+    machine: Callable[[], Machine] = lambda: read_machine(Path("/"), run)
     pin: str | None = None
     told: Callable[[], AbstractContextManager[Told]] = told_to_end
 

@@ -9,14 +9,17 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
+from fastapi import APIRouter
+
 from calibration.errors import CalibrationError
 from engine import EngineError
 from hardware.knock.classifier import Classifier
 from tallybone.calibration_file import load_calibration
+from tallybone.doctor.machine_files import room_in
 from tallybone.house import NAME as HOUSE_NAME
 from tallybone.house import HouseKept, MatchSetting
 from tallybone.live_calibration import stored_for
-from tallybone.live_parts import open_parts
+from tallybone.live_parts import open_parts, with_panel
 from tallybone.live_start import Game, new_game
 from tallybone.play_command import KEEP_BYTES
 from tallybone.recording.errors import RecordingError
@@ -26,7 +29,10 @@ from tallybone.serve_command import ServeWishes, World
 from tallybone.served_table import ServedTable, Setup
 from tallybone.table_camera import TableCamera
 from tallybone.table_file import USUAL_CAMERA, load_table
+from tallybone.table_health import CameraNow, Sources, TableHealth
 from tallybone.wall_clock import software, wall_time
+from tallybone.web.access import Access
+from tallybone.web.health import health_routes
 from tallybone.web.match_desk import MatchDesk
 from tallybone.web.matches import LeftShown, NewMatch, Offered, Table, match_routes
 from tallybone.web.plain_text import names_of
@@ -46,35 +52,41 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
         OSError: If its page cannot be served, or table.toml not be read.
     """
     at_table = load_table(wishes.config)
+    hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if wishes.has_panel else at_table.hardware
     source = wishes.camera or at_table.camera or USUAL_CAMERA
     recordings = default_folder(world.environment, world.home)
     folder = recordings if wishes.folder is None else wishes.folder
     house = HouseKept(recordings.parent / HOUSE_NAME)
     classifier, problem = _classifier(source, wishes, world)
-    desk = MatchDesk()
-    offers = _Offers(house, folder)
-    table = Table(desk=desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
+    desk, recorded = MatchDesk(), recording_pages(folder)
     with ExitStack() as stack:
-        recorded = recording_pages(folder)
-        page = TablePage(
-            wishes.at,
-            world.clock,
-            desk,
-            pin=world.pin,
-            more=lambda access: (match_routes(access, table), *recorded(access)),
-        )
-        stack.callback(page.close)
-        offers.page = page
         camera = TableCamera(source, world.clock, speed=wishes.speed, opener=world.open_device)
         stack.callback(camera.close)
         parts = open_parts(
-            at_table.hardware,
+            hardware,
             seats=_VIRTUAL_SEATS,
             clock=world.clock,
-            has_panel=wishes.has_panel,
+            has_panel=False,
             classifier=classifier,
         )
         stack.callback(parts.close)
+
+        def routes(access: Access, page: TablePage) -> tuple[APIRouter, ...]:
+            offers = _Offers(house, folder, page)
+            matches = Table(desk=desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
+            sources = Sources(
+                camera=lambda: _camera_now(camera, page),
+                hardware=hardware,
+                problems=lambda: parts.problems,
+                recording=lambda: page.recording,
+                machine=world.machine,
+                disk=lambda: room_in(folder),
+                clock=world.clock,
+            )
+            return match_routes(access, matches), health_routes(TableHealth(sources).now), *recorded(access)
+
+        page = TablePage(wishes.at, world.clock, desk, pin=world.pin, more=routes)
+        stack.callback(page.close)
         setup = Setup(
             camera=camera,
             parts=parts,
@@ -96,18 +108,17 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
 class _Offers:
     """Says what can be done at the table now; may be asked from any thread."""
 
-    def __init__(self, house: HouseKept, folder: Path) -> None:
-        self._house, self._folder = house, folder
-        self.page: TablePage | None = None
+    def __init__(self, house: HouseKept, folder: Path, page: TablePage) -> None:
+        self._house, self._folder, self._page = house, folder, page
 
     def now(self) -> Offered:
         """Return what can be done."""
-        page, house = self.page, self._house.house
+        house = self._house.house
         usual = house.usual or house.last
-        is_played = page is not None and page.is_played
+        is_played = self._page.is_played
         return Offered(
             playing=is_played,
-            over=page is not None and page.is_over,
+            over=self._page.is_over,
             usual=None if usual is None else _shown(usual),
             left=None if is_played else self._left(),
         )
@@ -131,6 +142,12 @@ class _Offers:
             totals=list(game.totals),
             left_at=at.isoformat(timespec="seconds"),
         )
+
+
+def _camera_now(camera: TableCamera, page: TablePage) -> CameraNow:
+    eye, seen_ns = page.camera_now
+    words = camera.words if eye is None else f"{camera.source}: {eye}"
+    return CameraNow(words, camera.problem, seen_ns)
 
 
 def _shown(setting: MatchSetting) -> NewMatch:

@@ -95,7 +95,7 @@ class ServedTable:
         setup.parts.came()  # what is pressed now means nothing
         setup.parts.rest(f"no match  {setup.page.pin_words}")
         own = (self._problem, setup.camera.problem)
-        problems = (*(words for words in own if words is not None), *setup.parts.problems)
+        problems = (*(words for words in own if words is not None), *(str(one) for one in setup.parts.problems))
         setup.page.rest(setup.camera.words, problems)
 
     def _play(self, wanted: MatchWanted, shown: Display, is_stopped: Callable[[], bool]) -> None:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeAlias
@@ -112,13 +113,28 @@ def read_device(path: str) -> Device:
 
 def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
     """Write a little into a folder, or where it would be made, and take it away again."""
-    there = next(one for one in (folder, *folder.parents) if one.is_dir())
+    room = room_in(folder, mounts)
+    if room.error:
+        return room
     try:
-        free = os.statvfs(there)
-        sync_ms = _sync_ms(there)
+        return replace(room, sync_ms=_sync_ms(_there(folder)))
     except OSError as error:
         return Disk(str(folder), error=error.strerror or str(error))
-    return Disk(str(folder), "", free.f_bavail * free.f_frsize, _kind_of(there.resolve(), _text(mounts)), sync_ms)
+
+
+def room_in(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
+    """Return what room there is for a folder, or where it would be made, without writing anything."""
+    there = _there(folder)
+    try:
+        free = os.statvfs(there)
+    except OSError as error:
+        return Disk(str(folder), error=error.strerror or str(error))
+    return Disk(str(folder), "", free.f_bavail * free.f_frsize, _kind_of(there.resolve(), _text(mounts)))
+
+
+def _there(folder: Path) -> Path:
+    """Return the folder, or the nearest above it that is there."""
+    return next(one for one in (folder, *folder.parents) if one.is_dir())
 
 
 def _sync_ms(folder: Path) -> tuple[float, ...]:

@@ -112,6 +112,7 @@ class Hub:
         self._snapshot: Snapshot | None = None
         self.newest = Published()
         self.picture: Taken | None = None
+        self.seen_ns: int | None = None
 
     # What the game's thread calls.
 
@@ -133,6 +134,10 @@ class Hub:
     def begin_anew(self) -> None:
         """Forget what was said of the last game: another one begins."""
         self._said.append(_ANOTHER)
+
+    def see(self, picture: Taken) -> None:
+        """Take the newest picture of the camera."""
+        self.picture, self.seen_ns = picture, self._clock()
 
     def say(self, said: Happened | str) -> None:
         """Take what has been said to the table; how it stands then is shown right after it."""

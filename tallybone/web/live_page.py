@@ -31,13 +31,22 @@ def _no_more(access: Access) -> Iterable[APIRouter]:
 class LivePage:
     """A page that is served until it is closed."""
 
-    def __init__(self, where: str, clock: Clock, *, pin: str | None = None, more: MoreRoutes = _no_more) -> None:
+    def __init__(
+        self,
+        where: str,
+        clock: Clock,
+        *,
+        pin: str | None = None,
+        hub: Hub | None = None,
+        more: MoreRoutes = _no_more,
+    ) -> None:
         """Serve at *where*, as `serving.listen_on` takes it.
 
         Args:
             where: A port, or an address and a port; "" for the usual port of the whole network.
             clock: Monotonic, in nanoseconds.
             pin: A new one if none is given.
+            hub: Where it has everything from; one of its own if none is given.
             more: Gives paths beside those of a game.
 
         Raises:
@@ -45,15 +54,10 @@ class LivePage:
         """
         listening = listen_on(where)
         self.url, self.pin = url_of(listening), pin or new_pin()
-        self._hub, self._story = Hub(clock), Story()
+        self._hub, self._story = hub or Hub(clock), Story()
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
         app = make_app(self._hub, self._access, Pictures(clock), more=more(self._access))
         self._serving = Serving(app, listening, self._hub)
-
-    @property
-    def hub(self) -> Hub:
-        """Where it has everything from."""
-        return self._hub
 
     def begin_anew(self, pin: str | None = None) -> None:
         """Get ready for another match: it has a new PIN, and whoever was in is out."""

@@ -89,7 +89,7 @@ class LookedOver:
     def _handed_on(self, shot: Shot) -> Shot:
         def jpeg() -> bytes:
             data = shot.jpeg()
-            self._hub.picture = Taken(data, shot.t_ns)
+            self._hub.see(Taken(data, shot.t_ns))
             return data
 
         return replace(shot, jpeg=jpeg)

@@ -11,6 +11,7 @@ from tallybone.live_camera import Camera, Clock
 from tallybone.live_game import Display, LiveGame, Now
 from tallybone.shots import Shot
 from tallybone.web.access import Access
+from tallybone.web.hub import Hub
 from tallybone.web.live_page import LivePage
 from tallybone.web.lobby_shown import NO_MATCH, Lobby
 from tallybone.web.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted
@@ -30,22 +31,23 @@ class TablePage:
         desk: MatchDesk,
         *,
         pin: str | None = None,
-        more: Callable[[Access], tuple[APIRouter, ...]],
+        more: Callable[[Access, TablePage], tuple[APIRouter, ...]],
     ) -> None:
-        """Serve at *where*, with *more* paths; wishes for matches come to *desk*.
+        """Serve at *where*, with *more* paths, which may ask this page; wishes for matches come to *desk*.
 
         Each match has *pin*, or a new one if none is given.
 
         Raises:
             OSError: If it cannot be served there.
         """
-        self._live, self._desk = LivePage(where, clock, pin=pin, more=more), desk
+        self._desk, self._hub = desk, Hub(clock)
         self._begun: MatchWanted | None = None
         self._ended: MatchWanted | None = None
         self._kept: list[MatchWanted] = []
         self._now: Now | None = None
         self._is_played = False
         self._next_pin = pin
+        self._live = LivePage(where, clock, pin=pin, hub=self._hub, more=lambda access: more(access, self))
 
     @property
     def url(self) -> str:
@@ -90,7 +92,7 @@ class TablePage:
 
     def came(self) -> Iterator[MatchWanted]:
         """Yield what is wanted of matches, after telling those who want something of a game that there is none."""
-        for wanted in self._live.hub.came():
+        for wanted in self._hub.came():
             if wanted.done.set_running_or_notify_cancel():
                 wanted.done.set_result(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
@@ -111,6 +113,18 @@ class TablePage:
         game = None if self._now is None else self._now.session.state.game
         return game is not None and game.phase is Phase.MATCH_OVER
 
+    @property
+    def camera_now(self) -> tuple[str | None, int | None]:
+        """What the eye of a match that is played says of the camera, and when the last picture came."""
+        now = self._hub.now
+        return None if now is None else now.eye, self._hub.seen_ns
+
+    @property
+    def recording(self) -> str:
+        """Where the match that is played is recorded, in words; "" for none."""
+        now = self._hub.now
+        return "" if now is None else now.recording
+
     def begin(self, wanted: MatchWanted) -> None:
         """Get ready for a match; who wants it is told when it runs."""
         self._live.begin_anew(self._next_pin)
@@ -127,15 +141,15 @@ class TablePage:
 
     def rest(self, camera: str, problems: tuple[str, ...]) -> None:
         """Show that no match is played, how the camera is and what has to be looked after."""
-        self._live.hub.show_lobby(Lobby(camera, problems, self._now))
+        self._hub.show_lobby(Lobby(camera, problems, self._now))
 
     def note(self, words: str) -> None:
         """Show what the people at the table have to know."""
-        self._live.hub.say(words)
+        self._hub.say(words)
 
     def see(self, shot: Shot) -> None:
         """Show a picture of the camera."""
-        self._live.hub.picture = Taken(shot.jpeg(), shot.t_ns)
+        self._hub.see(Taken(shot.jpeg(), shot.t_ns))
 
     def close(self) -> None:
         """Serve no more."""

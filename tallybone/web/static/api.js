@@ -14,6 +14,8 @@ export async function read(path) {
     throw new Error(say("The table cannot be reached."));
   }
   const told = await answer.json().catch(() => ({}));
+  // A game that was begun at the terminal has a page, and its table no more than that.
+  if (answer.status === 404) throw new Error(say("This page is there for one match, which was begun at the terminal. `tallybone serve` has all of it."));
   if (!answer.ok) throw new Error(told.error ?? say("That was refused. Nothing was changed."));
   return told;
 }

@@ -4,6 +4,7 @@ import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
 import { byId, foreign, keep, make, write } from "./dom.js";
+import { registerHealthView } from "./health_view.js";
 import { showLanguages } from "./languages.js";
 import { listenToKeys, showLayout } from "./layout.js";
 import { follow, Link } from "./link.js";
@@ -13,6 +14,7 @@ import { openPlay } from "./play_sheet.js";
 import { showPlays } from "./plays.js";
 import { showScores } from "./scores.js";
 import { fillIn, later, say } from "./say.js";
+import { registerSettingsView } from "./settings_view.js";
 import { listenToSheets } from "./sheet.js";
 import { Toast } from "./toast.js";
 import { followAddress, view } from "./views.js";
@@ -39,6 +41,8 @@ class Page {
     window.addEventListener("resize", drawAnew);
     view("table", { title: () => say("Table"), show: drawAnew });
     this.matches = this.isDisplay ? null : registerMatchView(this.toast, () => this.snapshot);
+    registerSettingsView();
+    registerHealthView();
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }

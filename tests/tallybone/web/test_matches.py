@@ -294,3 +294,14 @@ def test_names_are_data_in_a_match_too(table: Served) -> None:
         assert shown == [names[0], "x" * 39 + "…"]
         (recording,) = (table.state_folder / "sessions").iterdir()
         assert "/" not in recording.name.removeprefix(str(table.state_folder))
+
+
+def test_everybody_sees_how_the_table_is(resting: Served) -> None:
+    with resting.client(knows_pin=False) as client:
+        resting.plugs.show()
+        until(lambda: client.get("/health").json()["picture_age_s"] is not None)
+        shown = client.get("/health").json()
+        parts = {one["part"]: one for one in shown["findings"]}
+        assert parts["camera"]["words"] == "usb:0, 128 x 72"
+        assert {"LEDs", "buttons", "knock", "display", "recordings", "heat", "power", "memory", "clock"} <= set(parts)
+        assert shown["version"]

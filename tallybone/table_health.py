@@ -1,0 +1,125 @@
+"""How a table that is always on is: camera, parts, room for recordings, heat, power, clock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from hardware.config.config import HardwareConfig
+from hardware.kept import PartProblem
+from tallybone.doctor.finding import Finding, absent, ok, problem
+from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
+from tallybone.doctor.storage import Disk, check_disk
+
+_NS_PER_S = 1_000_000_000
+# The computer is asked anew after this: what it says of its power costs a process.
+_KEPT_NS = 5 * _NS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class CameraNow:
+    """How the camera is at the moment.
+
+    Attributes:
+        words: What it is, or gives.
+        problem: Why it gives no pictures; None while it gives some, or has none to give yet.
+        seen_ns: When its last picture came; None for none.
+    """
+
+    words: str
+    problem: str | None
+    seen_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a table is: what is found of each part, and how old the last picture is; None for none."""
+
+    findings: tuple[Finding, ...]
+    picture_age_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What is asked how it is; all of it may be called from any thread.
+
+    Attributes:
+        camera: Says how the camera is.
+        hardware: Which parts there should be.
+        problems: Says what is wrong with those that do not work.
+        recording: Says where the match that is played is recorded, in words; "" for none.
+        machine: Looks at the computer.
+        disk: Looks where recordings go.
+        clock: Monotonic, in nanoseconds.
+    """
+
+    camera: Callable[[], CameraNow]
+    hardware: HardwareConfig
+    problems: Callable[[], Iterable[PartProblem]]
+    recording: Callable[[], str]
+    machine: Callable[[], Machine]
+    disk: Callable[[], Disk]
+    clock: Callable[[], int]
+
+
+class TableHealth:
+    """Says how a table is, to as many as want to know."""
+
+    def __init__(self, sources: Sources) -> None:
+        """Ask *sources*."""
+        self._sources, self._lock = sources, threading.Lock()
+        self._computer: tuple[Finding, ...] = ()
+        self._asked_ns: int | None = None
+
+    def now(self) -> Health:
+        """Return how it is; what the computer says is some seconds old at most."""
+        camera, now_ns = self._sources.camera(), self._sources.clock()
+        age_s = None if camera.seen_ns is None else max(0, now_ns - camera.seen_ns) / _NS_PER_S
+        recording = self._sources.recording()
+        recorded = () if not recording else (ok("recording", recording),)
+        findings = (
+            _of_camera(camera),
+            *parts_found(self._sources.hardware, self._sources.problems()),
+            *recorded,
+            *self._of_computer(now_ns),
+        )
+        return Health(findings, age_s)
+
+    def _of_computer(self, now_ns: int) -> tuple[Finding, ...]:
+        with self._lock:
+            if self._asked_ns is None or now_ns - self._asked_ns >= _KEPT_NS:
+                machine = self._sources.machine()
+                self._computer = (
+                    *check_disk(self._sources.disk()),
+                    check_temperature(machine.temperature_c),
+                    check_power(machine.throttled),
+                    check_memory(machine.memory_mb),
+                    check_clock(is_set=machine.is_clock_set),
+                )
+                self._asked_ns = now_ns
+            return self._computer
+
+
+def parts_found(hardware: HardwareConfig, problems: Iterable[PartProblem]) -> tuple[Finding, ...]:
+    """Return how each part is that should be at a table."""
+    wrong = {one.part: one.words for one in problems}
+    kinds = (
+        ("LEDs", tuple(part.name for part in hardware.leds)),
+        ("buttons", () if hardware.buttons is None else ("hardware.buttons",)),
+        ("knock", () if hardware.knock is None else ("hardware.knock",)),
+        ("display", tuple(part.name for part in hardware.displays)),
+    )
+    return tuple(finding for kind, names in kinds for finding in _of_kind(kind, names, wrong))
+
+
+def _of_kind(kind: str, names: tuple[str, ...], wrong: dict[str, str]) -> tuple[Finding, ...]:
+    if not names:
+        return (absent(kind, "none in table.toml"),)
+    return tuple(problem(kind, wrong[name]) if name in wrong else ok(kind, "works") for name in names)
+
+
+def _of_camera(camera: CameraNow) -> Finding:
+    if camera.problem is not None:
+        return problem("camera", camera.problem, "`tallybone doctor` at the terminal says more.")
+    return ok("camera", camera.words)

@@ -1,0 +1,74 @@
+// The view of the table's health: camera, parts, room for recordings, heat and power, each with how to mend it.
+
+import { read } from "./api.js";
+import { foreign, keep, make, write } from "./dom.js";
+import { later, say, sentence } from "./say.js";
+import { view } from "./views.js";
+
+const EVERY_MS = 5000;
+const GRADES = {
+  ok: [later("works"), "✓"],
+  warning: [later("could be better"), "!"],
+  problem: [later("does not work"), "✕"],
+  "not there": [later("not there"), "–"],
+};
+
+/** Register the view. */
+export function registerHealthView() {
+  const here = new HealthView();
+  view("health", { title: () => say("Health"), show: (root) => here.show(root), hide: () => here.hide(), under: "settings" });
+}
+
+class HealthView {
+  constructor() {
+    Object.assign(this, { timer: 0, isShown: false });
+  }
+
+  show(root) {
+    this.isShown = true;
+    if (root.childElementCount === 0) this.build(root);
+    this.look();
+  }
+
+  hide() {
+    this.isShown = false;
+    clearTimeout(this.timer);
+  }
+
+  build(root) {
+    this.about = make("p", { class: "about" }, say("Asking the table"));
+    this.wrong = make("p", { class: "wrong", role: "alert" });
+    this.list = make("ul", { class: "findings" });
+    this.picture = make("img", { class: "last-picture", alt: say("The table as the camera sees it") });
+    this.picture.hidden = true;
+    root.append(make("h2", {}, say("Health")), this.about, this.wrong, this.list, this.picture);
+  }
+
+  async look() {
+    clearTimeout(this.timer);
+    try {
+      this.draw(await read("health"));
+      write(this.wrong, "");
+    } catch (error) {
+      write(this.wrong, error.message);
+    }
+    if (this.isShown) this.timer = setTimeout(() => this.look(), EVERY_MS);
+  }
+
+  draw({ version, findings, picture_age_s: age }) {
+    const pictured = age === null ? say("no picture yet") : say("last picture {seconds} s ago", { seconds: age.toFixed(age < 10 ? 1 : 0) });
+    write(this.about, `Tallybone ${version} · ${pictured}`);
+    const seen = findings.map((one, at) => ({ ...one, key: `${at} ${one.part}` }));
+    keep(this.list, seen, (one) => one.key, findingOf);
+    this.picture.hidden = age === null;
+    if (age !== null) this.picture.src = `/api/v1/picture.jpg?width=640&at=${Date.now()}`;
+  }
+}
+
+function findingOf({ part, grade, words, mend, commands }) {
+  const [said, sign] = GRADES[grade];
+  const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, sentence(say(part), [])), make("small", {}, say(said)));
+  const help = mend === "" ? null : make("p", {}, foreign(mend));
+  const typed = commands.map((one) => make("code", {}, one));
+  return make("li", { class: "card finding", "data-grade": grade }, head, make("p", {}, foreign(words)), help, ...typed);
+}

@@ -1,0 +1,104 @@
+"""How a table that is always on says it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hardware.config.config import (
+    ButtonsDriver,
+    ButtonsPart,
+    DisplayDriver,
+    DisplayPart,
+    HardwareConfig,
+    KnockDriver,
+    KnockPart,
+)
+from hardware.kept import PartProblem
+from tallybone.doctor.finding import Grade
+from tallybone.doctor.machine import Machine
+from tallybone.doctor.storage import Disk
+from tallybone.table_health import CameraNow, Sources, TableHealth, parts_found
+
+SECOND = 1_000_000_000
+GB = 10**9
+COOL = Machine("Raspberry Pi 5", "Debian", 64, (3, 11), 4096, 45.0, 0, is_clock_set=True)
+SEEN = CameraNow("usb:0, 1280 x 720", None, 0)
+ROOMY = Disk("sessions", free_bytes=100 * GB)
+PARTS = HardwareConfig(
+    buttons=ButtonsPart(ButtonsDriver.VIRTUAL),
+    knock=KnockPart(KnockDriver.VIRTUAL),
+    displays=(
+        DisplayPart(DisplayDriver.VIRTUAL, name="hardware.displays 1"),
+        DisplayPart(DisplayDriver.VIRTUAL, name="hardware.displays 2"),
+    ),
+)
+
+
+@dataclass
+class World:
+    """What a test says of the table."""
+
+    camera: CameraNow = SEEN
+    machine: Machine = COOL
+    disk: Disk = ROOMY
+    t_ns: int = 0
+    looks: int = 0
+
+    def look(self) -> Machine:
+        self.looks += 1
+        return self.machine
+
+    def health(self) -> TableHealth:
+        return TableHealth(
+            Sources(
+                camera=lambda: self.camera,
+                hardware=PARTS,
+                problems=lambda: (PartProblem("hardware.displays 2", "no such port"),),
+                recording=lambda: "",
+                machine=self.look,
+                disk=lambda: self.disk,
+                clock=lambda: self.t_ns,
+            )
+        )
+
+    def grades(self) -> dict[str, Grade]:
+        return {one.part: one.grade for one in self.health().now().findings}
+
+
+def test_a_part_that_fails_is_told_from_one_of_its_kind_that_works() -> None:
+    found = parts_found(PARTS, (PartProblem("hardware.displays 2", "no such port"),))
+    assert [(one.part, one.grade, one.words) for one in found] == [
+        ("LEDs", Grade.ABSENT, "none in table.toml"),
+        ("buttons", Grade.OK, "works"),
+        ("knock", Grade.OK, "works"),
+        ("display", Grade.OK, "works"),
+        ("display", Grade.PROBLEM, "no such port"),
+    ]
+
+
+def test_a_camera_without_pictures_is_a_problem_and_says_why() -> None:
+    world = World(camera=CameraNow("", "usb:0 gives no pictures", None))
+    health = world.health().now()
+    assert (health.findings[0].grade, health.findings[0].words) == (Grade.PROBLEM, "usb:0 gives no pictures")
+    assert health.picture_age_s is None
+
+
+def test_the_age_of_the_last_picture_is_said() -> None:
+    assert World(camera=CameraNow("", None, 3 * SECOND), t_ns=5 * SECOND).health().now().picture_age_s == 2.0
+
+
+def test_heat_power_and_room_are_judged_as_by_the_doctor() -> None:
+    assert {World().grades()[part] for part in ("heat", "power", "recordings")} == {Grade.OK}
+    hot = World(machine=replace(COOL, temperature_c=85.0, throttled=0x1), disk=Disk("sessions", free_bytes=GB // 4))
+    assert {hot.grades()[part] for part in ("heat", "power", "recordings")} == {Grade.PROBLEM}
+    unknown = World(machine=replace(COOL, temperature_c=None, throttled=None))
+    assert {unknown.grades()[part] for part in ("heat", "power")} == {Grade.ABSENT}
+
+
+def test_the_computer_is_asked_once_in_five_seconds_however_many_look() -> None:
+    world = World()
+    health = world.health()
+    for _ in range(20):
+        health.now()
+        world.t_ns += SECOND // 2
+    assert world.looks == 2
