@@ -65,6 +65,7 @@ lock: ## pin the newest versions again, with hashes (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
 	$(LOCK) pyproject.toml requirements/build.in -o requirements/run.txt
 	$(LOCK) --extra dev --no-emit-package tallybone -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
+	$(LOCK) --extra web --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in requirements/table.in -o requirements/table.txt
 	$(LOCK) --extra finder --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/finder.txt
 
 clean: ## remove .venv and what the tools left
