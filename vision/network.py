@@ -6,7 +6,6 @@ from importlib import resources
 from pathlib import Path
 
 import cv2
-import numpy as np
 
 from vision.errors import ModelError
 
@@ -18,9 +17,11 @@ def load_network(path: Path | None, *, shipped: str) -> cv2.dnn.Net:
         ModelError: If the file is not a network.
     """
     source = path if path is not None else resources.files("vision").joinpath("models", shipped)
-    # OpenCV 5 has a second engine, which takes a third longer for these networks.
+    # OpenCV 5 runs these networks in 0.7 of the time with the engine of OpenCV 4. For bytes, unlike files, it takes its
+    # new one, whatever is asked for.
     engine = {"engine": cv2.dnn.ENGINE_CLASSIC} if hasattr(cv2.dnn, "ENGINE_CLASSIC") else {}
     try:
-        return cv2.dnn.readNetFromONNX(np.frombuffer(source.read_bytes(), np.uint8), **engine)
+        with resources.as_file(source) as file:
+            return cv2.dnn.readNetFromONNX(str(file), **engine)
     except (OSError, cv2.error) as error:
         raise ModelError(f"{source}: not a readable network ({error})") from error
