@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from engine import Lead, NodeId, Phase, Play, Seat, State, entries, replay
+from engine import Knock, Lead, NodeId, Phase, Play, Seat, State, entries, replay
 from tallybone.inputs import Answer
 from tallybone.referee import Question
 from tallybone.session import Session
@@ -66,8 +66,10 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
 
 def _known(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that says what the players know besides the layout."""
-    as_it_was = _as_it_was(session.state, question, truth)
-    return _all_shown(session, question, truth) if as_it_was is None else as_it_was
+    for known in (_as_it_was(session.state, question, truth), _knocked(session.state, question, truth)):
+        if known is not None:
+            return known
+    return _all_shown(session, question, truth)
 
 
 def _as_it_was(now: State, question: Question, truth: State) -> int | None:
@@ -86,6 +88,19 @@ def _as_it_was(now: State, question: Question, truth: State) -> int | None:
     return named[0] if named else None
 
 
+def _knocked(now: State, question: Question, truth: State) -> int | None:
+    """Return the answer that says whether somebody has knocked: he has where more of his passes are true than known."""
+    answers = [list(answer.events) for answer in question.answers]
+    for choice, events in enumerate(answers):
+        match events:
+            case [Knock(seat)]:
+                has_passed = _passes(truth, seat) > _passes(now, seat)
+                return choice if has_passed else answers.index([]) if [] in answers else None
+            case _:
+                pass
+    return None
+
+
 def _all_shown(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that all tiles of somebody lie open, where as many do as he holds."""
     if truth.game is None or truth.game.hand is None:
@@ -102,6 +117,10 @@ def _leader(truth: State) -> Seat:
     """Return who has led the last hand; nobody where no tile was played."""
     plays = [one.action for one in entries(truth) if isinstance(one.action, Play) and one.action.at is None]
     return plays[-1].seat if plays else Seat(-1)
+
+
+def _passes(state: State, seat: Seat) -> int:
+    return sum(one.action == Knock(seat) for one in entries(state))
 
 
 def _laid_first(now: State, choices: Sequence[str], truth: State) -> int | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from engine import NodeId, Play, Port, Seat, Spot, State, Tile, replay
+from engine import Knock, NodeId, Play, Port, Seat, Spot, State, Tile, replay
 from tallybone.demo_players import answer_of, paths_of
-from tallybone.inputs import Answer
+from tallybone.inputs import Answer, KnockHeard
+from tallybone.session import SURE_KNOCK
 from tests.tallybone.test_referee import lay, line, seen, table
+from tests.tallybone.test_session_inputs import NOTHING_NEW, heard, led
 
 
 def truth(tile: str, inner: int) -> State:
@@ -25,6 +27,15 @@ def test_the_tile_that_was_played_is_answered_and_no_other() -> None:
 def test_nothing_is_answered_where_nothing_is_asked() -> None:
     session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
     assert answer_of(session, truth("5-4", 5)) is None
+
+
+def test_who_has_knocked_says_so_and_who_has_not_says_no() -> None:
+    faint = KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1)
+    session, _ = heard(led(), (10.0, faint), (13.0, NOTHING_NEW))
+    assert session.open_question is not None
+    knocked = replay((*session.state.log, Knock(Seat(1))))
+    assert answer_of(session, knocked) == Answer(0, session.open_question.topic)
+    assert answer_of(session, session.state) == Answer(1, session.open_question.topic)
 
 
 def test_a_path_tells_where_a_tile_lies_whatever_it_is_called() -> None:
