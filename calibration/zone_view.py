@@ -56,6 +56,15 @@ def show_zone(outline: Outline, table: Table, lens: Lens) -> ZoneShown:
     return ZoneShown(corners, visible)
 
 
+def seen_part(outline: Outline, table: Table, lens: Lens) -> Outline:
+    """Return the part of a zone that the picture shows, or a little more; none of it is ()."""
+    whole = np.array(outline, np.float64)
+    seen = _clipped(whole, _edges_of(_seen_mm(table, lens)))
+    if len(seen) == len(whole) and np.array_equal(seen, whole):
+        return outline
+    return tuple((float(x), float(y)) for x, y in seen) if len(seen) > 2 else ()
+
+
 def middle_share(outline: Outline, table: Table, lens: Lens) -> tuple[float, float]:
     """Return where the middle of a zone is in shares of the picture's size; it may lie outside of it."""
     middle = np.array(outline, np.float64).mean(axis=0, keepdims=True)

@@ -28,6 +28,7 @@ MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
 
 _QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
 _POLL_S = 0.05
+_SIMULATED = "simulated"
 # Between two parts, to read what comes next; what is heard then does not count.
 _READ_S = 2
 
@@ -106,6 +107,17 @@ def calibrate_knock(
     say_knock(kept, talk)
     talk.say(f"Written to {into}")
     return 0
+
+
+def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
+    """Return what makes a sensor: with the number of a microphone, a part of its name, "any", or "simulated"."""
+    if microphone == _SIMULATED:
+        from tallybone.calibrate_sound import ModelledSensor, knock_sitting
+
+        return lambda detector: ModelledSensor(knock_sitting(1, seats), detector, clock)
+    name = None if microphone == "any" else microphone
+    device = int(name) if name is not None and name.isdecimal() else name
+    return lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector)
 
 
 def say_knock(kept: KnockKept, talk: Talk) -> None:

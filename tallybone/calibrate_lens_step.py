@@ -10,8 +10,9 @@ import numpy as np
 from calibration.lens_fit import fit_lens
 from calibration.lens_guide import CELLS, guide
 from calibration.lens_views import LensView, find_view
+from tallybone.calibrate_drawn import Drawn, Kind, points_of
 from tallybone.calibrate_look import Image, Scene
-from tallybone.calibrate_steps import LookStep, Result, StepName
+from tallybone.calibrate_steps import GO_ON, Choice, LookStep, Result, StepName
 from tallybone.calibration_file import Calibration
 
 # From picture to picture the board may move so much, as a share of the picture's width, and be held still.
@@ -25,7 +26,7 @@ class LensStep(LookStep):
     """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
 
     name, scene = StepName.LENS, Scene.BOARD
-    keys = "Enter: measure with the views so far"
+    choices = (Choice(GO_ON, "measure with the views so far"),)
 
     def __init__(self, before: Calibration) -> None:
         """Begin without a view."""
@@ -46,18 +47,29 @@ class LensStep(LookStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """The views so far, where the board has been, and what is wanted next."""
+        """The views so far, and what is wanted next."""
         found = guide(self._views)
-        cells = ["." if cell in found.empty_cells else "#" for cell in CELLS]
-        rows = [" ".join(cells[at : at + 3]) for at in (0, 3, 6)]
         wants = found.wants()
         turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
         return (
             f"{len(self._views)} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
-            *(f"    {row}" for row in rows),
             self._seen,
             f"Next: {wants[0]}" if wants else "That is enough.",
         )
+
+    @property
+    def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was seen
+        """The nine parts of the picture, those good in which the board has been, and the board's corners."""
+        if self._last is None:
+            return ()
+        empty = guide(self._views).empty_cells
+        wide, high = self._last.width_px / 3, self._last.height_px / 3
+        cells = tuple(
+            Drawn(Kind.CELL, _box(column * wide, row * high, wide, high), name, is_good=name not in empty)
+            for (row, column), name in zip(((at // 3, at % 3) for at in range(len(CELLS))), CELLS, strict=True)
+        )
+        corners = Drawn(Kind.CORNERS, points_of(self._last.points_px()), is_good=self._last.is_useful)
+        return (*cells, corners)
 
     @property
     def is_enough(self) -> bool:  # type: ignore[override]  # here it depends on what was seen
@@ -84,7 +96,15 @@ class LensStep(LookStep):
         error_px = lens.error_px or 0.0
         warnings = (f"Corners lie {error_px:.2f} px off: is the board flat?",) if error_px > 0.3 else ()
         after = replace(self._before, lens=lens, table=None)
-        return Result(after, f"{error_px:.2f} px in {lens.views} views", warnings)
+        return Result(after, f"{error_px:.2f} px in {lens.views} views", warnings, self._taken())
+
+    def _taken(self) -> tuple[Drawn, ...]:
+        """Return the corners of all views: where the lens was measured."""
+        return tuple(Drawn(Kind.CORNERS, points_of(view.points_px())) for view in self._views)
+
+
+def _box(left: float, top: float, wide: float, high: float) -> tuple[tuple[float, float], ...]:
+    return points_of([(left, top), (left + wide, top), (left + wide, top + high), (left, top + high)])
 
 
 def _apart(before: LensView, now: LensView) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
+from tallybone.calibrate_drawn import Drawn, Kind
 from tallybone.terminal import printable
 
 
@@ -92,6 +93,12 @@ class LineScreen:
 
     def _say(self, line: str) -> None:
         self._console.print(printable(line), markup=False, soft_wrap=True)
+
+
+def parts_of(drawn: Sequence[Drawn]) -> tuple[str, ...]:
+    """Return the nine parts of the picture as three lines, # where the board has been; none where they do not count."""
+    cells = ["#" if one.is_good else "." for one in drawn if one.kind is Kind.CELL]
+    return tuple("    " + " ".join(cells[at : at + 3]) for at in range(0, len(cells), 3))
 
 
 def draw_board(board: Board) -> Padding:

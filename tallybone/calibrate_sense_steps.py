@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 from calibration.errors import RefusedError
+from calibration.light import LightFound, Trouble
 from hardware.camera.device import Clock
 from hardware.knock.heard import NS_PER_S
 from tallybone.calibrate_command import ReadTiles
+from tallybone.calibrate_drawn import Drawn, Kind, points_of
 from tallybone.calibrate_knock import Hearing, MakeSensor, timetable
 from tallybone.calibrate_light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate_look import Image, Onlooker, Scene
-from tallybone.calibrate_steps import LookStep, Result, StepName
+from tallybone.calibrate_steps import GO_ON, Choice, LookStep, Result, StepName
 from tallybone.calibration_file import Calibration
 from tallybone.light_drawing import draw_light
+
+_LISTEN = "l"
+# Corners of what is drawn as a circle.
+_ROUND = 16
 
 
 class LightStep(LookStep):
     """Holds the light, and looks whether it shows every pip."""
 
     name, scene = StepName.LIGHT, Scene.TILES
-    keys = "Enter: look"
+    choices = (Choice(GO_ON, "look"),)
 
     def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
         """Look through *look*; a picture with what is wrong is drawn into *folder*."""
         self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
         self._image: Image | None = None
 
-    todo = ("Switch on the light that you play in, and lay open tiles all over the table. Then press Enter.",)
+    todo = ("Switch on the light that you play in, and lay open tiles all over the table.",)
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -50,17 +57,39 @@ class LightStep(LookStep):
         drawn = self._drawn(image, seen) if seen.found.warnings else ()
         low, high = seen.kept.contrast
         words = f"{low:.0f} to {high:.0f} grey levels between face and pips"
-        return Result(replace(self._before, light=seen.kept), words, (*seen.found.warnings, *drawn))
+        return Result(
+            replace(self._before, light=seen.kept), words, (*seen.found.warnings, *drawn), _shapes_of(seen.found)
+        )
 
     def _drawn(self, image: Image, seen: LightSeen) -> tuple[str, ...]:
         return (f"Drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}",)
+
+
+def _shapes_of(found: LightFound) -> tuple[Drawn, ...]:
+    """Return tiles and markers, those good that are well lit, and glare between them."""
+    spots = [(spot, found.trouble_at(spot)) for spot in found.spots]
+    tiles = [
+        Drawn(Kind.TILE, points_of(spot.corners_px), "" if trouble is None else trouble.value, is_good=trouble is None)
+        for spot, trouble in spots
+    ]
+    patches = [
+        Drawn(Kind.PATCH, points_of(_round(x_px, y_px, radius_px)), Trouble.GLARE.value, is_good=False)
+        for x_px, y_px, radius_px in found.patches
+    ]
+    return (*tiles, *patches)
+
+
+def _round(x_px: float, y_px: float, radius_px: float) -> list[tuple[float, float]]:
+    ways = [math.tau * at / _ROUND for at in range(_ROUND)]
+    return [(x_px + radius_px * math.cos(way), y_px + radius_px * math.sin(way)) for way in ways]
 
 
 class KnockStep:
     """Listens through the timetable: quiet, tiles, then each seat."""
 
     name, scene = StepName.KNOCK, None
-    keys = "l: listen from the begin"
+    choices = (Choice(_LISTEN, "listen from the begin"),)
+    drawn: tuple[Drawn, ...] = ()
 
     def __init__(self, before: Calibration, seats: int, made: MakeSensor, clock: Clock) -> None:
         """Listen with a sensor that *made* gives."""
@@ -73,7 +102,7 @@ class KnockStep:
         """What to do in this part."""
         if self._hearing is None:
             lasts_s = self._parts[-1].to_s
-            return (f"Lay the tiles ready, then press l. It takes {lasts_s} seconds, and says what to do.",)
+            return (f"Lay the tiles ready. Listening takes {lasts_s} seconds, and says what to do.",)
         return (self._hearing.part.words,)
 
     @property
@@ -107,7 +136,7 @@ class KnockStep:
 
     def pressed(self, key: str) -> None:
         """Begin."""
-        if key == "l":
+        if key == _LISTEN:
             self.close()
             self._hearing = Hearing(self._made, self._parts, self._clock)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from tallybone.calibrate_drawn import Drawn
 from tallybone.calibrate_look import Image, Scene
 from tallybone.calibration_file import Calibration
 
@@ -28,11 +29,29 @@ class Result:
         calibration: With that in it.
         words: What it is, in short.
         warnings: What is not as good as it should be; a person may go on with it, or do the step again.
+        drawn: Where that is, over the last picture that the step has seen.
     """
 
     calibration: Calibration
     words: str
     warnings: tuple[str, ...] = ()
+    drawn: tuple[Drawn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that somebody may decide.
+
+    Attributes:
+        press: What it is called: `GO_ON`, `AGAIN`, `SKIP`, or a key that only this step knows.
+        words: What happens then.
+    """
+
+    press: str
+    words: str
+
+
+GO_ON, AGAIN, SKIP = "go_on", "again", "skip"
 
 
 class Step(Protocol):
@@ -55,8 +74,12 @@ class Step(Protocol):
         """What it sees at the moment."""
 
     @property
-    def keys(self) -> str:
-        """What can be pressed beside s and q, in words."""
+    def drawn(self) -> tuple[Drawn, ...]:
+        """The same, over the picture that it has seen last."""
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What can be decided beside skipping it."""
 
     @property
     def is_enough(self) -> bool:
@@ -73,7 +96,11 @@ class Step(Protocol):
         """
 
     def pressed(self, key: str) -> None:
-        """Take a key that it named."""
+        """Take a key that is a choice of its own.
+
+        Raises:
+            KnockError: If what it begins cannot be had.
+        """
 
     def close(self) -> None:
         """Let go what it has opened."""
@@ -90,6 +117,7 @@ class LookStep:
     """What steps have in common that only look: nothing to hear, to press or to let go."""
 
     is_enough = False
+    drawn: tuple[Drawn, ...] = ()
 
     def listen(self) -> None:
         """Hear nothing."""

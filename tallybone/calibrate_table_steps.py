@@ -1,34 +1,36 @@
-"""The steps of the guide that find the table by what lies on it, and its zones."""
+"""The step of the guide that finds the table by what lies on it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from calibration.boards import BLOCKS, MARKERS_PER_BLOCK
 from calibration.corner_marks import SeenMarker, find_corner_marks
 from calibration.errors import RefusedError
+from calibration.lens import Lens
+from calibration.table import Table
 from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
-from calibration.zone_view import show_zone
-from calibration.zones import TableZones, zones_anew, zones_on
-from tallybone.calibrate_command import ReadTiles, TableGiven, lens_for
-from tallybone.calibrate_light import write_drawn
+from calibration.zones import zones_anew
+from tallybone.calibrate_command import HALF_TABLE_MM, ReadTiles, TableGiven, lens_for
+from tallybone.calibrate_drawn import Drawn, Kind, points_of
 from tallybone.calibrate_look import Image, Scene
-from tallybone.calibrate_steps import LookStep, Result, StepName
+from tallybone.calibrate_steps import GO_ON, Choice, LookStep, Result, StepName
 from tallybone.calibration_file import Calibration
-from tallybone.zone_drawing import draw_zones
+from vision.reading import Tile
 
-_ENOUGH = 0.7
 _FLAT_ERROR_PX = 1.0
+# Lines over the result, by which anybody sees that the table was understood.
+_GRID_MM, _GRID_STEP_MM = 100.0, 20.0
 
 
 class TableStep(LookStep):
     """Looks for corner blocks or the mat, or for tiles of known size, and measures where the table is."""
 
     name, scene = StepName.TABLE, Scene.TABLE
-    keys = "Enter: measure"
+    choices = (Choice(GO_ON, "measure"),)
 
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
         """Measure with the lens that is known, or a guess; *given* says how large tiles are."""
@@ -41,13 +43,18 @@ class TableStep(LookStep):
         """What to lay down."""
         said = "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
         other = "" if self._given.tile is None else " Without them, spread tiles all over the table."
-        return (f"{said}{other} Take your hands away, then press Enter.",)
+        return (f"{said}{other} Take your hands away.",)
 
     @property
     def seen(self) -> tuple[str, ...]:
         """Which blocks there are."""
         blocks = len({one.block for one in self._markers})
         return (f"{len(self._markers)} of {BLOCKS * MARKERS_PER_BLOCK} markers, {blocks} of {BLOCKS} corner blocks.",)
+
+    @property
+    def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was seen
+        """The markers that are seen."""
+        return tuple(Drawn(Kind.MARKER, points_of(one.corners_px)) for one in self._markers)
 
     def see(self, image: Image) -> None:
         """Look for the blocks."""
@@ -59,9 +66,11 @@ class TableStep(LookStep):
             raise RefusedError("the camera has given no picture yet")
         before, given = self._before, self._given
         lens = lens_for(before.lens, self._image)
+        tiles: Sequence[Tile] = ()
         if not self._markers and given.tile is not None:
             size = TileSize(*given.tile, given.thickness_mm)
-            table = table_from_tiles(self._read_tiles(self._image), lens, size)
+            tiles = self._read_tiles(self._image)
+            table = table_from_tiles(tiles, lens, size)
         else:
             scale = given.ruler_mm / 100
             table = table_from_markers(self._markers, lens, thickness_mm=given.thickness_mm, print_scale=scale)
@@ -70,71 +79,32 @@ class TableStep(LookStep):
         warnings = [f"Only {blocks} of {BLOCKS} corner blocks are seen."] if 0 < blocks < BLOCKS else []
         if table.error_px > _FLAT_ERROR_PX and self._markers:
             warnings.append(f"Markers lie {table.error_px:.1f} px off: is the paper flat?")
-        words = f"{table.height_mm:.0f} mm below the camera, tilted by {np.degrees(table.tilt_rad):.1f} degrees"
+        found = (*self.drawn, *(Drawn(Kind.TILE, points_of(tile.corners_px)) for tile in tiles), *_grid(table, lens))
         # A table measured with a guess keeps the guess: places are the same with it.
-        return Result(replace(before, lens=lens, table=table, zones=zones), words, tuple(warnings))
+        return Result(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), found)
 
 
-class ZonesStep(LookStep):
-    """Proposes zones for a number of seats."""
+def _about(table: Table) -> str:
+    sure_mm = max(0.1, table.doubt * HALF_TABLE_MM)
+    return (
+        f"{table.height_mm:.0f} mm below the camera, tilted by {np.degrees(table.tilt_rad):.1f} degrees, places sure to"
+        f" {sure_mm:.1f} mm"
+    )
 
-    name, scene = StepName.ZONES, Scene.TABLE
-    keys = "2 3 4: so many seats. Enter: keep them"
 
-    def __init__(self, before: Calibration, seats: int, folder: Path) -> None:
-        """Begin with so many seats; the picture is drawn into *folder*."""
-        self._before, self._folder = before, folder
-        self._image: Image | None = None
-        self._seats = seats
+def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
+    """Return lines every 10 cm over the table between its corner blocks, or its middle where there are none."""
+    half_mm = HALF_TABLE_MM / 2
+    xs = [mark.x_mm for mark in table.marks] or [-half_mm, half_mm]
+    ys = [mark.y_mm for mark in table.marks] or [-half_mm, half_mm]
+    lines = []
+    for at_mm in _steps(min(xs), max(xs), _GRID_MM):
+        lines.append([(at_mm, y_mm) for y_mm in _steps(min(ys), max(ys), _GRID_STEP_MM)])
+    for at_mm in _steps(min(ys), max(ys), _GRID_MM):
+        lines.append([(x_mm, at_mm) for x_mm in _steps(min(xs), max(xs), _GRID_STEP_MM)])
+    return tuple(Drawn(Kind.LINE, points_of(table.to_picture(np.array(line), lens))) for line in lines if len(line) > 1)
 
-    @property
-    def todo(self) -> tuple[str, ...]:
-        """What is decided."""
-        return ("How many seats are there at most? Tiles to draw and open hands are seen in their zones.",)
 
-    @property
-    def seen(self) -> tuple[str, ...]:
-        """Which zones there are."""
-        try:
-            zones = self._zones()
-        except RefusedError as error:
-            return (f"{self._seats} seats: {error}.",)
-        hidden = self._hidden(zones)
-        said = f"{self._seats} seats, by the {zones.source.value}: {', '.join(name for name, _ in zones.named())}."
-        return (said, *hidden)
-
-    def see(self, image: Image) -> None:
-        """Keep it, to draw on."""
-        self._image = image
-
-    def pressed(self, key: str) -> None:
-        """Take another number of seats."""
-        if key in "234":
-            self._seats = int(key)
-
-    def result(self) -> Result:
-        """Return the zones."""
-        zones = self._zones()
-        after = replace(self._before, zones=zones)
-        words = f"{len(zones.seats)} seats, by the {zones.source.value}"
-        if self._image is not None and after.table is not None:
-            drawn = draw_zones(self._image, zones, after.table, lens_for(after.lens, self._image))
-            words += f", drawn into {write_drawn(self._folder, 'zones.png', drawn)}"
-        return Result(after, words, self._hidden(zones))
-
-    def _zones(self) -> TableZones:
-        table = self._before.table
-        if table is None:
-            raise RefusedError("the table is not measured, so there is nothing to put zones on")
-        if not table.marks:
-            raise RefusedError("without corner blocks: say the size with `tallybone calibrate zones --size`")
-        return zones_on(table.marks, self._seats)
-
-    def _hidden(self, zones: TableZones) -> tuple[str, ...]:
-        table, lens = self._before.table, self._before.lens
-        if table is None or lens is None:
-            return ()
-        shares = [(name, show_zone(outline, table, lens).visible) for name, outline in zones.named()]
-        return tuple(
-            f"The picture shows {100 * share:.0f} % of the zone {name}." for name, share in shares if share < _ENOUGH
-        )
+def _steps(least: float, most: float, step: float) -> list[float]:
+    """Return the multiples of a step between two numbers."""
+    return [step * at for at in range(int(np.ceil(least / step)), int(np.floor(most / step)) + 1)]

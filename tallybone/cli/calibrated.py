@@ -33,7 +33,8 @@ def _guide(
     """Go through lens, table, zones, light and knocks step by step; what was done before is kept."""
     from hardware.camera.open_device import is_device
     from tallybone.calibrate_command import TableGiven
-    from tallybone.calibrate_guide import GuideWish, guide_through
+    from tallybone.calibrate_course import GuideWish
+    from tallybone.calibrate_guide import guide_through
 
     is_simulated = camera.partition(":")[0] == "simulated"
     name = camera if is_device(camera) else "simulated" if is_simulated else "table"
