@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tallybone.choices import TileSet
 from tallybone.json_values import JsonValueError, from_json, to_json
+from tallybone.texts import LANGUAGES
 
 NAME = "house.json"
 """What the file is called, in the folder of the program's state."""
@@ -54,6 +55,8 @@ class House:
     def __post_init__(self) -> None:
         if self.keep_bytes is not None and not LEAST_KEEP_BYTES <= self.keep_bytes <= MOST_KEEP_BYTES:
             raise ValueError(f"keep_bytes must be {LEAST_KEEP_BYTES} to {MOST_KEEP_BYTES}, but got {self.keep_bytes}")
+        if self.language is not None and self.language not in LANGUAGES:
+            raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, but got {self.language!r}")
 
 
 def load_house(path: Path) -> tuple[House, str | None]:

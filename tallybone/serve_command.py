@@ -19,6 +19,9 @@ from tallybone.doctor.machine import Machine
 from tallybone.doctor.machine_files import read_machine, run
 from tallybone.live_camera import Clock
 from tallybone.live_display import PlainDisplay
+from tallybone.owner_password import NAME as OWNER_NAME
+from tallybone.owner_password import PasswordError, set_password
+from tallybone.recording.shelf import default_folder
 from tallybone.table_camera import OpenDevice
 from tallybone.terminal import printable
 from tallybone.told_to_end import Told, told_to_end
@@ -81,6 +84,19 @@ class ServeWishes:
     keep_bytes: int | None = None
     most_per_s: float = 10.0
     speed: float = 1.0
+
+
+def keep_password(password: str, world: World | None = None) -> int:
+    """Keep the owner's password of the table; return the exit code, 0 or 1 if it cannot be kept."""
+    world = world or World()
+    path = default_folder(world.environment, world.home).parent / OWNER_NAME
+    try:
+        set_password(password, path)
+    except (PasswordError, OSError) as error:
+        Console(file=world.err or sys.stderr).print(f"tallybone serve: {printable(str(error))}", markup=False)
+        return 1
+    Console(file=world.out or sys.stdout, highlight=False).print(f"The password is kept in {path}.", markup=False)
+    return 0
 
 
 def serve(wishes: ServeWishes, world: World | None = None) -> int:

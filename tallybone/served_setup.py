@@ -21,6 +21,7 @@ from tallybone.house import HouseKept, MatchSetting
 from tallybone.live_calibration import stored_for
 from tallybone.live_parts import open_parts, with_panel
 from tallybone.live_start import Game, new_game
+from tallybone.owner_password import NAME as OWNER_NAME
 from tallybone.play_command import KEEP_BYTES
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.shelf import default_folder
@@ -34,9 +35,11 @@ from tallybone.wall_clock import software, wall_time
 from tallybone.web.access import Access
 from tallybone.web.health import health_routes
 from tallybone.web.match_desk import MatchDesk
-from tallybone.web.matches import LeftShown, NewMatch, Offered, Table, match_routes
+from tallybone.web.matches import LeftShown, Offered, Table, match_routes, shown_setting
+from tallybone.web.pairing import pairing_routes
 from tallybone.web.plain_text import names_of
 from tallybone.web.recording_pages import recording_pages
+from tallybone.web.settings import settings_routes
 from tallybone.web.table_page import TablePage
 
 # Of virtual LEDs and buttons there are so many; a match may have more or fewer players.
@@ -83,9 +86,17 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
                 disk=lambda: room_in(folder),
                 clock=world.clock,
             )
-            return match_routes(access, matches), health_routes(TableHealth(sources).now), *recorded(access)
+            return (
+                match_routes(access, matches),
+                health_routes(TableHealth(sources).now),
+                pairing_routes(access, lambda: page.url),
+                settings_routes(house, recordings.parent / OWNER_NAME, world.clock),
+                *recorded(access),
+            )
 
-        page = TablePage(wishes.at, world.clock, desk, pin=world.pin, more=routes)
+        page = TablePage(
+            wishes.at, world.clock, desk, pin=world.pin, language=lambda: house.house.language, more=routes
+        )
         stack.callback(page.close)
         setup = Setup(
             camera=camera,
@@ -114,12 +125,11 @@ class _Offers:
     def now(self) -> Offered:
         """Return what can be done."""
         house = self._house.house
-        usual = house.usual or house.last
         is_played = self._page.is_played
         return Offered(
             playing=is_played,
             over=self._page.is_over,
-            usual=None if usual is None else _shown(usual),
+            usual=shown_setting(house.usual or house.last),
             left=None if is_played else self._left(),
         )
 
@@ -148,12 +158,6 @@ def _camera_now(camera: TableCamera, page: TablePage) -> CameraNow:
     eye, seen_ns = page.camera_now
     words = camera.words if eye is None else f"{camera.source}: {eye}"
     return CameraNow(words, camera.problem, seen_ns)
-
-
-def _shown(setting: MatchSetting) -> NewMatch:
-    return NewMatch(
-        game=setting.game, options=dict(setting.options), players=list(setting.players), set=setting.tile_set.value
-    )
 
 
 def _new_game(setting: MatchSetting) -> Game:

@@ -134,11 +134,17 @@ def _serve(
     speed: Annotated[
         float, typer.Option(help="Pace of a video or recording; 0: as fast as it can be read.", min=0.0)
     ] = 1.0,
+    set_password: Annotated[
+        bool, typer.Option("--set-password", help="Ask for a new owner's password, which settings need; serve nothing.")
+    ] = False,
 ) -> None:
     """Keep a table always on: its page is there with or without a match, and begins, ends and resumes matches."""
-    from tallybone.serve_command import ServeWishes, serve
+    from tallybone.serve_command import ServeWishes, keep_password, serve
     from tallybone.sessions_command import parse_size
 
+    if set_password:
+        password = typer.prompt("Owner's password", hide_input=True, confirmation_prompt=True)
+        raise typer.Exit(keep_password(password))
     try:
         keep_bytes = None if keep is None else parse_size(keep)
     except ValueError as error:

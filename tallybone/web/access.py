@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hmac
-import json
 import secrets
-from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from tallybone.web.plain_text import MOST_NAME, plain
+from tallybone.web.cookies import Author, Cookies
 from tallybone.web.tries import Clock, Tries
+
+__all__ = ["COOKIE", "LASTS_S", "Access", "Author", "new_pin"]
 
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600
 _NS_PER_S = 1_000_000_000
-_MOST_LEFT = 1000
-_MOST_COOKIE = 1500
+# A code that is shown on a screen lets one in, soon or never.
+CODE_LASTS_S = 300
+_MOST_CODES = 20
 
 
 def new_pin() -> str:
@@ -24,19 +25,12 @@ def new_pin() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
-    """Somebody who knew the PIN; *name* is what he calls himself."""
-
-    name: str
-    token: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Lock:
-    """The PIN, and the key that cookies are signed with."""
+    """The PIN of a match, the cookies of those who knew it, and when each code that is shown ends."""
 
     pin: str
-    key: bytes
+    cookies: Cookies
+    codes: dict[str, int] = field(default_factory=dict)
 
 
 class Access:
@@ -44,13 +38,12 @@ class Access:
 
     def __init__(self, pin: str, key: bytes, clock: Clock) -> None:
         """Ask for *pin*; cookies are signed with *key*; *clock* is monotonic, in nanoseconds."""
-        self._lock, self._clock = _Lock(pin, key), clock
-        self._tries = Tries(clock)
-        self._left: deque[str] = deque(maxlen=_MOST_LEFT)
+        self._clock, self._tries = clock, Tries(clock)
+        self._lock = _Lock(pin, Cookies(key, clock, LASTS_S))
 
     def renew(self, pin: str, key: bytes) -> None:
         """Ask for another PIN from now on: whoever was in is out."""
-        self._lock = _Lock(pin, key)
+        self._lock = _Lock(pin, Cookies(key, self._clock, LASTS_S))
 
     def wait_s(self, address: str) -> int:
         """Return how many seconds *address* has to wait before it may try again; 0 for none."""
@@ -63,26 +56,31 @@ class Access:
             return None
         return self.cookie_for(name)
 
+    def new_code(self) -> str:
+        """Return a code that lets one in, once, for some minutes; of too many the oldest ends."""
+        codes = self._lock.codes
+        while len(codes) >= _MOST_CODES:
+            del codes[next(iter(codes))]
+        code = secrets.token_urlsafe(16)
+        codes[code] = self._clock() + CODE_LASTS_S * _NS_PER_S
+        return code
+
+    def try_code(self, code: str, name: str, address: str) -> str | None:
+        """Return the cookie for whoever has a code, None for a wrong or an old one; ask `wait_s` before."""
+        ends_ns = self._lock.codes.pop(code, None)
+        if ends_ns is None or self._clock() > ends_ns:
+            self._tries.failed(address)
+            return None
+        return self.cookie_for(name)
+
     def cookie_for(self, name: str) -> str:
         """Return the cookie of somebody who is in; *name* is what he calls himself."""
-        said = {"n": plain(name, MOST_NAME), "t": secrets.token_urlsafe(12), "s": self._clock() // _NS_PER_S}
-        body = json.dumps(said).encode().hex()
-        return f"{body}.{self._sign(body)}"
+        return self._lock.cookies.issue(name)
 
     def author_of(self, cookie: str | None) -> Author | None:
         """Return who sent a cookie; None for none, a forged, an old one, or one that has logged out."""
-        if cookie is None or len(cookie) > _MOST_COOKIE:
-            return None
-        body, _, signature = cookie.partition(".")
-        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign(body).encode()):
-            return None
-        said = json.loads(bytes.fromhex(body))  # it is signed, so it is ours
-        is_old = self._clock() // _NS_PER_S - said["s"] > LASTS_S
-        return None if is_old or said["t"] in self._left else Author(said["n"], said["t"])
+        return self._lock.cookies.author_of(cookie)
 
     def leave(self, author: Author) -> None:
         """Let the cookie of somebody open nothing any more."""
-        self._left.append(author.token)
-
-    def _sign(self, body: str) -> str:
-        return hmac.new(self._lock.key, body.encode("utf-8", "replace"), "sha256").hexdigest()
+        self._lock.cookies.leave(author)

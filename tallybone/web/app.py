@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,13 @@ _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": Error}}
 
 
 def make_app(
-    hub: Hub, access: Access, pictures: Pictures, *, more: Iterable[APIRouter] = (), static: Path = STATIC
+    hub: Hub,
+    access: Access,
+    pictures: Pictures,
+    *,
+    more: Iterable[APIRouter] = (),
+    language: Callable[[], str | None] = lambda: None,
+    static: Path = STATIC,
 ) -> Guard:
     """Return the page of a table.
 
@@ -40,6 +46,7 @@ def make_app(
         access: Who may put things right.
         pictures: Makes them small.
         more: Paths beside those of a game.
+        language: Says that of the table, for those who have chosen none.
         static: The folder of the page itself.
     """
     app = FastAPI(
@@ -51,7 +58,7 @@ def make_app(
         redoc_url=None,
         responses=_ERRORS,
     )
-    for router in (looking(hub, pictures), controlling(hub, access), *more):
+    for router in (looking(hub, pictures), controlling(hub, access, language), *more):
         app.include_router(router, prefix=_API)
     app.add_exception_handler(HTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)

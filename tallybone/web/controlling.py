@@ -3,6 +3,7 @@
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
@@ -11,7 +12,7 @@ from pydantic import BaseModel
 from engine.phrases import phrase
 from tallybone.web.access import COOKIE, Access, Author
 from tallybone.web.actions import Asked, Login, TakeBack
-from tallybone.web.entry import address_of, author_by, insider_by, keep_in
+from tallybone.web.entry import address_of, author_by, insider_by, keep_in, patient
 from tallybone.web.hub import Acted, Hub, Wanted
 from tallybone.web.meant import Refusal, Refused
 
@@ -28,31 +29,31 @@ class Done(BaseModel):
 
 
 class Me(BaseModel):
-    """Whether whoever asks may put things right, and what he calls himself."""
+    """Whether whoever asks may put things right, and what he calls himself.
+
+    *language* is that of the table for those who have chosen none, null for that of their browser.
+    """
 
     controls: bool
     name: str
+    language: str | None
 
 
-def controlling(hub: Hub, access: Access) -> APIRouter:
-    """Return the paths that know who is there."""
+def controlling(hub: Hub, access: Access, language: Callable[[], str | None]) -> APIRouter:
+    """Return the paths that know who is there; *language* says that of the table."""
     router = APIRouter()
     author_of, insider = author_by(access), insider_by(access)
 
     @router.get("/me")
     async def me(author: Annotated[Author | None, Depends(author_of)]) -> Me:
         """Whether whoever asks may put things right."""
-        return Me(controls=author is not None, name="" if author is None else author.name)
+        return Me(controls=author is not None, name="" if author is None else author.name, language=language())
 
     @router.post("/login", status_code=204)
     async def login(said: Annotated[Login, Body()], request: Request) -> Response:
         """Come in with the PIN that the table shows."""
         address = address_of(request)
-        wait_s = access.wait_s(address)
-        if wait_s:
-            raise HTTPException(
-                429, phrase("too many tries: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
-            )
+        patient(access.wait_s(address))
         cookie = access.try_pin(said.pin, said.name, address)
         if cookie is None:
             raise HTTPException(403, phrase("that is not the PIN of this table"))

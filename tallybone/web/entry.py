@@ -36,6 +36,14 @@ def keep_in(response: Response, cookie: str) -> None:
     response.set_cookie(COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", path="/")
 
 
+def patient(wait_s: int) -> None:
+    """Send whoever has guessed too often away for some seconds; 0 for none."""
+    if wait_s:
+        raise HTTPException(
+            429, phrase("too many tries: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
+        )
+
+
 def address_of(request: Request) -> str:
     """Return where a request comes from."""
     return "" if request.client is None else request.client.host

@@ -38,6 +38,7 @@ class LivePage:
         *,
         pin: str | None = None,
         hub: Hub | None = None,
+        language: Callable[[], str | None] = lambda: None,
         more: MoreRoutes = _no_more,
     ) -> None:
         """Serve at *where*, as `serving.listen_on` takes it.
@@ -47,6 +48,7 @@ class LivePage:
             clock: Monotonic, in nanoseconds.
             pin: A new one if none is given.
             hub: Where it has everything from; one of its own if none is given.
+            language: Says that of the table, for those who have chosen none.
             more: Gives paths beside those of a game.
 
         Raises:
@@ -56,7 +58,7 @@ class LivePage:
         self.url, self.pin = url_of(listening), pin or new_pin()
         self._hub, self._story = hub or Hub(clock), Story()
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
-        app = make_app(self._hub, self._access, Pictures(clock), more=more(self._access))
+        app = make_app(self._hub, self._access, Pictures(clock), more=more(self._access), language=language)
         self._serving = Serving(app, listening, self._hub)
 
     def begin_anew(self, pin: str | None = None) -> None:

@@ -3,13 +3,14 @@
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from engine import EngineError
 from tallybone.choices import TileSet
@@ -114,15 +115,13 @@ def match_routes(access: Access, table: Table) -> APIRouter:
     @router.post("/match", responses={422: {"model": NotBegun}})
     async def begin(said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Begin a match. The table has a new PIN from then on; whoever began it is in."""
-        players = tuple(plain(name, MOST_NAME).strip() for name in said.players)
-        faults = _faults_of(said, players)
-        if faults:
-            return _not_begun(faults)
-        setting = MatchSetting(said.game, tuple(said.options.items()), players, TileSet(said.set))
+        setting, faults = setting_of(said)
+        if setting is None:
+            return not_begun(faults)
         try:
             game = table.new_game(setting)
         except EngineError as error:
-            return _not_begun(faults_of(error))
+            return not_begun(faults_of(error))
         await _done(Begin(game), table.desk)
         await asyncio.to_thread(table.keep, setting)
         return _again_in(access, author)
@@ -142,6 +141,26 @@ def match_routes(access: Access, table: Table) -> APIRouter:
     return router
 
 
+def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, ...]]:
+    """Return how a match is begun, or None and what is wrong with it."""
+    players = tuple(plain(name, MOST_NAME).strip() for name in said.players)
+    faults = _faults_of(said, players)
+    if faults:
+        return None, faults
+    return MatchSetting(said.game, tuple(said.options.items()), players, TileSet(said.set)), ()
+
+
+def shown_setting(setting: MatchSetting | None) -> NewMatch | None:
+    """Return how a match was begun, as a page says it; None for what no page could have said."""
+    if setting is None:
+        return None
+    with contextlib.suppress(ValidationError):
+        return NewMatch(
+            game=setting.game, options=dict(setting.options), players=list(setting.players), set=setting.tile_set.value
+        )
+    return None
+
+
 def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ...]:
     faults = list(checked(said.game, said.options, len(players)).faults)
     if not all(players):
@@ -153,7 +172,8 @@ def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ..
     return tuple(faults)
 
 
-def _not_begun(faults: tuple[FaultShown, ...]) -> Response:
+def not_begun(faults: tuple[FaultShown, ...]) -> Response:
+    """Return the answer that says what is wrong with a match."""
     shown = [FaultShown(one.field, plain(one.words)) for one in faults]
     words = "; ".join(f"{one.field}: {one.words}" if one.field else one.words for one in shown)
     return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)

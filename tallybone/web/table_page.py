@@ -31,11 +31,12 @@ class TablePage:
         desk: MatchDesk,
         *,
         pin: str | None = None,
+        language: Callable[[], str | None] = lambda: None,
         more: Callable[[Access, TablePage], tuple[APIRouter, ...]],
     ) -> None:
         """Serve at *where*, with *more* paths, which may ask this page; wishes for matches come to *desk*.
 
-        Each match has *pin*, or a new one if none is given.
+        Each match has *pin*, or a new one if none is given; *language* says that of the table.
 
         Raises:
             OSError: If it cannot be served there.
@@ -47,7 +48,9 @@ class TablePage:
         self._now: Now | None = None
         self._is_played = False
         self._next_pin = pin
-        self._live = LivePage(where, clock, pin=pin, hub=self._hub, more=lambda access: more(access, self))
+        self._live = LivePage(
+            where, clock, pin=pin, hub=self._hub, language=language, more=lambda access: more(access, self)
+        )
 
     @property
     def url(self) -> str:

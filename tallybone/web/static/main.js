@@ -3,6 +3,7 @@
 import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
+import { DisplayCode } from "./display_code.js";
 import { byId, foreign, keep, make, write } from "./dom.js";
 import { registerHealthView } from "./health_view.js";
 import { showLanguages } from "./languages.js";
@@ -10,6 +11,7 @@ import { listenToKeys, showLayout } from "./layout.js";
 import { follow, Link } from "./link.js";
 import { showLobby } from "./lobby.js";
 import { registerMatchView } from "./match_view.js";
+import { registerPairing } from "./pairing.js";
 import { openPlay } from "./play_sheet.js";
 import { showPlays } from "./plays.js";
 import { showScores } from "./scores.js";
@@ -33,6 +35,7 @@ class Page {
     fillIn(document);
     this.camera = new CameraView(() => this.link === Link.LIVE);
     this.voice = new Voice();
+    this.displayCode = this.isDisplay ? new DisplayCode() : null;
     this.toast = this.isDisplay ? null : new Toast();
     this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
     if (!this.isDisplay) this.listen();
@@ -41,7 +44,8 @@ class Page {
     window.addEventListener("resize", drawAnew);
     view("table", { title: () => say("Table"), show: drawAnew });
     this.matches = this.isDisplay ? null : registerMatchView(this.toast, () => this.snapshot);
-    registerSettingsView();
+    registerSettingsView(this.toast);
+    registerPairing(this.toast);
     registerHealthView();
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
@@ -70,6 +74,7 @@ class Page {
     showQuestion(snapshot, this.desk);
     showLayout(snapshot, this.tapped(openPlay));
     showLobby(snapshot);
+    this.displayCode?.follow(snapshot);
     if (!this.isDisplay) {
       this.matches.follow(snapshot);
       showPlays(snapshot, this.tapped(openPlay));

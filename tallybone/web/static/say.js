@@ -6,8 +6,8 @@ export const LANGUAGES = Object.freeze({ en: "English", es: "Español", pt: "Por
 const KEPT = "tallybone language";
 const HOLE = /\{(\w+)\}/g;
 
-/** The language of the page: that of its address (?lang=es), else the one that was chosen, else the browser's. */
-export const language = chosenLanguage();
+/** The language of the page: of its address (?lang=es), else the one that was chosen, else the table's, else the browser's. */
+export const language = chosenLanguage() ?? (await languageOfTable()) ?? knownOf(navigator.languages) ?? "en";
 document.documentElement.lang = language;
 
 // Waited for, so that no module ever shows a text in the wrong language first.
@@ -62,9 +62,20 @@ function formOf(known, values) {
 }
 
 function chosenLanguage() {
-  const wanted = [new URLSearchParams(location.search).get("lang"), localStorage.getItem(KEPT), ...navigator.languages];
+  return knownOf([new URLSearchParams(location.search).get("lang"), localStorage.getItem(KEPT)]);
+}
+
+function knownOf(wanted) {
   const codes = wanted.map((code) => String(code).toLowerCase().split("-")[0]);
-  return codes.find((code) => Object.hasOwn(LANGUAGES, code)) ?? "en";
+  return codes.find((code) => Object.hasOwn(LANGUAGES, code));
+}
+
+async function languageOfTable() {
+  try {
+    return knownOf([(await (await fetch("/api/v1/me", { cache: "no-store" })).json()).language]);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Return the texts of a language; none, so that all is English, where the table does not give them. */

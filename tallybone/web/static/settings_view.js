@@ -1,18 +1,59 @@
-// The view of settings: what leads to health and to the test of the parts.
+// The view of settings: what leads to health and pairing, and what the owner of the table can change.
 
-import { make } from "./dom.js";
-import { say } from "./say.js";
+import { read, send } from "./api.js";
+import { button, make, write } from "./dom.js";
+import { field, select } from "./option_fields.js";
+import { enterAsOwner } from "./owner.js";
+import { showCode } from "./pairing.js";
+import { LANGUAGES, say } from "./say.js";
 import { addressOf, view } from "./views.js";
 
-/** Register the view. */
-export function registerSettingsView() {
-  view("settings", { title: () => say("Settings"), show: (root) => root.childElementCount === 0 && build(root) });
+/** Register the view; what was done is said on *toast*. */
+export function registerSettingsView(toast) {
+  view("settings", { title: () => say("Settings"), show: (root) => show(root, toast) });
 }
 
-function build(root) {
-  const ways = [["health", say("Health"), say("Camera, parts, room for recordings, heat and power")]];
-  const links = ways.map(([name, title, about]) =>
-    make("li", {}, make("a", { class: "way card", href: addressOf(name) }, make("strong", {}, title), make("small", { class: "about" }, about))),
+async function show(root, toast) {
+  if (root.childElementCount === 0) root.append(make("h2", {}, say("Settings")), ways(), make("div", { class: "own" }));
+  const own = root.querySelector(".own");
+  try {
+    const [settings, { usual }] = await Promise.all([read("settings"), read("match")]);
+    own.replaceChildren(houseForm(settings, usual, toast));
+  } catch (error) {
+    own.replaceChildren(make("p", { class: "wrong", role: "alert" }, error.message));
+  }
+}
+
+function ways() {
+  const health = make("a", { class: "way card", href: addressOf("health") }, make("strong", {}, say("Health")), make("small", { class: "about" }, say("Camera, parts, room for recordings, heat and power")));
+  const pairing = button("", showCode, { class: "way card", id: "pairing" }, make("strong", {}, say("Let another phone in")), make("small", { class: "about" }, say("A code to scan, instead of the PIN")));
+  return make("ul", { class: "ways" }, make("li", {}, health), make("li", {}, pairing));
+}
+
+function houseForm(settings, usual, toast) {
+  const keep = make("input", { type: "number", id: "keep", min: 1, max: 1000000, step: 1, value: settings.keep_gb ?? "", inputmode: "numeric" });
+  const languages = [["", say("that of each browser")], ...Object.entries(LANGUAGES)];
+  const language = select(languages, settings.language ?? "", () => {});
+  language.id = "language";
+  const isFixed = make("input", { type: "checkbox", id: "usual", checked: settings.usual !== null, disabled: usual === null });
+  const wrong = make("p", { class: "wrong", role: "alert" });
+  const form = make(
+    "form",
+    { class: "card", "aria-labelledby": "house-title" },
+    make("h3", { id: "house-title" }, say("What holds at this table")),
+    make("p", { class: "about" }, settings.has_password ? say("The owner's password is needed to change it.") : say("To change it, first set a password at the table: tallybone serve --set-password")),
+    field({ control: keep, label: say("GB that all recordings may take"), hint: say("nothing: 20; the oldest are deleted first") }),
+    field({ control: language, label: say("Language of those who have chosen none") }),
+    field({ control: isFixed, label: usual === null ? say("Offer one match first") : say("Always offer this match first: {match}", { match: `${usual.game}, ${usual.players.join(", ")}` }) }),
+    wrong,
+    make("button", { type: "submit", id: "keep-settings", class: "primary", disabled: !settings.has_password }, say("Keep")),
   );
-  root.append(make("h2", {}, say("Settings")), make("ul", { class: "ways" }, ...links));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const said = { keep_gb: keep.value === "" ? null : keep.valueAsNumber, language: language.value || null, usual: isFixed.checked ? usual : null };
+    const answer = await send("settings", said, { method: "PUT", enter: enterAsOwner });
+    write(wrong, answer !== null && !answer.isDone ? answer.told.error : "");
+    if (answer?.isDone) toast.done(say("Kept."));
+  });
+  return form;
 }

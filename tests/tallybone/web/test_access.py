@@ -100,4 +100,4 @@ def test_what_is_remembered_of_addresses_and_logouts_is_bounded() -> None:
         assert author is not None
         table.leave(author)
     assert len(table._tries._by_address) <= 500
-    assert len(table._left) <= 1000
+    assert len(table._lock.cookies._left) <= 1000

@@ -358,7 +358,11 @@ def test_nothing_outside_its_folder_is_served(tmp_path: Path) -> None:
 def test_a_long_or_hostile_name_of_an_author_is_cut(table: TrueTable) -> None:
     with httpx.Client(base_url=table.page.url) as client:
         client.post(f"{API}/login", json={"pin": PIN, "name": "\u202e<b>" + "n" * 190})
-        assert client.get(f"{API}/me").json() == {"controls": True, "name": "<b>" + "n" * 36 + "…"}
+        assert client.get(f"{API}/me").json() == {
+            "controls": True,
+            "name": "<b>" + "n" * 36 + "…",
+            "language": None,
+        }
         assert do(client, type="press", button="stack").status_code == 200
 
 

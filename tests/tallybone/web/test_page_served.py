@@ -122,7 +122,7 @@ def test_everybody_may_look_and_nobody_may_touch(anybody: httpx.Client) -> None:
         assert anybody.get(f"{API}/{path}").status_code == 200
     before = state(anybody)
     assert do(anybody, type="press", button="undo").status_code == 401
-    assert anybody.get(f"{API}/me").json() == {"controls": False, "name": ""}
+    assert anybody.get(f"{API}/me").json() == {"controls": False, "name": "", "language": None}
     assert state(anybody) == before
 
 

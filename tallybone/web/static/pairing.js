@@ -1,0 +1,62 @@
+// Codes that let another phone in: shown by one that is in, as a picture to scan; taken from the address by the other.
+
+import { read, send } from "./api.js";
+import { draw, make } from "./dom.js";
+import { say } from "./say.js";
+import { openSheet } from "./sheet.js";
+import { view } from "./views.js";
+
+// Squares of white that a scanner wants around the code.
+const MARGIN = 4;
+const KEPT_NAME = "tallybone name";
+
+/** Register the view that a scanned address leads to; *toast* says what came of it. */
+export function registerPairing(toast) {
+  view("pair", { title: null, show: (root, code) => comeIn(code, toast), under: "table" });
+}
+
+/** Show a code in a sheet, after the PIN if that is missing. */
+export async function showCode() {
+  const code = await newCode();
+  if (code === null) return;
+  if (code.error) {
+    openSheet(say("Let another phone in"), make("p", { class: "wrong" }, code.error));
+    return;
+  }
+  const minutes = Math.round(code.lasts_s / 60);
+  const about = make("p", { class: "about" }, say("Scan it with the other phone. It lets one in, once, within {minutes} minutes.", { minutes }));
+  openSheet(say("Let another phone in"), codeOf(code.rows), about);
+}
+
+/** Return a code to scan: {address, rows, lasts_s}, or {error}; null where the PIN was not given. */
+async function newCode() {
+  const answer = await send("pairing");
+  if (answer === null) return null;
+  return answer.isDone ? answer.told : { error: answer.told.error };
+}
+
+/** Return a code for a television on which somebody has typed the PIN; null for any other, which is asked for nothing. */
+export async function codeIfIn() {
+  const me = await read("me").catch(() => null);
+  if (me === null || !me.controls) return null;
+  const code = await newCode();
+  return code?.rows ? code : null;
+}
+
+/** Return the squares of a code; it is black on white, in the dark too. */
+export function codeOf(rows) {
+  const size = rows.length + 2 * MARGIN;
+  const dark = rows.flatMap((row, y) => [...row].flatMap((one, x) => (one === "1" ? [`M${x + MARGIN},${y + MARGIN}h1v1h-1z`] : [])));
+  const squares = draw("path", { d: dark.join(""), fill: "#000" });
+  return draw("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": say("Code to scan"), "shape-rendering": "crispEdges" }, draw("rect", { width: size, height: size, fill: "#fff" }), squares);
+}
+
+async function comeIn(code, toast) {
+  // It is of no use any more, and nobody has to see it in a list of addresses.
+  location.replace("#");
+  if (code === "" || toast === null) return;
+  const name = localStorage.getItem(KEPT_NAME);
+  const answer = await send("pair", name ? { code, name } : { code });
+  if (answer?.isDone) toast.done(say("You are in: you can put things right."));
+  else if (answer !== null) toast.failed(answer.told.error);
+}
