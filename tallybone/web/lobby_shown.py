@@ -60,7 +60,7 @@ def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
     """Return what a page shows before the first match."""
     return Snapshot(
         version,
-        MatchShown("", None, LOBBY, None, None, None, _USUAL_PIPS, over=False, winner=None),
+        MatchShown("", None, LOBBY, None, None, None, _USUAL_PIPS, 1, over=False, winner=None),
         (),
         NO_MATCH,
         None,

@@ -102,12 +102,12 @@ def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRoute
     @router.get("/{name}/steps/{number}")
     async def step(name: Name, number: Number) -> MomentShown:
         """How the table stood after a step."""
-        return await work.do(opened(name, lambda one: _moment(one, number)))
+        return await work.do(opened(name, lambda one: moment_of(one, number)))
 
     @router.get("/{name}/frames/{number}.jpg", responses=_JPEG, response_class=Response)
     async def frame(name: Name, number: Number, request: Request) -> Response:
         """A picture as it was recorded, counted from 0."""
-        jpeg = await work.do(opened(name, lambda one: _frame(one, number)))
+        jpeg = await work.do(opened(name, lambda one: frame_of(one, number)))
         headers = {"etag": f'"{zlib.crc32(jpeg):08x}-{len(jpeg)}"', "cache-control": "no-cache"}
         if request.headers.get("if-none-match") == headers["etag"]:
             return Response(status_code=304, headers=headers)
@@ -146,7 +146,8 @@ def as_file(content: bytes, name: str, kind: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-def _moment(one: Opened, number: int) -> MomentShown:
+def moment_of(one: Opened, number: int) -> MomentShown:
+    """Return how the table of a recording stood after a step."""
     game = one.game
     if number >= len(game.steps):
         raise HTTPException(404, "there is no such step")
@@ -156,7 +157,8 @@ def _moment(one: Opened, number: int) -> MomentShown:
     return moment_shown(number, game.state_after(number), places, zones, _picture_px(one))
 
 
-def _frame(one: Opened, number: int) -> bytes:
+def frame_of(one: Opened, number: int) -> bytes:
+    """Return a picture of a recording."""
     place = one.game.frame_place(number)
     if place is None:
         raise HTTPException(404, "there is no such picture")
@@ -171,7 +173,7 @@ def _picture_px(one: Opened) -> tuple[int, int]:
     if one.game.frame_place(0) is None:
         return _USUAL_PX
     try:
-        header = parse_header(_frame(one, 0))
+        header = parse_header(frame_of(one, 0))
     except (HeaderError, OSError):
         return _USUAL_PX
     return (header.width_px, header.height_px)

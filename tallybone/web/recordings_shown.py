@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine import Entry, Seat, Seq, State, Told
+from engine.profiles import PROFILES
 from tallybone.recorded_game import MOST_NUMBER, RecordedGame
 from tallybone.recording.survey import Survey
 from tallybone.referee import Places
+from tallybone.replay_game import NO_GAME
 from tallybone.web.layout_shown import layout_shown
 from tallybone.web.plain_text import MOST_NAME, names_of, plain
 from tallybone.web.plays import play_shown
@@ -76,7 +78,10 @@ class FramesShown:
 
 @dataclass(frozen=True, slots=True)
 class RecordedShown:
-    """All that happened in a recording; *complaints* say what of it could not be followed."""
+    """All that happened in a recording; *complaints* say what of it could not be followed.
+
+    *games* are those it can be scored by.
+    """
 
     name: str
     game: str | None
@@ -88,6 +93,7 @@ class RecordedShown:
     steps: tuple[StepShown, ...]
     complaints: tuple[str, ...]
     running: bool
+    games: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +156,7 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
         tuple(_step(game, number, names) for number in range(len(game.steps))),
         tuple(plain(words) for words in game.complaints),
         is_running,
+        tuple(rules.name for rules in PROFILES if rules.name != NO_GAME),
     )
 
 

@@ -24,6 +24,7 @@ class MatchShown:
     boneyard: int | None
     count: str | None
     max_pips: int
+    copies: int
     over: bool
     winner: int | None
 

@@ -123,6 +123,7 @@ def match_shown(game: Game) -> MatchShown:
         None if hand is None else hand.boneyard,
         None if game.rules.unit is None or not game.layout.nodes else plain(str(game.count)),
         game.rules.max_pips,
+        game.rules.copies,
         game.phase is Phase.MATCH_OVER,
         game.winner,
     )

@@ -1,33 +1,14 @@
-// The layout as it lies on the table: tiles in their true places, the spinner, the open ends with their values.
+// The layout of the game that is played, with what stands beside it; the arrow keys go from tile to tile.
 
-import { byId, draw, keep, write } from "./dom.js";
-import { poseOf, tileFace, transformOf } from "./tile.js";
+import { byId, write } from "./dom.js";
+import { drawFelt } from "./felt.js";
 import { say } from "./say.js";
-
-// Room around the tiles, and the least that is shown, in sides of a half.
-const MARGIN = 1.6;
-const LEAST_SIDES = [11, 7];
-const LARGEST_LABEL = 3;
-// Half the height of the value of an end, in sides of a half; it stays legible on a phone.
-const BADGE_SIDES = 0.42;
-const LEAST_BADGE_PX = 9;
-// Width by height of the felt on a phone.
-const [LEAST_SHAPE, MOST_SHAPE] = [0.9, 1.7];
 
 /** Show the layout of a snapshot; *onTile* is called with the seq of a tile that is tapped, null for a television. */
 export function showLayout(snapshot, onTile) {
   const layout = snapshot.layout;
-  const tiles = (layout?.tiles ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
-  const waiting = (layout?.waiting ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
-  const ends = (layout?.ends ?? []).filter((end) => end.open !== false);
+  const { tiles, ends, waiting } = drawFelt(byId("felt"), layout, onTile);
   byId("no-layout").hidden = tiles.length + waiting.length > 0;
-  const side = median([...tiles, ...waiting].map((tile) => tile.pose.side)) || 40;
-  showWindow(windowAround([...tiles, ...waiting], side));
-  keep(byId("waiting"), waiting.map((tile, at) => ({ ...tile, at })), (tile) => tile.at, waitingTile);
-  keep(byId("tiles"), tiles, (tile) => tile.seq, (tile) => laidTile(tile, onTile));
-  const size = Math.max(BADGE_SIDES * side, LEAST_BADGE_PX / scaleOf(byId("felt")));
-  const badges = ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null);
-  keep(byId("ends"), badges, (one) => one.key, drawBadge);
   showBeside("count", snapshot.match.count, (count) => `${say("Open ends")}: ${count}`);
   showBeside("unplaced", layout?.unplaced?.length, (count) => say("{count} more tiles belong to the layout; the camera does not see where.", { count }));
   write(byId("layout-says"), tiles.length === 0 ? "" : sayLayout(tiles, ends, waiting));
@@ -37,13 +18,6 @@ export function showLayout(snapshot, onTile) {
 function showBeside(id, worth, textOf) {
   byId(id).hidden = !worth;
   write(byId(id), worth ? textOf(worth) : "");
-}
-
-/** Show a part of the picture; where the page scrolls, the felt takes the shape of what lies on it. */
-function showWindow([left, top, width, height]) {
-  byId("felt").setAttribute("viewBox", [left, top, width, height].map((number) => number.toFixed(0)).join(" "));
-  const shape = Math.max(LEAST_SHAPE, Math.min(MOST_SHAPE, width / height));
-  byId("layout-view").style.setProperty("--shape", shape.toFixed(2));
 }
 
 /** Let the arrow keys go from tile to tile, so that the layout is one stop of the tab key. */
@@ -66,96 +40,8 @@ function rove(group) {
   for (const one of all) one.setAttribute("tabindex", one === stop ? "0" : "-1");
 }
 
-function laidTile(tile, onTile) {
-  const states = ["tile", tile.last && "is-last", tile.doubtful && "is-doubtful", tile.spinner && "is-spinner"];
-  const one = draw("g", { class: states.filter(Boolean).join(" "), transform: transformOf(tile.pose) });
-  if (tile.stacked > 0) one.append(draw("rect", { class: "under", x: -0.66, y: -1.66, width: 1.92, height: 3.92, rx: 0.22 }));
-  one.append(tileFace(tile.pips, { isSpinner: tile.spinner }));
-  one.append(draw("rect", { class: "rim", x: -1.06, y: -2.06, width: 2.12, height: 4.12, rx: 0.3 }));
-  if (tile.doubtful) one.append(sign("?", tile.pose));
-  else if (tile.stacked > 0) one.append(sign(`×${tile.stacked + 1}`, tile.pose));
-  if (onTile === null) return one;
-  for (const [name, worth] of [["role", "button"], ["tabindex", "-1"], ["aria-label", nameOf(tile)]]) one.setAttribute(name, worth);
-  one.addEventListener("click", () => onTile(tile.seq));
-  one.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    onTile(tile.seq);
-  });
-  return one;
-}
-
-function nameOf(tile) {
-  const parts = [tile.pips.join("-")];
-  if (tile.last) parts.push(say("last tile"));
-  if (tile.spinner) parts.push(say("spinner"));
-  if (tile.doubtful) parts.push(say("in doubt"));
-  if (tile.stacked > 0) parts.push(say("stacked"));
-  return parts.join(", ");
-}
-
-/** Return a small sign in the middle of a tile that is upright, however the tile lies. */
-function sign(text, { across, along }) {
-  const turned = -Math.atan2(across[1], across[0]) * (180 / Math.PI);
-  const label = draw("text", { y: 0.28 }, text);
-  return draw("g", { class: "sign", transform: `rotate(${turned.toFixed(1)})` }, draw("circle", { r: 0.62 }), label);
-}
-
-function waitingTile(tile) {
-  return draw("g", { class: "tile is-waiting", transform: transformOf(tile.pose) }, tileFace(tile.pips));
-}
-
-/** Return where the value of an open end is written: beside its tile, away from it; null where nobody can say. */
-function badge(end, tiles, side, size) {
-  const host = tiles.find((tile) => tile.seq === end.seq);
-  if (host === undefined) return null;
-  const away = [end.x - host.pose.middle[0], end.y - host.pose.middle[1]];
-  const length = Math.hypot(...away);
-  if (length < 0.1 * side) return null;
-  const text = end.counts === 2 * end.value && end.value > 0 ? `${end.value}+${end.value}` : String(end.value);
-  const wide = size * (text.length >= LARGEST_LABEL ? 1.75 : text.length > 1 ? 1.15 : 1);
-  const reach = ((Math.abs(away[0]) * wide + Math.abs(away[1]) * size) / length + 0.2 * side) / length;
-  const place = { x: end.x + away[0] * reach, y: end.y + away[1] * reach };
-  return { key: `${end.seq} ${end.port}`, ...place, text, size, wide, isCounted: end.counts > 0 };
-}
-
-function drawBadge({ x, y, text, size, wide, isCounted }) {
-  return draw(
-    "g",
-    { class: `end${isCounted ? " is-counted" : ""}`, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})` },
-    draw("rect", { x: -wide, y: -size, width: 2 * wide, height: 2 * size, rx: size }),
-    draw("text", { y: size * 0.5, "font-size": size * 1.4 }, text),
-  );
-}
-
-/** Return what part of the picture is shown: all that lies there, in steps, so that it does not crawl with each tile. */
-function windowAround(tiles, side) {
-  const corners = tiles.flatMap((tile) => tile.corners_px);
-  if (corners.length === 0) return [0, 0, 640, 400];
-  const step = 2 * side;
-  const spans = [0, 1].map((axis) => {
-    const along = corners.map((corner) => corner[axis]);
-    let low = Math.floor((Math.min(...along) - MARGIN * side) / step) * step;
-    let high = Math.ceil((Math.max(...along) + MARGIN * side) / step) * step;
-    const lacking = LEAST_SIDES[axis] * side - (high - low);
-    if (lacking > 0) [low, high] = [low - lacking / 2, high + lacking / 2];
-    return [low, high - low];
-  });
-  return [spans[0][0], spans[1][0], spans[0][1], spans[1][1]];
-}
-
 function sayLayout(tiles, ends, waiting) {
   const values = ends.map((end) => end.value).join(", ") || say("none");
   const said = say("{tiles} tiles; open ends: {ends}. The arrow keys go from tile to tile.", { tiles: tiles.length, ends: values });
   return waiting.length > 0 ? `${said} ${say("{count} on the table, not part of the game yet", { count: waiting.length })}.` : said;
-}
-
-/** Return how many pixels of the screen a unit of the drawing is. */
-function scaleOf(svg) {
-  const { width, height } = svg.viewBox.baseVal;
-  return Math.min(svg.clientWidth / width, svg.clientHeight / height) || 1;
-}
-
-function median(numbers) {
-  return [...numbers].sort((one, other) => one - other)[Math.floor(numbers.length / 2)];
 }

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -233,3 +234,25 @@ def test_every_game_can_be_looked_into(tmp_path: Path) -> None:
     assert said["complaints"] == []
     for number in range(len(said["steps"])):
         assert anybody.get(f"/recordings/a.mcap/steps/{number}").status_code == 200
+
+
+def test_statistics_of_one_game_and_of_everybody(folder: Path, bones: tuple[Path, Session]) -> None:
+    anybody = Visitor(folder)
+    one = anybody.get("/recordings/bones.mcap/statistics").json()
+    assert tuple(one["paid"][-1]["totals"]) == bones[1].state.game.totals  # type: ignore[union-attr]
+    os.link(folder / "bones.mcap", folder / "again.mcap")
+    (folder / "letter.mcap").write_text("no recording")
+    said = anybody.get("/statistics").json()
+    assert (said["games"], said["left"]) == (2, 0)
+    assert [player["name"] for player in said["players"]] == ["Ann", "Ben"]
+    assert said["players"][0]["points"] == 2 * one["paid"][-1]["totals"][0]
+    assert anybody.get("/recordings/none.mcap/statistics").status_code == 404
+
+
+def test_a_game_that_goes_on_is_counted_once(folder: Path) -> None:
+    later = replace(start_of(began=BEGAN + timedelta(days=1)), continues="bones.mcap")
+    with SessionWriter(folder / "later.mcap", later) as writer:
+        for one in records_of(folder / "bones.mcap"):
+            if one.topic is Topic.EVENT:
+                writer.say(Topic.EVENT, one.t_ns, one.payload)  # type: ignore[arg-type]  # JSON
+    assert Visitor(folder).get("/statistics").json()["games"] == 1

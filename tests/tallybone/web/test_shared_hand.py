@@ -1,0 +1,79 @@
+"""A hand as one file: it holds all it needs, nothing in it is markup that was a name, and it is never large."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tallybone.session import Session
+from tests.tallybone.live_clips import jpeg_of
+from tests.tallybone.recorded_games import record_game
+from tests.tallybone.web.test_recordings import Visitor, bones
+
+__all__ = ["bones"]
+HOSTILE = ("</script><script>document.title='hacked'</script>", "<!--<script>\u2028\u202e")
+
+
+def told_in(page: str) -> dict[str, object]:
+    found = re.search(r'<script type="application/json" id="told">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    said: dict[str, object] = json.loads(found[1])
+    return said
+
+
+@pytest.fixture
+def anybody(bones: tuple[Path, Session], tmp_path: Path) -> Visitor:
+    os.link(bones[0], tmp_path / "bones.mcap")
+    return Visitor(tmp_path)
+
+
+def test_a_hand_has_its_steps_its_layouts_and_its_pictures(anybody: Visitor) -> None:
+    steps = [one for one in anybody.get("/recordings/bones.mcap").json()["steps"] if one["hand"] == 2]
+    given = anybody.get("/recordings/bones.mcap/hand/2.html")
+    assert given.headers["content-disposition"] == 'attachment; filename="bones-hand-2.html"'
+    told = told_in(given.text)
+    assert [one["step"] for one in told["steps"]] == steps  # type: ignore[attr-defined]  # JSON
+    assert len(told["steps"][-1]["layout"]["tiles"]) > 5  # type: ignore[index]
+    assert all(url.startswith("data:image/jpeg;base64,") for url in told["pictures"])  # type: ignore[attr-defined]
+    assert 50_000 < len(given.content) <= 2_000_000
+
+
+def test_pictures_can_be_left_out(anybody: Visitor) -> None:
+    given = anybody.get("/recordings/bones.mcap/hand/1.html?pictures=without")
+    assert set(told_in(given.text)["pictures"]) == {None}  # type: ignore[call-overload]
+    assert anybody.get("/recordings/bones.mcap/hand/3.html").status_code == 404
+    assert anybody.get("/recordings/bones.mcap/hand/1.html?pictures=maybe").status_code == 422
+
+
+def test_it_needs_nothing_from_elsewhere(anybody: Visitor) -> None:
+    page = anybody.get("/recordings/bones.mcap/hand/1.html?pictures=without").text
+    assert "import " not in re.sub(r"//.*", "", page.split("<script>")[1])
+    assert not re.search(r"""(?:src|href)\s*=\s*["']|url\(|@import|https?://(?!www\.w3\.org/2000/svg)""", page)
+    assert "default-src &#x27;none&#x27;" in page
+
+
+def test_no_name_is_markup(tmp_path: Path) -> None:
+    record_game(tmp_path / "a.mcap", players=HOSTILE)
+    page = Visitor(tmp_path).get("/recordings/a.mcap/hand/1.html?pictures=without").text
+    assert page.count("<script") == 2
+    assert page.count("</script>") == 2
+    assert "<!--" not in page
+    assert "\u202e" not in page
+    assert HOSTILE[0][:39] in told_in(page)["title"]  # type: ignore[operator]
+
+
+def test_large_pictures_make_no_large_file(tmp_path: Path) -> None:
+    from tallybone.web.shared_hand import MOST_BYTES, shared_hand
+
+    noise = np.random.default_rng(1).integers(0, 255, (1440, 2560, 3)).astype(np.uint8)
+    jpeg = jpeg_of(noise)
+    for count in (12, 60):
+        page = shared_hand("x", [], [], [jpeg] * count)
+        assert len(page) <= MOST_BYTES
+    assert "data:image" in shared_hand("x", [], [], [jpeg] * 12).decode()
+    assert shared_hand("x", [], [], [b"no picture", None]).decode().count("data:image") == 0
