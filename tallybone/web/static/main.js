@@ -15,6 +15,9 @@ import { registerPairing } from "./pairing.js";
 import { openPlay } from "./play_sheet.js";
 import { showPlays } from "./plays.js";
 import { showScores } from "./scores.js";
+import { registerRecordings } from "./recordings.js";
+import { registerStatistics } from "./statistics.js";
+import { openTilesOut } from "./tiles_out.js";
 import { fillIn, later, say } from "./say.js";
 import { registerSettingsView } from "./settings_view.js";
 import { listenToSheets } from "./sheet.js";
@@ -47,6 +50,10 @@ class Page {
     registerSettingsView(this.toast);
     registerPairing(this.toast);
     registerHealthView();
+    if (!this.isDisplay) {
+      registerRecordings(this.toast);
+      registerStatistics();
+    }
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }
@@ -55,6 +62,7 @@ class Page {
     showLanguages();
     listenToSheets();
     listenToKeys();
+    byId("tiles-out").addEventListener("click", () => this.snapshot && openTilesOut(this.snapshot));
     byId("more").addEventListener("click", () => this.snapshot && openMore(this.snapshot, this.desk));
     const views = [["layout-tab", "layout-view"], ["camera-tab", "camera-view"]];
     for (const [tab] of views) {

@@ -42,9 +42,11 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(seed: int = 1, *, hands: int = 1, players: tuple[str, ...] = ("Ann", "Ben")) -> Iterator[TrueTable]:
+def served(
+    seed: int = 1, *, hands: int = 1, players: tuple[str, ...] = ("Ann", "Ben"), recordings: Path | None = None
+) -> Iterator[TrueTable]:
     """Yield a table with a page, at which nothing has happened yet but that a match has begun."""
-    table = true_table(seed, hands=hands, players=players)
+    table = true_table(seed, hands=hands, players=players, recordings=recordings)
     table.begin()
     try:
         yield table

@@ -1,0 +1,102 @@
+// What can be done with a recording: score it by other rules, take it away as a file, delete it.
+
+import { send } from "./api.js";
+import { button, foreign, make } from "./dom.js";
+import { say } from "./say.js";
+import { closeSheet, openSheet } from "./sheet.js";
+import { goTo } from "./views.js";
+
+/** Return the part of the view with all that; what was done is said on *toast*, *shown* returns the hand that is shown. */
+export function aboutRecording(told, toast, shown) {
+  const base = `recordings/${encodeURIComponent(told.name)}`;
+  return make("div", { class: "replay-desk" }, otherRules(told, base), sharing(base, shown), files(told, base), deleting(told, base, toast));
+}
+
+function card(title, ...children) {
+  return make("section", { class: "card" }, make("h3", {}, title), ...children);
+}
+
+function otherRules(told, base) {
+  const same = make("option", { value: "" }, say("The same game"));
+  const games = told.games.map((game) => make("option", { value: game }, game));
+  const select = make("select", { name: "rules" }, same, ...games);
+  const options = make("input", { name: "options", autocomplete: "off", autocapitalize: "none", spellcheck: "false", placeholder: "target=100" });
+  const found = make("div", { class: "column", "aria-live": "polite" });
+  const form = make(
+    "form",
+    { class: "column" },
+    make("label", {}, say("Game"), select),
+    make("label", {}, say("Agreed otherwise, as key=value"), options),
+    make("button", { type: "submit" }, say("Score it again")),
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const asked = { rules: select.value || null, options: options.value.split(/\s+/).filter(Boolean) };
+    const answer = await send(`${base}/rescore`, asked);
+    if (answer !== null) found.replaceChildren(...(answer.isDone ? differences(answer.told) : [wrong(answer.told.error)]));
+  });
+  return card(say("By other rules"), form, found);
+}
+
+function wrong(words) {
+  return make("p", { class: "wrong" }, foreign(words));
+}
+
+function differences({ players, before, now, differences: found, count }) {
+  const cell = (points) => make("td", {}, String(points ?? ""));
+  const head = make("tr", {}, ...[say("Player"), say("Recorded"), say("By these rules")].map((words) => make("th", { scope: "col" }, words)));
+  const rows = players.map((name, seat) => {
+    return make("tr", {}, make("th", { scope: "row" }, foreign(name)), cell(before.totals[seat]), cell(now.totals[seat]));
+  });
+  const words = count === 0 ? say("Every play is worth the same.") : say("{count} plays are worth something else", { count });
+  const list = found.map((sentence) => make("li", {}, foreign(sentence)));
+  return [
+    make("table", { class: "figures" }, make("thead", {}, head), make("tbody", {}, ...rows)),
+    make("p", {}, words),
+    make("ul", { class: "differences" }, ...list),
+  ];
+}
+
+function sharing(base, shown) {
+  const pictures = make("input", { type: "checkbox", checked: true });
+  const save = () => {
+    const link = make("a", { href: `/api/v1/${base}/hand/${shown()}.html?pictures=${pictures.checked ? "with" : "without"}`, download: "" });
+    link.click();
+  };
+  const words = say("One file that opens in any browser, without this table: to send to a friend.");
+  const label = make("label", { class: "switch" }, pictures, say("With pictures"));
+  return card(say("Share the hand that is shown"), make("p", { class: "about" }, words), label, make("div", {}, button(say("Save this hand"), save)));
+}
+
+function files(told, base) {
+  const kinds = { dgr: say("game record"), csv: say("table of the plays"), json: say("everything") };
+  const links = Object.entries(kinds).map(([kind, words]) => {
+    return make("li", {}, make("a", { href: `/api/v1/${base}/export.${kind}`, download: true }, `.${kind}`), ` ${words}`);
+  });
+  const video = make("p", { class: "about" }, say("A video takes longer than a page should wait. In the terminal:"), " ");
+  video.append(make("code", {}, `tallybone replay ${told.name} --export game.mp4`));
+  return card(say("Take it away"), make("ul", { class: "files" }, ...links), video);
+}
+
+function deleting(told, base, toast) {
+  if (told.running) return card(say("Delete"), make("p", { class: "about" }, say("It is being recorded.")));
+  const ask = () => {
+    const sure = button(say("Delete"), () => (closeSheet(), remove(told, base, toast)), { class: "danger" });
+    const keep = button(say("Keep it"), closeSheet, { class: "primary" });
+    const words = say("It is set aside for a week, unless room is short, and can be put back until then.");
+    openSheet(say("Delete this recording?"), make("p", {}, foreign(told.name)), make("p", {}, words), make("div", { class: "row" }, keep, sure));
+  };
+  return card(say("Delete"), make("div", {}, button(say("Delete this recording"), ask, { class: "danger" })));
+}
+
+async function remove(told, base, toast) {
+  const answer = await send(base, {}, { method: "DELETE" });
+  if (answer === null) return;
+  if (!answer.isDone) return toast.failed(answer.told.error);
+  goTo("recordings");
+  return toast.done(say("Deleted."), async () => {
+    const back = await send(`${base}/restore`);
+    if (back?.isDone) goTo("recordings", told.name);
+    else if (back !== null) toast.failed(back.told.error);
+  });
+}

@@ -1,0 +1,144 @@
+// One recording, step by step: picture, layout, scores and what happened, all of the same moment.
+
+import { read } from "./api.js";
+import { button, foreign, keep, make, write } from "./dom.js";
+import { drawFelt, emptyFelt } from "./felt.js";
+import { lengthOf } from "./measures.js";
+import { aboutRecording } from "./recording_desk.js";
+import { backLink } from "./recordings.js";
+import { say } from "./say.js";
+import { Scrubber } from "./scrubber.js";
+import { tileIcon } from "./tile.js";
+
+const MOST_KEPT = 300;
+
+/** A recording that is looked at, until it is closed. */
+export class ReplayView {
+  /**
+   * @param root Where it is shown.
+   * @param told What the table says of the recording.
+   * @param toast Says what was done.
+   */
+  constructor(root, told, toast) {
+    Object.assign(this, { told, moments: new Map(), step: -1, wanted: -1, hand: null, isAsking: false });
+    this.base = `recordings/${encodeURIComponent(told.name)}`;
+    this.leave = new AbortController();
+    this.felt = emptyFelt(say("Layout"));
+    this.picture = make("img", { alt: say("The table as the camera saw it"), class: "recorded" });
+    this.players = make("ul", { class: "replay-players" });
+    this.says = make("p", { class: "replay-says", role: "status" });
+    this.list = make("ol", { class: "replay-steps" });
+    this.scrubber = new Scrubber(told, (moment) => this.turn(moment));
+    root.replaceChildren(...this.parts(toast));
+    window.addEventListener("keydown", (event) => this.scrubber.key(event), { signal: this.leave.signal });
+    this.scrubber.goTo(0);
+  }
+
+  /** Show it no more. */
+  close() {
+    this.leave.abort();
+    this.scrubber.pause();
+  }
+
+  parts(toast) {
+    const { told } = this;
+    const title = make("h2", {}, foreign(told.game ?? say("No game")), ` · ${lengthOf(told.length_ms)}`);
+    const running = told.running ? make("p", { class: "running" }, say("This game is being recorded: what follows is not shown here.")) : null;
+    const complaints = told.complaints.map((words) => make("li", {}, foreign(words)));
+    const broken = complaints.length > 0 ? make("ul", { class: "damage" }, ...complaints) : null;
+    const shows = make("div", { class: "replay-shows" }, make("div", { class: "felt" }, this.felt), make("div", { class: "stage" }, this.picture));
+    const steps = make("section", { class: "card", "aria-label": say("What happened") }, this.list);
+    const seen = make("div", { class: "replay-seen" }, shows, this.scrubber.root, this.says);
+    const beside = make("div", { class: "replay-beside" }, make("div", { class: "card" }, this.players), steps);
+    const whole = make("div", { class: "replay" }, seen, beside);
+    const about = aboutRecording(told, toast, () => this.hand ?? 1);
+    return [backLink(), title, running, broken, whole, about].filter((one) => one !== null);
+  }
+
+  /** Show a moment: {step, frame, isPlaying}. */
+  turn({ step, frame, isPlaying }) {
+    this.says.setAttribute("aria-live", isPlaying ? "off" : "polite");
+    this.showFrame(frame);
+    if (step === this.wanted) return;
+    this.wanted = step;
+    this.showSteps(step);
+    const one = this.told.steps[step];
+    write(this.says, one === undefined ? "" : `${lengthOf(one.t_ms)} ${one.words}`);
+    this.ask();
+  }
+
+  /** Show a picture; where one is on its way, the newest that was asked for follows it. */
+  showFrame(number) {
+    this.frame = number;
+    this.picture.parentElement?.toggleAttribute("hidden", this.told.frames.count === 0);
+    if (number === null || number === this.shownFrame || this.isLoading) return;
+    this.isLoading = true;
+    const loader = new Image();
+    const done = () => {
+      Object.assign(this, { isLoading: false, shownFrame: number });
+      if (loader.naturalWidth > 0) this.picture.src = loader.src;
+      this.showFrame(this.frame);
+    };
+    loader.addEventListener("load", done);
+    loader.addEventListener("error", done);
+    loader.src = `/api/v1/${this.base}/frames/${number}.jpg`;
+  }
+
+  /** Ask how the table stood then, one question at a time, and show it. */
+  async ask() {
+    if (this.isAsking || this.wanted < 0 || this.wanted === this.step) return;
+    const step = this.wanted;
+    this.isAsking = true;
+    try {
+      const moment = this.moments.get(step) ?? (await read(`${this.base}/steps/${step}`));
+      this.moments.set(step, moment);
+      if (this.moments.size > MOST_KEPT) this.moments.delete(this.moments.keys().next().value);
+      this.show(moment);
+    } catch (error) {
+      write(this.says, error.message);
+    } finally {
+      Object.assign(this, { isAsking: false, step });
+    }
+    if (!this.leave.signal.aborted) this.ask();
+  }
+
+  show(moment) {
+    const { tiles, ends } = drawFelt(this.felt, moment.layout, null);
+    const values = ends.map((end) => end.value).join(", ");
+    this.felt.setAttribute("aria-label", say("Layout: {tiles} tiles; open ends: {ends}", { tiles: tiles.length, ends: values || "–" }));
+    keep(this.players, moment.players, (player) => player.seat, (player) => playerOf(player, moment.match));
+  }
+
+  /** List what happened in the hand of a step, and mark the step. */
+  showSteps(step) {
+    const hand = this.told.steps[step]?.hand ?? 0;
+    if (hand !== this.hand) {
+      this.hand = hand;
+      const own = this.told.steps.map((one, at) => ({ ...one, at })).filter((one) => one.hand === hand);
+      this.list.replaceChildren(...own.map((one) => this.rowOf(one)));
+    }
+    for (const row of this.list.children) {
+      const isHere = Number(row.dataset.at) === step;
+      const one = row.firstElementChild;
+      if (isHere) one.setAttribute("aria-current", "step");
+      else one.removeAttribute("aria-current");
+      if (isHere) this.list.scrollTop = row.offsetTop - this.list.clientHeight / 2;
+    }
+  }
+
+  rowOf(one) {
+    const points = one.points ? make("span", { class: "points" }, `+${one.points}`) : null;
+    const row = button("", () => this.scrubber.goTo(one.at), { class: `play${one.irregular ? " is-irregular" : ""}` });
+    row.append(make("span", { class: "about" }, lengthOf(one.t_ms)), one.pips ? tileIcon(one.pips) : make("span", { class: "no-tile" }));
+    row.append(" ", foreign(one.words, { class: "what" }));
+    if (points !== null) row.append(" ", points);
+    return make("li", { "data-at": one.at }, row);
+  }
+}
+
+function playerOf(player, match) {
+  const won = match.winner === player.seat ? "★ " : "";
+  const turn = player.turn ? make("span", { class: "about" }, say("turn")) : null;
+  const name = make("span", { class: "name" }, won, foreign(player.name));
+  return make("li", { class: player.turn ? "has-turn" : null }, name, " ", turn, " ", make("span", { class: "total" }, String(player.total)));
+}

@@ -1,0 +1,189 @@
+"""Recordings in a real browser: the list, one step by step, by other rules, deleted and put back."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from tests.tallybone.recorded_games import record_game
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, chromium, play, served, visiting
+from tests.tallybone.web.true_table import TrueTable
+
+pytestmark = pytest.mark.slow
+
+PHONE, TABLET, TELEVISION = (360, 740), (820, 1180), (1920, 1080)
+HOSTILE = ("<img src=x onerror=document.title='hacked'>", "\u202eevil" + "x" * 5000)
+ONE = "/#recordings/bones.mcap"
+
+
+@pytest.fixture(scope="module", name="browser")
+def a_browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(name="table", scope="module")
+def a_table_with_recordings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrueTable]:
+    folder = tmp_path_factory.mktemp("recordings")
+    record_game(folder / "bones.mcap", hands=2)
+    record_game(folder / "hostile.mcap", players=HOSTILE)
+    with served(recordings=folder) as table:
+        play(table, 9)
+        yield table
+
+
+def says(viewer: Viewer, words: str) -> None:
+    viewer.page.locator(".replay-says", has_text=words).wait_for()
+
+
+def tiles_on(viewer: Viewer, count: int) -> None:
+    viewer.page.wait_for_function("wanted => document.querySelectorAll('.replay .tile').length === wanted", arg=count)
+
+
+def test_picture_layout_scores_and_events_go_step_by_step(browser: Browser, table: TrueTable) -> None:
+    with visiting(browser, table.page.url + "/#recordings") as viewer:
+        page = viewer.page
+        page.locator(".recording", has_text="Ann").first.click()
+        says(viewer, "hand 1")
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+        says(viewer, "Ben plays 5-1: 5 + 5 + 1 = 11")
+        tiles_on(viewer, 2)
+        assert page.locator(".replay-players .total").all_inner_texts() == ["10", "0"]
+        assert page.locator(".replay-steps [aria-current]").inner_text().startswith("0:05")
+        page.wait_for_function("() => document.querySelector('.recorded').src.endsWith('/frames/2.jpg')")
+        page.get_by_role("button", name="Step back").click()
+        tiles_on(viewer, 1)
+        page.locator(".replay-steps button", has_text="5-2").click()
+        says(viewer, "Ben plays 5-2")
+        page.locator("input[type=range]").fill("20000")
+        page.wait_for_function("() => document.querySelector('.time').innerText.startsWith('0:20')")
+        page.get_by_role("button", name="4 times as fast").click()
+        page.get_by_role("button", name="Play", exact=True).click()
+        page.wait_for_function("() => document.querySelector('.time').innerText.startsWith('0:24')")
+        page.get_by_role("button", name="Pause").click()
+        assert viewer.complaints == []
+
+
+def test_other_rules_are_told_in_words(browser: Browser, table: TrueTable) -> None:
+    with visiting(browser, table.page.url + ONE, TABLET) as viewer:
+        page = viewer.page
+        page.locator("select[name=rules]").select_option("draw")
+        page.get_by_role("button", name="Score it again").click()
+        page.locator(
+            ".differences li", has_text="recorded: Ann plays 5-5, 10 points; now: Ann plays 5-5, 0 points"
+        ).first.wait_for()
+        page.locator("input[name=options]").fill("nonsense=1")
+        page.get_by_role("button", name="Score it again").click()
+        page.locator(".replay-desk .wrong").wait_for()
+
+
+def test_deleting_asks_first_and_can_be_taken_back(browser: Browser, table: TrueTable) -> None:
+    with visiting(browser, table.page.url + ONE) as viewer:
+        page = viewer.page
+        page.get_by_role("button", name="Delete this recording").click()
+        page.locator("#sheet").get_by_role("button", name="Keep it").click()
+        page.get_by_role("button", name="Delete this recording").click()
+        page.locator("#sheet").get_by_role("button", name="Delete", exact=True).click()
+        viewer.log_in("Zoe")
+        page.locator("#toast .is-done").wait_for()
+        page.wait_for_function("() => document.querySelectorAll('.recording').length === 1")
+        page.locator("#toast .undo").click()
+        says(viewer, "hand 1")
+
+
+def test_hostile_names_are_only_names(browser: Browser, table: TrueTable) -> None:
+    with visiting(browser, table.page.url + "/#recordings/hostile.mcap") as viewer:
+        says(viewer, "hand 1")
+        viewer.page.keyboard.press("ArrowRight")
+        assert viewer.page.locator(".replay-players bdi").first.inner_text() == HOSTILE[0][:39] + "…"
+        assert viewer.page.locator("img[src=x]").count() == 0
+        assert viewer.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/#recordings", ONE])
+def test_everybody_can_use_it(browser: Browser, table: TrueTable, path: str, scheme: str) -> None:
+    with visiting(browser, table.page.url + path, scheme=scheme) as viewer:
+        viewer.page.locator(".recording, .replay-players li").first.wait_for()
+        # The policy of the page lets no script in: axe comes over the line that drives the browser.
+        viewer.page.evaluate(AXE.read_text())
+        found = viewer.page.evaluate("axe.run().then(found => found.violations)")
+        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+
+
+@pytest.mark.parametrize("size", [PHONE, TABLET, TELEVISION, (320, 568)])
+def test_nothing_is_wider_than_the_screen(browser: Browser, table: TrueTable, size: tuple[int, int]) -> None:
+    for path in ("/#recordings", ONE, "/#recordings/hostile.mcap"):
+        with visiting(browser, table.page.url + path, size) as viewer:
+            viewer.page.locator(".recording, .replay-players li").first.wait_for()
+            wide = viewer.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert wide <= 0, path
+
+
+def test_statistics_are_drawn_and_told_as_tables(browser: Browser, table: TrueTable) -> None:
+    with visiting(browser, table.page.url + "/#statistics/bones.mcap") as viewer:
+        page = viewer.page
+        page.locator(".plot .line").nth(1).wait_for()
+        assert page.locator(".plot .bar-of").count() >= 4
+        assert page.locator(".best li").first.inner_text().endswith("+20")
+        page.locator("summary").first.click()
+        assert page.locator("figure table").first.locator("tbody tr").count() == 2
+        page.locator("table[aria-label='Everybody, over all games'] tbody tr", has_text="Ann").wait_for()
+        assert viewer.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_the_statistics(browser: Browser, table: TrueTable, scheme: str) -> None:
+    with visiting(browser, table.page.url + "/#statistics/bones.mcap", scheme=scheme) as viewer:
+        viewer.page.locator(".best li").first.wait_for()
+        viewer.page.evaluate(AXE.read_text())
+        found = viewer.page.evaluate("axe.run().then(found => found.violations)")
+        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+        wide = viewer.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0
+
+
+def test_the_tiles_that_are_still_out_are_shown(browser: Browser, table: TrueTable) -> None:
+    with visiting(browser, table.page.url) as viewer:
+        viewer.page.locator("#tiles .tile").nth(5).wait_for()
+        viewer.page.locator("#tiles-out").click()
+        assert viewer.page.locator(".out-set li").count() == 28
+        assert viewer.page.locator(".out-set .is-gone").count() == viewer.page.locator("#tiles .tile").count()
+
+
+@pytest.mark.parametrize("name", ["bones", "hostile"])
+def test_a_shared_hand_opens_from_a_disk(browser: Browser, table: TrueTable, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "hand.html"
+    with visiting(browser, f"{table.page.url}/#recordings/{name}.mcap") as viewer:
+        says(viewer, "hand 1")
+        with viewer.page.expect_download() as saved:
+            viewer.page.get_by_role("button", name="Save this hand").click()
+        saved.value.save_as(path)
+    context = browser.new_context(viewport={"width": 360, "height": 740}, offline=True)
+    page, complaints = context.new_page(), list[str]()
+    page.on("console", lambda said: complaints.append(said.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(path.as_uri())
+    page.locator(".says", has_text="hand 1").wait_for()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.locator(".says", has_text="5-1").wait_for()
+    assert page.locator(".felt .tile").count() == 2
+    assert page.locator(".recorded").evaluate("one => one.naturalWidth") > 300
+    page.get_by_role("button", name="Step back").click()
+    assert page.locator(".felt .tile").count() == 1
+    assert page.locator("img").count() == 1
+    assert page.title() != "hacked"
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run().then(found => found.violations)")
+    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
+    context.close()
+    assert complaints == []
