@@ -82,7 +82,7 @@ def test_a_tile_that_is_not_sure_is_asked_about() -> None:
     table = over()
     table.put(*LEFT[:2], before(0, 2, (2, 2), sure=(0.999, 0.6)), came="bottom")
     assert reveals(table) == []
-    assert table.asked[0].startswith("is this the 2-2 or the")
+    assert table.asked[0].startswith("is this the 2-2, the ")
     table.tell(Answer(0))
     assert [len(one.tiles) for one in reveals(table)] == [3]
     table.look()

@@ -94,7 +94,7 @@ class Page {
     keep(byId("problem-list"), problems, (text) => text, (text) => make("li", {}, foreign(text)));
     const said = [snapshot.last?.words, snapshot.question?.words ?? snapshot.waits_for].filter(Boolean).join(". ");
     write(byId("announcer"), said);
-    this.voice.tell(said);
+    this.voice.tell(snapshot);
   }
 
   /** Return what a tap on something does; null on a television. */

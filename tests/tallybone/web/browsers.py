@@ -71,12 +71,12 @@ class Viewer:
     Attributes:
         page: What the browser shows.
         complaints: What the page has written into the console as an error.
-        bytes_by_path: What was fetched, and how much it was.
+        fetched: What was fetched.
     """
 
     page: Page
     complaints: list[str] = field(default_factory=list)
-    bytes_by_path: dict[str, int] = field(default_factory=dict)
+    fetched: set[str] = field(default_factory=set)
 
     def log_in(self, name: str = "") -> None:
         """Type the PIN into the dialog that has opened."""
@@ -108,28 +108,46 @@ class Viewer:
 
 @contextmanager
 def looking(
-    browser: Browser, table: TrueTable, size: tuple[int, int] = (360, 740), *, path: str = "/", scheme: str = "light"
+    browser: Browser,
+    table: TrueTable,
+    size: tuple[int, int] = (360, 740),
+    *,
+    path: str = "/",
+    scheme: str = "light",
+    locale: str = "en-GB",
+    script: str = "",
 ) -> Iterator[Viewer]:
-    """Yield somebody who looks at the page of a table, with a screen of so many pixels."""
-    with visiting(browser, table.page.url.rstrip("/") + path, size, scheme=scheme) as viewer:
+    """Yield somebody who looks at the page of a table, with so many pixels; *script* runs before the page's own."""
+    address = table.page.url.rstrip("/") + path
+    with visiting(browser, address, size, scheme=scheme, locale=locale, script=script) as viewer:
         viewer.page.locator(".player").first.wait_for()
         yield viewer
 
 
 @contextmanager
 def visiting(
-    browser: Browser, address: str, size: tuple[int, int] = (360, 740), *, scheme: str = "light"
+    browser: Browser,
+    address: str,
+    size: tuple[int, int] = (360, 740),
+    *,
+    scheme: str = "light",
+    locale: str = "en-GB",
+    script: str = "",
 ) -> Iterator[Viewer]:
     """Yield somebody who looks at an address, whether or not a match is played there."""
     width, height = size
     context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme="dark" if scheme == "dark" else "light"
+        viewport={"width": width, "height": height},
+        color_scheme="dark" if scheme == "dark" else "light",
+        locale=locale,
     )
+    if script:
+        context.add_init_script(script)
     context.set_default_timeout(PATIENCE_MS)
     viewer = Viewer(context.new_page())
     viewer.page.on("console", lambda said: viewer.complaints.append(said.text) if said.type == "error" else None)
     viewer.page.on("pageerror", lambda error: viewer.complaints.append(str(error)))
-    viewer.page.on("response", lambda answer: viewer.bytes_by_path.setdefault(answer.url, 0))
+    viewer.page.on("response", lambda answer: viewer.fetched.add(answer.url))
     viewer.page.goto(address, wait_until="domcontentloaded")
     viewer.page.locator("html[data-link=live]").wait_for(state="attached")
     try:

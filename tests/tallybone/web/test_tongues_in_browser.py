@@ -1,0 +1,158 @@
+"""The page in a real browser in other languages, read and spoken."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, chromium, looking, play, served
+from tests.tallybone.web.true_table import TrueTable
+
+pytestmark = pytest.mark.slow
+
+PHONE, TABLET, TELEVISION, NARROW = (360, 740), (1024, 768), (1920, 1080), (320, 568)
+LANGUAGES = ("es", "pt", "fr")
+# A synthesizer that keeps what it is told; its voices are those of a common phone.
+SYNTHESIZER = """
+window.heard = [];
+const voices = [["en-GB", true], ["es-ES", false], ["es-MX", true], ["pt_BR", true]].map(
+  ([lang, localService]) => ({ lang, localService, name: lang }));
+window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
+Object.defineProperty(window, "speechSynthesis", { value: {
+  getVoices: () => voices,
+  cancel: () => window.heard.push("silence"),
+  speak: (said) => window.heard.push([said.text, said.lang, said.voice && said.voice.lang]),
+}});
+"""
+
+
+@pytest.fixture(scope="module", name="browser")
+def a_browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module", name="table")
+def a_table_in_play() -> Iterator[TrueTable]:
+    with served() as table:
+        play(table, 14)
+        yield table
+
+
+def test_the_page_speaks_the_language_of_the_browser(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table, locale="es-MX") as viewer:
+        assert viewer.page.evaluate("document.documentElement.lang") == "es"
+        assert "Jugadas de esta mano" in viewer.page.locator("#plays-title").inner_text()
+        assert re.search("juega|roba", viewer.page.locator("#last .what").inner_text())
+        assert viewer.complaints == []
+    with looking(browser, table, locale="de-DE") as viewer:
+        assert viewer.page.evaluate("document.documentElement.lang") == "en"
+
+
+def test_a_language_that_is_chosen_is_kept(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table) as viewer:
+        page = viewer.page
+        page.locator("[data-language=fr]").click()
+        page.locator("html[lang=fr][data-link=live]").wait_for(state="attached")
+        assert page.locator("[data-language=fr]").get_attribute("aria-pressed") == "true"
+        assert re.search("joue|pioche", page.locator("#last .what").inner_text())
+        page.reload()
+        page.locator("html[lang=fr][data-link=live]").wait_for(state="attached")
+
+
+def test_two_who_look_at_once_read_it_each_in_his_language(browser: Browser) -> None:
+    with (
+        served() as table,
+        looking(browser, table, path="/?lang=pt") as one,
+        looking(browser, table, path="/?display&lang=fr", size=TELEVISION) as other,
+    ):
+        play(table, 7)
+        one.page.locator("#last .what", has_text="joga").wait_for()
+        other.page.locator("#last .what", has_text="joue").wait_for()
+        one.press("undo")
+        one.log_in()
+        assert one.toast() == "Desfazer."
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_on_the_page_stays_english(browser: Browser, table: TrueTable, language: str) -> None:
+    with looking(browser, table) as english, looking(browser, table, path=f"/?lang={language}") as other:
+        both = [texts_of(viewer) for viewer in (english, other)]
+    same = {one for one in both[0] & both[1] if not any(part in one for part in ("Ann", "Ben", "Tallybone"))}
+    # What is the same word in both, and the languages by their own names.
+    assert same <= {"English", "Español", "Português", "Français", "✕", "PIN", "Irregular", "Table", "Points", "Scores"}
+
+
+def texts_of(viewer: Viewer) -> set[str]:
+    """The texts with letters in them, and the labels, of the page with its sheets."""
+    viewer.page.locator("#more").click()
+    texts = viewer.page.evaluate(
+        """() => [...document.querySelectorAll("body :not(noscript)")].flatMap((one) => [
+          ...[...one.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent.trim()),
+          one.getAttribute("aria-label") ?? "", one.getAttribute("alt") ?? ""])"""
+    )
+    return {text for text in texts if any(letter.isalpha() for letter in text)}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_longer_words_still_fit(browser: Browser, table: TrueTable, language: str) -> None:
+    for size, path in ((NARROW, "/?"), (PHONE, "/?"), (TELEVISION, "/?display&")):
+        with looking(browser, table, size, path=f"{path}lang={language}") as viewer:
+            assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+            cut = "(one) => one.scrollWidth > one.clientWidth + 1"
+            keys = "[...document.querySelectorAll('#controls button')]"
+            assert viewer.page.evaluate(f"{keys}.filter({cut}).map((one) => one.innerText)") == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_axe_finds_nothing_to_complain_about_in_any_language(browser: Browser, table: TrueTable, language: str) -> None:
+    with looking(browser, table, path=f"/?lang={language}") as viewer:
+        viewer.page.evaluate(AXE.read_text())
+        assert viewer.page.evaluate("axe.run().then(found => found.violations.map(one => one.id))") == []
+
+
+def test_nothing_is_spoken_until_somebody_switches_it_on(browser: Browser) -> None:
+    with served() as table, looking(browser, table, script=SYNTHESIZER) as viewer:
+        play(table, 5)
+        viewer.page.locator("#last .what", has_text="plays").wait_for()
+        assert heard(viewer) == []
+
+
+def test_points_and_turns_are_spoken_one_at_a_time_by_a_voice_of_the_language(browser: Browser) -> None:
+    with served() as table, looking(browser, table, path="/?lang=es", script=SYNTHESIZER) as viewer:
+        viewer.page.locator("#voice").check()
+        play(table, 8)
+        viewer.page.wait_for_function("window.heard.filter((one) => one !== 'silence').length >= 4")
+        told = heard(viewer)
+        assert all(before == "silence" for before in told[0::2]), "what is said is silenced by what is newer"
+        assert [(said[1], said[2]) for said in told[1::2]] == [("es", "es-MX")] * (len(told) // 2)
+        texts = [said[0] for said in told[1::2]]
+        assert any("anota" in text for text in texts)
+        assert all(" = " not in text for text in texts), "sums are read, not spoken"
+        assert any(text.endswith((": juega o roba", ": juega o pasa")) for text in texts)
+        viewer.page.locator("#voice").uncheck()
+        assert heard(viewer)[-1] == "silence"
+        count = len(heard(viewer))
+        play(table, 2)
+        viewer.page.wait_for_timeout(500)
+        assert len(heard(viewer)) == count
+
+
+def heard(viewer: Viewer) -> list[str | list[str]]:
+    found: list[str | list[str]] = viewer.page.evaluate("window.heard")
+    return found
+
+
+def test_without_a_voice_of_the_language_the_browser_chooses(browser: Browser) -> None:
+    with served() as table, looking(browser, table, path="/?lang=fr", script=SYNTHESIZER) as viewer:
+        viewer.page.locator("#voice").check()
+        play(table, 4)
+        viewer.page.wait_for_function("window.heard.length >= 2")
+        assert heard(viewer)[1][1:] == ["fr", None]
