@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fast check format bench hands lock clean
+.PHONY: help demo setup test fast check chromium format bench hands lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -36,9 +36,17 @@ demo: $(RUN) ## set up (about 80 MB the first time), then watch and score a rend
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 	@echo "Ready: $(BIN)/tallybone --help"
 
-test: $(DEV) check ## set up the tools (about 150 MB the first time), then check and run every test; a few minutes
+test: $(DEV) chromium check ## set up the tools (about 200 MB the first time, and Chromium as root), then check and run every test; a few minutes
 	@echo "Running every test, the slow ones too."
 	@$(BIN)/python -m pytest $(SPREAD)
+
+# The page is tested in the distribution's Chromium. Where it cannot be installed those tests skip, and say so.
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Chromium, in which the page is tested." && \
+	  export DEBIAN_FRONTEND=noninteractive && apt-get -qq update && \
+	  apt-get -qq -y install --no-install-recommends chromium fonts-liberation >/dev/null; } || \
+	  echo "There is no Chromium: the page is not tested in a browser. On Debian: sudo apt install chromium"
 
 fast: $(DEV) check ## check and run the quick tests only; under two minutes
 	@$(BIN)/python -m pytest $(SPREAD) -m "not slow"
