@@ -1,0 +1,1 @@
+"""Backup and restore: everything that a table keeps, as one file."""

@@ -1,0 +1,229 @@
+"""`tallybone backup` and `restore`: a table comes back as it was, wherever the power goes meanwhile."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tallybone.backup import kept
+from tallybone.backup.archive import Entry, write_archive
+from tallybone.backup_command import Place, Streams, back_up, put_back
+from tallybone.recording.writer import SessionWriter
+from tests.tallybone.recording.sittings import START, write
+
+
+@dataclass
+class Table:
+    """A table with its folders."""
+
+    root: Path
+    err: io.StringIO = field(default_factory=io.StringIO)
+
+    @property
+    def place(self) -> Place:
+        return Place(state=self.root / "state", config=self.root / "etc")
+
+    def backup(self, target: Path | str, *, force: bool = False) -> int:
+        return back_up(str(target), is_forced=force, place=self.place, streams=Streams(err=self.err))
+
+    def restore(self, source: Path | str) -> int:
+        return put_back(str(source), place=self.place, streams=Streams(err=self.err))
+
+
+def made(root: Path) -> Table:
+    """A table with a recording, a calibration, settings and a configuration."""
+    table = Table(root)
+    for folder in ("state/sessions", "state/calibration", "etc"):
+        (root / folder).mkdir(parents=True)
+    write(root / "state/sessions/a.mcap")
+    (root / "state/calibration/usb-0.json").write_text("lens")
+    (root / "state/house.json").write_text("house")
+    (root / "etc/table.toml").write_text("# mine\n")
+    os.utime(root / "state/sessions/a.mcap", (1_000_000_000, 1_000_000_000))
+    return table
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def of_table(found: dict[str, bytes]) -> dict[str, bytes]:
+    """What belongs to the table, without what was there before."""
+    return {name: content for name, content in found.items() if kept.is_kept(name.split("/")[0])}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    return made(tmp_path / "one")
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Table:
+    """Another table, with something of its own."""
+    other = Table(tmp_path / "other")
+    (other.place.state / "sessions").mkdir(parents=True)
+    (other.place.state / "sessions" / "own.mcap").write_text("own")
+    return other
+
+
+def test_another_table_becomes_the_one_that_was_backed_up(table: Table, other: Table, tmp_path: Path) -> None:
+    assert table.backup(tmp_path / "b.tar") == 0
+    assert other.restore(tmp_path / "b.tar") == 0
+    after = contents(other.place.state)
+    assert of_table(after) == contents(table.place.state)
+    assert after["before-restore-1/sessions/own.mcap"] == b"own"
+    assert (other.place.state / "sessions/a.mcap").stat().st_mtime == 1_000_000_000
+    assert "4 files are restored." in other.err.getvalue()
+
+
+def test_a_configuration_is_never_written_over(table: Table, other: Table, tmp_path: Path) -> None:
+    table.backup(tmp_path / "b.tar")
+    other.place.config.mkdir()
+    (other.place.config / "table.toml").write_text("# others\n")
+    other.restore(tmp_path / "b.tar")
+    assert (other.place.config / "table.toml").read_text() == "# others\n"
+    assert (other.place.state / "config-of-backup/table.toml").read_text() == "# mine\n"
+    assert "config-of-backup/table.toml" in other.err.getvalue()
+
+
+def test_a_backup_of_a_restored_table_is_that_of_the_first(table: Table, other: Table, tmp_path: Path) -> None:
+    table.backup(tmp_path / "b.tar")
+    for _ in range(2):
+        other.restore(tmp_path / "b.tar")
+    other.backup(tmp_path / "c.tar")
+    third = Table(tmp_path / "third")
+    third.restore(tmp_path / "c.tar")
+    assert contents(third.place.state) == contents(table.place.state)
+    assert (other.place.state / "before-restore-2").is_dir()
+
+
+def test_it_goes_through_a_pipe(table: Table, tmp_path: Path) -> None:
+    piped = io.BytesIO()
+    assert back_up("-", place=table.place, streams=Streams(err=table.err, bytes_out=piped)) == 0
+    third = Table(tmp_path / "third")
+    came = Streams(err=third.err, bytes_in=io.BytesIO(piped.getvalue()))
+    assert put_back("-", place=third.place, streams=came) == 0
+    assert of_table(contents(third.place.state)) == contents(table.place.state)
+
+
+def test_nobody_else_may_read_a_backup(table: Table, tmp_path: Path) -> None:
+    table.backup(tmp_path / "b.tar")
+    assert stat.S_IMODE((tmp_path / "b.tar").stat().st_mode) == 0o600
+
+
+def test_a_file_that_is_there_is_only_written_over_when_told(table: Table, tmp_path: Path) -> None:
+    target = tmp_path / "b.tar"
+    target.write_text("precious")
+    assert table.backup(target) == 1
+    assert target.read_text() == "precious"
+    assert "--force" in table.err.getvalue()
+    assert table.backup(target, force=True) == 0
+
+
+def test_a_backup_does_not_lie_in_what_it_holds(table: Table) -> None:
+    assert table.backup(table.place.state / "b.tar") == 1
+    assert "cannot lie in" in table.err.getvalue()
+
+
+def test_a_link_is_not_followed(table: Table, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (table.place.state / "link").symlink_to(tmp_path / "secret")
+    table.backup(tmp_path / "b.tar")
+    assert b"secret" not in (tmp_path / "b.tar").read_bytes()
+
+
+def test_a_table_that_has_kept_nothing_yet_says_so(tmp_path: Path) -> None:
+    table = Table(tmp_path)
+    assert table.backup(tmp_path / "b.tar") == 1
+    assert "there is nothing yet" in table.err.getvalue()
+
+
+def test_a_game_that_is_recorded_is_backed_up_and_not_replaced(table: Table, other: Table, tmp_path: Path) -> None:
+    with SessionWriter(table.place.state / "sessions" / "now.mcap", START):
+        assert table.backup(tmp_path / "b.tar") == 0
+        assert table.restore(tmp_path / "b.tar") == 1
+    assert "a game is being recorded" in table.err.getvalue()
+    assert other.restore(tmp_path / "b.tar") == 0
+    assert (other.place.state / "sessions" / "now.mcap").stat().st_size > 0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.9])
+def test_a_backup_that_was_cut_off_changes_nothing(share: float, table: Table, other: Table, tmp_path: Path) -> None:
+    table.backup(tmp_path / "b.tar")
+    whole = (tmp_path / "b.tar").read_bytes()
+    (tmp_path / "b.tar").write_bytes(whole[: int(len(whole) * share)])
+    before = contents(other.place.state)
+    assert other.restore(tmp_path / "b.tar") == 1
+    assert contents(other.place.state) == before
+    assert not (other.place.state / ".unpacking").exists()
+
+
+@pytest.mark.parametrize("name", ["state/.placing/x", "state/before-restore-1/x"])
+def test_a_backup_cannot_bring_the_folders_of_a_restore(name: str, other: Table, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("x")
+    with (tmp_path / "b.tar").open("wb") as out:
+        write_archive([Entry(name, tmp_path / "x")], out, made_at="", software="", tick=lambda _: None)
+    assert other.restore(tmp_path / "b.tar") == 1
+    assert "no file of a backup can be called so" in other.err.getvalue()
+
+
+class PowerCut(Exception):  # noqa: N818 - it is no error
+    """The power goes."""
+
+
+def test_a_restore_that_is_cut_off_anywhere_is_finished_the_next_time(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.backup(tmp_path / "b.tar")
+    rename, survived = Path.rename, []
+    for cut_at in range(1, 40):
+        other = Table(tmp_path / f"cut{cut_at}")
+        for name in ("sessions/own.mcap", "calibration/own.json", "other.json"):
+            (other.place.state / name).parent.mkdir(parents=True, exist_ok=True)
+            (other.place.state / name).write_text("own")
+        count = [0]
+
+        def cut(path: Path, target: Path, cut_at: int = cut_at, count: list[int] = count) -> Path:
+            count[0] += 1
+            if count[0] == cut_at:
+                raise PowerCut
+            return rename(path, target)
+
+        monkeypatch.setattr(Path, "rename", cut)
+        try:
+            other.restore(tmp_path / "b.tar")
+        except PowerCut:
+            pass
+        else:
+            break
+        finally:
+            monkeypatch.setattr(Path, "rename", rename)
+        if cut_at > 1:  # before the first, nothing has been touched
+            kept.finish(other.place.state)
+            after = contents(other.place.state)
+            assert of_table(after) == contents(table.place.state)
+            assert sum(content == b"own" for content in after.values()) == 3
+        survived.append(cut_at)
+    assert len(survived) >= 8
+
+
+def test_what_was_written_after_a_cut_is_kept_too(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.backup(tmp_path / "b.tar")
+    other = Table(tmp_path / "other")
+    (other.place.state / "sessions").mkdir(parents=True)
+    (other.place.state / "sessions" / "own.mcap").write_text("own")
+    monkeypatch.setattr(kept, "finish", lambda state: None)
+    other.restore(tmp_path / "b.tar")
+    monkeypatch.undo()
+    (other.place.state / ".restoring" / "before" / "sessions").mkdir(parents=True)
+    kept.finish(other.place.state)
+    after = contents(other.place.state)
+    assert of_table(after) == contents(table.place.state)
+    assert after["before-restore-1/sessions.2/own.mcap"] == b"own"
