@@ -164,19 +164,19 @@ class Candidates:
         """
         visited, judged = [], []
         for left in range(rounds, -1, -1):
-            probabilities, deltas = self._looked_at(levels, poses)
+            probabilities, seen = self._looked_at(levels, poses)
             visited.append(poses)
             judged.append(probabilities)
-            poses = move(poses, deltas) if left else poses
+            poses = move(poses, self.heads.pose.outputs(seen).astype(np.float64)) if left else poses
         ranked = [log_odds(1 - p[:, NOTHING]) + _MENDED_IS_BETTER * done for done, p in enumerate(judged)]
         best, each = np.argmax(ranked, axis=0), np.arange(len(poses))
         return np.stack(visited)[best, each], np.stack(judged)[best, each]
 
-    def _looked_at(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the probabilities of nothing, face up and face down, (N, 3), and how to mend each pose, (N, 6)."""
+    def _looked_at(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Return the probabilities of nothing, face up and face down, (N, 3), and what tells how to mend, (N, F)."""
         grid = tile_grid()
         seen = features(sample(levels, poses, grid), grid)
-        return self.heads.face.probabilities(seen).astype(np.float64), self.heads.pose.outputs(seen).astype(np.float64)
+        return self.heads.face.probabilities(seen).astype(np.float64), seen
 
 
 def _better(plane: Plane, tried: Looks, seen: Looks) -> Looks:

@@ -60,7 +60,7 @@ def test_what_is_in_doubt_is_looked_at_from_beside(
 
     def counted(
         self: Candidates, levels: tuple[Level, ...], poses: Poses
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         looked.append(len(poses))
         return look(self, levels, poses)
 
