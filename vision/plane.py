@@ -24,6 +24,9 @@ _CUT_OFF = 4.0  # spreads
 # How far a table is tilted before anything is seen: squeeze, slant, and growth over the picture.
 _PRIOR_SPREAD = np.array([5.0, 0.15, 0.15, 0.3, 0.3])
 _FARTHEST = np.array([2.0, 1.5, 1.5, 1.2, 1.2])
+# What is added to the parameters to see how residuals change: nothing, then a little to each.
+_STEP = 1e-5
+_TRIED = np.vstack([np.zeros(5), _STEP * np.eye(5)])
 # A residual up to the first is no reason to doubt; from there each tenth costs so much in log odds.
 _FREE, _DOUBT_PER_TENTH = 0.12, 2.0
 _EDGE_MIDDLES_UV = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
@@ -95,36 +98,38 @@ def find_plane(poses: Poses, probabilities: Array, size_px: tuple[int, int]) -> 
     parameters = np.array([log_scale, 0, 0, 0, 0])
     start = parameters.copy()
     for spread in np.geomspace(_FIRST_SPREAD, _LAST_SPREAD, _ROUNDS):
-        residuals = _residuals(_homography(parameters) @ normal, tiles)
-        # What is far off the others hardly counts (Cauchy), and very far not at all.
-        off = (residuals**2).sum(axis=1) / spread**2
-        weight = np.clip(trust, 0.1, 6) / 6 / (1 + off) * (off < _CUT_OFF**2)
-        parameters = _stepped(parameters, start, tiles, weight, normal)
-    homography = _homography(parameters) @ normal
+        parameters = _stepped(parameters, start, tiles, normal, trust, spread)
+    homography = _homographies(parameters) @ normal
     fits = np.abs(_residuals(homography, tiles)).max(axis=1) < 3 * _LAST_SPREAD
     return Plane(homography, int(fits.sum()))
 
 
-def _stepped(parameters: Array, prior: Array, tiles: Poses, weight: Array, normal: Array) -> Array:
+def _stepped(parameters: Array, prior: Array, tiles: Poses, normal: Array, trust: Array, spread: float) -> Array:
     """Return the parameters after one Gauss-Newton step on weighted residuals and the prior."""
-    step = 1e-5
-    tried = np.stack([_homography(p) @ normal for p in (parameters, *(parameters + step * np.eye(5)))])
-    residuals = _residuals(tried, tiles).reshape(6, -1)
+    residuals = _residuals(_homographies(parameters + _TRIED) @ normal, tiles)
+    # What is far off the others hardly counts (Cauchy), and very far not at all.
+    off = (residuals[0] ** 2).sum(axis=1) / spread**2
+    weight = np.clip(trust, 0.1, 6) / 6 / (1 + off) * (off < _CUT_OFF**2)
+    residuals = residuals.reshape(len(_TRIED), -1)
     base = residuals[0]
-    jacobian, rows = (residuals[1:] - base).T / step, np.repeat(weight, 3) / _LAST_SPREAD**2
+    jacobian, rows = (residuals[1:] - base).T / _STEP, np.repeat(weight, 3) / _LAST_SPREAD**2
     gram = (jacobian * rows[:, None]).T @ jacobian + np.diag(1 / _PRIOR_SPREAD**2)
     gradient = jacobian.T @ (rows * base) + (parameters - prior) / _PRIOR_SPREAD**2
     change = np.clip(np.linalg.solve(gram, -gradient), -0.3, 0.3)
     return np.asarray(np.clip(parameters + change, prior - _FARTHEST, prior + _FARTHEST))
 
 
-def _homography(parameters: Array) -> Array:
-    """Return the map from normalised pixels, for log scale, squeeze, slant and the two growths over the picture."""
-    log_scale, squeeze, slant, grow_x, grow_y = parameters
-    scale = np.exp(log_scale)
-    return np.array(
-        [[scale * np.exp(-squeeze), scale * slant, 0], [0, scale * np.exp(squeeze), 0], [grow_x, grow_y, 1]]
-    )
+def _homographies(parameters: Array) -> Array:
+    """Return the maps from normalised pixels, shape (..., 3, 3).
+
+    Args:
+        parameters: Shape (..., 5): log scale, squeeze, slant and the two growths over the picture.
+    """
+    scale, squeeze = np.exp(parameters[..., 0]), np.exp(parameters[..., 1])
+    maps = np.zeros((*parameters.shape[:-1], 3, 3))
+    maps[..., 0, 0], maps[..., 0, 1], maps[..., 1, 1] = scale / squeeze, scale * parameters[..., 2], scale * squeeze
+    maps[..., 2, :2], maps[..., 2, 2] = parameters[..., 3:], 1
+    return maps
 
 
 def _residuals(homography: Array, poses: Poses) -> Array:
@@ -137,16 +142,20 @@ def _residuals(homography: Array, poses: Poses) -> Array:
     Returns:
         Shape (..., N, 3).
     """
-    rotate, shift = np.swapaxes(homography[..., :2, :2], -1, -2), homography[..., None, :2, 2]
-    grow, one = homography[..., 2, :2, None], homography[..., None, 2, 2]
-    w = (poses[:, :2] @ grow)[..., 0] + one
-    w = np.where(np.abs(w) < 1e-3, 1e-3, w)[..., None]
-    flat = (poses[:, :2] @ rotate + shift) / w
-    # Derivative of the projection at the centre, applied to both half-axes.
-    u, v = ((axis @ rotate - flat * (axis @ grow)) / w for axis in (poses[:, 2:4], poses[:, 4:6]))
-    length, width = np.hypot(u[..., 0], u[..., 1]) + 1e-9, np.hypot(v[..., 0], v[..., 1]) + 1e-9
-    cosine = (u * v).sum(axis=-1) / (length * width)
-    return np.stack([np.log(length), np.log(2 * width), cosine], axis=-1)
+    maps = homography[..., None, None]
+    # Centre and both half-axes at once, shape (..., 3, N): where each goes, and how much it grows.
+    parts_x, parts_y = poses[:, 0::2].T, poses[:, 1::2].T
+    x, y, grow = (maps[..., row, 0, :, :] * parts_x + maps[..., row, 1, :, :] * parts_y for row in range(3))
+    w = grow[..., :1, :] + maps[..., 2, 2, :, :]
+    w = np.where(np.abs(w) < 1e-3, 1e-3, w)
+    # Derivative of the projection at the centre, applied to both half-axes, shape (..., 2, N).
+    x, y = (
+        (part[..., 1:, :] - (part[..., :1, :] + maps[..., row, 2, :, :]) / w * grow[..., 1:, :]) / w
+        for row, part in enumerate((x, y))
+    )
+    lengths = np.hypot(x, y) + 1e-9
+    cosine = (x[..., 0, :] * x[..., 1, :] + y[..., 0, :] * y[..., 1, :]) / (lengths[..., 0, :] * lengths[..., 1, :])
+    return np.stack([np.log(lengths[..., 0, :]), np.log(2 * lengths[..., 1, :]), cosine], axis=-1)
 
 
 def _project(homography: Array, points: Points) -> Points:
