@@ -148,8 +148,9 @@ def load_reader(max_pips: int | None = None, own_set: OwnSet | None = None) -> R
 
 def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> Tile:
     """Return one tile as plain values."""
-    start = int(np.argmin(outline.sum(axis=1)))
-    a, b, c, d = (_point(p) for p in np.roll(outline, -start, axis=0).tolist())
+    points = [_point(xy) for xy in outline.tolist()]
+    start = min(range(4), key=lambda corner: sum(points[corner]))
+    a, b, c, d = points[start:] + points[:start]
     return Tile(Face.DOWN, (a, b, c, d), ()) if face == DOWN else Tile(Face.UP, (a, b, c, d), halves)
 
 
@@ -164,7 +165,9 @@ def _halves(chances: NDArray[np.float64], agreed: Agreed, index: int, centers: P
 
 def _half(alone: NDArray[np.float64], pips: int, together: NDArray[np.float64], center_px: PointPx) -> Half:
     """Return one half with its best two numbers; *alone* and *together* have shape (K,)."""
-    other = int(np.where(np.arange(len(together)) == pips, -1.0, together).argmax())
+    others = together.copy()
+    others[pips] = -1.0
+    other = int(others.argmax())
     second = Guess(other, float(together[other]))
     return Half(pips, float(together[pips]), center_px, second, tuple(alone.tolist()))
 
