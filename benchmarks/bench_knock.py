@@ -7,13 +7,15 @@ and a quiet room at 48 kHz, which is made 16 kHz first; next to one FFT of every
 as a microphone gives them; time of the core, so that others do not count.
 
 Hearing: what is taken for a knock in modelled games in which nobody knocks, and, where there are recordings of taps
-(`taps-*.wav`, each of one kind), how many of their hits are. Hits are found by their level.
+(`taps-*.wav`, each of one kind), how many of their hits are: as they are, and as other microphones, rooms and recorders
+would give them. Hits are found by their level.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +25,7 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock.wav import read_wav
 from hardware.knock_training.contacts import RATE_HZ
+from hardware.knock_training.microphones import bent, heard_through, tilted, without_above, without_below
 from hardware.knock_training.scenes import LEAD, WITHOUT_KNOCKS, draw_scene, hit
 from hardware.knock_training.surroundings import draw_hearing
 from hardware.knock_training.tables import draw_table
@@ -46,8 +49,11 @@ def main() -> None:
     chosen = parser.parse_args()
     _print_times(chosen.seconds)
     _print_games(chosen.games)
-    for path in sorted(chosen.recordings.glob("taps-*.wav")):
+    paths = sorted(chosen.recordings.glob("taps-*.wav"))
+    for path in paths:
         _print_recording(path)
+    if paths:
+        _print_altered(paths)
 
 
 def _print_times(seconds: int) -> None:
@@ -83,18 +89,67 @@ def _print_games(games: int) -> None:
 
 def _print_recording(path: Path) -> None:
     """Print how many hits of a recording are said to be knocks, and how far from their begin."""
-    samples = np.concatenate([np.asarray(block.samples, np.float32) for block in read_wav(path)])
+    samples = _samples_of(path)
+    far_s = _far_s(samples, _hits_s(samples))
+    found = far_s <= _NEAR_S
+    said = f"{path.name}: {found.sum()} of {len(far_s)} hits taken for a knock"
+    print(f"{said}, {1000 * far_s[found].max():.1f} ms off at most" if found.any() else said)
+
+
+def _print_altered(paths: Sequence[Path]) -> None:
+    """Print how many hits of each recording are taken for a knock when it is altered, a line for each alteration."""
+    print("hits taken for a knock: " + ", ".join(path.stem for path in paths))
+    columns = []
+    for path in paths:
+        samples = _samples_of(path)
+        hits_s = _hits_s(samples)
+        columns.append([(name, pace, _far_s(altered, hits_s / pace)) for name, altered, pace in _altered(samples)])
+    for row in zip(*columns, strict=True):
+        print(f"{row[0][0]:>34s}: " + " ".join(f"{(far_s <= _NEAR_S).sum():3d}" for _, _, far_s in row))
+
+
+def _altered(samples: NDArray[np.float32]) -> Iterator[tuple[str, NDArray[np.float32], float]]:
+    """Yield a recording as others would have made it: what was altered, the samples, and how many times faster."""
+    rng, highest = np.random.default_rng(1), np.abs(samples).max()
+    yield "as it is", samples, 1.0
+    for db in (-6, -4, -2, -1, 1, 2, 4, 6):
+        yield f"{db:+d} dB in each octave", heard_through(samples, tilted(db)), 1.0
+    for from_hz in (3_000, 5_000):
+        yield f"without tones above {from_hz} Hz", heard_through(samples, without_above(from_hz)), 1.0
+    yield "without tones below 200 Hz", heard_through(samples, without_below(200)), 1.0
+    for at_hz, by_db in ((500, 8), (800, -8), (1_500, 8), (2_500, -8), (4_000, 8)):
+        yield f"{by_db:+d} dB at {at_hz} Hz", heard_through(samples, bent(at_hz, by_db)), 1.0
+    for db in (-20, 20):
+        yield f"{db:+d} dB, cut at full scale", np.clip(samples * np.float32(10 ** (db / 20)), -1, 1), 1.0
+    loud = np.sqrt((samples[np.abs(samples) > _HIT_SHARE * highest] ** 2).mean())
+    for db in (20, 30):
+        noise = rng.normal(0, loud * 10 ** (-db / 20), len(samples))
+        yield f"noise {db} dB below the hits", np.asarray(samples + noise, np.float32), 1.0
+    yield "in steps of 8 bits", np.asarray(np.round(samples * 127) / 127, np.float32), 1.0
+    for pace in (0.94, 1.06):
+        times = np.arange(0, len(samples) - 1, pace)
+        yield f"{pace} times as fast", np.interp(times, np.arange(len(samples)), samples).astype(np.float32), pace
+
+
+def _samples_of(path: Path) -> NDArray[np.float32]:
+    return np.concatenate([np.asarray(block.samples, np.float32) for block in read_wav(path)])
+
+
+def _hits_s(samples: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return when the hits of a recording are, by their level."""
     hits_s: list[float] = []
     last_s = -1.0
     for index in np.flatnonzero(np.abs(samples) > _HIT_SHARE * np.abs(samples).max()):
         if index / RATE_HZ - last_s > _HIT_GAP_S:
             hits_s.append(index / RATE_HZ)
         last_s = index / RATE_HZ
+    return np.array(hits_s)
+
+
+def _far_s(samples: NDArray[np.float32], hits_s: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far from each hit the nearest knock is that is heard."""
     told_s = np.array([*_knocks_s(samples), np.inf])
-    far_s = np.array([np.abs(told_s - hit_s).min() for hit_s in hits_s])
-    found = far_s <= _NEAR_S
-    said = f"{path.name}: {found.sum()} of {len(hits_s)} hits taken for a knock, {len(told_s) - 1} knocks in all"
-    print(f"{said}, {1000 * far_s[found].max():.1f} ms off at most" if found.any() else said)
+    return np.array([np.abs(told_s - hit_s).min() for hit_s in hits_s])
 
 
 def _knocks_s(samples: NDArray[np.float32]) -> list[float]:

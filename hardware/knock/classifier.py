@@ -34,6 +34,8 @@ class Classifier:
         biases: One (O,) array a layer.
         least_knock: A sound is a knock from this probability on.
         notes: How it was trained, and its figures on sound kept back.
+        brighter_db: By how much in each octave the microphone is brighter than those learned from: sounds are measured
+            without that.
     """
 
     mean: Array
@@ -42,6 +44,7 @@ class Classifier:
     biases: tuple[Array, ...]
     least_knock: float
     notes: dict[str, object]
+    brighter_db: float = 0.0
 
     def probabilities(self, features: Array) -> Array:
         """Return how likely each sound is for features of shape (N, FEATURES), shape (N, number of sounds)."""

@@ -12,6 +12,7 @@ from hardware.knock.features import AFTER, BEFORE, measure
 from hardware.knock.heard import NS_PER_S, KnockHeard, Sound, SoundBlock
 from hardware.knock.onsets import PORTION, RATE_HZ, STEP, OnsetFinder, first_sample
 from hardware.knock.stream import Portion, Stream
+from hardware.knock.tone import without_tilt
 
 # A second knock within so long belongs to the first: people knock twice for one pass.
 DOUBLE_NS = 600_000_000
@@ -109,7 +110,8 @@ class KnockDetector:
         return tuple(self._told(one) for one in self._finder.feed(block))
 
     def _told(self, one: Found) -> KnockHeard:
-        chances = self._classifier.probabilities(measure(one.around)[None])[0]
+        heard = without_tilt(one.around, self._classifier.brighter_db)
+        chances = self._classifier.probabilities(measure(heard)[None])[0]
         kind, confidence = self._classifier.decide(chances)
         in_row = self._place(one.t_ns) if kind is Sound.KNOCK else 0
         return KnockHeard(one.t_ns, self._seat, one.strength, min(1.0, confidence), kind, in_row)
