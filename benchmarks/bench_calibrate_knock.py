@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
-from calibration.knock import KeepingDetector, SoundHeard
-from calibration.knock_addition import Addition
+from calibration.knock import KeepingDetector, KnockKept, SoundHeard
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from tallybone.calibrate_knock import fitted, timetable
 from tallybone.calibrate_sound import knock_sitting
@@ -51,7 +50,7 @@ def main() -> None:
             tapped = _heard(knock_sitting(seed, _SEATS, hits=2, knocks=kind))
             heard[kind.value] = _from(tapped, seats[0].from_s, seats[-1].to_s)
         for name, own in heard.items():
-            shipped, added = (sum(chance >= _LEAST for chance in chances) for chances in _chances(own, kept.addition))
+            shipped, added = (sum(chance >= _LEAST for chance in chances) for chances in _chances(own, kept))
             sums[name] += len(own), shipped, added
         print(f"table {seed}: weakest knock {kept.weakest:.2f}, likest tile {kept.likest:.2f}")
     for name, (count, shipped, added) in sums.items():
@@ -62,8 +61,9 @@ def _from(heard: list[SoundHeard], from_s: int, to_s: int) -> list[SoundHeard]:
     return [one for one in heard if from_s <= one.t_ns / NS_PER_S < to_s]
 
 
-def _chances(heard: list[SoundHeard], addition: Addition) -> tuple[list[float], list[float]]:
-    return [one.knock for one in heard], [one.chance(addition) for one in heard]
+def _chances(heard: list[SoundHeard], kept: KnockKept) -> tuple[list[float], list[float]]:
+    added = [one.without(kept.brighter_db).chance(kept.addition) for one in heard]
+    return [one.knock for one in heard], added
 
 
 def _heard(samples: NDArray[np.float32]) -> list[SoundHeard]:

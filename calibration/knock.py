@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
 from calibration.knock_addition import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
+from calibration.knock_tone import brightness_of
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
 from hardware.knock.features import measure
 from hardware.knock.heard import KnockHeard, SoundBlock
+from hardware.knock.tone import without_tilt
 
 KNOCKS_PER_SEAT = 5
 # In ten seconds of quiet a chair may creak; more than that is a room in which knocks cannot be told.
@@ -36,6 +38,7 @@ class SoundHeard:
         other: How likely it is no hit of a hand at all, such as a tile; the rest is taps.
         strength: Its highest peak, 0 to 1.
         features: Shape (FEATURES,), standardised as the classifier does it.
+        around: Shape (BEFORE + AFTER,), its samples: it begins at BEFORE.
     """
 
     t_ns: int
@@ -43,6 +46,13 @@ class SoundHeard:
     other: float
     strength: float
     features: NDArray[np.float32]
+    around: NDArray[np.float32]
+
+    def without(self, brighter_db: float) -> SoundHeard:
+        """Return it as a microphone would have heard it that is by so much in each octave less bright."""
+        if brighter_db == 0:
+            return self
+        return judged(self.t_ns, self.strength, self.around, load_classifier(), brighter_db=brighter_db)
 
     def chance(self, addition: Addition) -> float:
         """Return how likely it is a knock with what a table adds."""
@@ -63,6 +73,7 @@ class KnockKept:
         knocks, found: How many there were, and how many of them are found.
         tiles, passed: How many sounds of tiles, and how many of them pass for a knock.
         strengths: Median strength of the knocks of each seat.
+        brighter_db: By how much in each octave the microphone is brighter than most.
     """
 
     addition: Addition
@@ -73,6 +84,7 @@ class KnockKept:
     tiles: int
     passed: int
     strengths: tuple[float, ...] = ()
+    brighter_db: float = 0.0
 
     @property
     def margin(self) -> float:
@@ -80,8 +92,8 @@ class KnockKept:
         return self.weakest - self.likest
 
     def classifier(self) -> Classifier:
-        """Return the shipped classifier with the addition."""
-        return with_addition(load_classifier(), self.addition)
+        """Return the shipped classifier with the addition, for this microphone."""
+        return replace(with_addition(load_classifier(), self.addition), brighter_db=self.brighter_db)
 
 
 class KeepingDetector(KnockDetector):
@@ -95,17 +107,23 @@ class KeepingDetector(KnockDetector):
     def feed(self, block: SoundBlock) -> tuple[KnockHeard, ...]:
         """Keep what can be told with this block."""
         for one in self._sounds.feed(block):
-            measured = measure(one.around)
-            chances = self._shipped.probabilities(measured[None])[0]
-            features = np.clip((measured - self._shipped.mean) / self._shipped.scale, -5, 5)
-            knock, other = float(chances[0]), float(chances[_OTHERS].sum())
-            self._kept.append(SoundHeard(one.t_ns, knock, other, one.strength, features))
+            self._kept.append(judged(one.t_ns, one.strength, one.around, self._shipped, brighter_db=0.0))
         return ()
 
     def taken(self) -> tuple[SoundHeard, ...]:
         """Return what was kept since the last call, in the order of time."""
         kept, self._kept = tuple(self._kept), []
         return kept
+
+
+def judged(
+    t_ns: int, strength: float, around: NDArray[np.float32], shipped: Classifier, *, brighter_db: float
+) -> SoundHeard:
+    """Return what the shipped classifier says of a sound, heard without so much brightness."""
+    measured = measure(without_tilt(around, brighter_db))
+    chances = shipped.probabilities(measured[None])[0]
+    features = np.clip((measured - shipped.mean) / shipped.scale, -5, 5)
+    return SoundHeard(t_ns, float(chances[0]), float(chances[_OTHERS].sum()), strength, features, around)
 
 
 def fit_knock(
@@ -123,8 +141,11 @@ def fit_knock(
     """
     own = [_loudest(seat) for seat in seats]
     _require_enough(quiet, tiles, own)
-    knocks = [one for seat in own for one in seat]
-    least = load_classifier().least_knock
+    shipped = load_classifier()
+    brighter_db = brightness_of(np.stack([one.around for seat in own for one in seat]), shipped)
+    knocks = [one.without(brighter_db) for seat in own for one in seat]
+    tiles = [one.without(brighter_db) for one in tiles]
+    least = shipped.least_knock
     chances = sorted(_left_out(knocks, tiles))
     others = sorted(_left_out(tiles, knocks, is_tile=True))
     found, passed = [one for one in chances if one >= least], sum(one >= least for one in others)
@@ -135,7 +156,8 @@ def fit_knock(
         )
     addition = fit_addition(_features(knocks), _features(tiles))
     strengths = tuple(sorted(one.strength for one in seat)[len(seat) // 2] for seat in own)
-    return KnockKept(addition, found[0], others[-1], len(chances), len(found), len(others), passed, strengths)
+    counts = len(chances), len(found), len(others), passed
+    return KnockKept(addition, found[0], others[-1], *counts, strengths, brighter_db)
 
 
 def _require_enough(

@@ -125,6 +125,11 @@ def say_knock(kept: KnockKept, talk: Talk) -> None:
     talk.say(about_knock(kept))
     if kept.margin < 0:
         talk.say("Attention: some tiles sound more like a knock than the weakest knock. The eye has to help.")
+    if kept.brighter_db:
+        how = "brighter" if kept.brighter_db > 0 else "duller"
+        talk.say(
+            f"The microphone is {abs(kept.brighter_db):.0f} dB in each octave {how} than most: that is reckoned with."
+        )
     if kept.strengths:
         loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(kept.strengths))
         talk.say(f"How loud they were, of 1: {loud}.")

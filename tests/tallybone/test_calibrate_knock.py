@@ -15,17 +15,21 @@ from hardware.knock.classifier import Classifier
 from hardware.knock.detector import KnockDetector
 from hardware.knock.features import FEATURES
 from hardware.knock.heard import NS_PER_S, Sound
+from hardware.knock.onsets import RATE_HZ
 from hardware.knock.wav_sensor import WavKnockSensor
+from hardware.knock_training.microphones import heard_through, tilted
 from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinLibrary
 from hardware.virtual.panel import VirtualPanel
-from tallybone.calibrate_knock import calibrate_knock
+from tallybone.calibrate_knock import calibrate_knock, timetable
 from tallybone.calibrate_sound import knock_sitting
 from tallybone.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.live_calibration import use_of
-from tests.hardware.knock.sounds import with_hits, write_wav
+from tests.hardware.knock.sounds import block, with_hits, write_wav
 from tests.tallybone.test_calibrate_command import talk
 
+# A modelled table at which a bright microphone hears few knocks as such.
+BRIGHT_TABLE = 5
 # A table at which everything sounds like a tile.
 KEPT = KnockKept(Addition((0.0,) * FEATURES, -30.0), 0.3, 0.01, 10, 10, 24, 0, (0.4, 0.5))
 
@@ -45,6 +49,23 @@ def test_a_recording_that_follows_the_timetable_tells_knocks(tmp_path: Path, sou
     assert kept.found >= 9
     assert kept.likest < 0.5 < kept.weakest
     assert "10 of 10 are found" in out.getvalue()
+
+
+def test_a_bright_microphone_is_told_of_and_hears_knocks_by_its_calibration(
+    tmp_path: Path, sound: NDArray[np.float32]
+) -> None:
+    into, said = tmp_path / "c.json", talk()
+    bright = write_wav(tmp_path / "a.wav", heard_through(knock_sitting(BRIGHT_TABLE, 2), tilted(6.0)))
+    assert calibrate_knock(into, 2, wav=bright, talk=said[0]) == 0, said[2].getvalue()
+    kept = load_calibration(into).knock
+    assert kept is not None
+    assert kept.brighter_db >= 2
+    assert "brighter than most" in said[1].getvalue()
+    other = heard_through(knock_sitting(BRIGHT_TABLE, 2, hits=1), tilted(6.0))
+    own = block(other[timetable(2)[2].from_s * RATE_HZ :])
+    found = [[one.kind for one in KnockDetector(by).feed(own)].count(Sound.KNOCK) for by in (None, kept.classifier())]
+    assert found[0] <= 7
+    assert found[1] >= 9
 
 
 def test_what_is_heard_at_the_table_gives_the_same_and_says_what_to_do(

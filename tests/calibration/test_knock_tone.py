@@ -1,0 +1,52 @@
+"""A microphone that is brighter than most is found out by knocks, and knocks are heard again; others are left alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calibration.knock_tone import brightness_of
+from hardware.knock.classifier import load_classifier
+from hardware.knock.detector import SoundFinder
+from hardware.knock.features import measure
+from hardware.knock.heard import Sound
+from hardware.knock.tone import without_tilt
+from hardware.knock_training.microphones import heard_through, tilted
+from tests.hardware.knock.sounds import block, with_hits
+
+TIMES_S = tuple(0.5 + 0.8 * at for at in range(12))
+SHIPPED = load_classifier()
+
+
+def sounds(kind: Sound, brighter_db: float, seed: int) -> NDArray[np.float32]:
+    """What is found of twelve hits on one modelled table."""
+    samples = heard_through(with_hits(kind, TIMES_S, seed=seed), tilted(brighter_db))
+    return np.stack([one.around for one in SoundFinder().feed(block(samples))])
+
+
+def knocks(around: NDArray[np.float32], brighter_db: float) -> int:
+    """How many of them the shipped classifier takes for knocks."""
+    chances = SHIPPED.probabilities(measure(without_tilt(around, brighter_db)))[:, 0]
+    return int((chances >= SHIPPED.least_knock).sum())
+
+
+@pytest.mark.parametrize("seed", [4, 9])
+def test_five_knocks_tell_how_bright_a_microphone_is(seed: int) -> None:
+    heard = sounds(Sound.KNOCK, 6.0, seed)
+    brighter_db = brightness_of(heard[:5], SHIPPED)
+    assert 3 <= brighter_db <= 6
+    assert knocks(heard[5:], 0.0) <= 4
+    assert knocks(heard[5:], brighter_db) >= 6
+    assert knocks(sounds(Sound.NAIL, 6.0, seed), brighter_db) == 0
+    assert knocks(sounds(Sound.TILE, 6.0, seed), brighter_db) == 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 9])
+def test_a_microphone_that_hears_knocks_is_left_as_it_is(seed: int) -> None:
+    assert brightness_of(sounds(Sound.KNOCK, 0.0, seed), SHIPPED) == 0
+
+
+def test_what_no_tilt_makes_a_knock_has_none() -> None:
+    silence = np.zeros((5, 6_016), np.float32)
+    assert brightness_of(silence, SHIPPED) == 0
