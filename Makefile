@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fast check chromium format bench hands lock clean
+.PHONY: help demo setup test fast check chromium format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -66,6 +66,17 @@ bench: $(DEV) ## measure speed on this machine, each figure next to a reference 
 
 hands: $(DEV) ## render sixty hands in motion, follow and judge them; hours. Kept and gone on with: make hands KEEP=DIR
 	@$(BIN)/python benchmarks/bench_hands.py --jobs 2 $(if $(KEEP),--keep $(KEEP))
+
+# Both say which machine is meant, since wheels are made for one Python and one processor.
+DEB_PYTHON ?= $(VERSION)
+DEB_ARCH ?= $(shell dpkg --print-architecture 2>/dev/null)
+deb: $(DEV) ## make a Debian package in dist (95 MB, all it needs is in it): make deb [DEB_PYTHON=3.13 DEB_ARCH=arm64]
+	@systemd/make_deb.sh dist $(DEB_PYTHON) $(DEB_ARCH)
+
+SUITE ?= trixie
+chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, debootstrap; minutes): make chroot SUITE=bookworm
+	@test -d build/$(SUITE) || debootstrap --variant=minbase --include=systemd,udev,python3,python3-venv $(SUITE) build/$(SUITE)
+	@TALLYBONE_CHROOT=build/$(SUITE) $(BIN)/python -m pytest tests/systemd/test_in_a_chroot.py
 
 # Universal: one file for 3.11 and later, x86-64 and aarch64. No host is named in them: pip asks whatever index it has.
 LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --upgrade
