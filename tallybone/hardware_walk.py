@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from hardware.buttons.panel import Buttons
 from hardware.colour import Rgb
@@ -17,7 +17,6 @@ from hardware.knock.heard import Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import Lamps
 from hardware.leds.patterns import OFF
-from tallybone.keyboard import Keyboard
 from tallybone.listen_command import sentence
 
 # An LED goes on and off so that it is noticed: twice a second at most (hardware/leds/patterns.py says why).
@@ -52,6 +51,17 @@ class Result:
     words: str
 
 
+class Typed(Protocol):
+    """What is typed, such as `tallybone.keyboard.Keyboard`."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no key will ever come."""
+
+    def pressed(self, wait_s: float) -> str:
+        """Return the keys that were pressed since the last call, after up to so many seconds; "" for none."""
+
+
 class Leaves(Exception):  # noqa: N818 - somebody's wish, no error
     """Somebody has typed q."""
 
@@ -59,9 +69,11 @@ class Leaves(Exception):  # noqa: N818 - somebody's wish, no error
 class Walk:
     """A walk through the parts with somebody who sees, presses and knocks."""
 
-    def __init__(self, keyboard: Keyboard, write: Callable[[str], None]) -> None:
-        """Read answers from *keyboard*, and *write* what to do, with its line ends."""
-        self._keyboard, self._write = keyboard, write
+    def __init__(
+        self, keyboard: Typed, write: Callable[[str], None], asks: Callable[[str], None] = lambda keys: None
+    ) -> None:
+        """Read answers from *keyboard*, *write* what to do, with its line ends; *asks* gets the keys it may be."""
+        self._keyboard, self._write, self._asks = keyboard, write, asks
         self._typed: deque[str] = deque()
 
     def leds(self, part: str, lamps: Lamps, *, has_colours: bool) -> Result:
@@ -170,6 +182,7 @@ class Walk:
         Raises:
             Leaves: If it is q, or nobody can type any more.
         """
+        self._asks(keys)
         while True:
             if step():
                 return ""

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from fastapi import APIRouter
 
 from calibration.errors import CalibrationError
 from engine import EngineError
+from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.calibration_file import load_calibration
 from tallybone.doctor.machine_files import room_in
 from tallybone.house import NAME as HOUSE_NAME
 from tallybone.house import HouseKept, MatchSetting
 from tallybone.live_calibration import stored_for
-from tallybone.live_parts import open_parts, with_panel
+from tallybone.live_camera import Clock
+from tallybone.live_parts import LiveParts, open_parts, with_panel
 from tallybone.live_start import Game, new_game
 from tallybone.owner_password import NAME as OWNER_NAME
+from tallybone.parts_test import PartsTest
 from tallybone.play_command import KEEP_BYTES
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.shelf import default_folder
 from tallybone.resuming import newest_left, state_of
 from tallybone.serve_command import ServeWishes, World
+from tallybone.served_parts import ServedParts
 from tallybone.served_table import ServedTable, Setup
 from tallybone.table_camera import TableCamera
 from tallybone.table_file import USUAL_CAMERA, load_table
@@ -37,6 +41,7 @@ from tallybone.web.health import health_routes
 from tallybone.web.match_desk import MatchDesk
 from tallybone.web.matches import LeftShown, Offered, Table, match_routes, shown_setting
 from tallybone.web.pairing import pairing_routes
+from tallybone.web.parts import parts_routes
 from tallybone.web.plain_text import names_of
 from tallybone.web.recording_pages import recording_pages
 from tallybone.web.settings import settings_routes
@@ -58,62 +63,94 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
     hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if wishes.has_panel else at_table.hardware
     source = wishes.camera or at_table.camera or USUAL_CAMERA
     recordings = default_folder(world.environment, world.home)
-    folder = recordings if wishes.folder is None else wishes.folder
     house = HouseKept(recordings.parent / HOUSE_NAME)
     classifier, problem = _classifier(source, wishes, world)
-    desk, recorded = MatchDesk(), recording_pages(folder)
     with ExitStack() as stack:
         camera = TableCamera(source, world.clock, speed=wishes.speed, opener=world.open_device)
         stack.callback(camera.close)
-        parts = open_parts(
-            hardware,
-            seats=_VIRTUAL_SEATS,
-            clock=world.clock,
-            has_panel=False,
-            classifier=classifier,
-        )
+        parts = ServedParts(hardware, partial(_open_parts, hardware, world.clock, classifier), world.clock)
         stack.callback(parts.close)
-
-        def routes(access: Access, page: TablePage) -> tuple[APIRouter, ...]:
-            offers = _Offers(house, folder, page)
-            matches = Table(desk=desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
-            sources = Sources(
-                camera=lambda: _camera_now(camera, page),
-                hardware=hardware,
-                problems=lambda: parts.problems,
-                recording=lambda: page.recording,
-                machine=world.machine,
-                disk=lambda: room_in(folder),
-                clock=world.clock,
-            )
-            return (
-                match_routes(access, matches),
-                health_routes(TableHealth(sources).now),
-                pairing_routes(access, lambda: page.url),
-                settings_routes(house, recordings.parent / OWNER_NAME, world.clock),
-                *recorded(access),
-            )
-
-        page = TablePage(
-            wishes.at, world.clock, desk, pin=world.pin, language=lambda: house.house.language, more=routes
-        )
-        stack.callback(page.close)
-        setup = Setup(
+        had = _Had(
+            world=world,
             camera=camera,
             parts=parts,
-            page=page,
-            clock=world.clock,
-            wall_time=wall_time,
-            calibration=wishes.calibration,
-            environment=world.environment,
-            home=world.home,
-            folder=folder,
-            is_recorded=wishes.is_recorded,
-            keep_bytes=lambda: wishes.keep_bytes or house.house.keep_bytes or KEEP_BYTES,
-            most_per_s=wishes.most_per_s,
-            load=lru_cache(maxsize=1)(world.load),
+            test=PartsTest(world.clock),
+            house=house,
+            desk=MatchDesk(),
+            folder=recordings if wishes.folder is None else wishes.folder,
+            password_file=recordings.parent / OWNER_NAME,
         )
-        yield ServedTable(setup, house.problem or problem)
+        page = TablePage(
+            wishes.at,
+            world.clock,
+            had.desk,
+            pin=world.pin,
+            language=lambda: house.house.language,
+            more=partial(_routes, had),
+        )
+        stack.callback(page.close)
+        yield ServedTable(_setup(wishes, had, page), house.problem or problem)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Had:
+    """What a table has before it has a page."""
+
+    world: World
+    camera: TableCamera
+    parts: ServedParts
+    test: PartsTest
+    house: HouseKept
+    desk: MatchDesk
+    folder: Path
+    password_file: Path
+
+
+def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
+    """Return the paths that a table has beside those of a game."""
+    offers, clock = _Offers(had.house, had.folder, page), had.world.clock
+    matches = Table(desk=had.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
+    sources = Sources(
+        camera=lambda: _camera_now(had.camera, page),
+        hardware=had.parts.hardware,
+        problems=lambda: had.parts.now.problems,
+        recording=lambda: page.recording,
+        machine=had.world.machine,
+        disk=lambda: room_in(had.folder),
+        clock=clock,
+    )
+    return (
+        match_routes(access, matches),
+        health_routes(TableHealth(sources).now),
+        pairing_routes(access, lambda: page.url),
+        parts_routes(access, had.parts, had.test, had.desk, clock),
+        settings_routes(had.house, had.password_file, clock),
+        *recording_pages(had.folder)(access),
+    )
+
+
+def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
+    world = had.world
+    return Setup(
+        camera=had.camera,
+        parts=had.parts,
+        test=had.test,
+        page=page,
+        clock=world.clock,
+        wall_time=wall_time,
+        calibration=wishes.calibration,
+        environment=world.environment,
+        home=world.home,
+        folder=had.folder,
+        is_recorded=wishes.is_recorded,
+        keep_bytes=lambda: wishes.keep_bytes or had.house.house.keep_bytes or KEEP_BYTES,
+        most_per_s=wishes.most_per_s,
+        load=lru_cache(maxsize=1)(world.load),
+    )
+
+
+def _open_parts(hardware: HardwareConfig, clock: Clock, classifier: Classifier | None) -> LiveParts:
+    return open_parts(hardware, seats=_VIRTUAL_SEATS, clock=clock, has_panel=False, classifier=classifier)
 
 
 class _Offers:

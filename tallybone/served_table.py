@@ -13,13 +13,15 @@ from calibration.errors import CalibrationError
 from engine import EngineError
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_game import Display
-from tallybone.live_parts import LiveParts, PressingCamera
+from tallybone.live_parts import PressingCamera
 from tallybone.live_recorder import Room
 from tallybone.live_start import Game, game_that_goes_on, with_calibration
 from tallybone.live_table import Around, LiveTable
+from tallybone.parts_test import PartsTest
+from tallybone.served_parts import ServedParts
 from tallybone.table_camera import EndlessCamera, TableCamera
 from tallybone.wall_clock import software
-from tallybone.web.match_desk import Begin, MatchWanted
+from tallybone.web.match_desk import Begin, MatchWanted, TestParts
 from tallybone.web.meant import Refusal, Refused
 from tallybone.web.table_page import TablePage
 from vision.errors import VisionError
@@ -28,6 +30,7 @@ from vision.reader import Reader
 # What goes wrong when a match begins, and is told in its own words.
 _CANNOT = (EngineError, VisionError, CalibrationError, OSError)
 _RESTS_S = 0.05
+_IS_TESTED = "the parts of the table are being tested: end that first"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,7 @@ class Setup:
     Attributes:
         camera: What looks at it.
         parts: Lights, buttons, displays, which stay open.
+        test: The test of these parts.
         page: Where browsers see it, which is served all the time.
         clock: Monotonic, in nanoseconds.
         wall_time: The time of day.
@@ -51,7 +55,8 @@ class Setup:
     """
 
     camera: TableCamera
-    parts: LiveParts
+    parts: ServedParts
+    test: PartsTest
     page: TablePage
     clock: Clock
     wall_time: Callable[[], datetime]
@@ -82,20 +87,23 @@ class ServedTable:
         """Wait for matches and play them until it is stopped; what happens is *shown* at the terminal too."""
         while not is_stopped():
             for wanted in self._setup.page.came():
-                self._play(wanted, shown, is_stopped)
+                if isinstance(wanted.wish, TestParts):
+                    self._test(wanted, is_stopped)
+                else:
+                    self._play(wanted, shown, is_stopped)
             self._rest()
             self._waits.wait(_RESTS_S)
 
     def _rest(self) -> None:
         """Look at the table, and show that no match is played."""
-        setup = self._setup
+        setup, parts = self._setup, self._setup.parts.now
         shot = setup.camera.look()
         if shot is not None:
             setup.page.see(shot)
-        setup.parts.came()  # what is pressed now means nothing
-        setup.parts.rest(f"no match  {setup.page.pin_words}")
+        parts.came()  # what is pressed now means nothing
+        parts.rest(f"no match  {setup.page.pin_words}")
         own = (self._problem, setup.camera.problem)
-        problems = (*(words for words in own if words is not None), *(str(one) for one in setup.parts.problems))
+        problems = (*(words for words in own if words is not None), *(str(one) for one in parts.problems))
         setup.page.rest(setup.camera.words, problems)
 
     def _play(self, wanted: MatchWanted, shown: Display, is_stopped: Callable[[], bool]) -> None:
@@ -115,6 +123,18 @@ class ServedTable:
         finally:
             page.end(problem)
 
+    def _test(self, wanted: MatchWanted, is_stopped: Callable[[], bool]) -> None:
+        """Let somebody walk through the parts; nothing else is done meanwhile."""
+        setup = self._setup
+
+        def goes_on() -> bool:
+            setup.page.refuse(_IS_TESTED)
+            return not is_stopped()
+
+        with setup.parts.lent() as opener:
+            wanted.answer(None)
+            setup.test.run(setup.parts.hardware, opener, goes_on)
+
     def _game(self, wanted: MatchWanted) -> Game:
         wish = wanted.wish
         if isinstance(wish, Begin):
@@ -128,7 +148,7 @@ class ServedTable:
         game, used = with_calibration(
             game, camera, setup.camera.source, file, environment=setup.environment, home=setup.home
         )
-        parts = setup.parts.for_seats(len(game.start.players))
+        parts = setup.parts.now.for_seats(len(game.start.players))
         around = Around(
             camera=setup.page.looking_through(PressingCamera(EndlessCamera(camera), parts)),
             parts=parts,

@@ -1,4 +1,4 @@
-"""What pages want of matches, between their thread and the table's: begin one, go on with the last, end it."""
+"""What pages want of the table, between their thread and its: a match begun, gone on with or ended, parts tested."""
 
 from __future__ import annotations
 
@@ -31,7 +31,14 @@ class End:
     """The match is ended; it may go on another time."""
 
 
-MatchWish: TypeAlias = Begin | GoOn | End
+@dataclass(frozen=True, slots=True)
+class TestParts:
+    """The parts of the table are tested, one after the other."""
+
+    __test__ = False  # it is no test of pytest
+
+
+MatchWish: TypeAlias = Begin | GoOn | End | TestParts
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,20 +122,20 @@ def match_routes(access: Access, table: Table) -> APIRouter:
             game = table.new_game(setting)
         except EngineError as error:
             return not_begun(faults_of(error))
-        await _done(Begin(game), table.desk)
+        await done(Begin(game), table.desk)
         await asyncio.to_thread(table.keep, setting)
         return _again_in(access, author)
 
     @router.post("/match/goes_on", status_code=204)
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
         """Go on with the newest match that is not over."""
-        await _done(GoOn(), table.desk)
+        await done(GoOn(), table.desk)
         return _again_in(access, author)
 
     @router.post("/match/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End the match; one that is not over can go on another time."""
-        await _done(End(), table.desk)
+        await done(End(), table.desk)
         return Response(status_code=204)
 
     return router
@@ -186,7 +186,7 @@ def _again_in(access: Access, author: Author) -> Response:
     return response
 
 
-async def _done(wish: MatchWish, desk: MatchDesk) -> None:
+async def done(wish: MatchWish, desk: MatchDesk) -> None:
     """Wait until the table has done something; say so where it has not."""
     wanted = MatchWanted(wish)
     if not desk.ask(wanted):

@@ -14,7 +14,7 @@ from tallybone.web.access import Access
 from tallybone.web.hub import Hub
 from tallybone.web.live_page import LivePage
 from tallybone.web.lobby_shown import NO_MATCH, Lobby
-from tallybone.web.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted
+from tallybone.web.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted, TestParts
 from tallybone.web.meant import Refusal, Refused
 from tallybone.web.pictures import Taken
 
@@ -128,6 +128,11 @@ class TablePage:
         now = self._hub.now
         return "" if now is None else now.recording
 
+    def refuse(self, words: str) -> None:
+        """Tell all who want something that it cannot be now."""
+        for wanted in self.came():
+            wanted.answer(Refused(Refusal.CHANGED, words))
+
     def begin(self, wanted: MatchWanted) -> None:
         """Get ready for a match; who wants it is told when it runs."""
         self._live.begin_anew(self._next_pin)
@@ -169,6 +174,6 @@ class TablePage:
             case Begin() | GoOn() if is_over:
                 self._kept.append(wanted)
                 return False
-            case Begin() | GoOn():
+            case Begin() | GoOn() | TestParts():
                 wanted.answer(Refused(Refusal.CHANGED, _IS_PLAYED))
                 return True

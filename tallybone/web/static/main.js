@@ -12,6 +12,7 @@ import { follow, Link } from "./link.js";
 import { showLobby } from "./lobby.js";
 import { registerMatchView } from "./match_view.js";
 import { registerPairing } from "./pairing.js";
+import { registerPartsView } from "./parts_view.js";
 import { openPlay } from "./play_sheet.js";
 import { showPlays } from "./plays.js";
 import { showScores } from "./scores.js";
@@ -50,6 +51,7 @@ class Page {
     registerSettingsView(this.toast);
     registerPairing(this.toast);
     registerHealthView();
+    registerPartsView(this.toast);
     if (!this.isDisplay) {
       registerRecordings(this.toast);
       registerStatistics();

@@ -26,8 +26,9 @@ async function show(root, toast) {
 
 function ways() {
   const health = make("a", { class: "way card", href: addressOf("health") }, make("strong", {}, say("Health")), make("small", { class: "about" }, say("Camera, parts, room for recordings, heat and power")));
+  const parts = make("a", { class: "way card", href: addressOf("parts") }, make("strong", {}, say("Parts")), make("small", { class: "about" }, say("Test LEDs, buttons, knock and displays")));
   const pairing = button("", showCode, { class: "way card", id: "pairing" }, make("strong", {}, say("Let another phone in")), make("small", { class: "about" }, say("A code to scan, instead of the PIN")));
-  return make("ul", { class: "ways" }, make("li", {}, health), make("li", {}, pairing));
+  return make("ul", { class: "ways" }, make("li", {}, health), make("li", {}, parts), make("li", {}, pairing));
 }
 
 function houseForm(settings, usual, toast) {

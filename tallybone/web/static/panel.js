@@ -1,0 +1,43 @@
+// The virtual panel: LEDs, the rows of a display, buttons that can be pressed and a table to knock on.
+
+import { button, draw, keep, make } from "./dom.js";
+import { say, sentence } from "./say.js";
+
+const DARK = "#000000";
+const RADIUS = 9;
+const STEP = 26;
+
+/**
+ * Draw the panel.
+ *
+ * @param root Where it is drawn; it stays empty where there are no virtual parts.
+ * @param shown {leds, screen, buttons, pressed, hears, knocked}.
+ * @param press Called with the name of a button, null for a knock.
+ */
+export function drawPanel(root, { leds, screen, buttons, pressed, hears, knocked }, press) {
+  const parts = [];
+  if (leds.length > 0) parts.push({ kind: "leds", leds });
+  if (screen.length > 0) parts.push({ kind: "screen", screen });
+  if (buttons.length > 0) parts.push({ kind: "buttons", buttons, pressed });
+  if (hears) parts.push({ kind: "knock", knocked });
+  root.hidden = parts.length === 0;
+  if (root.childElementCount === 0) root.append(make("section", { class: "card", "aria-labelledby": "panel-title" }, make("h3", { id: "panel-title" }, say("Virtual panel")), make("div", { class: "panel" })));
+  keep(root.querySelector(".panel"), parts, (one) => one.kind, (one) => DRAWN[one.kind](one, press));
+}
+
+const DRAWN = {
+  leds: ({ leds }) => make("div", { class: "column" }, ...leds.map(ledsOf)),
+  screen: ({ screen }) => make("pre", { class: "screen", "aria-label": say("Display"), role: "img" }, screen.join("\n")),
+  buttons: ({ buttons, pressed }, press) =>
+    make("div", { class: "row" }, ...buttons.map((name) => button(sentence(name, []), () => press(name), { "data-button": name, "aria-pressed": String(pressed.includes(name)) }))),
+  knock: ({ knocked }, press) => make("div", { class: "row" }, button(say("Knock on the table"), () => press(null), { id: "panel-knock", "aria-pressed": String(knocked) })),
+};
+
+function ledsOf({ shows, colours }) {
+  const lamps = colours.map((colour, at) => draw("circle", { cx: RADIUS + 3 + at * STEP, cy: RADIUS + 3, r: RADIUS, fill: colour, class: colour === DARK ? "lamp" : "lamp is-lit" }));
+  const size = 2 * (RADIUS + 3);
+  const width = size + (colours.length - 1) * STEP;
+  const lit = colours.flatMap((colour, at) => (colour === DARK ? [] : [String(at + 1)]));
+  const words = lit.length === 0 ? say("{leds}: all dark", { leds: shows }) : say("{leds}: {lit} shine", { leds: shows, lit: lit.join(", ") });
+  return draw("svg", { class: "lamps", viewBox: `0 0 ${width} ${size}`, width, height: size, role: "img", "aria-label": words }, ...lamps);
+}

@@ -1,0 +1,68 @@
+"""A walk through the parts with somebody at the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hardware.config.config import HardwareConfig
+from hardware.open_parts import PartOpener
+from hardware.virtual.panel import VirtualPanel
+from tallybone.hardware_walk import Outcome
+from tallybone.live_parts import with_panel
+from tallybone.parts_test import PartsTest
+from tests.tallybone.web.conftest import Hands
+
+SECOND = 1_000_000_000
+PARTS = with_panel(HardwareConfig(), 2)
+
+
+def walked(test: PartsTest, clock: Hands, meanwhile: Callable[[], bool]) -> None:
+    test.run(PARTS, PartOpener(PARTS.pins, VirtualPanel(("next",)), clock), meanwhile)
+
+
+def test_it_ends_when_nobody_has_asked_for_a_minute_how_it_stands() -> None:
+    clock = Hands()
+    test = PartsTest(clock)
+    looks = []
+
+    def meanwhile() -> bool:
+        clock.t_ns += 30 * SECOND
+        looks.append(clock.t_ns)
+        return True
+
+    walked(test, clock, meanwhile)
+    assert len(looks) == 2
+    state = test.state
+    assert not state.is_running
+    assert [one.outcome for one in state.results] == [Outcome.SKIPPED]
+    assert "LED 1 of" in state.words
+
+
+def test_it_goes_on_as_long_as_somebody_looks_and_ends_with_the_program() -> None:
+    clock = Hands()
+    test = PartsTest(clock)
+    looks = []
+
+    def meanwhile() -> bool:
+        clock.t_ns += 30 * SECOND
+        looks.append(test.state.is_running)
+        return len(looks) < 4
+
+    walked(test, clock, meanwhile)
+    assert looks == [True] * 4
+
+
+def test_only_what_is_asked_for_is_an_answer() -> None:
+    clock = Hands()
+    test = PartsTest(clock)
+    taken: dict[str, bool] = {}
+
+    def meanwhile() -> bool:
+        for key in "xyq":
+            taken.setdefault(key, test.answer(key))
+        return True
+
+    assert not test.answer("y")
+    walked(test, clock, meanwhile)
+    assert taken == {"x": False, "y": True, "q": True}
+    assert not test.answer("q")
