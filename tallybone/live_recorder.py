@@ -20,6 +20,10 @@ _GROWN_BYTES, _GROWN_SHARE = 32_000_000, 0.05
 _LOOK_EVERY = 50  # pictures
 
 
+NOT_RECORDED = phrase("NOT RECORDED any more")
+"""What a recorder says that cannot write on."""
+
+
 class Recorder(Protocol):
     """What keeps a live game: called before the sitting is fed, and before anything is shown."""
 
@@ -92,9 +96,7 @@ class FileRecorder:
     @property
     def words(self) -> str:
         """Where it is kept, or that it is not any more."""
-        if not self._is_open:
-            return phrase("NOT RECORDED any more")
-        return phrase("recorded in {file}", file=self._path.name)
+        return phrase("recorded in {file}", file=self._path.name) if self._is_open else NOT_RECORDED
 
     @property
     def is_whole(self) -> bool:

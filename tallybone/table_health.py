@@ -11,6 +11,7 @@ from hardware.kept import PartProblem
 from tallybone.doctor.finding import Finding, absent, ok, problem
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
 from tallybone.doctor.storage import Disk, check_disk
+from tallybone.live_recorder import NOT_RECORDED
 
 _NS_PER_S = 1_000_000_000
 # The computer is asked anew after this: what it says of its power costs a process.
@@ -77,11 +78,10 @@ class TableHealth:
         camera, now_ns = self._sources.camera(), self._sources.clock()
         age_s = None if camera.seen_ns is None else max(0, now_ns - camera.seen_ns) / _NS_PER_S
         recording = self._sources.recording()
-        recorded = () if not recording else (ok("recording", recording),)
         findings = (
             _of_camera(camera),
             *parts_found(self._sources.hardware, self._sources.problems()),
-            *recorded,
+            *_of_recording(recording),
             *self._of_computer(now_ns),
         )
         return Health(findings, age_s)
@@ -99,6 +99,12 @@ class TableHealth:
                 )
                 self._asked_ns = now_ns
             return self._computer
+
+
+def _of_recording(words: str) -> tuple[Finding, ...]:
+    if words == NOT_RECORDED:
+        return (problem("recording", words, "The game goes on. Make room, then end the match and go on with it."),)
+    return (ok("recording", words),) if words else ()
 
 
 def parts_found(hardware: HardwareConfig, problems: Iterable[PartProblem]) -> tuple[Finding, ...]:

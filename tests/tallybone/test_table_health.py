@@ -17,6 +17,7 @@ from hardware.kept import PartProblem
 from tallybone.doctor.finding import Grade
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.storage import Disk
+from tallybone.live_recorder import NOT_RECORDED
 from tallybone.table_health import CameraNow, Sources, TableHealth, parts_found
 
 SECOND = 1_000_000_000
@@ -41,6 +42,7 @@ class World:
     camera: CameraNow = SEEN
     machine: Machine = COOL
     disk: Disk = ROOMY
+    recording: str = ""
     t_ns: int = 0
     looks: int = 0
 
@@ -54,7 +56,7 @@ class World:
                 camera=lambda: self.camera,
                 hardware=PARTS,
                 problems=lambda: (PartProblem("hardware.displays 2", "no such port"),),
-                recording=lambda: "",
+                recording=lambda: self.recording,
                 machine=self.look,
                 disk=lambda: self.disk,
                 clock=lambda: self.t_ns,
@@ -102,3 +104,9 @@ def test_the_computer_is_asked_once_in_five_seconds_however_many_look() -> None:
         health.now()
         world.t_ns += SECOND // 2
     assert world.looks == 2
+
+
+def test_a_match_that_is_not_recorded_any_more_is_a_problem() -> None:
+    assert "recording" not in World().grades()
+    assert World(recording="recorded in x.mcap").grades()["recording"] is Grade.OK
+    assert World(recording=NOT_RECORDED).grades()["recording"] is Grade.PROBLEM

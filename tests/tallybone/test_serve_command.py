@@ -1,0 +1,102 @@
+"""The table that is always on, as a program: what it is told wrongly, and how it ends."""
+
+from __future__ import annotations
+
+import builtins
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from io import StringIO
+from pathlib import Path
+from types import ModuleType
+
+import httpx
+import pytest
+
+from tallybone.recording.survey import survey
+from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.told_to_end import Told
+
+TALLYBONE = Path(sys.executable).with_name("tallybone")
+
+
+def told(folder: Path, wishes: ServeWishes) -> tuple[int, str, str]:
+    """Exit code, output and complaints of a table that is told to end at once."""
+    out, err = StringIO(), StringIO()
+    world = World(
+        out=out,
+        err=err,
+        environment={"XDG_STATE_HOME": str(folder)},
+        home=folder,
+        told=lambda: nullcontext(Told(is_told=True)),
+    )
+    return serve(wishes, world), out.getvalue(), err.getvalue()
+
+
+def test_it_says_where_its_page_is_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    code, out, err = told(tmp_path, ServeWishes(at="127.0.0.1:0", camera="none"))
+    assert (code, err) == (0, "")
+    assert "page http://127.0.0.1:" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_that_is_none_or_taken_is_said(tmp_path: Path) -> None:
+    code, out, err = told(tmp_path, ServeWishes(at="eighty", camera="none"))
+    assert (code, out) == (1, "")
+    assert "page at eighty: expected a port" in err
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        at = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert f"page at {at}: Address already in use" in told(tmp_path, ServeWishes(at=at, camera="none"))[2]
+
+
+def test_a_wrong_configuration_is_said_with_all_that_is_wrong(tmp_path: Path) -> None:
+    config = tmp_path / "table.toml"
+    config.write_text('[camera]\nurl = 7\n[hardware]\nlasers = "many"\n')
+    code, out, err = told(tmp_path, ServeWishes(at="127.0.0.1:0", config=config))
+    assert (code, out) == (2, "")
+    assert "url" in err
+    assert "lasers" in err
+
+
+def test_what_is_missing_is_said_with_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without_page(
+        name: str,
+        names: Mapping[str, object] | None = None,
+        local: Mapping[str, object] | None = None,
+        wanted: Sequence[str] = (),
+        level: int = 0,
+    ) -> ModuleType:
+        if name == "tallybone.served_setup":
+            raise ModuleNotFoundError("No module named 'fastapi'", name="fastapi")
+        return real(name, names, local, wanted, level)
+
+    monkeypatch.setattr(builtins, "__import__", without_page)
+    code, _, err = told(tmp_path, ServeWishes(at="127.0.0.1:0"))
+    assert code == 1
+    assert "needs fastapi" in err
+    assert "pip install 'tallybone[web]'" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_match_and_closes_its_recording(tmp_path: Path, number: signal.Signals) -> None:
+    where = ["--at", "127.0.0.1:0", "--camera", "simulated:difficulty=easy", "--record", str(tmp_path)]
+    with subprocess.Popen(
+        [TALLYBONE, "serve", *where], stdout=subprocess.PIPE, text=True, env={"XDG_STATE_HOME": str(tmp_path)}
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        url, pin = line.split()[1], line.split()[-1]
+        with httpx.Client(base_url=f"{url}/api/v1", timeout=60) as client:
+            client.post("/login", json={"pin": pin})
+            assert client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).status_code == 204
+        process.send_signal(number)
+        assert process.wait(30) == 0
+    (recording,) = tmp_path.glob("*.mcap")
+    assert not survey(recording).is_running
+    assert survey(recording).facts.damage == ()
