@@ -73,6 +73,7 @@ class RecordedGame:
         self._events, self._cameras, self._tables = array("q"), array("q"), array("q")
         self._times, self._places = array("q"), array("q")
         self._is_over = False
+        self.begins_ns = 0  # when the first thing came in
 
     def look(self, file: BinaryIO, *, is_growing: bool) -> None:
         """Take in what has been written since the last look.
@@ -84,6 +85,8 @@ class RecordedGame:
         known = len(self.found)
         self.found.go_on(file, is_growing=is_growing)
         fresh = [place for place in self.found.of(Topic.EVENT) if place >= known]
+        came = min((places[0] for topic in CAME_IN if (places := self.found.of(topic))), default=None)
+        self.begins_ns = 0 if came is None else self.found.t_ns(came)
         self._cameras, self._tables = self.found.of(Topic.CAMERA), self.found.of(Topic.TABLE)
         self._times = array("q", (self.found.t_ns(place) for place in self._cameras))
         self._follow(self._read(file, fresh))
@@ -92,13 +95,6 @@ class RecordedGame:
     def state(self) -> State:
         """The match after the last step."""
         return self._state
-
-    @property
-    def begins_ns(self) -> int:
-        """When the first thing came in."""
-        came = (places[0] for topic in CAME_IN if (places := self.found.of(topic)))
-        first = min(came, default=None)
-        return 0 if first is None else self.found.t_ns(first)
 
     @property
     def frame_times_ns(self) -> Sequence[int]:

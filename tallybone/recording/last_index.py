@@ -76,9 +76,8 @@ class EndIndex:
             OSError: If it cannot be read.
         """
         size_bytes = os.fstat(file.fileno()).st_size
-        chunks = [one for opcode, one in _records(self.content) if opcode == Opcode.CHUNK_INDEX]
         try:
-            for content in reversed(chunks):
+            for content in _chunks_backwards(self.content, self.counted.chunk_count):
                 entry: ChunkIndex = ChunkIndex.read(ReadDataStream(BytesIO(content)))
                 if topic.number not in entry.message_index_offsets:
                     continue
@@ -108,14 +107,39 @@ def _content(file: BinaryIO) -> bytes:
     return content
 
 
+def _chunks_backwards(content: bytes, count: int) -> Iterator[memoryview]:
+    """Yield the entries of chunks, the last first; where all are of one length, without a look at those before."""
+    at = next((at for at, opcode, _ in _places(content) if opcode == Opcode.CHUNK_INDEX), None)
+    if at is None:
+        return
+    whole = memoryview(content)
+    length = _HEAD.size + _HEAD.unpack_from(content, at)[1]
+    head, end = content[at : at + _HEAD.size], at + length * count
+    has_one_length = end <= len(content) and (end == len(content) or content[end] == Opcode.SUMMARY_OFFSET)
+    if not has_one_length:
+        yield from reversed([one for opcode, one in _records(content) if opcode == Opcode.CHUNK_INDEX])
+        return
+    for start in range(end - length, at - 1, -length):
+        if content[start : start + _HEAD.size] != head:
+            raise IndexDamageError("the index is damaged")
+        yield whole[start + _HEAD.size : start + length]
+
+
 def _records(content: bytes) -> Iterator[tuple[int, memoryview]]:
     """Yield opcode and content of the records of an index."""
-    at, whole = 0, memoryview(content)
+    whole = memoryview(content)
+    for at, opcode, length in _places(content):
+        yield opcode, whole[at + _HEAD.size : at + _HEAD.size + length]
+
+
+def _places(content: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield where each record of an index begins, its opcode and its length without those."""
+    at = 0
     while at < len(content):
         if at + _HEAD.size > len(content):
             raise IndexDamageError("the index is damaged")
         opcode, length = _HEAD.unpack_from(content, at)
-        at += _HEAD.size + length
-        if at > len(content):
+        if at + _HEAD.size + length > len(content):
             raise IndexDamageError("the index is damaged")
-        yield opcode, whole[at - length : at]
+        yield at, opcode, length
+        at += _HEAD.size + length

@@ -7,6 +7,9 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from mcap.reader import make_reader
+from mcap.writer import Writer
+
 from tallybone.recording.shelf import prune, recordings_in
 from tallybone.recording.start import SessionStart
 from tallybone.recording.survey import survey
@@ -96,3 +99,27 @@ def test_a_damaged_recording_goes_by_when_it_was_last_written(tmp_path: Path) ->
     damaged.write_bytes(data.replace(b'["Ann", "Bob"]', b'["Ann", "Rob"]'))
     os.utime(damaged, (0, 0))
     assert prune(tmp_path, keep_bytes=new.stat().st_size) == (damaged,)
+
+
+def test_the_list_knows_a_recording_that_another_tool_has_packed(tmp_path: Path) -> None:
+    write(tmp_path / "a.mcap", frames=40)
+    with (tmp_path / "a.mcap").open("rb") as old, (tmp_path / "b.mcap").open("wb") as new:
+        writer = Writer(new, chunk_size=700)
+        writer.start("tallybone")
+        writer.add_metadata("tallybone.sitting", START.format())
+        channels = {
+            topic.path: writer.register_channel(
+                topic.path, "json", writer.register_schema(topic.path, "jsonschema", b"")
+            )
+            for topic in Topic
+        }
+        for _, channel, message in make_reader(old).iter_messages():
+            sequence = message.sequence
+            writer.add_message(channels[channel.topic], message.log_time, message.data, message.publish_time, sequence)
+        writer.finish()
+    facts, packed = (survey(tmp_path / name).facts for name in ("a.mcap", "b.mcap"))
+    assert (
+        (packed.totals, packed.frames, packed.length_ns)
+        == (facts.totals, facts.frames, facts.length_ns)
+        == ((195, 10), 40, 39 * SECOND + 2)
+    )
