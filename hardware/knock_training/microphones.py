@@ -45,7 +45,8 @@ def heard_through(samples: NDArray[np.float32], response: Response) -> NDArray[n
         samples: Shape (N,), at 16 kHz.
         response: Of the other microphone, beside that of the first.
     """
-    count = 2 * len(samples)  # what goes out at the end must not come in at the begin
+    # Longer by what rings on, so that it does not come in at the begin; another length takes ten times as long.
+    count = 1 << (len(samples) + RATE_HZ // 2 - 1).bit_length()
     gains_db = response(np.asarray(np.fft.rfftfreq(count, 1 / RATE_HZ)))
     heard = np.fft.irfft(np.fft.rfft(samples, count) * 10 ** (gains_db / 20), count)[: len(samples)]
     return np.asarray(heard * (np.abs(samples).max() / max(1e-12, float(np.abs(heard).max()))), np.float32)
