@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
 from calibration.knock import KeepingDetector, KnockKept, SoundHeard
+from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from tallybone.calibrate_knock import fitted, timetable
 from tallybone.calibrate_sound import knock_sitting
@@ -62,7 +63,8 @@ def _from(heard: list[SoundHeard], from_s: int, to_s: int) -> list[SoundHeard]:
 
 
 def _chances(heard: list[SoundHeard], kept: KnockKept) -> tuple[list[float], list[float]]:
-    added = [one.without(kept.brighter_db).chance(kept.addition) for one in heard]
+    shipped = load_classifier()
+    added = [one.without(kept.brighter_db, shipped).chance(kept.addition) for one in heard]
     return [one.knock for one in heard], added
 
 

@@ -48,11 +48,11 @@ class SoundHeard:
     features: NDArray[np.float32]
     around: NDArray[np.float32]
 
-    def without(self, brighter_db: float) -> SoundHeard:
+    def without(self, brighter_db: float, shipped: Classifier) -> SoundHeard:
         """Return it as a microphone would have heard it that is by so much in each octave less bright."""
         if brighter_db == 0:
             return self
-        return judged(self.t_ns, self.strength, self.around, load_classifier(), brighter_db=brighter_db)
+        return judged(self.t_ns, self.strength, self.around, shipped, brighter_db=brighter_db)
 
     def chance(self, addition: Addition) -> float:
         """Return how likely it is a knock with what a table adds."""
@@ -143,8 +143,8 @@ def fit_knock(
     _require_enough(quiet, tiles, own)
     shipped = load_classifier()
     brighter_db = brightness_of(np.stack([one.around for seat in own for one in seat]), shipped)
-    knocks = [one.without(brighter_db) for seat in own for one in seat]
-    tiles = [one.without(brighter_db) for one in tiles]
+    knocks = [one.without(brighter_db, shipped) for seat in own for one in seat]
+    tiles = [one.without(brighter_db, shipped) for one in tiles]
     least = shipped.least_knock
     chances = sorted(_left_out(knocks, tiles))
     others = sorted(_left_out(tiles, knocks, is_tile=True))
