@@ -48,14 +48,14 @@ class Page {
     window.addEventListener("resize", drawAnew);
     view("table", { title: () => say("Table"), show: drawAnew });
     this.matches = this.isDisplay ? null : registerMatchView(this.toast, () => this.snapshot);
-    registerSettingsView(this.toast);
-    registerPairing(this.toast);
-    registerHealthView();
-    registerPartsView(this.toast);
     if (!this.isDisplay) {
       registerRecordings(this.toast);
       registerStatistics();
     }
+    registerSettingsView(this.toast);
+    registerPairing(this.toast);
+    registerHealthView();
+    registerPartsView(this.toast);
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }
