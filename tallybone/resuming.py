@@ -59,10 +59,11 @@ def perception_of(left: Left, reader: Reader) -> Perception:
     return Perception.resumed(reader, empty=empty, last=last, tiles=left.tiles, aim=left.aim)
 
 
-def newest_left(folder: Path) -> tuple[Path, Left]:
+def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
     """Return the newest sitting in a folder whose match is not over, and how it was left.
 
-    A recording that another one goes on with is done, and one that is still being written is somebody else's.
+    A recording that another one goes on with is done, and one that is still being written is somebody else's. Each that
+    is looked at is read to its end: *most* says how many, None for as many as it takes.
 
     Raises:
         RecordingError: If there is none.
@@ -70,7 +71,7 @@ def newest_left(folder: Path) -> tuple[Path, Left]:
     """
     sessions = [one for path in sorted(folder.glob(f"*{SUFFIX}")) if (one := _idle(path)) is not None]
     done: set[str] = set()
-    for session in sorted(sessions, key=_began, reverse=True):
+    for session in sorted(sessions, key=_began, reverse=True)[:most]:
         if session.path.name in done:
             continue
         try:

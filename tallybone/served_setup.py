@@ -12,13 +12,13 @@ from pathlib import Path
 from fastapi import APIRouter
 
 from calibration.errors import CalibrationError
-from engine import EngineError
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.calibration_file import load_calibration
 from tallybone.doctor.machine_files import room_in
 from tallybone.house import NAME as HOUSE_NAME
 from tallybone.house import HouseKept, MatchSetting
+from tallybone.left_match import LeftMatch, LeftMatches
 from tallybone.live_calibration import stored_for
 from tallybone.live_camera import Clock
 from tallybone.live_parts import LiveParts, open_parts, with_panel
@@ -26,9 +26,7 @@ from tallybone.live_start import Game, new_game
 from tallybone.owner_password import NAME as OWNER_NAME
 from tallybone.parts_test import PartsTest
 from tallybone.play_command import KEEP_BYTES
-from tallybone.recording.errors import RecordingError
 from tallybone.recording.shelf import default_folder
-from tallybone.resuming import newest_left, state_of
 from tallybone.serve_command import ServeWishes, World
 from tallybone.served_parts import ServedParts
 from tallybone.served_table import ServedTable, Setup
@@ -70,6 +68,7 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
         stack.callback(camera.close)
         parts = ServedParts(hardware, partial(_open_parts, hardware, world.clock, classifier), world.clock)
         stack.callback(parts.close)
+        folder = recordings if wishes.folder is None else wishes.folder
         had = _Had(
             world=world,
             camera=camera,
@@ -77,7 +76,8 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
             test=PartsTest(world.clock),
             house=house,
             desk=MatchDesk(),
-            folder=recordings if wishes.folder is None else wishes.folder,
+            folder=folder,
+            left=LeftMatches(folder),
             password_file=recordings.parent / OWNER_NAME,
         )
         page = TablePage(
@@ -103,12 +103,13 @@ class _Had:
     house: HouseKept
     desk: MatchDesk
     folder: Path
+    left: LeftMatches
     password_file: Path
 
 
 def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
     """Return the paths that a table has beside those of a game."""
-    offers, clock = _Offers(had.house, had.folder, page), had.world.clock
+    offers, clock = _Offers(had.house, had.left, page), had.world.clock
     matches = Table(desk=had.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
     sources = Sources(
         camera=lambda: _camera_now(had.camera, page),
@@ -142,6 +143,7 @@ def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
         environment=world.environment,
         home=world.home,
         folder=had.folder,
+        left=had.left,
         is_recorded=wishes.is_recorded,
         keep_bytes=lambda: wishes.keep_bytes or had.house.house.keep_bytes or KEEP_BYTES,
         most_per_s=wishes.most_per_s,
@@ -156,39 +158,35 @@ def _open_parts(hardware: HardwareConfig, clock: Clock, classifier: Classifier |
 class _Offers:
     """Says what can be done at the table now; may be asked from any thread."""
 
-    def __init__(self, house: HouseKept, folder: Path, page: TablePage) -> None:
-        self._house, self._folder, self._page = house, folder, page
+    def __init__(self, house: HouseKept, left: LeftMatches, page: TablePage) -> None:
+        self._house, self._left, self._page = house, left, page
 
     def now(self) -> Offered:
         """Return what can be done."""
         house = self._house.house
-        is_played = self._page.is_played
         return Offered(
-            playing=is_played,
+            playing=self._page.is_played,
             over=self._page.is_over,
             usual=shown_setting(house.usual or house.last),
-            left=None if is_played else self._left(),
+            left=_shown_left(self._left.newest),
+            is_looking=not self._left.is_known,
         )
 
     def keep(self, setting: MatchSetting) -> None:
         """Remember how a match was begun."""
         self._house.change(lambda house: replace(house, last=setting))
 
-    def _left(self) -> LeftShown | None:
-        try:
-            path, left = newest_left(self._folder)
-            game = state_of(left).game
-            at = datetime.fromtimestamp(path.stat().st_mtime, wall_time().tzinfo)
-        except (RecordingError, EngineError, OSError):
-            return None
-        if game is None:
-            return None
-        return LeftShown(
-            game=left.start.rules,
-            players=list(names_of(game.players)),
-            totals=list(game.totals),
-            left_at=at.isoformat(timespec="seconds"),
-        )
+
+def _shown_left(left: LeftMatch | None) -> LeftShown | None:
+    if left is None:
+        return None
+    at = datetime.fromtimestamp(left.written_s, wall_time().tzinfo)
+    return LeftShown(
+        game=left.game,
+        players=list(names_of(left.players)),
+        totals=list(left.totals),
+        left_at=at.isoformat(timespec="seconds"),
+    )
 
 
 def _camera_now(camera: TableCamera, page: TablePage) -> CameraNow:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from calibration.errors import CalibrationError
 from engine import EngineError
+from tallybone.left_match import LeftMatches
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_game import Display
 from tallybone.live_parts import PressingCamera
@@ -48,6 +49,7 @@ class Setup:
         environment: Says where state is kept.
         home: The user's folder.
         folder: Where recordings are.
+        left: The match in them that can go on.
         is_recorded: Whether matches are recorded.
         keep_bytes: Says what all recordings may take.
         most_per_s: Most pictures a second that are looked at.
@@ -64,6 +66,7 @@ class Setup:
     environment: Mapping[str, str]
     home: Path
     folder: Path
+    left: LeftMatches
     is_recorded: bool
     keep_bytes: Callable[[], int]
     most_per_s: float
@@ -85,6 +88,7 @@ class ServedTable:
 
     def run(self, shown: Display, is_stopped: Callable[[], bool]) -> None:
         """Wait for matches and play them until it is stopped; what happens is *shown* at the terminal too."""
+        self._setup.left.look()
         while not is_stopped():
             for wanted in self._setup.page.came():
                 if isinstance(wanted.wish, TestParts):
@@ -121,6 +125,7 @@ class ServedTable:
             page.note(problem)
             shown.note(problem)
         finally:
+            self._setup.left.look()
             page.end(problem)
 
     def _test(self, wanted: MatchWanted, is_stopped: Callable[[], bool]) -> None:
@@ -139,7 +144,9 @@ class ServedTable:
         wish = wanted.wish
         if isinstance(wish, Begin):
             return wish.game
-        return game_that_goes_on(None, self._setup.folder, began=self._setup.wall_time(), software=software())
+        newest = self._setup.left.newest
+        path = None if newest is None else newest.path
+        return game_that_goes_on(path, self._setup.folder, began=self._setup.wall_time(), software=software())
 
     def _table(self, wanted: MatchWanted, game: Game, camera: Camera) -> LiveTable:
         """Return a match that is about to be played."""
@@ -159,6 +166,7 @@ class ServedTable:
             most_per_s=setup.most_per_s,
         )
         table = LiveTable(game, around, used.words)
+        setup.left.forget()
         setup.page.begin(wanted)
         return table
 

@@ -61,12 +61,16 @@ class LeftShown(BaseModel):
 
 
 class Offered(BaseModel):
-    """What can be done now: *usual* is the match that is offered first, *left* the newest that is not over."""
+    """What can be done now: *usual* is the match that is offered first, *left* the newest that is not over.
+
+    While *is_looking*, nobody knows yet whether there is one.
+    """
 
     playing: bool
     over: bool
     usual: NewMatch | None
     left: LeftShown | None
+    is_looking: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +114,7 @@ def match_routes(access: Access, table: Table) -> APIRouter:
     @router.get("/match")
     async def match() -> Offered:
         """What can be done now: begin a match, and which one; go on with one; or end the one that is played."""
-        return await asyncio.to_thread(table.offered)
+        return table.offered()
 
     @router.post("/match", responses={422: {"model": NotBegun}})
     async def begin(said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)]) -> Response:

@@ -6,6 +6,9 @@ import { MatchForm } from "./match_form.js";
 import { say } from "./say.js";
 import { goTo, view } from "./views.js";
 
+// While the table looks through its recordings for a match that was left.
+const LOOKS_MS = 1500;
+
 /** Register the view; what was done is said on *toast*, and *shown* returns the snapshot that is shown. */
 export function registerMatchView(toast, shown) {
   const here = new MatchView(toast, shown);
@@ -26,10 +29,21 @@ class MatchView {
     try {
       this.games ??= await read("games");
       const offered = await read("match");
-      if (this.root === root) this.draw(offered);
+      if (this.root !== root) return;
+      this.draw(offered);
+      if (offered.is_looking) setTimeout(() => this.lookAgain(root), LOOKS_MS);
     } catch (error) {
       root.replaceChildren(make("h2", {}, say("Match")), make("p", { class: "wrong", role: "alert" }, error.message));
     }
+  }
+
+  /** Add the match that was left once the table knows it; what somebody has typed meanwhile stays. */
+  async lookAgain(root) {
+    if (this.root !== root) return;
+    const { playing, left, is_looking: isLooking } = await read("match").catch(() => ({ is_looking: true }));
+    if (this.root !== root) return;
+    if (isLooking) setTimeout(() => this.lookAgain(root), LOOKS_MS);
+    else if (!playing && left !== null && root.querySelector("#go-on") === null) root.querySelector("h2").after(this.left(left));
   }
 
   hide() {

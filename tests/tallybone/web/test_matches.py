@@ -40,6 +40,12 @@ def played(client: httpx.Client) -> None:
     until(lambda: phase(client) == "deal")
 
 
+def known_left(client: httpx.Client) -> dict[str, Any]:
+    until(lambda: not client.get("/match").json()["is_looking"])
+    found: dict[str, Any] = client.get("/match").json()["left"]
+    return found
+
+
 def act(client: httpx.Client, **action: Any) -> httpx.Response:
     return client.post("/actions", json={"action": action})
 
@@ -112,16 +118,12 @@ def test_a_match_that_was_left_goes_on_with_its_score(table: Served) -> None:
         act(client, type="points", seat=0, points=20)
         client.post("/match/end", json={})
         in_lobby(client)
-        left = client.get("/match").json()["left"]
+        left = known_left(client)
         assert (left["game"], left["players"], left["totals"]) == ("bones", ["Ann", "Ben"], [20, 0])
         assert client.post("/match/goes_on", json={}).status_code == 204
         played(client)
-        assert client.get("/match").json() | {"usual": None} == {
-            "playing": True,
-            "over": False,
-            "usual": None,
-            "left": None,
-        }
+        shown = client.get("/match").json()
+        assert (shown["playing"], shown["over"], shown["left"], shown["is_looking"]) == (True, False, None, False)
         assert [one["total"] for one in client.get("/state").json()["players"]] == [20, 0]
 
 
@@ -305,3 +307,17 @@ def test_everybody_sees_how_the_table_is(resting: Served) -> None:
         assert parts["camera"]["words"] == "usb:0, 128 x 72"
         assert {"LEDs", "buttons", "knock", "display", "recordings", "heat", "power", "memory", "clock"} <= set(parts)
         assert shown["version"]
+
+
+def test_a_match_that_was_left_before_the_start_is_found_and_one_that_is_over_is_not(tmp_path: Path) -> None:
+    with at_served_table(tmp_path) as table, table.client() as client:
+        client.post("/match", json=NEW)
+        played(client)
+    with at_served_table(tmp_path) as table, table.client() as client:
+        assert known_left(client)["players"] == ["Ann", "Ben"]
+        assert client.post("/match/goes_on", json={}).status_code == 204
+        act(client, type="press", button="next")
+        act(client, type="points", seat=0, points=150)
+        until(lambda: client.get("/match").json()["over"])
+        client.post("/match/end", json={})
+        assert known_left(client) is None
