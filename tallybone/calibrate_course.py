@@ -64,10 +64,11 @@ class GuideWish:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step, and what came of it; None for nothing yet."""
+    """A step, and what came of it, None for nothing yet; *note* says what was written beside the calibration."""
 
     name: StepName
     outcome: str | None
+    note: str = ""
     is_skipped: bool = False
 
 
@@ -81,6 +82,7 @@ class CourseView:
         steps: All steps, in order.
         todo: What to do.
         seen: What is seen at the moment, or what is not good about a result.
+        note: What was written beside the calibration; "" for nothing.
         refused: Why something was not done; "" for nothing.
         problem: Why there are no pictures, in words.
         choices: What can be decided.
@@ -91,6 +93,7 @@ class CourseView:
     steps: tuple[Progress, ...]
     todo: tuple[str, ...]
     seen: tuple[str, ...]
+    note: str
     refused: str
     problem: str | None
     choices: tuple[Choice, ...]
@@ -128,7 +131,8 @@ class Course:
         todo, seen = self._words()
         has_camera = self._step is None or self._step.scene is not None
         problem = self._look.problem if has_camera and not self.is_over else None
-        return CourseView(self._stage, name, steps, todo, seen, self._refused, problem, self._choices())
+        note = "" if self._result is None else self._result.note
+        return CourseView(self._stage, name, steps, todo, seen, note, self._refused, problem, self._choices())
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
@@ -299,7 +303,7 @@ class Course:
             self._refused = _unwritable(error)
             return
         self.calibration = self._result.calibration
-        self._leave(Progress(self._order[self._at], self._result.words))
+        self._leave(Progress(self._order[self._at], self._result.words, self._result.note))
 
     def _words(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return what to do, and what is seen."""
@@ -308,8 +312,8 @@ class Course:
             case Stage.BEFORE:
                 return ("This was done before.",), ()
             case Stage.RESULT if result is not None:
-                could = " It could be better:" if result.warnings else ""
-                return (f"{result.words}.{could}",), result.warnings
+                grade = "It could be better:" if result.warnings else "That is good."
+                return (f"Found: {result.words}. {grade}",), result.warnings
             case Stage.LOOKS | Stage.MEASURES if step is not None:
                 return step.todo, step.seen
             case _:

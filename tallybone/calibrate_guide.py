@@ -18,6 +18,7 @@ from tallybone.calibrate_course import Course, CourseView, GuideWish
 from tallybone.calibrate_drawn import Drawn
 from tallybone.calibrate_kept import say_calibration
 from tallybone.calibrate_look import open_look
+from tallybone.calibrate_page import GuidePage, open_guide_page
 from tallybone.calibrate_screen import Board, Screen, parts_of, screen_on
 from tallybone.calibrate_steps import AGAIN, GO_ON, SKIP
 from tallybone.calibration_file import Calibration, load_calibration
@@ -44,6 +45,8 @@ class Keys(Protocol):
 def guide_through(
     wish: GuideWish,
     *,
+    serve: str | None = None,
+    pin: str | None = None,
     keys: Keys | None = None,
     read_tiles: ReadTiles | None = None,
     clock: Clock = time.monotonic_ns,
@@ -54,6 +57,8 @@ def guide_through(
 
     Args:
         wish: What is calibrated.
+        serve: Where its page is, as `serving.listen_on` takes it; None for no page.
+        pin: Of that page; a new one if none is given.
         keys: What is typed, by default at the terminal.
         read_tiles: What finds tiles, by default the shipped eye.
         clock: Monotonic, in nanoseconds.
@@ -71,23 +76,24 @@ def guide_through(
             typing = keyboard_on(sys.stdin.fileno()) if keys is None else nullcontext(keys)
             with screen_on(console) as screen, typing as typed:
                 course = Course(wish, look, calibration, read_tiles or shipped_eye, clock)
-                with closing(course):
-                    _go_through(course, wish.source, screen, typed)
+                with closing(course), open_guide_page(serve, course, wish.source, clock, pin=pin) as page:
+                    _go_through(course, page, wish.source, screen, typed)
     except (CalibrationError, VisionError, OSError) as error:
         return talk.complain(str(error))
     _say_end(course.calibration, wish, talk)
     return 0
 
 
-def _go_through(course: Course, source: str, screen: Screen, keys: Keys) -> None:
-    """Go through a course with somebody at the terminal, until it is over or he leaves."""
+def _go_through(course: Course, page: GuidePage, source: str, screen: Screen, keys: Keys) -> None:
+    """Go through a course until it is over or somebody leaves at the terminal; with a page, only then."""
     typed: deque[str] = deque()
-    while not course.is_over:
-        course.turn()
-        screen.show(board_of(course.view, course.drawn, source))
+    is_served = bool(page.words)
+    while is_served or not course.is_over:
+        page.turn()
+        screen.show(board_of(course.view, course.drawn, source, page.words))
         if not typed:
             typed.extend(keys.pressed(_WAIT_S).lower())
-        if not typed and keys.is_over:
+        if not typed and keys.is_over and not is_served:
             return
         key = typed.popleft() if typed else ""
         if key == _LEAVE:
@@ -96,19 +102,26 @@ def _go_through(course: Course, source: str, screen: Screen, keys: Keys) -> None
             course.press(_PRESSES.get(key, key))
 
 
-def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str) -> Board:
-    """Return what a terminal shows of a course."""
+def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> Board:
+    """Return what a terminal shows of a course; *note* says where else it can be followed."""
     names = [progress.name for progress in view.steps]
     at = len(names) if view.step is None else names.index(view.step)
-    done = tuple((one.name.value, one.outcome or "") for one in view.steps[:at] if one.outcome is not None)
+    done = tuple(
+        (one.name.value, f"{one.outcome}, {one.note}" if one.note else one.outcome)
+        for one in view.steps[:at]
+        if one.outcome is not None
+    )
     step = "" if view.step is None else view.step.value
-    title = f"Calibration of {source}, step {at + 1} of {len(names)}"
+    title = f"Calibration of {source}" + ("" if view.step is None else f", step {at + 1} of {len(names)}")
     seen = view.seen if view.problem is None else (view.problem,)
-    refused = (f"Not yet: {view.refused}.",) if view.refused else ()
+    said = (
+        *((f"The picture is {view.note}.",) if view.note else ()),
+        *((f"Not yet: {view.refused}.",) if view.refused else ()),
+    )
     choices = (*((_KEYS.get(one.press, one.press), one.words) for one in view.choices), (_LEAVE, "end"))
     keys = "   ".join(f"{key}: {words}" for key, words in choices)
     waiting = tuple(name.value for name in names[at + 1 :])
-    return Board(title, done, step, view.todo, (*parts_of(drawn), *seen, *refused), waiting, keys)
+    return Board(title, note, done, step, view.todo, (*parts_of(drawn), *seen, *said), waiting, keys)
 
 
 def _say_end(calibration: Calibration, wish: GuideWish, talk: Talk) -> None:

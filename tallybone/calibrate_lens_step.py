@@ -47,14 +47,14 @@ class LensStep(LookStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """The views so far, and what is wanted next."""
+        """What is wanted next, and the views so far."""
         found = guide(self._views)
         wants = found.wants()
         turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
         return (
-            f"{len(self._views)} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
-            self._seen,
             f"Next: {wants[0]}" if wants else "That is enough.",
+            self._seen,
+            f"{len(self._views)} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
         )
 
     @property
@@ -94,9 +94,9 @@ class LensStep(LookStep):
         """Return the lens."""
         lens = fit_lens(self._views)
         error_px = lens.error_px or 0.0
-        warnings = (f"Corners lie {error_px:.2f} px off: is the board flat?",) if error_px > 0.3 else ()
+        warnings = ("Below 0.3 px would be good: is the board flat?",) if error_px > 0.3 else ()
         after = replace(self._before, lens=lens, table=None)
-        return Result(after, f"{error_px:.2f} px in {lens.views} views", warnings, self._taken())
+        return Result(after, f"corners lie {error_px:.2f} px off in {lens.views} views", warnings, self._taken())
 
     def _taken(self) -> tuple[Drawn, ...]:
         """Return the corners of all views: where the lens was measured."""

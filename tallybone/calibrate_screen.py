@@ -22,6 +22,7 @@ class Board:
 
     Attributes:
         title: Of the whole.
+        note: Where else it can be followed; "" for nowhere.
         done: Names of steps, and what came of them.
         step: Name of the one that goes on.
         todo: What to do.
@@ -31,6 +32,7 @@ class Board:
     """
 
     title: str
+    note: str
     done: tuple[tuple[str, str], ...]
     step: str
     todo: tuple[str, ...]
@@ -78,17 +80,22 @@ class LineScreen:
         """Print on *console*."""
         self._console = console
         self._told: tuple[str, ...] = ()
+        self._note = ""
         self._done = 0
 
     def show(self, board: Board) -> None:
         """Print what is new."""
+        if board.note != self._note:
+            self._note = board.note
+            self._say(board.note)
         for name, words in board.done[self._done :]:
             self._say(f"{name}: {words}")
         self._done = len(board.done)
         told = (board.step, *board.todo, board.keys)
         if told != self._told:
             self._told = told
-            for line in (f"{board.title}: {board.step}", *board.todo, *board.seen, board.keys):
+            title = f"{board.title}: {board.step}" if board.step else board.title
+            for line in (title, *board.todo, *board.seen, board.keys):
                 self._say(line)
 
     def _say(self, line: str) -> None:
@@ -103,12 +110,13 @@ def parts_of(drawn: Sequence[Drawn]) -> tuple[str, ...]:
 
 def draw_board(board: Board) -> Padding:
     """Return a board for a terminal."""
-    parts: list[RenderableType] = [Text(f"{printable(board.title)}\n", style="bold")]
+    parts: list[RenderableType] = [Text(printable(board.title), style="bold"), Text(printable(board.note)), Text()]
     for name, words in board.done:
         is_skipped = words == "skipped"
         line = Text(f"{'-' if is_skipped else '✓'} {name:<6} ", style="dim" if is_skipped else "green")
         parts.append(Padding(line.append(printable(words), style="default"), (0, 0, 0, 2)))
-    parts.append(Padding(Text(f"> {board.step}", style="bold yellow"), (0, 0, 0, 2)))
+    if board.step:
+        parts.append(Padding(Text(f"> {board.step}", style="bold yellow"), (0, 0, 0, 2)))
     parts += [Padding(Text(printable(line)), (0, 0, 0, 6)) for line in board.todo]
     parts.append(Text())
     parts += [Padding(Text(printable(line), style="cyan"), (0, 0, 0, 6)) for line in board.seen]

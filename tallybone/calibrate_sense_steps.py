@@ -54,15 +54,13 @@ class LightStep(LookStep):
         seen = look_at_light(image, self._read_tiles(image), self._look)
         if seen.kept.contrast is None:
             raise RefusedError("neither tiles nor markers are seen: lay open tiles on the table")
-        drawn = self._drawn(image, seen) if seen.found.warnings else ()
+        note = self._drawn(image, seen) if seen.found.warnings else ""
         low, high = seen.kept.contrast
         words = f"{low:.0f} to {high:.0f} grey levels between face and pips"
-        return Result(
-            replace(self._before, light=seen.kept), words, (*seen.found.warnings, *drawn), _shapes_of(seen.found)
-        )
+        return Result(replace(self._before, light=seen.kept), words, seen.found.warnings, _shapes_of(seen.found), note)
 
-    def _drawn(self, image: Image, seen: LightSeen) -> tuple[str, ...]:
-        return (f"Drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}",)
+    def _drawn(self, image: Image, seen: LightSeen) -> str:
+        return f"drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}"
 
 
 def _shapes_of(found: LightFound) -> tuple[Drawn, ...]:

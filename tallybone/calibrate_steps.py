@@ -30,12 +30,14 @@ class Result:
         words: What it is, in short.
         warnings: What is not as good as it should be; a person may go on with it, or do the step again.
         drawn: Where that is, over the last picture that the step has seen.
+        note: What was written beside the calibration, for whoever sits at this machine; "" for nothing.
     """
 
     calibration: Calibration
     words: str
     warnings: tuple[str, ...] = ()
     drawn: tuple[Drawn, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from calibration.errors import RefusedError
 from calibration.lens import Lens
 from calibration.table import Table
 from calibration.zone_view import show_zone
-from calibration.zones import TableZones, zones_of_size, zones_on
+from calibration.zones import TableZones, ZoneSource, zones_of_size, zones_on
 from tallybone.calibrate_command import lens_for
 from tallybone.calibrate_drawn import Drawn, Kind, PointPx, points_of
 from tallybone.calibrate_light import write_drawn
@@ -20,6 +20,12 @@ from tallybone.calibration_file import Calibration
 from tallybone.zone_drawing import draw_zones
 
 _ENOUGH = 0.7
+_SAID = {
+    ZoneSource.MAT: "by the mat",
+    ZoneSource.BLOCKS: "by the corner blocks",
+    ZoneSource.SIZE: "as large as the picture shows the table",
+    ZoneSource.GIVEN: "as they were drawn",
+}
 _SEATS = "234"
 
 
@@ -56,7 +62,7 @@ class ZonesStep(LookStep):
         zones = self._now.zones
         if zones is None:
             return (f"{self._seats} seats: {self._now.problem}.",)
-        said = f"{len(zones.seats)} seats, by the {zones.source.value}: {', '.join(name for name, _ in zones.named())}."
+        said = f"{len(zones.seats)} seats, {_SAID[zones.source]}: {', '.join(name for name, _ in zones.named())}."
         return (said, *self._now.hidden)
 
     @property
@@ -104,11 +110,11 @@ class ZonesStep(LookStep):
         if zones is None:
             raise RefusedError(self._now.problem)
         after = replace(self._before, zones=zones)
-        words = f"{len(zones.seats)} seats, by the {zones.source.value}"
+        words, note = f"{len(zones.seats)} seats, {_SAID[zones.source]}", ""
         if self._image is not None and after.table is not None:
             drawn = draw_zones(self._image, zones, after.table, lens_for(after.lens, self._image))
-            words += f", drawn into {write_drawn(self._folder, 'zones.png', drawn)}"
-        return Result(after, words, self._now.hidden, self.drawn)
+            note = f"drawn into {write_drawn(self._folder, 'zones.png', drawn)}"
+        return Result(after, words, self._now.hidden, self.drawn, note)
 
     def _proposed(self) -> _Proposed:
         try:

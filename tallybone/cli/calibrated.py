@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tallybone.cli.calibrate import CameraOption, FileOption, calibrate_app, pair_of, path_of
+from tallybone.cli.serve_option import PlayCommand
 
 _Outline = tuple[tuple[float, float], ...]
 _Annotate = Annotated[
@@ -15,7 +16,7 @@ _Annotate = Annotated[
 ]
 
 
-@calibrate_app.command("guide")
+@calibrate_app.command("guide", cls=PlayCommand)
 def _guide(
     *,
     camera: Annotated[
@@ -28,6 +29,12 @@ def _guide(
     mic: Annotated[
         str | None, typer.Option(metavar="NAME", help="Knocks too: a part of the microphone's name, or any.")
     ] = None,
+    serve: Annotated[
+        str | None,
+        typer.Option(
+            "--serve", metavar="[PORT]", help="Do it on a page in a browser; 8080, or a port or ADDRESS:PORT."
+        ),
+    ] = None,
     file: FileOption = None,
 ) -> None:
     """Go through lens, table, zones, light and knocks step by step; what was done before is kept."""
@@ -39,7 +46,8 @@ def _guide(
     is_simulated = camera.partition(":")[0] == "simulated"
     name = camera if is_device(camera) else "simulated" if is_simulated else "table"
     given = TableGiven(pair_of(tile, "--tile"), thickness, ruler)
-    raise typer.Exit(guide_through(GuideWish(camera, path_of(file, name), seats, given, mic)))
+    wish = GuideWish(camera, path_of(file, name), seats, given, mic, asks_always=serve is not None)
+    raise typer.Exit(guide_through(wish, serve=serve))
 
 
 @calibrate_app.command("zones")

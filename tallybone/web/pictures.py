@@ -61,7 +61,7 @@ class Pictures:
         image = _decoded(taken)
         if image is None:
             return None
-        fresh = Made(_smaller(image, width_px), name)
+        fresh = Made(jpeg_of_width(image, width_px), name)
         self.kept[width_px] = (now_ns, fresh)
         return fresh
 
@@ -93,7 +93,8 @@ def _decoded(taken: Taken) -> Image | None:
     return None if found is None else taken.aim.straightened(np.asarray(found, np.uint8))
 
 
-def _smaller(image: Image, width_px: int) -> bytes:
+def jpeg_of_width(image: Image, width_px: int) -> bytes:
+    """Return a picture as JPEG, made smaller where it is wider than that."""
     height, width = image.shape[:2]
     if width <= width_px:
         return _jpeg(image)

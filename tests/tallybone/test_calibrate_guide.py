@@ -134,6 +134,36 @@ def test_knocks_are_listened_to_where_there_is_a_microphone(tmp_path: Path) -> N
     assert "Seat 4: knock 5 times" in out
 
 
+class Typist:
+    """Types all at once."""
+
+    is_over = False
+
+    def __init__(self, typed: str) -> None:
+        self._typed = typed
+
+    def pressed(self, wait_s: float) -> str:
+        typed, self._typed = self._typed, ""
+        return typed
+
+
+def test_with_a_page_it_is_said_where_and_goes_on_until_somebody_leaves(tmp_path: Path) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    wish = GuideWish("simulated", tmp_path / "c.json", asks_always=True)
+    code = guide_through(wish, serve="127.0.0.1:0", pin="123456", keys=Typist("ssssq"), out=out, err=err)
+    assert (code, err.getvalue()) == (0, "")
+    assert "/#calibrate  PIN 123456" in out.getvalue()
+    assert "Calibration of simulated\nq: end" in out.getvalue()
+    assert "Nothing was kept" in out.getvalue()
+
+
+def test_a_page_that_cannot_be_served_is_said(tmp_path: Path) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    wish = GuideWish("simulated", tmp_path / "c.json")
+    assert guide_through(wish, serve="eighty", keys=Typist("q"), out=out, err=err) == 1
+    assert "eighty: expected a port" in err.getvalue()
+
+
 def test_a_simulated_table_that_cannot_be_is_refused(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
     code, _, err = guided(into, {}, "simulated:seats=9")

@@ -82,8 +82,8 @@ def test_without_blocks_the_zones_fill_what_is_seen() -> None:
     assert width_mm == pytest.approx(depth_mm * 759 / 558, abs=0.1)
 
 
-@given(st.lists(st.tuples(st.floats(0, 1279), st.floats(0, 719)), min_size=3, max_size=24))
-def test_any_corners_are_a_zone_or_refused(corners: list[tuple[float, float]]) -> None:
+@given(st.lists(st.tuples(st.integers(0, 1279), st.integers(0, 719)), min_size=3, max_size=8))
+def test_any_corners_are_a_zone_or_refused(corners: list[tuple[int, int]]) -> None:
     try:
         layout = drawn("layout", *corners).layout
     except RefusedError:

@@ -1,0 +1,133 @@
+"""The paths of a guided calibration: how it stands, its picture, and what people decide and draw."""
+
+# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from tallybone.calibrate_course import Stage
+from tallybone.calibrate_steps import StepName
+from tallybone.calibrate_zone_edit import MOST_CORNERS, EditableZone
+from tallybone.web.access import Access, Author
+from tallybone.web.calibrating_desk import (
+    NOTHING,
+    Calibrating,
+    CalibrationWanted,
+    CalibrationWish,
+    DrawZones,
+    GoTo,
+    Press,
+)
+from tallybone.web.calibrating_shown import CalibrationShown
+from tallybone.web.entry import insider_by
+from tallybone.web.meant import Refusal
+from tallybone.web.pictures import jpeg_of_width
+
+# To find tiles in a picture takes seconds, and on a busy machine more.
+_ANSWERS_WITHIN_S = 30.0
+_MOST_ZONES = 8
+_STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
+_JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
+
+_Pixel = Annotated[float, Field(ge=-20_000, le=20_000, allow_inf_nan=False)]
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PressSaid(_Said):
+    """A choice, by somebody who has seen this step at this stage: if they have changed, nothing is done."""
+
+    press: Annotated[str, StringConstraints(min_length=1, max_length=10)]
+    step: StepName
+    stage: Stage
+
+
+class StepSaid(_Said):
+    """A step that is done now."""
+
+    step: StepName
+
+
+class ZoneSaid(_Said):
+    """A zone by its corners in the picture."""
+
+    name: Annotated[str, StringConstraints(max_length=20)]
+    corners: Annotated[list[tuple[_Pixel, _Pixel]], Field(min_length=3, max_length=MOST_CORNERS)]
+
+
+class ZonesSaid(_Said):
+    """Zones that were drawn; the others stay as they are."""
+
+    zones: Annotated[list[ZoneSaid], Field(min_length=1, max_length=_MOST_ZONES)]
+
+
+class Taken(BaseModel):
+    """It was done: it is in what is shown from this version on."""
+
+    version: int
+
+
+def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
+    """Return the paths of calibrations."""
+    router = APIRouter()
+    insider = insider_by(access)
+
+    @router.get("/calibration")
+    async def calibration() -> CalibrationShown:
+        """How the calibration stands at this moment."""
+        return _newest(calibrating)
+
+    @router.get("/calibration/picture.jpg", responses=_JPEG, response_class=Response)
+    async def picture(
+        request: Request, number: Annotated[int, Query(ge=1, le=10**9)], width: Literal["320", "640", "1280"] = "640"
+    ) -> Response:
+        """The picture with a number; the last four are kept."""
+        image = calibrating.picture(number)
+        if image is None:
+            raise HTTPException(404, "there is no such picture any more")
+        jpeg = await asyncio.to_thread(jpeg_of_width, image, int(width))
+        return Response(jpeg, media_type="image/jpeg")
+
+    @router.post("/calibration/press")
+    async def press(said: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+        """Make one of the choices that there are now."""
+        return await _taken(Press(said.press, said.step, said.stage), calibrating)
+
+    @router.post("/calibration/step")
+    async def step(said: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+        """Do a step now, whatever was done before."""
+        return await _taken(GoTo(said.step), calibrating)
+
+    @router.put("/calibration/zones")
+    async def zones(said: Annotated[ZonesSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+        """Take zones as they were drawn over the picture; they are kept when the step's result is."""
+        drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in said.zones)
+        return await _taken(DrawZones(drawn), calibrating)
+
+    return router
+
+
+def _newest(calibrating: Calibrating) -> CalibrationShown:
+    if calibrating.newest is None:
+        raise HTTPException(404, NOTHING)
+    return calibrating.newest
+
+
+async def _taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
+    """Hand over what somebody wants; say so where it was not done."""
+    _newest(calibrating)
+    wanted = CalibrationWanted(wish)
+    if not calibrating.ask(wanted):
+        raise HTTPException(429, "too much is asked of the table at once", {"Retry-After": "1"})
+    try:
+        refused = await asyncio.wait_for(asyncio.wrap_future(wanted.done), _ANSWERS_WITHIN_S)
+    except TimeoutError:
+        raise HTTPException(503, "the table does not answer", {"Retry-After": "5"}) from None
+    if refused is not None:
+        raise HTTPException(_STATUS[refused.kind], refused.words)
+    return Taken(version=_newest(calibrating).version)

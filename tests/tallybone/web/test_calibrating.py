@@ -1,0 +1,225 @@
+"""A calibration that is followed and decided on over the network: what is shown, who may decide, what is refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import httpx
+import numpy as np
+import pytest
+
+from calibration.zones import ZoneSource
+from tallybone.calibrate_steps import StepName
+from tallybone.calibration_file import Calibration
+from tallybone.web.calibrating_desk import Calibrating, CalibrationWanted, GoTo
+from tests.tallybone.bare_table import GreyLook
+from tests.tallybone.test_calibrate_course import course_of
+from tests.tallybone.web.calibrated import MEASURED, Calibrated, at_calibration
+
+ZONE = {"name": "boneyard", "corners": [[700, 200], [900, 200], [900, 500]]}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calibrated]:
+    """A calibration in which every test begins with the step that it needs."""
+    with at_calibration(tmp_path_factory.mktemp("table") / "c.json") as begun:
+        yield begun
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Calibrated]:
+    with at_calibration(tmp_path / "c.json") as begun:
+        yield begun
+
+
+@pytest.fixture
+def insider(table: Calibrated) -> Iterator[httpx.Client]:
+    with table.client() as client:
+        yield client
+
+
+@pytest.fixture
+def anybody(table: Calibrated) -> Iterator[httpx.Client]:
+    with table.client(knows_pin=False) as client:
+        yield client
+
+
+def shown(client: httpx.Client) -> dict[str, Any]:
+    answer = client.get("/calibration")
+    assert answer.status_code == 200
+    said: dict[str, Any] = answer.json()
+    return said
+
+
+def once(client: httpx.Client, is_so: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Return what is shown as soon as something is so."""
+    end_s = time.monotonic() + 30
+    while not is_so(said := shown(client)):
+        assert time.monotonic() < end_s, said
+    return said
+
+
+def press(client: httpx.Client, press: str) -> httpx.Response:
+    said = shown(client)
+    return client.post("/calibration/press", json={"press": press, "step": said["step"], "stage": said["stage"]})
+
+
+def test_everybody_sees_how_it_stands(fresh: Calibrated) -> None:
+    with fresh.client(knows_pin=False) as anybody:
+        said = once(anybody, lambda said: said["picture"])
+    assert (said["camera"], said["stage"], said["step"]) == ("usb:0", "before", "lens")
+    assert [step["name"] for step in said["steps"]] == ["lens", "table", "zones", "light"]
+    assert said["choices"] == [{"press": "go_on", "words": "keep it"}, {"press": "again", "words": "again"}]
+    assert (said["picture"]["width_px"], said["picture"]["height_px"]) == (1280, 720)
+
+
+def test_the_picture_that_was_told_can_be_had(anybody: httpx.Client) -> None:
+    number = once(anybody, lambda said: said["picture"])["picture"]["number"]
+    answer = anybody.get("/calibration/picture.jpg", params={"number": number, "width": "320"})
+    image = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
+    assert image is not None
+    assert image.shape == (180, 320, 3)
+    assert anybody.get("/calibration/picture.jpg", params={"number": number + 1000}).status_code == 404
+    assert anybody.get("/calibration/picture.jpg", params={"number": number, "width": "99999"}).status_code == 422
+
+
+def test_a_step_is_done_accepted_and_kept(fresh: Calibrated) -> None:
+    with fresh.client() as insider:
+        do_zones_of_two(fresh, insider)
+    zones = fresh.kept.zones
+    assert zones is not None
+    assert len(zones.seats) == 2
+
+
+def do_zones_of_two(table: Calibrated, insider: httpx.Client) -> None:
+    assert insider.post("/calibration/step", json={"step": "zones"}).status_code == 200
+    once(insider, lambda said: said["stage"] == "looks" and {"zone"} == {shape["kind"] for shape in said["drawn"]})
+    assert press(insider, "2").status_code == 200
+    assert shown(insider)["seen"][0].startswith("2 seats, by the mat")
+    assert press(insider, "go_on").status_code == 200
+    once(insider, lambda said: said["stage"] == "result")
+    assert table.kept == Calibration()
+    assert press(insider, "go_on").status_code == 200
+    assert shown(insider)["steps"][2]["outcome"].startswith("2 seats")
+
+
+def test_zones_are_drawn_and_kept(table: Calibrated, insider: httpx.Client) -> None:
+    insider.post("/calibration/step", json={"step": "zones"})
+    press(insider, "4")
+    names = [zone["name"] for zone in once(insider, lambda said: said["zones"])["zones"]]
+    assert names == ["seat 1", "seat 2", "seat 3", "seat 4", "boneyard", "layout"]
+    assert insider.put("/calibration/zones", json={"zones": [ZONE]}).status_code == 200
+    assert next(zone for zone in shown(insider)["zones"] if zone["name"] == "boneyard") == ZONE
+    press(insider, "go_on")
+    once(insider, lambda said: said["stage"] == "result")
+    press(insider, "go_on")
+    kept = table.kept.zones
+    assert kept is not None
+    assert kept.source is ZoneSource.GIVEN
+
+
+def test_a_zone_that_is_none_is_refused_with_the_reason(insider: httpx.Client) -> None:
+    crossed = {"name": "layout", "corners": [[600, 300], [700, 400], [700, 300], [600, 400]]}
+    insider.post("/calibration/step", json={"step": "lens"})
+    answer = insider.put("/calibration/zones", json={"zones": [crossed]})
+    assert (answer.status_code, answer.json()["error"]) == (422, "zones are not what is calibrated now")
+    insider.post("/calibration/step", json={"step": "zones"})
+    before = shown(insider)["zones"]
+    answer = insider.put("/calibration/zones", json={"zones": [crossed]})
+    assert (answer.status_code, answer.json()["error"]) == (422, "layout: its edges cross each other")
+    assert shown(insider)["zones"] == before
+
+
+def test_who_decides_on_what_has_gone_is_told_so(insider: httpx.Client) -> None:
+    insider.post("/calibration/step", json={"step": "zones"})
+    late = {"press": "go_on", "step": "lens", "stage": "before"}
+    answer = insider.post("/calibration/press", json=late)
+    assert (answer.status_code, answer.json()["error"]) == (409, "the calibration has moved on: look again")
+    assert shown(insider)["step"] == "zones"
+    assert press(insider, "9").status_code == 409
+
+
+def test_at_the_end_all_that_is_known_is_said(insider: httpx.Client) -> None:
+    insider.post("/calibration/step", json={"step": "light"})
+    press(insider, "skip")
+    said = shown(insider)
+    assert (said["stage"], said["step"], said["choices"]) == ("over", None, [])
+    assert any(words.startswith("Table: by 4 of 4 corner blocks") for words in said["known"])
+    assert insider.post("/calibration/step", json={"step": "lens"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/calibration/press", {"press": "go_on", "step": "lens", "stage": "before"}),
+        ("POST", "/calibration/step", {"step": "zones"}),
+        ("PUT", "/calibration/zones", {"zones": [ZONE]}),
+    ],
+)
+def test_nobody_changes_anything_without_the_pin_or_from_another_site(
+    anybody: httpx.Client, insider: httpx.Client, method: str, path: str, body: dict[str, Any]
+) -> None:
+    insider.post("/calibration/step", json={"step": "table"})
+    before = shown(anybody)["step"]
+    assert anybody.request(method, path, json=body).status_code == 401
+    foreign = {"Origin": "http://elsewhere.example"}
+    assert insider.request(method, path, json=body, headers=foreign).status_code == 403
+    assert insider.request(method, path, json={**body, "x": "y" * 5000}).status_code == 413
+    assert insider.request(method, path, content=b"{", headers={"Content-Type": "application/json"}).status_code == 422
+    assert insider.request(method, path, content=b"step=zones").status_code == 415
+    assert insider.request(method, path, json={**body, "more": 1}).status_code == 422
+    assert shown(anybody)["step"] == before
+
+
+@pytest.mark.parametrize(
+    "zones",
+    [
+        [],
+        [ZONE] * 9,
+        [{**ZONE, "name": "x" * 21}],
+        [{**ZONE, "corners": [[1, 2]]}],
+        [{**ZONE, "corners": [[1, 2]] * 25}],
+        [{**ZONE, "corners": [[1e9, 0], [1, 1], [2, 5]]}],
+        [{**ZONE, "corners": [["a", 0], [1, 1], [2, 5]]}],
+        [{**ZONE, "corners": None}],
+    ],
+)
+def test_zones_out_of_bounds_are_not_even_tried(insider: httpx.Client, zones: Any) -> None:
+    insider.post("/calibration/step", json={"step": "zones"})
+    assert insider.put("/calibration/zones", json={"zones": zones}).status_code == 422
+
+
+def test_a_step_that_the_table_has_not_is_refused(insider: httpx.Client) -> None:
+    assert insider.post("/calibration/step", json={"step": "knock"}).status_code == 422
+    assert insider.post("/calibration/step", json={"step": "soup"}).status_code == 422
+
+
+def test_a_camera_that_gives_no_pictures_says_why(tmp_path: Path) -> None:
+    look = GreyLook(problem="it was\x1b[31m unplugged\u202e")
+    with at_calibration(tmp_path / "c.json", Calibration(), look=look) as table, table.client() as client:
+        assert shown(client)["problem"] == "it was[31m unplugged"
+
+
+def test_a_calibration_that_has_ended_is_no_more(tmp_path: Path) -> None:
+    calibrating, wanted = Calibrating(lambda: 0), CalibrationWanted(GoTo(StepName.ZONES))
+    late = CalibrationWanted(GoTo(StepName.LENS))
+    calibrating.begin(course_of(tmp_path / "c.json", MEASURED), "usb:0")
+    calibrating.ask(wanted)
+    calibrating.turn()
+    assert wanted.done.result(timeout=0) is None
+    calibrating.ask(late)
+    calibrating.end()
+    assert calibrating.newest is None
+    refused = late.done.result(timeout=0)
+    assert refused is not None
+    assert refused.words == "nothing is being calibrated"
+
+
+def test_only_so_many_wishes_wait() -> None:
+    calibrating = Calibrating(lambda: 0)
+    asked = [calibrating.ask(CalibrationWanted(GoTo(StepName.LENS))) for _ in range(10)]
+    assert asked == [True] * 8 + [False] * 2
