@@ -1,5 +1,6 @@
 // Puts the page together: snapshots come in, every part shows them, what is tapped goes to the table.
 
+import { registerCalibrateView } from "./calibrate.js";
 import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
@@ -56,6 +57,7 @@ class Page {
     registerPairing(this.toast);
     registerHealthView();
     registerPartsView(this.toast);
+    if (!this.isDisplay) registerCalibrateView(this.toast);
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }

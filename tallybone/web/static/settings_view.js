@@ -25,10 +25,17 @@ async function show(root, toast) {
 }
 
 function ways() {
-  const health = make("a", { class: "way card", href: addressOf("health") }, make("strong", {}, say("Health")), make("small", { class: "about" }, say("Camera, parts, room for recordings, heat and power")));
-  const parts = make("a", { class: "way card", href: addressOf("parts") }, make("strong", {}, say("Parts")), make("small", { class: "about" }, say("Test LEDs, buttons, knock and displays")));
-  const pairing = button("", showCode, { class: "way card", id: "pairing" }, make("strong", {}, say("Let another phone in")), make("small", { class: "about" }, say("A code to scan, instead of the PIN")));
-  return make("ul", { class: "ways" }, make("li", {}, health), make("li", {}, parts), make("li", {}, pairing));
+  const links = [
+    ["health", say("Health"), say("Camera, parts, room for recordings, heat and power")],
+    ["calibrate", say("Calibration"), say("Lens, table, zones, light and knocks")],
+    ["parts", say("Parts"), say("Test LEDs, buttons, knock and displays")],
+  ].map(([name, title, about]) => make("a", { class: "way card", href: addressOf(name) }, ...labelled(title, about)));
+  const pairing = button("", showCode, { class: "way card", id: "pairing" }, ...labelled(say("Let another phone in"), say("A code to scan, instead of the PIN")));
+  return make("ul", { class: "ways" }, ...[...links, pairing].map((way) => make("li", {}, way)));
+}
+
+function labelled(title, about) {
+  return [make("strong", {}, title), make("small", { class: "about" }, about)];
 }
 
 function houseForm(settings, usual, toast) {

@@ -1,0 +1,129 @@
+// The editor of zones: outlines over the camera's picture whose corners are dragged, or moved with the arrow keys.
+
+import { send } from "./api.js";
+import { button, keep, make, write } from "./dom.js";
+import { say } from "./say.js";
+import { ZoneLayer } from "./zones_layer.js";
+import { LEAST_CORNERS, MOST_CORNERS, moved, nameOf, withCorner, withoutCorner } from "./zones_shape.js";
+
+// Keys that follow each other so soon are one change.
+const SETTLES_MS = 400;
+
+/** Lets people change zones on a Sight; *onKept* is called when the table has taken a change. */
+export class ZoneEditor {
+  constructor(sight, toast, onKept) {
+    Object.assign(this, { toast, onKept, picture: null, known: [], drafts: new Map(), name: null, corner: 0, timer: 0, sending: null });
+    this.layer = new ZoneLayer(sight, this);
+    this.list = make("div", { class: "row", role: "group", "aria-label": say("Zones") });
+    this.add = button(say("Add a corner"), () => this.change(withCorner(this.corners, this.corner), this.corner + 1));
+    this.remove = button(say("Remove the corner"), () => this.removeCorner());
+    this.back = button(say("As it was"), () => this.forget());
+    this.root = make("div", { class: "zone-tools", hidden: true }, this.list,
+      make("p", { class: "about" }, say("Choose a zone and drag its corners. A plus between two corners is one more.")),
+      make("p", { id: "zones-help", class: "about keys" },
+        say("With keys: arrows move a corner, with Shift by little; Delete removes it, Insert adds one after it.")),
+      make("div", { class: "row" }, this.add, this.remove, this.back));
+  }
+
+  /** The corners of the zone that is being changed. */
+  get corners() {
+    return this.drafts.get(this.name) ?? this.known.find((zone) => zone.name === this.name)?.corners ?? [];
+  }
+
+  /** Take what the table shows. */
+  show(shown) {
+    this.root.hidden = shown.zones.length === 0;
+    const isOpen = !this.root.hidden && shown.picture !== null;
+    if (!isOpen) {
+      this.drafts.clear();
+      clearTimeout(this.timer);
+      this.timer = 0;
+    }
+    this.picture = shown.picture;
+    this.known = isOpen ? shown.zones.filter((zone) => zone.corners.length >= LEAST_CORNERS) : [];
+    if (!this.known.some((zone) => zone.name === this.name)) this.choose(this.known[0]?.name ?? null);
+    else this.draw();
+  }
+
+  choose(name) {
+    this.name = name;
+    this.corner = 0;
+    this.draw();
+  }
+
+  /** Take that a corner is the one that buttons and keys are about. */
+  at(corner) {
+    this.corner = corner;
+    this.tell();
+  }
+
+  moveCorner(at, place) {
+    this.change(moved(this.corners, at, place, this.picture), at);
+  }
+
+  removeCorner() {
+    if (this.corners.length > LEAST_CORNERS) this.change(withoutCorner(this.corners, this.corner), Math.max(0, this.corner - 1));
+  }
+
+  /** Take another outline for the zone; it is sent when nothing more follows. */
+  change(corners, corner) {
+    if (corners.length > MOST_CORNERS) return;
+    this.drafts.set(this.name, corners);
+    this.corner = corner;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.settle(), SETTLES_MS);
+    this.draw();
+  }
+
+  /** Forget what the table has not taken. */
+  forget() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.drafts.clear();
+    this.draw();
+  }
+
+  /** Send what has been changed and not been sent yet, and wait until that is done. */
+  async settle() {
+    if (this.layer.isDragging) return;
+    if (this.timer !== 0) {
+      clearTimeout(this.timer);
+      this.timer = 0;
+      this.sending = this.send();
+    }
+    await this.sending;
+  }
+
+  async send() {
+    const sent = new Map(this.drafts);
+    const zones = [...sent].map(([name, corners]) => ({ name, corners }));
+    const answer = await send("calibration/zones", { zones }, { method: "PUT" });
+    if (answer === null) return this.forget();
+    if (!answer.isDone) {
+      this.toast.failed(say(answer.told.error));
+      return this.draw();
+    }
+    this.onKept();
+    // What was changed again meanwhile goes its own way.
+    for (const [name, corners] of sent) if (this.drafts.get(name) === corners) this.drafts.delete(name);
+    return null;
+  }
+
+  draw() {
+    const zones = this.known.map(({ name, corners }) => ({ name, corners: this.drafts.get(name) ?? corners, isChosen: name === this.name }));
+    const buttons = zones.map(({ name, isChosen }) => ({ name, isChosen }));
+    keep(this.list, buttons, (one) => one.name, (one) => button(nameOf(one.name), () => this.choose(one.name), { "aria-pressed": String(one.isChosen) }));
+    this.layer.draw(zones, this.picture);
+    this.tell();
+  }
+
+  tell() {
+    const count = this.corners.length;
+    this.remove.disabled = count <= LEAST_CORNERS;
+    this.add.disabled = count === 0 || count >= MOST_CORNERS;
+    this.back.disabled = this.drafts.size === 0;
+    write(this.remove, say("Remove corner {corner}", { corner: this.corner + 1 }));
+    write(this.add, say("Add a corner after {corner}", { corner: this.corner + 1 }));
+    this.layer.mark(this.corner);
+  }
+}
