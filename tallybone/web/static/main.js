@@ -66,7 +66,7 @@ class Page {
     showLanguages();
     listenToSheets();
     listenToKeys();
-    byId("tiles-out").addEventListener("click", () => this.snapshot && openTilesOut(this.snapshot));
+    byId("still-out").addEventListener("click", () => this.snapshot && openTilesOut(this.snapshot));
     byId("more").addEventListener("click", () => this.snapshot && openMore(this.snapshot, this.desk));
     const views = [["layout-tab", "layout-view"], ["camera-tab", "camera-view"]];
     for (const [tab] of views) {

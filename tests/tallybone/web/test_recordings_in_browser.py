@@ -154,7 +154,7 @@ def test_everybody_can_use_the_statistics(browser: Browser, table: TrueTable, sc
 def test_the_tiles_that_are_still_out_are_shown(browser: Browser, table: TrueTable) -> None:
     with visiting(browser, table.page.url) as viewer:
         viewer.page.locator("#tiles .tile").nth(5).wait_for()
-        viewer.page.locator("#tiles-out").click()
+        viewer.page.locator("#still-out").click()
         assert viewer.page.locator(".out-set li").count() == 28
         assert viewer.page.locator(".out-set .is-gone").count() == viewer.page.locator("#tiles .tile").count()
 
