@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ from tallybone.web.plain_text import names_of
 from tallybone.web.recording_pages import recording_pages
 from tallybone.web.settings import settings_routes
 from tallybone.web.table_page import TablePage
+
+log = logging.getLogger(__name__)
 
 # Of virtual LEDs and buttons there are so many; a match may have more or fewer players.
 _VIRTUAL_SEATS = 4
@@ -173,8 +176,11 @@ class _Offers:
         )
 
     def keep(self, setting: MatchSetting) -> None:
-        """Remember how a match was begun."""
-        self._house.change(lambda house: replace(house, last=setting))
+        """Remember how a match was begun; where that fails, it is played all the same."""
+        try:
+            self._house.change(lambda house: replace(house, last=setting))
+        except OSError as error:
+            log.warning("how the match was begun is not kept: %s", error)
 
 
 def _shown_left(left: LeftMatch | None) -> LeftShown | None:

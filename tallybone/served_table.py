@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -103,7 +103,8 @@ class ServedTable:
         setup, parts = self._setup, self._setup.parts.now
         shot = setup.camera.look()
         if shot is not None:
-            setup.page.see(shot)
+            with suppress(VisionError):  # the next one may be a picture again
+                setup.page.see(shot)
         parts.came()  # what is pressed now means nothing
         parts.rest(f"no match  {setup.page.pin_words}")
         own = (self._problem, setup.camera.problem)

@@ -3,13 +3,11 @@
 import { read, send } from "./api.js";
 import { make, write } from "./dom.js";
 import { gameField } from "./game_field.js";
-import { field, optionField, optionGroup, select, setName, VARIATIONS, variations } from "./option_fields.js";
+import { agreedField, optionField, setField } from "./option_fields.js";
 import { say } from "./say.js";
 import { focusSeat, seatsField } from "./seats_field.js";
 
-const AUTO = "auto";
-const TYPED_MS = 250;
-const SETS = [6, 9, 12, 15, 18];
+const TYPED_MS = 600;
 // These have places of their own in the form, or are said by who sits there.
 const OWN_PLACE = ["target", "players"];
 
@@ -29,7 +27,7 @@ export class MatchForm {
     this.fields = make("div", { class: "fields" });
     this.root.append(this.fields, this.button);
     const first = [1, 2].map((number) => say("Player {number}", { number }));
-    this.said = usual ?? { game: shown.games[0].game, options: {}, players: first, set: AUTO };
+    this.said = usual ?? { game: shown.games[0].game, options: {}, players: first, set: "auto" };
     this.draw();
     this.check();
   }
@@ -45,7 +43,7 @@ export class MatchForm {
     return this.check();
   }
 
-  /** Take what was typed. A button that is pressed next must be the same until it is let go: all is drawn a moment later. */
+  /** Take what is typed: all is drawn anew a moment after the last key, and not while somebody types or presses. */
   typed(changes) {
     this.said = { ...this.said, ...changes };
     clearTimeout(this.timer);
@@ -93,13 +91,13 @@ export class MatchForm {
     for (const one of this.root.querySelectorAll("details")) {
       this.open[one.open ? "add" : "delete"](one.dataset.group);
     }
-    const [id, seat] = [held?.id, held?.dataset.seat];
+    const [id, seat, caret] = [held?.id, held?.dataset.seat, held?.selectionStart ?? null];
     this.fields.replaceChildren(...this.parts());
     this.button.disabled = this.isBusy;
     write(this.button, this.isBusy ? say("It begins") : say("Begin the match"));
     if (focus !== null) focusSeat(this.root, focus);
-    else if (seat !== undefined) this.root.querySelector(`[data-seat="${seat}"]`)?.focus();
-    else if (id) this.root.querySelector(`#${CSS.escape(id)}`)?.focus();
+    else if (seat !== undefined) goOnAt(this.root.querySelector(`[data-seat="${seat}"]`), caret);
+    else if (id) goOnAt(this.root.querySelector(`#${CSS.escape(id)}`), caret);
   }
 
   parts() {
@@ -114,7 +112,7 @@ export class MatchForm {
         change: (players, focus) => this.change({ players }, focus),
       }),
       this.target(),
-      this.set(),
+      setField(this.said.set, this.valueOf("set"), this.faultOf("set"), (set) => this.change({ set })),
       this.others(),
       make("p", { class: "wrong", role: "alert" }, general.join(" ")),
     ];
@@ -125,22 +123,10 @@ export class MatchForm {
     return optionField(option, this.at());
   }
 
-  set() {
-    const choices = [[AUTO, say("that of the game ({set})", { set: setName(this.valueOf("set")) })], ...SETS.map((pips) => [`double-${pips}`, setName(pips)])];
-    const control = select(choices, this.said.set, (set) => this.change({ set }));
-    control.id = "set";
-    return field({ control, label: say("The set on the table"), fault: this.said.set === AUTO ? null : this.faultOf("set") });
-  }
-
   others() {
     const matters = new Set((this.checked ?? this.game).values.filter((one) => one.matters).map((one) => one.key));
     const options = this.shown.options.filter((one) => !OWN_PLACE.includes(one.key) && matters.has(one.key));
-    const groups = [...new Set(options.map((one) => one.group))];
-    const drawn = groups.map((group) => optionGroup(group, options.filter((one) => one.group === group), this.at(), this.open.has(group)));
-    const change = (key, value) => this.change({ options: { ...this.said.options, [key]: value } });
-    const named = this.game.variations.length === 0 ? null : variations(this.game.variations, change, this.open.has(VARIATIONS));
-    const heading = make("legend", {}, say("Agreed otherwise"));
-    return make("fieldset", { class: "part" }, heading, named, ...drawn);
+    return agreedField(options, this.game.variations, this.at(), this.open);
   }
 
   at() {
@@ -165,4 +151,10 @@ export class MatchForm {
   isGeneral(key) {
     return key === "" || (key !== "players" && this.root.querySelector(`#option-${CSS.escape(key)}, #${CSS.escape(key)}`) === null);
   }
+}
+
+/** Put the focus, and what is typed next, where it was. */
+function goOnAt(field, caret) {
+  field?.focus();
+  if (caret !== null) field?.setSelectionRange?.(caret, caret);
 }

@@ -5,9 +5,10 @@ import { say, sentence } from "./say.js";
 
 const SETS = [6, 9, 12, 15, 18];
 const NONE = "none";
+const AUTO = "auto";
 const IS_TYPED = ["number", "players", "deal"];
-/** The group of buttons for several options at once. */
-export const VARIATIONS = "variations";
+// The group of buttons for several options at once.
+const VARIATIONS = "variations";
 
 /**
  * Return a group of options that can be opened.
@@ -17,12 +18,20 @@ export const VARIATIONS = "variations";
  * @param at {valueOf(key), usualOf(key), faultOf(key), change(key, text), typed(key, text)}.
  * @param isOpen Whether it is open.
  */
-export function optionGroup(group, options, at, isOpen) {
+function optionGroup(group, options, at, isOpen) {
   const changed = options.filter((one) => at.valueOf(one.key) !== at.usualOf(one.key)).length;
   const count = changed === 0 ? null : make("span", { class: "changed" }, say("{count} changed", { count: changed }));
   const summary = make("summary", {}, sentence(say(group), []), count);
   const open = isOpen || options.some((one) => at.faultOf(one.key) !== null);
   return make("details", { class: "group", open, "data-group": group }, summary, ...options.map((one) => optionField(one, at)));
+}
+
+/** Return all that can be agreed otherwise: known variations, then *options* in their groups; *open* has the open ones. */
+export function agreedField(options, shown, at, open) {
+  const groups = [...new Set(options.map((one) => one.group))];
+  const drawn = groups.map((group) => optionGroup(group, options.filter((one) => one.group === group), at, open.has(group)));
+  const named = shown.length === 0 ? null : variations(shown, at.change, open.has(VARIATIONS));
+  return make("fieldset", { class: "part" }, make("legend", {}, say("Agreed otherwise")), named, ...drawn);
 }
 
 /** Return the field of an option, with what is wrong with it below it. */
@@ -73,8 +82,9 @@ const CONTROLS = {
     box.addEventListener("change", () => change(box.checked ? "yes" : "no"));
     return box;
   },
-  number: ({ least, most }, value, change) => {
-    const attributes = { type: "number", step: 1, min: least, max: most, inputmode: "numeric", value: value === NONE ? "" : value };
+  // No number field: it does not say where in it somebody is typing.
+  number: (option, value, change) => {
+    const attributes = { type: "text", class: "number", inputmode: "numeric", maxlength: 6, value: value === NONE ? "" : value };
     return listened(make("input", attributes), (text) => change(text === "" ? NONE : text));
   },
   set: (option, value, change) => {
@@ -85,8 +95,20 @@ const CONTROLS = {
   deal: (option, value, change) => listened(make("input", { type: "text", maxlength: 60, value }), change),
 };
 
+/**
+ * Return the choice of the set on the table.
+ *
+ * @param set What is chosen; "auto" for that of the game, whose highest double is *usual*.
+ */
+export function setField(set, usual, fault, change) {
+  const own = [AUTO, say("that of the game ({set})", { set: setName(usual) })];
+  const control = select([own, ...SETS.map((pips) => [`double-${pips}`, setName(pips)])], set, change);
+  control.id = "set";
+  return field({ control, label: say("The set on the table"), fault: set === AUTO ? null : fault });
+}
+
 /** Return what a set is called, by its highest double. */
-export function setName(pips) {
+function setName(pips) {
   return say("double-{pips}", { pips });
 }
 
@@ -98,13 +120,13 @@ export function select(choices, value, change) {
 }
 
 /** Return buttons for names under which several options are known, behind a line that opens them. */
-export function variations(shown, choose, isOpen) {
+function variations(shown, choose, isOpen) {
   const ones = shown.map((one) => button(sentence(say(one.meaning), []), () => choose(one.key, one.value), { class: "choice" }));
   const summary = make("summary", {}, say("Known variations"));
   return make("details", { class: "group", open: isOpen, "data-group": VARIATIONS }, summary, make("div", { class: "row" }, ...ones));
 }
 
 function listened(input, change) {
-  input.addEventListener("change", () => change(input.value.trim()));
+  input.addEventListener("input", () => change(input.value.trim()));
   return input;
 }

@@ -21,7 +21,7 @@ export function seatsField(now, { least, most }, fault, at) {
     input.setAttribute("aria-label", say("Name at seat {seat}", { seat: seat + 1 }));
     input.setAttribute("aria-describedby", fault === null ? "seats-hint" : "seats-hint seats-wrong");
     if (fault !== null) input.setAttribute("aria-invalid", "true");
-    input.addEventListener("change", () => at.typed(now().with(seat, input.value.trim())));
+    input.addEventListener("input", () => at.typed(now().with(seat, input.value)));
     const move = key("up", "↑", say("Move {name} up", { name }), seat > 0, () => at.change(up(seat), { seat: seat - 1, part: "up" }));
     const out = key("out", "✕", say("Take {name} out", { name }), players.length > least, () =>
       at.change(now().toSpliced(seat, 1), { seat: Math.max(0, seat - 1), part: "name" }),

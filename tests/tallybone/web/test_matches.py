@@ -321,3 +321,11 @@ def test_a_match_that_was_left_before_the_start_is_found_and_one_that_is_over_is
         until(lambda: client.get("/match").json()["over"])
         client.post("/match/end", json={})
         assert known_left(client) is None
+
+
+def test_a_match_begins_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    (tmp_path / "tallybone" / "house.json").mkdir(parents=True)
+    with at_served_table(tmp_path) as table, table.client() as client:
+        assert client.post("/match", json=NEW).status_code == 204
+        played(client)
+        assert client.get("/match").json()["usual"] is None

@@ -138,3 +138,22 @@ def test_the_views_are_reached_with_the_keyboard_and_by_address(browser: Browser
         assert page.evaluate("document.activeElement.id") == "view-table"
         page.go_back()
         page.locator("#begin").wait_for()
+
+
+def test_what_is_typed_slowly_is_not_lost_when_the_table_answers(browser: Browser, table: Served) -> None:
+    with at_match(browser, table) as viewer:
+        page = viewer.page
+        name = page.locator("[data-seat='0']")
+        name.fill("")
+        name.press_sequentially("Ann B", delay=20)
+        page.wait_for_timeout(1500)
+        page.keyboard.type("ee")
+        target = page.locator("#option-target")
+        target.fill("")
+        target.press_sequentially("7", delay=20)
+        page.wait_for_timeout(1500)
+        page.keyboard.type("5")
+        page.locator("#begin").click()
+        viewer.log_in()
+        page.locator("#game", has_text="bones to 75").wait_for()
+        assert page.locator(".player .name").first.inner_text() == "Ann Bee"
