@@ -28,7 +28,11 @@ class Bare:
         self.arch = self.says("dpkg", "--print-architecture").strip()
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"}
+        environment = {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/root",
+            "LC_ALL": "C.UTF-8",
+        }
         # With mounts of its own, that go when it ends: systemd's tools and df want /proc.
         script = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
         inside = ["unshare", "--mount", "sh", "-c", script, str(self.root), *command]
