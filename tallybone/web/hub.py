@@ -254,4 +254,4 @@ def _matters(before: Now, now: Now) -> bool:
 
 def _words(now: Now) -> tuple[Any, ...]:
     lost = None if now.view is None else now.view.lost
-    return (now.recording, now.parts, now.picture_px, lost, now.eye == "no camera")
+    return (now.recording, now.parts, now.picture_px, lost, now.eye == "no camera", now.chosen)

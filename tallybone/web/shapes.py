@@ -71,13 +71,17 @@ class PlayerShown:
 
 @dataclass(frozen=True, slots=True)
 class QuestionShown:
-    """What the table is asked; *seqs* are the plays that it is about, as far as that is known."""
+    """What the table is asked; *seqs* are the plays that it is about, as far as that is known.
+
+    *chosen* is the place of the choice that a button of the table would take now; null where none is shown.
+    """
 
     topic: str
     words: str
     choices: tuple[str, ...]
     seqs: tuple[int, ...]
     holds_up: bool
+    chosen: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def snapshot_of(now: Now, told: Sequence[ToldShown], story: Story, *, version: i
         match_shown(game),
         tuple(player_shown(game, Seat(seat), name, session.zones) for seat, name in enumerate(names)),
         plain(waits_for(replace(game, players=names))),
-        None if session.open_question is None else _question(session.open_question, session.places),
+        None if session.open_question is None else _question(session.open_question, session.places, now.chosen),
         _last(plays),
         tuple(told[:MOST_TOLD]),
         layout_shown(game, session.places, session.zones, now.picture_px),
@@ -157,11 +157,16 @@ def _marks(tally: HouseTally | RowsTally | None) -> MarksShown:
             return MarksShown("none")
 
 
-def _question(asked: Unclear, places: Places) -> QuestionShown:
+def _question(asked: Unclear, places: Places, chosen: int | None) -> QuestionShown:
     tile = asked.tile
     seqs = () if tile is None else tuple(int(one.node) for one in places.known if is_at(one.place, tile))
     return QuestionShown(
-        topic_of(asked), plain(asked.words), tuple(plain(words) for words in asked.choices), seqs, asked.holds_up
+        topic_of(asked),
+        plain(asked.words),
+        tuple(plain(words) for words in asked.choices),
+        seqs,
+        asked.holds_up,
+        chosen,
     )
 
 

@@ -116,7 +116,8 @@ export function showQuestion(snapshot, desk) {
   byId("question").hidden = asked === null;
   write(byId("question-words"), asked?.words ?? "");
   keep(byId("question-tiles"), asked === null || desk === null ? [] : asked.seqs ?? [], (seq) => seq, cropOf);
-  const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic }));
+  const chosen = asked?.chosen ?? null;
+  const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
   const odd = snapshot.irregular ?? [];
   byId("irregular").hidden = odd.length === 0;
@@ -130,10 +131,12 @@ function drawIrregular({ seq, words: text }, desk) {
   return make("li", {}, foreign(text), make("div", { class: "row" }, stands, remove));
 }
 
-function drawChoice({ text, choice, topic }, desk) {
-  if (desk === null) return make("span", { class: "choice" }, foreign(text));
+function drawChoice({ text, choice, topic, isChosen }, desk) {
+  // What the table's own buttons stand on is marked for all to see.
+  const current = isChosen ? "true" : null;
+  if (desk === null) return make("span", { class: "choice", "aria-current": current }, foreign(text));
   const answer = () => desk.act({ type: "answer", topic, choice }, say("Answered: {words}.", { words: text }));
-  return button(foreign(text), answer, { class: "choice answer" });
+  return button(foreign(text), answer, { class: "choice answer", "aria-current": current });
 }
 
 function cropOf(seq) {

@@ -21,6 +21,13 @@ export function openPlay(seq, snapshot, desk) {
   if (play !== undefined && play.seat !== null) {
     parts.push(part(say("Who was it?"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to))));
   }
+  // Both tips of a spinner are one place to lay a tile.
+  const isFirst = (end, at, ends) => ends.findIndex((one) => one.seq === end.seq && one.value === end.value) === at;
+  const elsewhere = endsOf(snapshot).filter((end) => end.seq !== seq).filter(isFirst);
+  if (play?.kind === "play" && elsewhere.length > 0) {
+    const moved = (end) => amend("at", { seq: end.seq, port: end.port });
+    parts.push(part(say("Was it laid elsewhere?"), make("div", { class: "row" }, ...endKeys(elsewhere, null, moved, snapshot))));
+  }
   if (play !== undefined && pips !== null) {
     const asked = { label: say("Points"), value: play.points };
     parts.push(part(say("Points"), numberForm(asked, say("Write down"), (to) => amend("points", to))));
@@ -44,7 +51,7 @@ function lastRow({ seq, play, what }, snapshot, desk) {
 
 /** Open the sheet for what nobody saw before the action at *seq*. */
 function openInsert({ seq, what }, snapshot, desk) {
-  const ends = (snapshot.layout?.ends ?? []).filter((end) => end.open !== false);
+  const ends = endsOf(snapshot);
   const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: null };
   const show = () => {
     const set = (change) => (Object.assign(wish, change), show());
@@ -52,7 +59,7 @@ function openInsert({ seq, what }, snapshot, desk) {
       choice(said, kind === wish.kind, () => set({ kind })));
     const tile = wish.kind === "play" ? [
       part(say("Which tile was it?"), pipsPad(wish.pips, snapshot, (pips) => set({ pips }))),
-      part(say("Where was it laid?"), endsPad(ends, wish.end, (end) => set({ end }))),
+      part(say("Where was it laid?"), endsPad(ends, wish.end, (end) => set({ end }), snapshot)),
     ] : [];
     openSheet(
       say("What nobody saw"),
@@ -72,10 +79,24 @@ function insert(before, { kind, seat, pips, end }, desk) {
   return desk.act({ type: "insert", before, kind, seat, ...tile }, say("Put in."));
 }
 
-function endsPad(ends, chosen, onEnd) {
+function endsPad(ends, chosen, onEnd, snapshot) {
   const first = choice(say("where it fits"), chosen === null, () => onEnd(null));
-  const others = ends.map((end) => choice(say("at the {value}", { value: end.value }), end === chosen, () => onEnd(end)));
-  return make("div", { class: "row" }, first, ...others);
+  return make("div", { class: "row" }, first, ...endKeys(ends, chosen, onEnd, snapshot));
+}
+
+function endsOf(snapshot) {
+  return (snapshot.layout?.ends ?? []).filter((end) => end.open !== false);
+}
+
+/** Return a button for each open end, by its value and the tile that it is of. */
+function endKeys(ends, chosen, onEnd, snapshot) {
+  const tiles = new Map((snapshot.layout?.tiles ?? []).map((tile) => [tile.seq, tile.pips.join("-")]));
+  return ends.map((end) => {
+    const { value } = end;
+    const tile = tiles.get(end.seq);
+    const words = tile === undefined ? say("at the {value}", { value }) : say("at the {value} of the {tile}", { value, tile });
+    return choice(words, end === chosen, () => onEnd(end));
+  });
 }
 
 function cropOf(tile) {

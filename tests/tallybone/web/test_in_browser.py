@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine import Play
+from engine import Amend, Play
 
 pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
@@ -84,6 +84,27 @@ def test_pips_of_an_earlier_play_are_put_right_with_two_taps_and_back_with_one(b
         viewer.page.wait_for_function(
             "was => document.querySelector('#tiles .tile').getAttribute('aria-label') === was", arg=was
         )
+
+
+def test_a_tile_is_put_where_it_was_really_laid_and_back(browser: Browser) -> None:
+    with served() as table, looking(browser, table) as viewer:
+        play(table, 8)
+        viewer.page.locator("#play-list .play:has(.tile-icon)").first.click()
+        viewer.page.locator("#sheet .part", has_text="laid elsewhere").get_by_role("button").first.click()
+        viewer.log_in()
+        assert "Put right" in viewer.toast()
+        moved = table.live.session.state.log[-1]
+        assert isinstance(moved, Amend)
+        assert isinstance(moved.action, Play)
+        was = table.live.session.state.log[moved.seq]
+        assert isinstance(was, Play)
+        assert moved.action.at != was.at
+        assert moved.action.tile == was.tile
+        viewer.page.locator("#toast .undo").click()
+        viewer.page.locator("#toast", has_text="Taken back").wait_for()
+        back = table.live.session.state.log[-1]
+        assert isinstance(back, Amend)
+        assert back.action == was
 
 
 def test_what_was_undone_by_mistake_comes_back_with_one_tap(browser: Browser) -> None:
@@ -187,6 +208,30 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, table: TrueTable, si
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
         if path == "/?display" and size in (TELEVISION, UHD):
             assert viewer.page.evaluate("document.documentElement.scrollHeight") <= size[1]
+
+
+def test_letters_of_twice_the_size_still_fit_on_a_tablet(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table, TABLET) as viewer:
+        viewer.page.evaluate("document.documentElement.style.fontSize = '200%'")
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= TABLET[0]
+        viewer.page.locator("#play-list .play").first.click()
+        assert viewer.page.evaluate("document.querySelector('#sheet').scrollWidth") <= TABLET[0]
+        cut = "(one) => one.scrollWidth > one.clientWidth + 1"
+        keys = "[...document.querySelectorAll('#controls button')]"
+        assert viewer.page.evaluate(f"{keys}.filter({cut}).map((one) => one.innerText)") == []
+
+
+def test_nothing_moves_for_those_who_want_no_motion(browser: Browser) -> None:
+    with served() as table, looking(browser, table) as viewer:
+        viewer.page.emulate_media(reduced_motion="reduce")
+        play(table, 5)
+        viewer.press("undo")
+        viewer.log_in()
+        viewer.toast()
+        assert viewer.page.evaluate("document.getAnimations().length") == 0
+        styles = "[...document.querySelectorAll('*')].map((one) => getComputedStyle(one))"
+        moving = f"{styles}.filter((one) => one.animationName !== 'none' || one.transitionDuration !== '0s').length"
+        assert viewer.page.evaluate(moving) == 0
 
 
 def test_what_is_tapped_is_large_enough_for_a_finger(browser: Browser, table: TrueTable) -> None:

@@ -1,0 +1,38 @@
+"""What the table asks, as a page is told it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.phrases import phrase
+from tallybone.live_game import Now
+from tallybone.referee.questions import Decided, Question, Unclear
+from tallybone.web.shapes import QuestionShown
+from tallybone.web.snapshot import snapshot_of
+from tallybone.web.story import Story
+from tests.tallybone.web.true_table import TrueTable
+
+
+def asked(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:
+    """What is shown of a question whose second choice may be the one that a button takes."""
+    session = table.live.session
+    choices = (phrase("nobody can play"), phrase("no, it goes on"))
+    unclear = Unclear(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
+    question = Question(unclear, (Decided((), session.places), Decided((), session.places)))
+    now: Now = replace(table.live.now, session=replace(session, questions=(question,)), chosen=chosen)
+    shown = snapshot_of(now, (), Story().after(session.state), version=1)
+    return None if shown is None else shown.question
+
+
+def test_a_page_shows_which_choice_the_buttons_of_the_table_stand_on(table: TrueTable) -> None:
+    shown = asked(table, chosen=1)
+    assert shown is not None
+    assert shown.choices[1] == "no, it goes on"
+    assert shown.chosen == 1
+
+
+def test_a_question_that_nobody_answers_with_buttons_has_no_choice_yet(table: TrueTable) -> None:
+    shown = asked(table, chosen=None)
+    assert shown is not None
+    assert shown.chosen is None
+    assert type(shown.topic) is str, "what a question is known by is never translated"
