@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from engine.phrases import phrase
 from tallybone.live_game import Now
 from tallybone.session import Session
 from tallybone.web.plain_text import plain
@@ -14,7 +15,7 @@ from tallybone.web.story import Story
 
 LOBBY = "lobby"
 """The phase of a match that is not played."""
-NO_MATCH = "no match is being played"
+NO_MATCH = phrase("no match is being played")
 _NOTHING_PX = (1280, 720)
 _USUAL_PIPS = 6
 

@@ -13,6 +13,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from engine import EngineError
+from engine.phrases import phrase
 from tallybone.choices import TileSet
 from tallybone.house import MatchSetting
 from tallybone.live_start import Game
@@ -194,11 +195,11 @@ async def done(wish: MatchWish, desk: MatchDesk) -> None:
     """Wait until the table has done something; say so where it has not."""
     wanted = MatchWanted(wish)
     if not desk.ask(wanted):
-        raise HTTPException(429, "too much is asked of the table at once", {"Retry-After": "1"})
+        raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
     try:
         outcome: Any = await asyncio.wait_for(asyncio.wrap_future(wanted.done), _ANSWERS_WITHIN_S)
     except TimeoutError:
-        raise HTTPException(503, "the table does not answer", {"Retry-After": "5"}) from None
+        raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"}) from None
     if isinstance(outcome, Refused):
         raise HTTPException(_STATUS[outcome.kind], plain(outcome.words))
 

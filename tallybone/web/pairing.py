@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from engine.phrases import phrase
 from tallybone.web.access import CODE_LASTS_S, Access, Author
 from tallybone.web.entry import address_of, insider_by, keep_in, patient
 from tallybone.web.qr import qr_rows
@@ -50,7 +51,7 @@ def pairing_routes(access: Access, url: Callable[[], str]) -> APIRouter:
         patient(access.wait_s(address))
         cookie = access.try_code(said.code, said.name, address)
         if cookie is None:
-            raise HTTPException(403, "this code was used, or is too old: have another one shown")
+            raise HTTPException(403, phrase("this code was used, or is too old: have another one shown"))
         response = Response(status_code=204)
         keep_in(response, cookie)
         return response

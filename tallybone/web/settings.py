@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from engine.phrases import phrase
 from tallybone.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseKept
 from tallybone.owner_password import has_password, is_password
 from tallybone.web.cookies import Author, Cookies
@@ -66,20 +67,22 @@ def settings_routes(house: HouseKept, password_file: Path, clock: Clock) -> APIR
     async def owner(request: Request) -> Author:
         author = door.cookies.author_of(request.cookies.get(COOKIE))
         if author is None:
-            raise HTTPException(401, "only the owner of the table may change this")
+            raise HTTPException(401, phrase("only the owner of the table may change this"))
         return author
 
     @router.post("/owner/login", status_code=204)
     async def login(said: Annotated[Password, Body()], request: Request) -> Response:
         """Come in with the owner's password, for half an hour."""
         if not await asyncio.to_thread(has_password, password_file):
-            raise HTTPException(409, "there is no owner's password yet: `tallybone serve --set-password` at the table")
+            raise HTTPException(
+                409, phrase("there is no owner's password yet: `tallybone serve --set-password` at the table")
+            )
         address = address_of(request)
         async with door.trying:
             patient(door.tries.wait_s(address))
             if not await asyncio.to_thread(is_password, said.password, password_file):
                 door.tries.failed(address)
-                raise HTTPException(403, "that is not the owner's password")
+                raise HTTPException(403, phrase("that is not the owner's password"))
         response = Response(status_code=204)
         cookie = door.cookies.issue("")
         response.set_cookie(COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", path="/")
@@ -110,7 +113,7 @@ def settings_routes(house: HouseKept, password_file: Path, clock: Clock) -> APIR
                 lambda held: replace(held, keep_bytes=keep_bytes, language=said.language, usual=setting),
             )
         except OSError as error:
-            raise HTTPException(503, f"it cannot be kept: {error.strerror or error}") from error
+            raise HTTPException(503, phrase("it cannot be kept: {why}", why=error.strerror or error)) from error
         return Response(status_code=204)
 
     return router

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
+from tallybone.web.games_shown import games_shown
 from vision import perception
 
 ROOT = Path(__file__).parents[3]
@@ -19,7 +20,7 @@ _SAID = re.compile(r"\b(?:say|later)\(\s*(\"(?:[^\"\\]|\\.)*\")")
 
 def every_text() -> frozenset[str]:
     """The keys of all texts."""
-    return frozenset((*of_programs(), *of_scripts(), *of_pages(), *of_the_eye()))
+    return frozenset((*of_programs(), *of_scripts(), *of_pages(), *of_the_eye(), *of_the_rules()))
 
 
 def of_programs() -> Iterator[str]:
@@ -57,6 +58,17 @@ def of_pages() -> Iterator[str]:
 def of_the_eye() -> Iterator[str]:
     """What the eye says, which knows nothing of phrases: the table makes them of it."""
     yield from (perception._LOST, perception._TOO_FAR)
+
+
+def of_the_rules() -> Iterator[str]:
+    """What the page offers to agree on: it comes in English, with the games."""
+    offered = games_shown()
+    for option in offered.options:
+        yield from (option.group, option.meaning, *(one.meaning for one in option.choices))
+        yield from () if option.none is None else (option.none,)
+        yield from (option.allowed,) if option.kind in ("players", "deal") else ()
+    for game in offered.games:
+        yield from (game.game, game.what, *(one.meaning for one in game.variations))
 
 
 class _Reader(HTMLParser):
