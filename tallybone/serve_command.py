@@ -22,6 +22,7 @@ from tallybone.live_display import PlainDisplay
 from tallybone.owner_password import NAME as OWNER_NAME
 from tallybone.owner_password import PasswordError, set_password
 from tallybone.recording.shelf import default_folder
+from tallybone.service_notify import notifying
 from tallybone.table_camera import OpenDevice
 from tallybone.terminal import printable
 from tallybone.told_to_end import Told, told_to_end
@@ -118,10 +119,20 @@ def serve(wishes: ServeWishes, world: World | None = None) -> int:
         complain(f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'")
         return 1
     try:
-        with world.told() as told, open_table(wishes, world) as table:
+        with (
+            world.told() as told,
+            open_table(wishes, world) as table,
+            notifying(world.environment, world.clock, os.getpid()) as notifier,
+        ):
             shown = PlainDisplay(console)
             shown.note(table.words)
-            table.run(shown, lambda: told.is_told)
+            life = table.life(notifier)
+
+            def is_stopped() -> bool:
+                life.turn()  # it is asked each time the table's loop goes round
+                return told.is_told
+
+            table.run(shown, is_stopped)
     except ConfigError as error:
         for problem in error.problems:
             complain(problem)

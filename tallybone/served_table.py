@@ -19,7 +19,9 @@ from tallybone.live_recorder import Room
 from tallybone.live_start import Game, game_that_goes_on, with_calibration
 from tallybone.live_table import Around, LiveTable
 from tallybone.parts_test import PartsTest
+from tallybone.served_life import Look, ServedLife
 from tallybone.served_parts import ServedParts
+from tallybone.service_notify import Notifier
 from tallybone.table_camera import EndlessCamera, TableCamera
 from tallybone.wall_clock import software
 from tallybone.web.match_desk import Begin, MatchWanted, TestParts
@@ -86,6 +88,16 @@ class ServedTable:
         """Where its page is, and the PIN."""
         return self._setup.page.words
 
+    def life(self, notifier: Notifier) -> ServedLife:
+        """Return what tells systemd how this table is."""
+        setup = self._setup
+        look = Look(
+            seen_ns=lambda: setup.page.camera_now[1],
+            is_silent=lambda: setup.camera.is_silent,
+            words=lambda: f"page {setup.page.url}, camera {setup.camera.words}",
+        )
+        return ServedLife(notifier, look, setup.page.answer, setup.clock)
+
     def run(self, shown: Display, is_stopped: Callable[[], bool]) -> None:
         """Wait for matches and play them until it is stopped; what happens is *shown* at the terminal too."""
         self._setup.left.look()
@@ -101,15 +113,19 @@ class ServedTable:
     def _rest(self) -> None:
         """Look at the table, and show that no match is played."""
         setup, parts = self._setup, self._setup.parts.now
-        shot = setup.camera.look()
-        if shot is not None:
-            with suppress(VisionError):  # the next one may be a picture again
-                setup.page.see(shot)
+        self._look()
         parts.came()  # what is pressed now means nothing
         parts.rest(f"no match  {setup.page.pin_words}")
         own = (self._problem, setup.camera.problem)
         problems = (*(words for words in own if words is not None), *(str(one) for one in parts.problems))
         setup.page.rest(setup.camera.words, problems)
+
+    def _look(self) -> None:
+        """Show what the camera sees, if it gives a picture."""
+        shot = self._setup.camera.look()
+        if shot is not None:
+            with suppress(VisionError):  # the next one may be a picture again
+                self._setup.page.see(shot)
 
     def _play(self, wanted: MatchWanted, shown: Display, is_stopped: Callable[[], bool]) -> None:
         """Play a match to its end; one that cannot be played is told to whoever wants it."""
@@ -135,6 +151,7 @@ class ServedTable:
 
         def goes_on() -> bool:
             setup.page.refuse(_IS_TESTED)
+            self._look()
             return not is_stopped()
 
         with setup.parts.lent() as opener:

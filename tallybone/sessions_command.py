@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -13,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tallybone.house import NAME as HOUSE_NAME
+from tallybone.house import load_house
 from tallybone.recording.shelf import default_folder, prune, recordings_in
 from tallybone.recording.survey import Survey
 from tallybone.terminal import printable
@@ -45,6 +48,20 @@ def format_size(size_bytes: int) -> str:
     """
     unit = next((name for name in "TGMK" if size_bytes >= _UNITS[name]), "")
     return f"{size_bytes / _UNITS[unit]:.1f} {unit}B" if unit else f"{size_bytes} B"
+
+
+def room_of_table(environment: Mapping[str, str], home: Path) -> int:
+    """Return what the recordings of a table may take together, in bytes, as was set on its page.
+
+    Raises:
+        ValueError: If what was set cannot be read: then nothing should be deleted by it.
+    """
+    from tallybone.play_command import KEEP_BYTES
+
+    house, problem = load_house(default_folder(environment, home).parent / HOUSE_NAME)
+    if problem is not None:
+        raise ValueError(problem)
+    return house.keep_bytes or KEEP_BYTES
 
 
 def list_sessions(

@@ -38,6 +38,12 @@ class TableCamera:
         return self._device.state.problem
 
     @property
+    def is_silent(self) -> bool:
+        """Whether it is known that no pictures come, and they are looked for: what was filmed begins with a match."""
+        hangs = self._device is not None and self._device.state.hangs
+        return not hangs and (self.problem is not None or not is_device(self.source))
+
+    @property
     def words(self) -> str:
         """How it is, in words."""
         if not is_device(self.source):

@@ -101,11 +101,13 @@ class CameraState:
         problem: Why it gives no pictures, in words; None while it gives some.
         mode: What it gives; None before the first time.
         light: What it does about light.
+        hangs: Whether it is not even looked for any more, because its driver does not come back.
     """
 
     problem: str | None = None
     mode: CameraMode | None = None
     light: Light = Light.FREE
+    hangs: bool = False
 
 
 class CameraDevice(Protocol):

@@ -12,6 +12,8 @@ _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
 # A camera that gives nothing for so long hangs, or was unplugged.
 _SILENT_NS = 3 * NS_PER_S
 _CLOSES_S = 3.0
+# No driver takes so long to open a camera or to give a picture up: OpenCV gives up after 10 s.
+_HANGS_NS = 30 * NS_PER_S
 
 
 class WatchedCamera:
@@ -32,7 +34,7 @@ class WatchedCamera:
         self._wanted: Light | None = None
         self._newest: Picture | None = None
         self._why: str | None = None
-        self._last_ns = clock()
+        self._last_ns = self._turned_ns = clock()
         self._stops = threading.Event()
         feed = open_feed()
         self._mode: CameraMode = feed.mode
@@ -44,7 +46,8 @@ class WatchedCamera:
         """How it is."""
         with self._lock:
             light = Light.SETTLING if self._wanted is Light.HELD else self._keeper.light
-            return CameraState(self._problem(), self._mode, light)
+            hangs = self._clock() - self._turned_ns > _HANGS_NS
+            return CameraState(self._problem(), self._mode, light, hangs)
 
     def take(self) -> Picture | None:
         """Return the newest picture."""
@@ -89,6 +92,7 @@ class WatchedCamera:
             feed.close()
 
     def _opened(self) -> Feed | None:
+        self._turned_ns = self._clock()
         try:
             feed = self._open()
         except CameraError as error:
@@ -122,7 +126,8 @@ class WatchedCamera:
     def _kept(self, picture: Picture) -> Order | None:
         """Keep a picture, and return what to tell the camera."""
         with self._lock:
-            self._last_ns, self._why = self._clock(), None
+            self._last_ns = self._turned_ns = self._clock()
+            self._why = None
             wanted, self._wanted = self._wanted, None
             order = None if wanted is None else self._keeper.want(wanted)
             if order is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -265,14 +266,18 @@ def _sessions(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per recording.")] = False,
     keep: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="First delete the oldest until the rest fit, such as 20GB.")
+        str | None,
+        typer.Option(metavar="SIZE", help="First delete the oldest until the rest fit, as 20GB; auto: as set."),
     ] = None,
 ) -> None:
     """List recordings: date, players, result, size."""
-    from tallybone.sessions_command import list_sessions, parse_size
+    from tallybone.sessions_command import list_sessions, parse_size, room_of_table
 
     try:
-        keep_bytes = None if keep is None else parse_size(keep)
+        if keep == "auto":
+            keep_bytes: int | None = room_of_table(os.environ, Path.home())
+        else:
+            keep_bytes = None if keep is None else parse_size(keep)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--keep") from None
     raise typer.Exit(list_sessions(folder, as_json=as_json, keep_bytes=keep_bytes))

@@ -145,6 +145,13 @@ class Hub:
         if isinstance(said, str):
             self._wake()
 
+    def answer(self, do: Callable[[], object]) -> None:
+        """Have the page's thread *do* something as soon as it can; nothing where no page is served."""
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # it was closed just now
+                loop.call_soon_threadsafe(do)
+
     def came(self) -> Iterator[Wanted]:
         """Yield what people want, in the order in which they wanted it."""
         while self._wanted:
@@ -239,10 +246,7 @@ class Hub:
                 self._told.appendleft(one)
 
     def _wake(self) -> None:
-        loop = self._loop
-        if loop is not None:
-            with contextlib.suppress(RuntimeError):  # it was closed just now
-                loop.call_soon_threadsafe(self._dirty.set)
+        self.answer(self._dirty.set)
 
 
 def _matters(before: Now, now: Now) -> bool:

@@ -159,6 +159,10 @@ class TablePage:
         """Show a picture of the camera."""
         self._hub.see(Taken(shot.jpeg(), shot.t_ns))
 
+    def answer(self, do: Callable[[], object]) -> None:
+        """Have the page's thread *do* something as soon as it can."""
+        self._hub.answer(do)
+
     def close(self) -> None:
         """Serve no more."""
         self._live.close()

@@ -232,3 +232,45 @@ def test_the_fake_refuses_what_no_camera_does() -> None:
     camera.close()
     with pytest.raises(CameraError, match="told to hold its light, but it is closed"):
         camera.hold_light()
+
+
+class _Stuck:
+    """A driver that does not come back."""
+
+    mode = CameraMode(640, 360, 20.0, "MJPG")
+
+    def __init__(self) -> None:
+        self.is_let_go = threading.Event()
+
+    def read(self) -> Picture:
+        self.is_let_go.wait(20)
+        raise CameraError("stuck: it has gone")
+
+    def hold_light(self) -> None:
+        """Nothing."""
+
+    def free_light(self) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def test_a_driver_that_does_not_come_back_is_told_apart_from_a_camera_that_is_looked_for() -> None:
+    feed, now_ns = _Stuck(), [0]
+    camera = WatchedCamera("stuck", lambda: feed, lambda: now_ns[0], back_off_s=(0.0,))
+
+    def hangs() -> bool:
+        return camera.state.hangs
+
+    now_ns[0] = 10 * 1_000_000_000
+    assert camera.state.problem is not None
+    assert not hangs()
+    now_ns[0] = 31 * 1_000_000_000
+    assert hangs()
+    feed.is_let_go.set()
+    end_s = time.monotonic() + 2 * _LONG_S
+    while hangs() and time.monotonic() < end_s:
+        _PAUSE.wait(0.01)
+    assert not hangs(), "it is looked for again"
+    camera.close()

@@ -84,14 +84,19 @@ class Served:
 
 @contextmanager
 def at_served_table(
-    folder: Path, *, plugs: Plugs | None = None, pin: str | None = PIN, **wishes: Any
+    folder: Path,
+    *,
+    plugs: Plugs | None = None,
+    pin: str | None = PIN,
+    environment: dict[str, str] | None = None,
+    **wishes: Any,
 ) -> Iterator[Served]:
     """Yield a table that is served until the end of the block."""
     plugs, told, out, codes = plugs or Plugs(), Told(), StringIO(), []
     world = World(
         out=out,
         err=out,
-        environment={"XDG_STATE_HOME": str(folder)},
+        environment={"XDG_STATE_HOME": str(folder), **(environment or {})},
         home=folder,
         load=lambda max_pips: Blind(),
         open_device=plugs.open,
