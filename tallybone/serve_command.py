@@ -29,6 +29,10 @@ from tallybone.told_to_end import Told, told_to_end
 from vision.reader import Reader, load_reader
 
 
+def _is_at_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """What a served table takes from around it; tests give their own.
@@ -37,6 +41,7 @@ class World:
         clock: Monotonic, in nanoseconds.
         out: Where it says what happens; None for stdout.
         err: Where errors go; None for stderr.
+        is_terminal: Whether somebody reads what it says there, and no log keeps it.
         environment: Says where state is kept.
         home: The user's folder.
         load: Gives what reads tiles of a set by its highest double.
@@ -49,6 +54,7 @@ class World:
     clock: Clock = time.monotonic_ns
     out: TextIO | None = None
     err: TextIO | None = None
+    is_terminal: bool = field(default_factory=_is_at_terminal)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     home: Path = field(default_factory=Path.home)
     load: Callable[[int], Reader] = load_reader

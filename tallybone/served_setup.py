@@ -89,6 +89,8 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
             had.desk,
             pin=world.pin,
             language=lambda: house.house.language,
+            # What is printed may go into a log. Without a display nobody could know it otherwise.
+            says_pin=world.is_terminal or not hardware.displays,
             more=partial(_routes, had),
         )
         stack.callback(page.close)

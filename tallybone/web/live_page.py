@@ -39,6 +39,7 @@ class LivePage:
         pin: str | None = None,
         hub: Hub | None = None,
         language: Callable[[], str | None] = lambda: None,
+        says_pin: bool = True,
         more: MoreRoutes = _no_more,
     ) -> None:
         """Serve at *where*, as `serving.listen_on` takes it.
@@ -49,12 +50,13 @@ class LivePage:
             pin: A new one if none is given.
             hub: Where it has everything from; one of its own if none is given.
             language: Says that of the table, for those who have chosen none.
+            says_pin: Whether its words hold the PIN; what goes into a log must not.
             more: Gives paths beside those of a game.
 
         Raises:
             OSError: If it cannot be served there.
         """
-        listening = listen_on(where)
+        listening, self._says_pin = listen_on(where), says_pin
         self.url, self.pin = url_of(listening), pin or new_pin()
         self._hub, self._story = hub or Hub(clock), Story()
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
@@ -69,8 +71,8 @@ class LivePage:
 
     @property
     def words(self) -> str:
-        """Where it is and its PIN."""
-        return f"page {self.url}  {self.pin_words}"
+        """Where it is, and its PIN if that may be said."""
+        return f"page {self.url}  {self.pin_words}" if self._says_pin else f"page {self.url}"
 
     @property
     def pin_words(self) -> str:

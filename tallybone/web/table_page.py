@@ -32,11 +32,12 @@ class TablePage:
         *,
         pin: str | None = None,
         language: Callable[[], str | None] = lambda: None,
+        says_pin: bool = True,
         more: Callable[[Access, TablePage], tuple[APIRouter, ...]],
     ) -> None:
         """Serve at *where*, with *more* paths, which may ask this page; wishes for matches come to *desk*.
 
-        Each match has *pin*, or a new one if none is given; *language* says that of the table.
+        Each match has *pin*, or a new one if none is given; *language* and *says_pin* are as for `LivePage`.
 
         Raises:
             OSError: If it cannot be served there.
@@ -49,7 +50,13 @@ class TablePage:
         self._is_played = False
         self._next_pin = pin
         self._live = LivePage(
-            where, clock, pin=pin, hub=self._hub, language=language, more=lambda access: more(access, self)
+            where,
+            clock,
+            pin=pin,
+            hub=self._hub,
+            language=language,
+            says_pin=says_pin,
+            more=lambda access: more(access, self),
         )
 
     @property
@@ -59,7 +66,7 @@ class TablePage:
 
     @property
     def words(self) -> str:
-        """Where it is and its PIN."""
+        """Where it is, and its PIN if that may be said."""
         return self._live.words
 
     @property

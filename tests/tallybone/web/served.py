@@ -96,6 +96,7 @@ def at_served_table(
     world = World(
         out=out,
         err=out,
+        is_terminal=False,
         environment={"XDG_STATE_HOME": str(folder), **(environment or {})},
         home=folder,
         load=lambda max_pips: Blind(),
@@ -108,8 +109,8 @@ def at_served_table(
     thread.start()
     try:
         until(lambda: "page http" in out.getvalue() or not thread.is_alive())
-        url = out.getvalue().partition("page ")[2].partition(" ")[0]
-        assert url, out.getvalue()
+        assert "page http" in out.getvalue(), out.getvalue()
+        url = out.getvalue().partition("page ")[2].split()[0]
         yield Served(url, out, plugs, folder / "tallybone")
     finally:
         told.is_told = True

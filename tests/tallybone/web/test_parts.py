@@ -126,3 +126,11 @@ def test_what_is_no_answer_and_no_button_is_refused(table: Served, said: Any) ->
         for path in ("parts/test/answer", "panel"):
             assert client.post(f"/{path}", json=said).status_code == 422
         assert client.post("/parts/test/answer", json={"key": "y"}).status_code == 409, "nothing is asked"
+
+
+def test_where_a_display_shows_the_pin_no_log_gets_it(table: Served) -> None:
+    with table.client() as client:
+        client.post("/match", json=NEW)
+        played(client)
+        assert "page http" in table.out.getvalue()
+        assert PIN not in table.out.getvalue()
