@@ -52,12 +52,12 @@ class Page {
     if (!this.isDisplay) {
       registerRecordings(this.toast);
       registerStatistics();
+      registerSettingsView(this.toast);
+      registerPairing(this.toast);
+      registerHealthView();
+      registerPartsView(this.toast);
+      registerCalibrateView(this.toast);
     }
-    registerSettingsView(this.toast);
-    registerPairing(this.toast);
-    registerHealthView();
-    registerPartsView(this.toast);
-    if (!this.isDisplay) registerCalibrateView(this.toast);
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
   }

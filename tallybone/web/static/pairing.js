@@ -54,7 +54,7 @@ export function codeOf(rows) {
 async function comeIn(code, toast) {
   // It is of no use any more, and nobody has to see it in a list of addresses.
   location.replace("#");
-  if (code === "" || toast === null) return;
+  if (code === "") return;
   const name = localStorage.getItem(KEPT_NAME);
   const answer = await send("pair", name ? { code, name } : { code });
   if (answer?.isDone) toast.done(say("You are in: you can put things right."));

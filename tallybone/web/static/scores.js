@@ -25,6 +25,7 @@ function gameOf(match) {
 }
 
 function handOf(match) {
+  if (match.phase === "lobby") return match.game === "" ? "" : say("the last match");
   const parts = [];
   if (match.hand !== null) parts.push(say("hand {hand}", { hand: match.hand }));
   if (match.boneyard !== null && match.hand !== null) parts.push(say("{boneyard} in the boneyard", { boneyard: match.boneyard }));

@@ -67,6 +67,13 @@ def test_a_second_phone_comes_in_with_a_code(browser: Browser, table: Served) ->
             assert second.page.locator("#view-table").is_visible()
 
 
+def test_a_television_has_no_view_but_the_table(browser: Browser, table: Served) -> None:
+    with visiting(browser, f"{table.url}/?display#settings", TELEVISION) as viewer:
+        viewer.page.locator("#waits").wait_for()
+        assert viewer.page.locator(".view").count() == 0
+        assert viewer.complaints == []
+
+
 def test_a_television_shows_a_code_only_where_somebody_has_typed_the_pin(browser: Browser, table: Served) -> None:
     with visiting(browser, f"{table.url}/?display", TELEVISION) as viewer:
         page = viewer.page
