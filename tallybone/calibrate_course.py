@@ -6,7 +6,6 @@ It never waits: `turn` looks once, `press` takes what somebody has decided.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
@@ -14,6 +13,7 @@ from calibration.lens import LensSource
 from hardware.camera.device import Clock
 from hardware.knock.errors import KnockError
 from tallybone.calibrate_command import ReadTiles, TableGiven
+from tallybone.calibrate_course_view import CourseView, Progress, Stage
 from tallybone.calibrate_drawn import Drawn
 from tallybone.calibrate_knock import sensor_for
 from tallybone.calibrate_lens_step import LensStep
@@ -27,18 +27,6 @@ from tallybone.calibration_file import Calibration, save_calibration
 
 _SEATS = 4
 _KEPT, _SKIPPED = "as it was", "skipped"
-
-
-class Stage(StrEnum):
-    """Where a course is within a step."""
-
-    BEFORE = "before"
-    """The step was done another time: somebody says whether it is done again."""
-    LOOKS = "looks"
-    MEASURES = "measures"
-    RESULT = "result"
-    """Something was found: somebody says whether it is kept."""
-    OVER = "over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,43 +48,6 @@ class GuideWish:
     given: TableGiven = field(default_factory=TableGiven)
     microphone: str | None = None
     asks_always: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """A step, and what came of it, None for nothing yet; *note* says what was written beside the calibration."""
-
-    name: StepName
-    outcome: str | None
-    note: str = ""
-    is_skipped: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CourseView:
-    """How a course stands.
-
-    Attributes:
-        stage: Where it is within a step.
-        step: Which step; None at the end.
-        steps: All steps, in order.
-        todo: What to do.
-        seen: What is seen at the moment, or what is not good about a result.
-        note: What was written beside the calibration; "" for nothing.
-        refused: Why something was not done; "" for nothing.
-        problem: Why there are no pictures, in words.
-        choices: What can be decided.
-    """
-
-    stage: Stage
-    step: StepName | None
-    steps: tuple[Progress, ...]
-    todo: tuple[str, ...]
-    seen: tuple[str, ...]
-    note: str
-    refused: str
-    problem: str | None
-    choices: tuple[Choice, ...]
 
 
 class Course:

@@ -14,7 +14,8 @@ from calibration.errors import CalibrationError
 from hardware.camera.device import Clock
 from hardware.camera.open_device import is_device
 from tallybone.calibrate_command import ReadTiles, Talk, shipped_eye
-from tallybone.calibrate_course import Course, CourseView, GuideWish
+from tallybone.calibrate_course import Course, GuideWish
+from tallybone.calibrate_course_view import CourseView
 from tallybone.calibrate_drawn import Drawn
 from tallybone.calibrate_kept import say_calibration
 from tallybone.calibrate_look import open_look

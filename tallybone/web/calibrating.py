@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from tallybone.calibrate_course import Stage
+from tallybone.calibrate_course_view import Stage
 from tallybone.calibrate_steps import StepName
 from tallybone.calibrate_zone_edit import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from calibration.errors import RefusedError
-from tallybone.calibrate_course import Course, Stage
+from tallybone.calibrate_course import Course
+from tallybone.calibrate_course_view import Stage
 from tallybone.calibrate_look import Image
 from tallybone.calibrate_steps import StepName
 from tallybone.calibrate_zone_edit import EditableZone

@@ -8,7 +8,8 @@ import pytest
 
 from calibration.errors import RefusedError
 from calibration.zones import ZoneSource, zones_on
-from tallybone.calibrate_course import Course, GuideWish, Stage
+from tallybone.calibrate_course import Course, GuideWish
+from tallybone.calibrate_course_view import Stage
 from tallybone.calibrate_look import Scene
 from tallybone.calibrate_steps import AGAIN, GO_ON, SKIP, StepName
 from tallybone.calibrate_zone_edit import EditableZone

@@ -1,0 +1,57 @@
+"""How a guided calibration stands, as plain values that a terminal or a page shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tallybone.calibrate_steps import Choice, StepName
+
+
+class Stage(StrEnum):
+    """Where a course is within a step."""
+
+    BEFORE = "before"
+    """The step was done another time: somebody says whether it is done again."""
+    LOOKS = "looks"
+    MEASURES = "measures"
+    RESULT = "result"
+    """Something was found: somebody says whether it is kept."""
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step, and what came of it, None for nothing yet; *note* says what was written beside the calibration."""
+
+    name: StepName
+    outcome: str | None
+    note: str = ""
+    is_skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CourseView:
+    """How a course stands.
+
+    Attributes:
+        stage: Where it is within a step.
+        step: Which step; None at the end.
+        steps: All steps, in order.
+        todo: What to do.
+        seen: What is seen at the moment, or what is not good about a result.
+        note: What was written beside the calibration; "" for nothing.
+        refused: Why something was not done; "" for nothing.
+        problem: Why there are no pictures, in words.
+        choices: What can be decided.
+    """
+
+    stage: Stage
+    step: StepName | None
+    steps: tuple[Progress, ...]
+    todo: tuple[str, ...]
+    seen: tuple[str, ...]
+    note: str
+    refused: str
+    problem: str | None
+    choices: tuple[Choice, ...]
