@@ -4,32 +4,21 @@ import { read, send } from "./api.js";
 import { button, byId, foreign, keep, make, write } from "./dom.js";
 import { later, say, sentence } from "./say.js";
 import { Sight } from "./calibrate_sight.js";
-import { view } from "./views.js";
 import { ZoneEditor } from "./zones.js";
 
 const PAUSE_MS = 200;
 const AFTER_FAILURE_MS = 2000;
 const TITLES = { lens: later("Lens"), table: later("Table"), zones: later("Zones"), light: later("Light"), knock: later("Knocks") };
 
-/** Register the view; what goes wrong is said on *toast*. */
-export function registerCalibrateView(toast) {
-  const calibrate = new CalibrateView(toast);
-  view("calibrate", {
-    title: () => say("Calibration"),
-    show: (root) => calibrate.open(root),
-    hide: () => calibrate.close(),
-    under: "settings",
-  });
-}
-
-class CalibrateView {
-  constructor(toast) {
-    Object.assign(this, { toast, timer: 0, isOpen: false, isBusy: false, shown: null, sight: null });
+/** The view in its element *root*; what goes wrong is said on *toast*. */
+export class CalibrateView {
+  constructor(root, toast) {
+    Object.assign(this, { toast, timer: 0, isOpen: false, isBusy: false, shown: null });
+    this.build(root);
     document.addEventListener("visibilitychange", () => this.isOpen && !document.hidden && this.follow());
   }
 
-  open(root) {
-    if (this.sight === null) this.build(root);
+  open() {
     this.isOpen = true;
     this.follow();
   }

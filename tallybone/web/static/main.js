@@ -1,6 +1,6 @@
 // Puts the page together: snapshots come in, every part shows them, what is tapped goes to the table.
 
-import { registerCalibrateView } from "./calibrate.js";
+import { registerCalibrateView } from "./calibrate_view.js";
 import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
