@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -41,6 +42,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         paths = options.photos or rendered_pictures(Path(folder))
+        # One thread of numpy, as `tallybone read` has: with two a read took twice as much of busy cores.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # Fresh, so that the memory is the reader's and not that of rendering.
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
             measured = process.submit(measure, paths, options.runs).result()
