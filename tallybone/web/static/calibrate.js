@@ -57,14 +57,15 @@ export class CalibrateView {
     try {
       this.show(await read("calibration"));
     } catch (error) {
-      this.say(error.message);
+      this.tell(error.message);
       pause = AFTER_FAILURE_MS;
     }
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.follow(), pause);
   }
 
-  say(problem) {
+  /** Tell why there is nothing to show; "" where there is. */
+  tell(problem) {
     byId("calibrate-course").hidden = problem !== "";
     byId("calibrate-none").hidden = problem === "";
     write(byId("calibrate-why"), sentence(problem, []));
@@ -73,14 +74,14 @@ export class CalibrateView {
   show(shown) {
     if (this.shown !== null && shown.version < this.shown.version) return;
     this.shown = shown;
-    this.say("");
+    this.tell("");
     const isOver = shown.stage === "over";
     keep(byId("calibrate-steps"), shown.steps.map((one) => ({ ...one, isNow: one.name === shown.step })), (one) => one.name, (one) => this.step(one));
     write(byId("calibrate-title"), isOver ? say("All steps are done") : say(TITLES[shown.step]));
     write(byId("calibrate-todo"), this.todo(shown));
-    write(byId("calibrate-refused"), shown.refused === "" ? "" : say("Not yet: {why}.", { why: say(shown.refused) }));
+    write(byId("calibrate-refused"), shown.refused === "" ? "" : say("Not yet: {why}.", { why: shown.refused }));
     const seen = isOver ? shown.known : shown.problem === null ? shown.seen : [shown.problem];
-    keep(byId("calibrate-seen"), seen.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(say(one.words))));
+    keep(byId("calibrate-seen"), seen.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
     this.sight.root.hidden = isOver || shown.picture === null || shown.step === "knock";
     this.sight.show(shown);
     this.zones.show(shown);
@@ -99,12 +100,12 @@ export class CalibrateView {
   todo(shown) {
     if (shown.stage === "measures") return say("Measuring. This takes a moment.");
     if (shown.stage === "over") return say("Everything is kept. Any step can be done again.");
-    return shown.todo.map((words) => say(words)).join(" ");
+    return shown.todo.join(" ");
   }
 
   step(one) {
     const sign = one.isNow ? "▸" : one.outcome === null ? "·" : one.skipped ? "–" : "✓";
-    const words = make("span", {}, make("b", {}, say(TITLES[one.name])), make("small", {}, foreign(say(one.outcome ?? ""))));
+    const words = make("span", {}, make("b", {}, say(TITLES[one.name])), make("small", {}, foreign(one.outcome ?? "")));
     const go = button(make("span", { class: "sign-of", "aria-hidden": "true" }, sign), () => this.decide("calibration/step", { step: one.name }), {
       class: `step${one.isNow ? " is-now" : ""}${one.skipped || one.outcome === null ? "" : " is-done"}`, "aria-current": one.isNow ? "step" : null,
     }, words);
@@ -112,7 +113,7 @@ export class CalibrateView {
   }
 
   choice({ press, words, isFirst, step, stage }) {
-    return button(sentence(say(words), []), () => this.decide("calibration/press", { press, step, stage }), { class: isFirst ? "primary" : null });
+    return button(sentence(words, []), () => this.decide("calibration/press", { press, step, stage }), { class: isFirst ? "primary" : null });
   }
 
   /** Send a decision; one that came too late changes nothing, and what there is now is shown. */
@@ -122,7 +123,7 @@ export class CalibrateView {
     try {
       await this.zones.settle();
       const answer = await send(path, asked);
-      if (answer !== null && !answer.isDone) this.toast.failed(say(answer.told.error));
+      if (answer !== null && !answer.isDone) this.toast.failed(answer.told.error);
     } finally {
       this.isBusy = false;
     }

@@ -63,7 +63,7 @@ export class Sight {
 
   label({ kind, label, points }) {
     const [x, y] = [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
-    const words = kind === "zone" ? nameOf(label) : say(label);
+    const words = kind === "zone" ? nameOf(label) : label;
     return draw("text", { class: "label", x, y, "font-size": LABEL_PX * this.scale }, words);
   }
 

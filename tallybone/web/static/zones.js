@@ -100,7 +100,7 @@ export class ZoneEditor {
     const answer = await send("calibration/zones", { zones }, { method: "PUT" });
     if (answer === null) return this.forget();
     if (!answer.isDone) {
-      this.toast.failed(say(answer.told.error));
+      this.toast.failed(answer.told.error);
       return this.draw();
     }
     this.onKept();
