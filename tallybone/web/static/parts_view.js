@@ -9,6 +9,7 @@ import { view } from "./views.js";
 
 const EVERY_MS = 400;
 const KEYS = { y: later("Yes"), n: later("No"), a: later("Again"), s: later("Skip"), q: later("End the test") };
+const CALLED = { ok: later("works"), failed: later("failed"), skipped: later("skipped") };
 const OUTCOMES = { ok: ["ok", "✓"], failed: ["problem", "✕"], skipped: ["not there", "–"] };
 
 /** Register the view; what went wrong is said on *toast*. */
@@ -81,6 +82,6 @@ class PartsView {
 
 function resultOf({ part, outcome, words }) {
   const [grade, sign] = OUTCOMES[outcome];
-  const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, foreign(part)), make("small", {}, say(outcome)));
+  const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, foreign(part)), make("small", {}, say(CALLED[outcome])));
   return make("li", { class: "card finding", "data-grade": grade }, head, make("p", {}, foreign(words)));
 }
