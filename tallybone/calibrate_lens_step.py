@@ -32,6 +32,7 @@ class LensStep(LookStep):
         """Begin without a view."""
         self._before = before
         self._views: list[LensView] = []
+        self._found = guide(())
         self._last: LensView | None = None
         self._seen = "The board is not seen yet."
 
@@ -48,7 +49,7 @@ class LensStep(LookStep):
     @property
     def seen(self) -> tuple[str, ...]:
         """What is wanted next, and the views so far."""
-        found = guide(self._views)
+        found = self._found
         wants = found.wants()
         turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
         return (
@@ -62,7 +63,7 @@ class LensStep(LookStep):
         """The nine parts of the picture, those good in which the board has been, and the board's corners."""
         if self._last is None:
             return ()
-        empty = guide(self._views).empty_cells
+        empty = self._found.empty_cells
         wide, high = self._last.width_px / 3, self._last.height_px / 3
         cells = tuple(
             Drawn(Kind.CELL, _box(column * wide, row * high, wide, high), name, is_good=name not in empty)
@@ -74,7 +75,7 @@ class LensStep(LookStep):
     @property
     def is_enough(self) -> bool:  # type: ignore[override]  # here it depends on what was seen
         """Whether nothing is missing."""
-        return guide(self._views).is_enough or len(self._views) >= _MOST_VIEWS
+        return self._found.is_enough or len(self._views) >= _MOST_VIEWS
 
     def see(self, image: Image) -> None:
         """Keep a view if the board is held still, and tells something new."""
@@ -86,6 +87,7 @@ class LensStep(LookStep):
             self._seen = "Hold it still."
         elif all(_apart(one, view) > _NEW for one in self._views):
             self._views.append(view)
+            self._found = guide(self._views)
             self._seen = f"View {len(self._views)} taken."
         elif not self._seen.startswith("View"):
             self._seen = "This view is known: hold the board otherwise."
