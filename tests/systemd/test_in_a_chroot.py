@@ -140,7 +140,7 @@ def test_the_debian_package_is_installed_and_removed_cleanly(bare: Bare, tmp_pat
     config = bare.root / "etc/tallybone/table.toml"
     config.write_text("# mine\n")
     (bare.root / DATA).write_text("kept")
-    assert "first: sudo apt remove tallybone" in bare.run(*INSTALL).stderr
+    assert "first: sudo apt remove tallybone" in bare.run(*INSTALL, "--wheel", wheel_of(bare)).stderr
 
     bare.says("dpkg", "-i", "/srv/tallybone.deb")
     assert config.read_text() == "# mine\n"
