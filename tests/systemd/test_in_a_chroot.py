@@ -59,6 +59,7 @@ def bare() -> Iterator[Bare]:
     bare = Bare(Path(folder).resolve())
     source = bare.root / "srv" / "tallybone"
     shutil.rmtree(bare.root / "srv")
+    (bare.root / "opt").mkdir(exist_ok=True)
     for name in ("systemd", "requirements", "docs"):
         shutil.copytree(ROOT / name, source / name)
     subprocess.run([ROOT / "systemd" / "wheels.sh", bare.root / "srv/wheels", bare.python, bare.arch], check=True)
