@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from engine.phrases import Phrase
@@ -63,7 +64,8 @@ def make_app(
     app.add_exception_handler(HTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)
     if static.is_dir():
-        app.mount("/", _Static(directory=static, html=True))
+        # What the API says stays as it is: secrets beside words of a stranger must not be packed together.
+        app.mount("/", GZipMiddleware(_Static(directory=static, html=True)))
     return Guard(app)
 
 

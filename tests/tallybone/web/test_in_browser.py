@@ -296,10 +296,10 @@ def test_a_lost_table_is_said_to_be_lost_and_comes_back_by_itself(browser: Brows
             if is_cut["cut"]:
                 socket.close()
                 return
-            socket.connect_to_server()
             sockets.append(socket)
+            socket.connect_to_server()
 
-        page.route_web_socket("**/api/v1/live", through)
+        page.route_web_socket("**/api/v1/live?*", through)
         page.reload(wait_until="domcontentloaded")
         page.locator("html[data-link=live]").wait_for(state="attached")
         is_cut["cut"] = True
