@@ -91,13 +91,13 @@ export class MatchForm {
     for (const one of this.root.querySelectorAll("details")) {
       this.open[one.open ? "add" : "delete"](one.dataset.group);
     }
-    const [id, seat, caret] = [held?.id, held?.dataset.seat, held?.selectionStart ?? null];
+    const [id, seat, marked] = [held?.id, held?.dataset.seat, [held?.selectionStart ?? null, held?.selectionEnd ?? null]];
     this.fields.replaceChildren(...this.parts());
     this.button.disabled = this.isBusy;
     write(this.button, this.isBusy ? say("It begins") : say("Begin the match"));
     if (focus !== null) focusSeat(this.root, focus);
-    else if (seat !== undefined) goOnAt(this.root.querySelector(`[data-seat="${seat}"]`), caret);
-    else if (id) goOnAt(this.root.querySelector(`#${CSS.escape(id)}`), caret);
+    else if (seat !== undefined) goOnAt(this.root.querySelector(`[data-seat="${seat}"]`), marked);
+    else if (id) goOnAt(this.root.querySelector(`#${CSS.escape(id)}`), marked);
   }
 
   parts() {
@@ -153,8 +153,8 @@ export class MatchForm {
   }
 }
 
-/** Put the focus, and what is typed next, where it was. */
-function goOnAt(field, caret) {
+/** Put the focus, and what is typed next or marked, where it was. */
+function goOnAt(field, [start, end]) {
   field?.focus();
-  if (caret !== null) field?.setSelectionRange?.(caret, caret);
+  if (start !== null) field?.setSelectionRange?.(start, end);
 }

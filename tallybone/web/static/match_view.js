@@ -18,18 +18,20 @@ export function registerMatchView(toast, shown) {
 
 class MatchView {
   constructor(toast, shown) {
-    Object.assign(this, { toast, shown, root: null, games: null, phase: null });
+    Object.assign(this, { toast, shown, root: null, games: null, phase: null, asked: 0 });
   }
 
   /** Show what can be done now. */
   async show(root) {
     this.root = root;
     this.phase = this.shown()?.match.phase ?? null;
+    // Of two answers only the newer is drawn: the other would take away what somebody has begun to type.
+    const asked = (this.asked += 1);
     if (root.childElementCount === 0) root.append(make("h2", {}, say("Match")), make("p", { class: "about" }, say("Asking the table")));
     try {
       this.games ??= await read("games");
       const offered = await read("match");
-      if (this.root !== root) return;
+      if (this.root !== root || asked !== this.asked) return;
       this.draw(offered);
       if (offered.is_looking) setTimeout(() => this.lookAgain(root), LOOKS_MS);
     } catch (error) {

@@ -125,6 +125,7 @@ def test_a_new_user_has_it_all_done_within_five_minutes(
         viewer.log_in("Ann")
         wait_for_step(page, "Table")
         page.locator("#calibrate-seen", has_text="4 of 4 corner blocks").wait_for()
+        page.locator(".shape.is-marker").nth(15).wait_for(state="attached")
         assert page.locator(".shape.is-marker").count() == 16
         press(page, "Measure")
         page.locator(".shape.is-line").first.wait_for(state="attached")
