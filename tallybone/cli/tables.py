@@ -12,25 +12,30 @@ from tallybone.choices import DemoRules, ReplayRules, TileSet
 from tallybone.cli.app import app
 from tallybone.cli.serve_option import PlayCommand
 
+# What a table is, for a game and for a table that is always on.
+_Camera = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SOURCE",
+        help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder; else as configured.",
+    ),
+]
+_Config = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", dir_okay=False, help="Camera and parts; else /etc/tallybone/table.toml."),
+]
+_Calibration = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", dir_okay=False, help="Where the zones are (calibrate); else the camera's own."),
+]
+
 
 @app.command("play", cls=PlayCommand)
 def _play(
     *,
-    camera: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder; else as configured.",
-        ),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Camera and parts; else /etc/tallybone/table.toml."),
-    ] = None,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Where the zones are (calibrate); else the camera's own."),
-    ] = None,
+    camera: _Camera = None,
+    config: _Config = None,
+    calibration: _Calibration = None,
     panel: Annotated[
         bool, typer.Option("--panel", help="Show virtual LEDs, buttons, knock sensor and display in the terminal.")
     ] = False,
@@ -107,21 +112,9 @@ def _serve(
     at: Annotated[
         str, typer.Option(metavar="[ADDRESS:]PORT", help="Where the page is; else port 8080 of the whole network.")
     ] = "",
-    camera: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SOURCE",
-            help="pi:0, usb:0, a /dev path, simulated[:seed=1], a video, recording or folder; else as configured.",
-        ),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Camera and parts; else /etc/tallybone/table.toml."),
-    ] = None,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", dir_okay=False, help="Where the zones are (calibrate); else the camera's own."),
-    ] = None,
+    camera: _Camera = None,
+    config: _Config = None,
+    calibration: _Calibration = None,
     panel: Annotated[
         bool, typer.Option("--panel", help="Have virtual LEDs, buttons, knock sensor and display besides.")
     ] = False,
