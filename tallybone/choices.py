@@ -24,6 +24,24 @@ class TileSet(StrEnum):
         """
         return None if self is TileSet.AUTO else int(self.value.removeprefix("double-"))
 
+    @classmethod
+    def to(cls, max_pips: int) -> TileSet:
+        """Return the set whose highest double is that of *max_pips*; AUTO for one that nobody makes.
+
+        >>> TileSet.to(12)
+        <TileSet.DOUBLE_12: 'double-12'>
+        """
+        return next((one for one in cls if one.max_pips == max_pips), cls.AUTO)
+
+    @classmethod
+    def named(cls, said: str) -> TileSet:
+        """Return the set that a recording names; AUTO where it names none, or one that nobody knows.
+
+        >>> TileSet.named("double-9"), TileSet.named("mah-jongg")
+        (<TileSet.DOUBLE_9: 'double-9'>, <TileSet.AUTO: 'auto'>)
+        """
+        return next((one for one in cls if one.value == said), cls.AUTO)
+
 
 class ReplayRules(StrEnum):
     """What a replay keeps score by; FREE is no game."""

@@ -54,8 +54,7 @@ class Game:
     @property
     def max_pips(self) -> int:
         """The set that lies on the table: that of the game, unless somebody said another."""
-        known = TileSet(self.start.tile_set).max_pips
-        return self.rules.max_pips if known is None else known
+        return TileSet.named(self.start.tile_set).max_pips or self.rules.max_pips
 
 
 def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) -> tuple[Camera, Game]:
@@ -148,7 +147,7 @@ def new_game(
         players=match.players,
         rules=name,
         options=tuple(changed_options(match.rules).items()),
-        tile_set=_set_of(match.rules) if tile_set is TileSet.AUTO else tile_set.value,
+        tile_set=(TileSet.to(match.rules.max_pips) if tile_set is TileSet.AUTO else tile_set).value,
         software=software,
         pictures=Pictures.MOVING,
         in_play=in_play,
@@ -213,8 +212,3 @@ def _new_path(folder: Path, start: SessionStart) -> Path:
     stem = "-".join(filter(None, (f"{start.started_at:%Y-%m-%dT%H-%M-%S}", who)))
     paths = [folder / f"{stem}{SUFFIX}", *(folder / f"{stem}-{number}{SUFFIX}" for number in range(2, 1000))]
     return next((path for path in paths if not path.exists()), paths[-1])
-
-
-def _set_of(rules: Rules) -> str:
-    """Return what the set of a game is called in a recording."""
-    return next((one.value for one in TileSet if one.max_pips == rules.max_pips), TileSet.AUTO.value)

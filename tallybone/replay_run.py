@@ -29,7 +29,7 @@ class Wishes:
 
     Attributes:
         game: Which game is kept score of.
-        tile_set: The set on the table; None for what the recording says.
+        tile_set: The set on the table; None for what the recording says. Where neither says it, it is that of the game.
         start: What the first picture shows, or the first that is settled; None for what the recording says.
         record: Make a recording here of all that comes in, and follow what is in it.
     """
@@ -81,7 +81,7 @@ def opened_replay(
     source = source_at(path)
     match = match_of(wishes.game, source.start)
     tile_set, begins = _set_of(wishes, source), _start_of(wishes, source)
-    look = look_of(perception or _shipped_perception(tile_set, begins, source), source.pictures)
+    look = look_of(perception or _shipped_perception(tile_set, match, begins, source), source.pictures)
     needs_first = source.pictures is Pictures.SETTLED and begins is Start.EMPTY
     with recording(source, wishes.record, tile_set, match) as tapped, _loaded(tapped.items, source, wishes) as loaded:
         came = through(source, loaded)
@@ -110,8 +110,7 @@ def _set_of(wishes: Wishes, source: Source) -> TileSet:
     """Return the set on the table: what was wished, or else what the recording says."""
     if wishes.tile_set is not None:
         return wishes.tile_set
-    said = None if source.start is None else source.start.tile_set
-    return next((one for one in TileSet if one.value == said), TileSet.AUTO)
+    return TileSet.AUTO if source.start is None else TileSet.named(source.start.tile_set)
 
 
 def _start_of(wishes: Wishes, source: Source) -> Start:
@@ -121,8 +120,10 @@ def _start_of(wishes: Wishes, source: Source) -> Start:
     return Start.IN_PLAY if source.start is not None and source.start.in_play else Start.EMPTY
 
 
-def _shipped_perception(tile_set: TileSet, start: Start, source: Source) -> Perception:
+def _shipped_perception(tile_set: TileSet, match: MatchStart | None, start: Start, source: Source) -> Perception:
     from vision.reader import load_reader
 
-    reader = load_reader(tile_set.max_pips)
+    # What nobody said is the set that the game is played with, as at a live table.
+    of_game = None if match is None else match.rules.max_pips
+    reader = load_reader(tile_set.max_pips or of_game)
     return Perception(reader, start) if source.left is None else perception_of(source.left, reader)

@@ -10,7 +10,8 @@ from typing import Any
 
 import cv2
 
-from engine import Event, NewHand, Play, changed_options, set_name
+from engine import Event, NewHand, Play, changed_options
+from tallybone.choices import TileSet
 from tallybone.json_values import to_json
 from tallybone.recording.inputs import say_input
 from tallybone.recording.start import Pictures, SessionStart
@@ -53,7 +54,7 @@ def start_of(simulation: Simulation, wishes: Wishes) -> SessionStart:
         players=wishes.players,
         rules=rules.name,
         options=tuple(changed_options(rules).items()),
-        tile_set=set_name(rules.max_pips),
+        tile_set=TileSet.to(rules.max_pips).value,
         seed=wishes.seed,
         software=f"tallybone {version('tallybone')}",
         pictures=Pictures.MOVING,

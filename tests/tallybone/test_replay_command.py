@@ -11,7 +11,10 @@ import cv2
 import numpy as np
 import pytest
 
+from tallybone.choices import TileSet
 from tallybone.replay_command import replay
+from tallybone.replay_game import GameWish
+from tallybone.replay_run import Wishes, opened_replay
 from tests.vision.tables import lay, reader, table_with
 from vision.perception import Perception
 from vision.pyramid import Image
@@ -184,3 +187,22 @@ def test_a_rendered_table_is_followed_with_the_shipped_reader(tmp_path: Path) ->
     ]
     assert last["result"]["tiles"] == 2
     assert err.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("wishes", "numbers"),
+    [
+        (Wishes(GameWish("bones", ("set=9",))), 10),
+        (Wishes(GameWish("bones", ("set=9",)), TileSet.DOUBLE_12), 13),
+        (Wishes(GameWish("free"), TileSet.DOUBLE_12), 13),
+    ],
+)
+def test_tiles_are_read_as_of_the_set_that_was_said_or_else_of_the_game(
+    tmp_path: Path, wishes: Wishes, numbers: int
+) -> None:
+    for name, laid in (("0.png", ()), ("1.png", (lay(3, 5, -70, -40, 20),))):
+        cv2.imwrite(str(tmp_path / name), table_with(laid, frame=0).image)
+    with opened_replay(tmp_path, wishes, print) as run:
+        views = [seen.view for seen in run.steps if seen.view is not None]
+    (change,) = views[-1].changes
+    assert {len(half.chances) for half in change.tile.halves} == {numbers}

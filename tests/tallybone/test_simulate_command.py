@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tallybone.choices import TileSet
 from tallybone.cli.app import app
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
+from tallybone.replay_source import source_at
 from tallybone.simulate_command import simulate, wishes_of
 
 
@@ -32,6 +34,9 @@ def test_a_hand_is_recorded_and_summed_up_in_one_line(tmp_path: Path) -> None:
     assert said["plays"] == events.count("play") > 5
     assert said["seconds"] == pytest.approx(said["frames"] / 2, abs=0.5)
     assert truth[-1]["kind"] == "record"
+    start = source_at(path).start
+    assert start is not None
+    assert TileSet(start.tile_set) is TileSet.DOUBLE_6
 
 
 def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
