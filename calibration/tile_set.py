@@ -7,6 +7,7 @@ import binascii
 import hashlib
 from dataclasses import dataclass, replace
 from importlib import resources
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -24,6 +25,26 @@ from vision.tile_sheet import TileSheet
 _JPEG_QUALITY = 92
 # What an own set was made with: with another network or head its weights mean nothing.
 _EYE = ("halves.onnx", "reader.npz")
+
+
+class Packed(Protocol):
+    """What was learned of a set, as text: see `TileSet`."""
+
+    @property
+    def max_pips(self) -> int:
+        """Its highest number."""
+
+    @property
+    def eye(self) -> str:
+        """Which network and heads the weights belong to."""
+
+    @property
+    def weights(self) -> str:
+        """As float16 in base64, row by row; empty where there are none."""
+
+    @property
+    def believed(self) -> float:
+        """How far the shipped head counts beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +115,7 @@ def with_shipped_eye(kept: TileSet, reader: Reader) -> TileSet:
     return replace(kept, eye=eye_checksum(), weights=weights, misread=_rounded(shares))
 
 
-def own_set_of(kept: TileSet) -> OwnSet | None:
+def own_set_of(kept: Packed) -> OwnSet | None:
     """Return what reads a set, or None where the shipped eye alone does.
 
     Raises:
@@ -111,15 +132,15 @@ def own_set_of(kept: TileSet) -> OwnSet | None:
         raise RefusedError(f"what was learned of the tile set is damaged ({error}); calibrate it anew") from None
 
 
-def own_reader(reader: Reader, kept: TileSet) -> Reader:
-    """Return a reader that reads this set; the same one where another set is told, or nothing was learned.
+def own_reader(reader: Reader, kept: Packed) -> Reader:
+    """Return a reader that reads this set; the same one where a larger set is told, or nothing was learned.
 
     Raises:
-        RefusedError: If what is kept is damaged.
+        RefusedError: If what is kept is damaged, or belongs to another eye.
     """
     if reader.max_pips is not None and reader.max_pips > kept.max_pips:
         return reader
-    own = own_set_of(with_shipped_eye(kept, reader))
+    own = own_set_of(kept)
     return replace(reader, own_set=own, max_pips=kept.max_pips if reader.max_pips is None else reader.max_pips)
 
 

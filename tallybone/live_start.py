@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from calibration.errors import RefusedError
 from engine import EngineError, Rules, changed_options, profile, with_options
 from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
@@ -18,6 +19,7 @@ from tallybone.live_camera import Camera, Clock, open_filmed
 from tallybone.live_device import DeviceCamera, open_plugged_in
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
 from tallybone.live_simulated import SIMULATED, open_simulated, simulation_of
+from tallybone.own_tiles import as_recorded, recorded_set
 from tallybone.recording.left import Left, left_in, say_left
 from tallybone.recording.reader import read_session
 from tallybone.recording.shelf import SUFFIX
@@ -34,6 +36,7 @@ from vision.reader import Reader
 from vision.watch import Watch
 
 _MOST_NAME = 60
+_OWN_TILES = "Tiles are read as they were shown in the calibration."
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
@@ -109,6 +112,24 @@ def with_calibration(
     if used.zones is None:
         return game, used
     return replace(game, start=replace(game.start, zones=used.zones)), used
+
+
+def with_own_tiles(game: Game, used: Used, reader: Reader) -> tuple[Game, Reader, tuple[str, ...]]:
+    """Return the game with what a calibration has learned of its tiles, what reads them, and what to tell the players.
+
+    A match that goes on reads its tiles as it began, whatever was learned since.
+    """
+    words: list[str] = []
+    own, kept = game.start.own_set, used.calibration.set
+    if game.left is None and kept is not None:
+        try:
+            own = recorded_set(kept, reader)
+        except RefusedError as error:
+            words.append(f"What was learned of the tiles is not used: {error}.")
+    if own is not None:
+        reader = as_recorded(reader, own, words.append)
+        words += () if words else (_OWN_TILES,)
+    return replace(game, start=replace(game.start, own_set=own)), reader, tuple(words)
 
 
 def _size_px(camera: Camera, source: str) -> tuple[int, int] | None:

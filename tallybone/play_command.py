@@ -24,7 +24,7 @@ from tallybone.live_camera import Clock
 from tallybone.live_display import display_for
 from tallybone.live_parts import LiveParts, PressingCamera, open_parts
 from tallybone.live_recorder import Room
-from tallybone.live_start import Game, game_that_goes_on, new_game, open_camera, with_calibration
+from tallybone.live_start import Game, game_that_goes_on, new_game, open_camera, with_calibration, with_own_tiles
 from tallybone.live_table import Around, LiveTable
 from tallybone.recording.shelf import default_folder
 from tallybone.session import Session
@@ -123,6 +123,7 @@ def play(
             game, used = with_calibration(
                 game, camera, source, wishes.calibration, environment=os.environ, home=Path.home()
             )
+            game, eye, said = with_own_tiles(game, used, reader or load_reader(game.max_pips))
             parts = _parts(at_table.hardware, wishes, game, clock, used)
             stack.callback(parts.close)
             page = stack.enter_context(open_page(wishes.serve, clock, _folder(wishes)))
@@ -131,11 +132,11 @@ def play(
                 parts=parts,
                 page=page,
                 clock=clock,
-                reader=reader or load_reader(game.max_pips),
+                reader=eye,
                 room=Room(_folder(wishes), wishes.keep_bytes) if wishes.is_recorded else None,
                 most_per_s=wishes.most_per_s,
             )
-            table = LiveTable(game, around, used.words)
+            table = LiveTable(game, around, (*used.words, *said))
             told = stack.enter_context(told_to_end())
             keyboard = stack.enter_context(keyboard_on(_stdin() if keys_fd is None else keys_fd))
             shown = stack.enter_context(

@@ -81,7 +81,8 @@ def opened_replay(
     source = source_at(path)
     match = match_of(wishes.game, source.start)
     tile_set, begins = _set_of(wishes, source), _start_of(wishes, source)
-    look = look_of(perception or _shipped_perception(tile_set, match, begins, source), source.pictures)
+    perception = perception or _shipped_perception(tile_set, match, begins, source, complain)
+    look = look_of(perception, source.pictures)
     needs_first = source.pictures is Pictures.SETTLED and begins is Start.EMPTY
     with recording(source, wishes.record, tile_set, match) as tapped, _loaded(tapped.items, source, wishes) as loaded:
         came = through(source, loaded)
@@ -120,10 +121,15 @@ def _start_of(wishes: Wishes, source: Source) -> Start:
     return Start.IN_PLAY if source.start is not None and source.start.in_play else Start.EMPTY
 
 
-def _shipped_perception(tile_set: TileSet, match: MatchStart | None, start: Start, source: Source) -> Perception:
+def _shipped_perception(
+    tile_set: TileSet, match: MatchStart | None, start: Start, source: Source, complain: Callable[[str], None]
+) -> Perception:
+    from tallybone.own_tiles import as_recorded
     from vision.reader import load_reader
 
     # What nobody said is the set that the game is played with, as at a live table.
     of_game = None if match is None else match.rules.max_pips
     reader = load_reader(tile_set.max_pips or of_game)
+    if source.start is not None and source.start.own_set is not None:
+        reader = as_recorded(reader, source.start.own_set, complain)
     return Perception(reader, start) if source.left is None else perception_of(source.left, reader)

@@ -16,7 +16,7 @@ from tallybone.live_camera import Camera, Clock
 from tallybone.live_game import Display
 from tallybone.live_parts import PressingCamera
 from tallybone.live_recorder import Room
-from tallybone.live_start import Game, game_that_goes_on, with_calibration
+from tallybone.live_start import Game, game_that_goes_on, with_calibration, with_own_tiles
 from tallybone.live_table import Around, LiveTable
 from tallybone.parts_test import PartsTest
 from tallybone.served_life import Look, ServedLife
@@ -173,17 +173,18 @@ class ServedTable:
         game, used = with_calibration(
             game, camera, setup.camera.source, file, environment=setup.environment, home=setup.home
         )
+        game, eye, said = with_own_tiles(game, used, setup.load(game.max_pips))
         parts = setup.parts.now.for_seats(len(game.start.players))
         around = Around(
             camera=setup.page.looking_through(PressingCamera(EndlessCamera(camera), parts)),
             parts=parts,
             page=setup.page,
             clock=setup.clock,
-            reader=setup.load(game.max_pips),
+            reader=eye,
             room=Room(setup.folder, setup.keep_bytes()) if setup.is_recorded else None,
             most_per_s=setup.most_per_s,
         )
-        table = LiveTable(game, around, used.words)
+        table = LiveTable(game, around, (*used.words, *said))
         setup.left.forget()
         setup.page.begin(wanted)
         return table

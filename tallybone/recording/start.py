@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from tallybone.recording.own_set import RecordedSet
 from tallybone.zones import Zones
 
 PROFILE = "tallybone"
@@ -41,6 +42,7 @@ class SessionStart:
         rules: Name of the game, "free" for none.
         options: What is agreed otherwise, as names and values.
         tile_set: The set on the table, such as "double-6", or "auto".
+        own_set: What was learned of that set, where the eye reads by it.
         seed: Of a simulated table.
         software: What wrote it, with its version.
         pictures: Whether they are a moving picture.
@@ -60,6 +62,7 @@ class SessionStart:
     zones: Zones = field(default_factory=Zones)
     in_play: bool = False
     continues: str | None = None
+    own_set: RecordedSet | None = None
 
     def __post_init__(self) -> None:
         """Refuse a time that could be anywhere."""
@@ -83,6 +86,8 @@ class SessionStart:
             said["pictures"] = self.pictures.value
         if self.zones:
             said["zones"] = self.zones.format()
+        if self.own_set is not None:
+            said["own_set"] = self.own_set.format()
         if self.in_play:
             said["in_play"] = "yes"
         if self.continues is not None:
@@ -121,6 +126,7 @@ class SessionStart:
             zones=Zones.parse(rest["zones"]) if "zones" in rest else Zones(),
             in_play=rest.get("in_play") == "yes",
             continues=rest.get("continues"),
+            own_set=RecordedSet.parse(rest["own_set"]) if "own_set" in rest else None,
         )
 
 

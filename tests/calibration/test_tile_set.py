@@ -166,7 +166,7 @@ def test_another_eye_learns_again_from_the_kept_tiles(kept: TileSet, reader: Rea
 def test_damage_is_named(kept: TileSet, reader: Reader, field: str) -> None:
     damaged = {"weights": replace(kept, weights="AAAA"), "sheet": replace(kept, sheet="AAAA", eye="another")}[field]
     with pytest.raises(RefusedError, match="damaged"):
-        own_reader(reader, damaged)
+        own_reader(reader, with_shipped_eye(damaged, reader))
 
 
 def test_too_few_tiles_are_refused(reader: Reader) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
@@ -12,22 +13,28 @@ import pytest
 
 from calibration.errors import CalibrationError
 from calibration.lens import Lens
+from calibration.tile_set import TileSet as TileSetKept
+from calibration.tile_set import eye_checksum
+from calibration.tile_set_look import BarSeen, PipColors, SetLook
 from calibration.zones import zones_of_size
 from engine import EngineError
 from hardware.camera.device import CameraMode
 from hardware.camera.fake import FakeCamera
 from tallybone.calibration_file import Calibration, default_path, format_calibration, load_calibration, save_calibration
 from tallybone.choices import TileSet
-from tallybone.live_calibration import stored_for, use_of, zones_in_picture
+from tallybone.live_calibration import Used, stored_for, use_of, zones_in_picture
 from tallybone.live_device import DeviceCamera
-from tallybone.live_start import new_game, with_calibration
+from tallybone.live_start import Game, new_game, with_calibration, with_own_tiles
 from tallybone.play_command import Wishes
 from tallybone.recording.left import Left
+from tallybone.recording.own_set import RecordedSet
 from tallybone.recording.reader import read_session
 from tallybone.replay_command import replay
 from tests.calibration.test_zone_view import tilted
 from tests.tallybone.test_play_command import told
 from tests.tallybone.videos import write_video
+from tests.vision.tables import lay, table_with
+from vision.reader import load_reader
 
 # From 800 mm it sees 110 x 62 cm.
 LENS = Lens(1280, 720, (930.0, 930.0), (639.5, 359.5))
@@ -121,14 +128,58 @@ def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_
     assert replay(recording, as_json=True, out=StringIO()) == 0
 
 
-@pytest.mark.parametrize(("size_px", "is_used"), [((1280, 720), True), ((640, 480), False)])
-def test_a_plugged_in_camera_uses_what_is_stored_for_it_if_its_pictures_have_that_shape(
-    tmp_path: Path, size_px: tuple[int, int], is_used: bool
-) -> None:
-    world = {"XDG_STATE_HOME": str(tmp_path)}
-    written(default_path(world, tmp_path, "usb-0"), calibration())
-    camera = DeviceCamera("usb:0", FakeCamera(CameraMode(*size_px, 20.0, "MJPG")), lambda: 0)
-    game = new_game(
+def five_everywhere(eye: str) -> TileSetKept:
+    """A double-six of which was learned that all that it shows is a 5."""
+    pips = load_reader(6).heads.pips
+    weights = np.zeros((len(pips.mean) + 1, 7), np.float16)
+    weights[-1, 5] = 30
+    packed = base64.b64encode(weights.tobytes()).decode()
+    look = SetLook((255, 255, 255), (), PipColors.DARK, BarSeen.LINE, 2.0)
+    return TileSetKept(6, ((0, 0),), "AAAA", look, eye, packed, 0.01, 0.0, (0.1, 0.0))
+
+
+def test_tiles_are_read_as_they_were_learned_and_so_they_are_in_a_replay(tmp_path: Path) -> None:
+    pictures = [table_with(laid, frame=0).image for laid in ((), (lay(3, 2, 0, 0, 20),))]
+    video = write_video(tmp_path / "a.avi", [pictures[0]] * 10 + [pictures[1]] * 15, per_s=10)
+    path = written(tmp_path / "c.json", Calibration(set=five_everywhere(eye_checksum())))
+    folder = tmp_path / "sessions"
+    wishes = Wishes(camera=str(video), players=("Ann", "Ben"), folder=folder, speed=0, calibration=path, as_json=True)
+    code, out, err = told(wishes, b" ")
+    assert code == 0, err
+    path.unlink()
+    (recording,) = folder.iterdir()
+    again = StringIO()
+    assert replay(recording, as_json=True, out=again) == 0
+    for lines in (out, again.getvalue()):
+        assert "who leads the 5-5?" in lines
+
+
+def test_a_set_that_another_eye_learned_from_a_damaged_picture_is_told_and_not_used(tmp_path: Path) -> None:
+    game, reader = bones(), load_reader(6)
+    used = Used(None, (), Calibration(set=five_everywhere("another eye")))
+    game, same, words = with_own_tiles(game, used, reader)
+    assert same is reader
+    assert game.start.own_set is None
+    assert "damaged" in words[0]
+
+
+def test_a_match_that_goes_on_reads_its_tiles_as_it_began() -> None:
+    began, reader = bones(), load_reader(6)
+    start = replace(began.start, own_set=RecordedSet(6, "another eye", "AAAA", 0.6))
+    game = replace(began, start=start, left=Left(start))
+    _, same, words = with_own_tiles(game, Used(None, ()), reader)
+    assert same is reader
+    assert "another version of the eye" in words[0]
+    _, plain, said = with_own_tiles(
+        replace(began, left=Left(began.start)),
+        Used(None, (), Calibration(set=five_everywhere(eye_checksum()))),
+        reader,
+    )
+    assert (plain, said) == (reader, ())
+
+
+def bones() -> Game:
+    return new_game(
         "bones",
         (),
         ("Ann", "Ben"),
@@ -137,6 +188,16 @@ def test_a_plugged_in_camera_uses_what_is_stored_for_it_if_its_pictures_have_tha
         began=datetime(2026, 11, 21, tzinfo=UTC),
         software="test",
     )
+
+
+@pytest.mark.parametrize(("size_px", "is_used"), [((1280, 720), True), ((640, 480), False)])
+def test_a_plugged_in_camera_uses_what_is_stored_for_it_if_its_pictures_have_that_shape(
+    tmp_path: Path, size_px: tuple[int, int], is_used: bool
+) -> None:
+    world = {"XDG_STATE_HOME": str(tmp_path)}
+    written(default_path(world, tmp_path, "usb-0"), calibration())
+    camera = DeviceCamera("usb:0", FakeCamera(CameraMode(*size_px, 20.0, "MJPG")), lambda: 0)
+    game = bones()
     after, used = with_calibration(game, camera, "usb:0", None, environment=world, home=tmp_path)
     assert (used.zones is not None) is is_used
     assert bool(after.start.zones) is is_used

@@ -26,10 +26,11 @@ TALLYBONE = Path(sys.executable).with_name("tallybone")
 GREY = np.full((360, 480, 3), 90, np.uint8)
 
 
-def told(wishes: Wishes) -> tuple[int, str, str]:
-    """Exit code, output and complaints of a game without keys."""
+def told(wishes: Wishes, keys: bytes = b"") -> tuple[int, str, str]:
+    """Exit code, output and complaints of a game at whose beginning these keys are pressed."""
     out, err = StringIO(), StringIO()
     reading, writing = os.pipe()
+    os.write(writing, keys)
     os.close(writing)
     code = play(wishes, out=out, err=err, keys_fd=reading)
     os.close(reading)

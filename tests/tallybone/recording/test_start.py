@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from tallybone.recording.own_set import RecordedSet
 from tallybone.recording.start import Pictures, SessionStart
 from tallybone.zones import Zones, default_zones
 from tests.tallybone.recording.sittings import START
@@ -55,6 +56,15 @@ def test_zones_are_said_where_there_are_any_and_read(older: dict[str, str]) -> N
     assert zoned.format() == signed(older | {"zones": default_zones(2).format()})
     assert SessionStart.parse(zoned.format()) == zoned
     assert SessionStart.parse(signed(older)).zones == Zones()
+
+
+def test_what_was_learned_of_the_tiles_is_said_and_read(older: dict[str, str]) -> None:
+    own = RecordedSet(9, "a1b2", "AAAA", 0.6)
+    said = replace(START, own_set=own)
+    assert said.format() == signed(older | {"own_set": own.format()})
+    assert SessionStart.parse(said.format()) == said
+    with pytest.raises(ValueError, match="believed"):
+        SessionStart.parse(signed(older | {"own_set": '{"max_pips": 9, "eye": "a", "weights": ""}'}))
 
 
 def test_zones_beside_the_picture_are_refused(older: dict[str, str]) -> None:
