@@ -8,7 +8,7 @@ from engine import MatchStart, Phase, Rules, State, profile, replay, with_option
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.left import Left, left_in
 from tallybone.recording.reader import SessionFile, read_session
-from tallybone.recording.shelf import SUFFIX
+from tallybone.recording.shelf import SUFFIX, age_key
 from tallybone.recording.start import SessionStart
 from tallybone.recording.survey import is_running
 from tallybone.session import Session
@@ -71,8 +71,10 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
     """
     sessions = [one for path in sorted(folder.glob(f"*{SUFFIX}")) if (one := _idle(path)) is not None]
     done: set[str] = set()
-    for session in sorted(sessions, key=_began, reverse=True)[:most]:
+    for session in sorted(sessions, key=lambda one: age_key(one.path, one.start), reverse=True)[:most]:
         if session.path.name in done:
+            if session.start is not None and session.start.continues is not None:
+                done.add(session.start.continues)
             continue
         try:
             left = left_in(session)
@@ -95,7 +97,3 @@ def _idle(path: Path) -> SessionFile | None:
         return read_session(path)
     except OSError:
         return None
-
-
-def _began(session: SessionFile) -> tuple[float, str]:
-    return (0.0 if session.start is None else session.start.started_at.timestamp(), session.path.name)

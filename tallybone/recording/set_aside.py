@@ -11,6 +11,8 @@ from tallybone.recording.errors import RecordingError
 FOLDER = "deleted"
 """The folder in that of the recordings where they are meanwhile."""
 KEPT_S = 7 * 24 * 3600
+# What seems to be there for so long was not: the clock on the wall has jumped, and the week begins anew.
+_JUMPED_S = 90 * 24 * 3600
 
 
 def set_aside(path: Path) -> None:
@@ -34,7 +36,12 @@ def set_aside(path: Path) -> None:
     os.utime(moved)  # since when it is there
     now_s = moved.stat().st_mtime
     for one in aside.iterdir():
-        if one.is_file() and not one.is_symlink() and now_s - one.stat().st_mtime > KEPT_S:
+        if not one.is_file() or one.is_symlink():
+            continue
+        aside_s = now_s - one.stat().st_mtime
+        if not -KEPT_S < aside_s < _JUMPED_S:
+            os.utime(one)
+        elif aside_s > KEPT_S:
             one.unlink()
 
 

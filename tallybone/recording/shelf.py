@@ -38,14 +38,14 @@ def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
             found.append(survey(path))
         except RecordingError as error:
             others.append(error)
-    return sorted(found, key=lambda one: _age_key(one.path, one.start)), others
+    return sorted(found, key=lambda one: age_key(one.path, one.start)), others
 
 
 @dataclass(frozen=True, slots=True)
 class _Old:
     path: Path
     size_bytes: int
-    key: tuple[bool, float, str]
+    key: tuple[bool, int, float, str]
     may_go: bool
 
 
@@ -60,12 +60,12 @@ def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
     """
     kept: list[_Old] = []
     aside = folder / FOLDER
-    for path in (*recording_files(folder), *(recording_files(aside) if aside.is_dir() else ())):
+    for path in _with_aside(folder):
         try:
             session = read_session(path)
         except RecordingError:
             continue
-        key = (path.parent != aside, *_age_key(path, session.start))
+        key = (path.parent != aside, *age_key(path, session.start))
         with path.open("rb") as file:
             kept.append(_Old(path, path.stat().st_size, key, not is_running(file)))
     total_bytes = sum(one.size_bytes for one in kept)
@@ -91,7 +91,32 @@ def recording_files(folder: Path) -> list[Path]:
     )
 
 
-def _age_key(path: Path, start: SessionStart | None) -> tuple[float, str]:
-    """Return what sorts recordings by age: when they say they began, or else when they were last written."""
-    began_s = path.stat().st_mtime if start is None else start.started_at.timestamp()
-    return began_s, path.name
+def age_key(path: Path, start: SessionStart | None) -> tuple[int, float, str]:
+    """Return what sorts recordings by age: their numbers first, because the clock on the wall jumps by years.
+
+    Those that nobody has numbered come first, by when they say they began, or else by when they were last written.
+    """
+    if start is None:
+        return 0, path.stat().st_mtime, path.name
+    return start.number, start.started_at.timestamp(), path.name
+
+
+def next_number(folder: Path) -> int:
+    """Return the number of a recording that begins now: more than that of any in the folder or set aside.
+
+    Raises:
+        OSError: If there is no such folder.
+    """
+    newest = 0
+    for path in _with_aside(folder):
+        try:
+            start = read_session(path).start
+        except (RecordingError, FileNotFoundError):
+            continue
+        newest = max(newest, 0 if start is None else start.number)
+    return newest + 1
+
+
+def _with_aside(folder: Path) -> tuple[Path, ...]:
+    aside = folder / FOLDER
+    return (*recording_files(folder), *(recording_files(aside) if aside.is_dir() else ()))

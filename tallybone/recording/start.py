@@ -49,6 +49,7 @@ class SessionStart:
         zones: Where boneyard and open hands lie.
         in_play: Whether the first picture shows a game that goes on, instead of the empty table.
         continues: Name of the recording that this one goes on with; its first records say where that one was left.
+        number: Its place among the recordings of its folder, from 1: what orders them; 0 where nobody has counted.
     """
 
     started_at: datetime
@@ -63,6 +64,7 @@ class SessionStart:
     in_play: bool = False
     continues: str | None = None
     own_set: RecordedSet | None = None
+    number: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a time that could be anywhere."""
@@ -92,6 +94,8 @@ class SessionStart:
             said["in_play"] = "yes"
         if self.continues is not None:
             said["continues"] = self.continues
+        if self.number:
+            said["number"] = str(self.number)
         return said | {_CRC: _checksum(said)}
 
     @classmethod
@@ -127,6 +131,7 @@ class SessionStart:
             in_play=rest.get("in_play") == "yes",
             continues=rest.get("continues"),
             own_set=RecordedSet.parse(rest["own_set"]) if "own_set" in rest else None,
+            number=int(rest.get("number", "0")),
         )
 
 

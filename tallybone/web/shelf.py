@@ -9,7 +9,7 @@ from pathlib import Path
 from tallybone.recorded_game import RecordedGame
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.reader import read_session
-from tallybone.recording.shelf import recording_files
+from tallybone.recording.shelf import age_key, recording_files
 from tallybone.recording.survey import Survey, is_running, survey
 
 MOST_LISTED = 1000
@@ -66,7 +66,7 @@ class Shelf:
                 others.append(str(error).replace(f"{self.folder}/", ""))
         self._surveys = kept
         found = [one for _, one in kept.values()]
-        return sorted(found, key=_began, reverse=True), others
+        return sorted(found, key=_age, reverse=True), others
 
     def path_of(self, name: str) -> Path:
         """Return the recording of this name, which has to be one of those in the folder.
@@ -122,6 +122,6 @@ def _goes_on(before: _Print, now: _Print, one: Opened) -> bool:
     return before == now or (one.is_running and before.inode == now.inode and now.size_bytes >= before.size_bytes)
 
 
-def _began(one: Survey) -> tuple[float, str]:
+def _age(one: Survey) -> tuple[int, float, str]:
     """Return what sorts recordings by age; one that does not say when it began is the oldest."""
-    return (0.0 if one.start is None else one.start.started_at.timestamp(), one.path.name)
+    return (0, 0.0, one.path.name) if one.start is None else age_key(one.path, one.start)
