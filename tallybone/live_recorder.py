@@ -1,4 +1,4 @@
-"""Writes a live game down as it is played; where that fails, the game goes on without it."""
+"""Writes a live game down in a file as it is played; where that fails, the file is whole as far as it goes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Protocol
 
 from engine.phrases import phrase
-from tallybone.recording.errors import RecordingError
 from tallybone.recording.inputs import say_happened, say_input, say_table
 from tallybone.recording.shelf import prune
 from tallybone.recording.writer import SessionWriter
@@ -94,6 +93,11 @@ class FileRecorder:
         self._prune()
 
     @property
+    def name(self) -> str:
+        """What the file is called."""
+        return self._path.name
+
+    @property
     def words(self) -> str:
         """Where it is kept, or that it is not any more."""
         return phrase("recorded in {file}", file=self._path.name) if self._is_open else NOT_RECORDED
@@ -131,19 +135,19 @@ class FileRecorder:
             self._is_open = False
             try:
                 self._writer.close()
-            except RecordingError as error:
+            except OSError as error:
                 self._complain(str(error))
 
     def _write(self, write: Callable[[], None]) -> None:
-        """Write, or say that it cannot be and leave it at that: a game is not stopped for it."""
+        """Write, or say that it cannot be: a game is not stopped for it."""
         if not self._is_open:
             return
         try:
             write()
-        except RecordingError as error:
+        except OSError as error:
             self._is_open = False
             self._complain(f"{error}; the game goes on WITHOUT a recording")
-            with contextlib.suppress(RecordingError):
+            with contextlib.suppress(OSError):
                 self._writer.close()
 
     def _make_room(self) -> None:

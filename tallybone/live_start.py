@@ -14,6 +14,7 @@ from calibration.errors import RefusedError
 from engine import EngineError, Rules, changed_options, profile, with_options
 from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
+from tallybone.lasting_recorder import LastingRecorder
 from tallybone.live_calibration import Used, stored_for, use_of
 from tallybone.live_camera import Camera, Clock, open_filmed
 from tallybone.live_device import DeviceCamera, open_plugged_in
@@ -22,7 +23,7 @@ from tallybone.live_simulated import SIMULATED, open_simulated, simulation_of
 from tallybone.own_tiles import as_recorded, recorded_set
 from tallybone.recording.left import Left, left_in, say_left
 from tallybone.recording.reader import read_session
-from tallybone.recording.shelf import SUFFIX
+from tallybone.recording.shelf import SUFFIX, next_number
 from tallybone.recording.start import Pictures, SessionStart
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay_game import GameWish, match_of
@@ -213,18 +214,26 @@ def _wake(reader: Reader) -> None:
 
 
 def recorder_of(game: Game, room: Room | None, complain: Callable[[str], None], *, t_ns: int) -> Recorder:
-    """Return what keeps a game: a new file in the folder of *room*; None keeps nothing.
-
-    Raises:
-        OSError: If the file cannot be made.
-    """
+    """Return what keeps a game in the folder of *room*, or will as soon as it can; None keeps nothing."""
     if room is None:
         return NoRecorder()
-    room.folder.mkdir(parents=True, exist_ok=True)
-    path = _new_path(room.folder, game.start)
-    writer = SessionWriter(path, game.start)
-    settled = None if game.left is None else say_left(writer, game.left, t_ns)
-    return FileRecorder(path, writer, room, complain, settled=settled)
+
+    def begin(left: Left | None, continues: str | None, at_ns: int) -> FileRecorder:
+        room.folder.mkdir(parents=True, exist_ok=True)
+        path = _new_path(room.folder, game.start)
+        start = replace(game.start, continues=continues, number=next_number(room.folder))
+        writer = SessionWriter(path, start)
+        try:
+            settled = None if left is None else say_left(writer, left, at_ns)
+        except BaseException:
+            writer.abandon()
+            raise
+        return FileRecorder(path, writer, room, complain, settled=settled)
+
+    left = Left(game.start) if game.left is None else replace(game.left, start=game.start)
+    recorder = LastingRecorder(begin, room.folder, left, complain, goes_on=game.left is not None)
+    recorder.open(t_ns)
+    return recorder
 
 
 def _new_path(folder: Path, start: SessionStart) -> Path:

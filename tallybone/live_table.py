@@ -68,11 +68,7 @@ class LiveTable:
         return self._sitting.session
 
     def run(self, shown: Display, typed: Typed, is_stopped: Callable[[], bool]) -> None:
-        """Play until somebody ends it or nothing will ever come; all of it is *shown* at the terminal too.
-
-        Raises:
-            OSError: If it cannot be recorded.
-        """
+        """Play until somebody ends it or nothing will ever come; all of it is *shown* at the terminal too."""
         around = self._around
         display = around.parts.on(around.page.on(shown), first=around.page.pin_words)
         for words in self._about:

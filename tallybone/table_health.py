@@ -103,7 +103,13 @@ class TableHealth:
 
 def _of_recording(words: str) -> tuple[Finding, ...]:
     if words == NOT_RECORDED:
-        return (problem("recording", words, "The game goes on. Make room, then end the match and go on with it."),)
+        return (
+            problem(
+                "recording",
+                words,
+                "The game goes on, and is recorded again, with all its scores, as soon as that can be.",
+            ),
+        )
     return (ok("recording", words),) if words else ()
 
 

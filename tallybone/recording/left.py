@@ -87,13 +87,13 @@ def say_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
     if left.empty is not None:
         number = writer.records
         writer.frame(t_ns, left.empty, name="empty")
-        writer.say(Topic.TABLE, t_ns, {"picture": number, "tiles": [], "places": {}})
+        writer.say(Topic.TABLE, t_ns, {"picture": number, "tiles": [], "places": {}}, is_waited_for=False)
     last = None if left.last is None else writer.records
     if left.last is not None:
         writer.frame(t_ns, left.last, name="last")
     seen = {} if last is None else {"picture": last, "tiles": to_json(left.tiles, TILES)} | aim_line(left.aim)
     for event in left.events:
-        writer.say(Topic.EVENT, t_ns, to_json(event, Event))
+        writer.say(Topic.EVENT, t_ns, to_json(event, Event), is_waited_for=False)
     writer.say(Topic.TABLE, t_ns, seen | {"places": to_json(left.places, Places), _HEAD_ENDS: True})
     return last
 

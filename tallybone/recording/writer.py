@@ -60,7 +60,7 @@ class SessionWriter:
             os.fsync(self._fd)
             _sync_folder(path.parent)
         except BaseException:
-            os.close(self._fd)
+            self.abandon()
             raise
 
     @property
@@ -81,8 +81,14 @@ class SessionWriter:
         """
         self._write(Topic.CAMERA, t_ns, ImageMessage(jpeg, name).encode(t_ns))
 
-    def say(self, topic: Topic, t_ns: int, fact: Mapping[str, object]) -> None:
+    def say(self, topic: Topic, t_ns: int, fact: Mapping[str, object], *, is_waited_for: bool = True) -> None:
         """Write anything but a picture; where the topic asks for it, it is on the disk when this returns.
+
+        Args:
+            topic: What it is about.
+            t_ns: When it was, monotonic, not negative.
+            fact: What is said.
+            is_waited_for: False where more follows before anything is shown: an SD card takes long for each sync.
 
         Raises:
             RecordingError: If it cannot be written.
@@ -91,9 +97,11 @@ class SessionWriter:
         if topic is Topic.CAMERA:
             raise ValueError("pictures are written with frame()")
         self._write(topic, t_ns, json.dumps(fact, allow_nan=False).encode())
-        if topic.is_synced:
+        if topic.is_synced and is_waited_for:
             try:
                 os.fsync(self._fd)
+                if os.fstat(self._fd).st_nlink == 0:  # what is written on goes nowhere
+                    raise OSError(errno.ENOENT, "it was deleted")
             except OSError as error:
                 raise self._failure(error) from error
 
@@ -116,6 +124,14 @@ class SessionWriter:
         finally:
             os.close(self._fd)
             self._fd = -1
+
+    def abandon(self) -> None:
+        """Take the file away again: nothing of worth is in it."""
+        with contextlib.suppress(OSError):
+            os.close(self._fd)
+        self._fd = -1
+        with contextlib.suppress(OSError):
+            self._path.unlink()
 
     def __enter__(self) -> SessionWriter:
         return self
@@ -171,7 +187,8 @@ class SessionWriter:
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._fd, self._end_byte)
-            self._end_byte = os.lseek(self._fd, 0, os.SEEK_END)
+            with contextlib.suppress(OSError):
+                self._end_byte = os.lseek(self._fd, 0, os.SEEK_END)
             raise self._failure(error) from error
         self._end_byte += len(data)
         self._crc = zlib.crc32(data, self._crc)

@@ -1,0 +1,165 @@
+"""A whole match as its table sees it: pictures that say which moment they show, and what people say in between."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import cv2
+import numpy as np
+
+from engine import Adjust, MatchStart, NewHand, Redeal, Scored, Seat, State, Undo, history, profile
+from tallybone.demo_players import answer_of
+from tallybone.live_camera import Shown
+from tallybone.replay_source import Given
+from tallybone.shots import Shot
+from tallybone.sitting import ByHand, Sitting, opened
+from tests.tallybone.truth_eye import PLAYERS_OF, script, views
+from vision.pyramid import Image
+from vision.reading import Tile
+from vision.table_view import Change, ChangeKind, TableView
+from vision.watch import Frame
+
+SECOND = 1_000_000_000
+GAMES = tuple(PLAYERS_OF)
+_MOST_HANDS = 60
+# After so many steps somebody gets points by mistake, and they are taken back.
+_MISTAKE_EVERY, _MISTAKE = 25, -777
+_BITS, _BLOCK_PX = 12, 8
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A match from its first picture to its end.
+
+    Attributes:
+        rules: Name of the game.
+        players: Who plays, by seat.
+        items: What comes in: the number of a look, or what is said.
+        looks: The tiles that lie there, by the number of the look.
+        logged: How many events the log has after each item.
+        state: How it ends where nothing goes wrong.
+    """
+
+    rules: str
+    players: tuple[str, ...]
+    items: tuple[int | ByHand, ...]
+    looks: tuple[tuple[Tile, ...], ...]
+    logged: tuple[int, ...]
+    state: State
+
+    def goes_on_at(self, logged: int) -> int:
+        """Return which item comes next where the log has so many events."""
+        if logged == 0:
+            return 0
+        assert logged in self.logged, f"a log with {logged} events is half of what followed from something"
+        return self.logged.index(logged) + 1
+
+    def shown(self, first: int, t_ns: int, *, is_again: bool) -> Iterator[Shown]:
+        """Yield what comes from an item on, a second apart; *is_again* shows the picture before it once more."""
+        before = [one for one in self.items[:first] if isinstance(one, int)]
+        again = before[-1:] if is_again else []
+        for at, item in enumerate((*again, *self.items[first:])):
+            at_ns = t_ns + at * SECOND
+            if isinstance(item, int):
+                image = picture_of(item)
+                yield Shot(at_ns, str(item), "table", partial(_same, image), partial(jpeg_of, image))
+            else:
+                yield Given(at_ns, "table", partial(_same, item))
+
+
+class Eye:
+    """Says of each picture what lies there, and what has changed since the one before."""
+
+    def __init__(self, looks: tuple[tuple[Tile, ...], ...], known: tuple[Tile, ...] = ()) -> None:
+        """Have seen *known* before."""
+        self._looks, self._known = looks, known
+
+    def look(self, frame: Frame) -> TableView:
+        lying = self._looks[number_in(frame.image)]
+        placed = tuple(Change(ChangeKind.PLACED, tile) for tile in lying if tile not in self._known)
+        removed = tuple(Change(ChangeKind.REMOVED, tile) for tile in self._known if tile not in lying)
+        self._known = lying
+        return TableView(lying, (), removed + placed)
+
+
+def match_of(name: str, seed: int, noise_px: float = 1.5) -> Match:
+    """Play a match to its end without anything going wrong."""
+    rules, players = profile(name), PLAYERS_OF[name]
+    seen = tuple(views(seed, _MOST_HANDS, noise_px, rules, players))
+    looks = tuple(view.tiles for view in seen)
+    eye = Eye(looks)
+    sitting = Sitting(eye.look, opened(rules, players)[0])
+    items: list[int | ByHand] = []
+    logged: list[int] = []
+
+    def feed(item: int | ByHand) -> None:
+        fed = Frame(picture_of(item), 0) if isinstance(item, int) else item
+        sitting.feed(fed, len(items) * SECOND)
+        items.append(item)
+        logged.append(len(sitting.session.state.log) - 1)
+
+    look = 0
+    feed(look)
+    for number, step in enumerate(script(seed, _MOST_HANDS, rules, players)[1]):
+        if number % _MISTAKE_EVERY == _MISTAKE_EVERY - 1:
+            mistake = sitting.session.state.next_seq
+            feed(Adjust(Seat(0), _MISTAKE, "by mistake"))
+            feed(Undo(mistake))
+        if step.is_seen:
+            look += 1
+            feed(look)
+        elif not isinstance(step.event, MatchStart):
+            feed(step.event)
+            if isinstance(step.event, NewHand | Redeal) and looks[look]:
+                look += 1
+                feed(look)
+        while (answer := answer_of(sitting.session, step.state)) is not None:
+            feed(answer)
+    return Match(name, players, tuple(items), looks, tuple(logged), sitting.session.state)
+
+
+def scored(state: State) -> tuple[tuple[int, int], ...]:
+    """Return who has got how many points, in the order in which it was said."""
+    outcomes = (one for told in history(state) for one in told.outcomes)
+    return tuple((one.seat, one.points) for one in outcomes if isinstance(one, Scored) and one.points != _MISTAKE)
+
+
+def scored_on(screen: Path) -> tuple[tuple[int, int], ...]:
+    """Return who was shown to get how many points, in this order."""
+    scores = (line for line in lines_on(screen) if line.get("event") == "scored")
+    return tuple((line["seat"], line["points"]) for line in scores if line["points"] != _MISTAKE)
+
+
+def lines_on(screen: Path) -> list[dict[str, Any]]:
+    """Return what was shown, as lines of JSON; who wrote it may have died in the middle of one."""
+    text = screen.read_bytes() if screen.exists() else b""
+    whole = (line for line in text.splitlines(keepends=True) if line.startswith(b"{") and line.endswith(b"\n"))
+    return [json.loads(line) for line in whole]
+
+
+def picture_of(number: int) -> Image:
+    """Draw a picture that says its number in black and white, which a JPEG keeps."""
+    image = np.full((_BLOCK_PX * 2, _BLOCK_PX * _BITS, 3), 90, np.uint8)
+    for bit in range(_BITS):
+        image[:, bit * _BLOCK_PX : (bit + 1) * _BLOCK_PX] = 230 if number >> bit & 1 else 20
+    return image
+
+
+def number_in(image: Image) -> int:
+    """Return the number that a picture says."""
+    means = image.reshape(image.shape[0], _BITS, _BLOCK_PX, 3).mean(axis=(0, 2, 3))
+    return sum(1 << bit for bit in range(_BITS) if means[bit] > 125)
+
+
+def jpeg_of(image: Image) -> bytes:
+    return bytes(cv2.imencode(".jpg", image)[1].tobytes())
+
+
+def _same(value: _Value) -> _Value:
+    return value

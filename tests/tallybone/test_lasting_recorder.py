@@ -1,0 +1,202 @@
+"""A recording that cannot go on begins anew as soon as it can, and then holds the whole game again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import Adjust, Event, Seat
+from tallybone.choices import TileSet
+from tallybone.live_recorder import Recorder, Room
+from tallybone.live_start import Game, game_that_goes_on, new_game, recorder_of
+from tallybone.recording.left import left_in
+from tallybone.recording.reader import read_session
+from tallybone.resuming import newest_left, state_of
+from tallybone.session import Session
+from tallybone.sitting import Sitting, opened
+from tests.tallybone.crash.game import Eye, jpeg_of, picture_of
+from vision.watch import Frame
+
+SECOND = 1_000_000_000
+BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
+AGAIN = "the game is recorded again, with all its scores"
+
+
+@dataclass(slots=True)
+class Disk:
+    """A disk on which nothing can be done while *problem* is set."""
+
+    problem: int | None = None
+
+    def fail_with(self, patch: pytest.MonkeyPatch, *calls: str) -> None:
+        for name in calls:
+            patch.setattr(os, name, self._faulty(getattr(os, name)))
+
+    def _faulty(self, really: Any) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            if self.problem is not None:
+                raise OSError(self.problem, os.strerror(self.problem))
+            return really(*args, **named)
+
+        return call
+
+
+@dataclass(slots=True)
+class Table:
+    """A game at which a picture comes, and somebody is given points, as often as it is told to."""
+
+    folder: Path
+    game: Game = field(
+        default_factory=lambda: new_game(
+            "bones", (), ("Ann", "Ben"), tile_set=TileSet.AUTO, in_play=False, began=BEGAN, software="tallybone"
+        )
+    )
+    notes: list[str] = field(default_factory=list)
+    t_s: int = 0
+    recorder: Recorder = field(init=False)
+    sitting: Sitting = field(init=False)
+
+    def __post_init__(self) -> None:
+        session, _ = opened(self.game.rules, self.game.start.players)
+        if self.game.left is not None:
+            session = Session.resumed(state_of(self.game.left), self.game.left.places)
+        self.sitting = Sitting(Eye(((),)).look, session)
+        self.recorder = recorder_of(self.game, Room(self.folder, 10**12), self.notes.append, t_ns=0)
+
+    def go_on(self, seconds: int = 1, points: int = 0) -> None:
+        for _ in range(seconds):
+            self.t_s += 1
+            t_ns = self.t_s * SECOND
+            image = picture_of(0)
+            self.recorder.frame(t_ns, jpeg_of(image), None)
+            self.recorder.happened(self.sitting.feed(Frame(image, t_ns), t_ns))
+        if points:
+            event: Event = Adjust(Seat(0), points, "given")
+            self.recorder.came(event, t_ns)
+            self.recorder.happened(self.sitting.feed(event, t_ns))
+
+    def is_whole(self) -> bool:
+        return self.recorder.is_whole
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The totals as the next process would go on with them."""
+        self.recorder.close()
+        game = state_of(newest_left(self.folder)[1]).game
+        assert game is not None
+        return game.totals
+
+    @property
+    def files(self) -> list[str]:
+        return sorted(path.name for path in self.folder.glob("*.mcap"))
+
+
+@pytest.mark.parametrize("problem", [errno.EIO, errno.EROFS, errno.ENOSPC])
+@pytest.mark.parametrize("calls", [("write",), ("fsync",), ("open", "write", "fsync", "ftruncate")])
+def test_a_disk_that_comes_back_has_the_whole_game_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: int, calls: tuple[str, ...]
+) -> None:
+    disk = Disk()
+    disk.fail_with(monkeypatch, *calls)
+    table = Table(tmp_path)
+    table.go_on(2, points=5)
+    disk.problem = problem
+    table.go_on(3, points=10)
+    assert table.recorder.words == "NOT RECORDED any more"
+    assert not table.is_whole()
+    assert len([note for note in table.notes if "WITHOUT a recording" in note]) == 1
+    disk.problem = None
+    table.go_on(6)
+    assert table.notes[-1] == AGAIN
+    assert table.is_whole()
+    table.go_on(1, points=20)
+    assert table.kept == (35, 0)
+    assert len(table.files) == 2, "what was begun in vain is not left behind"
+
+
+def test_what_is_recorded_again_says_how_it_went_on_and_has_its_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk()
+    disk.fail_with(monkeypatch, "write")
+    table = Table(tmp_path)
+    table.go_on(1, points=5)
+    disk.problem = errno.EIO
+    table.go_on(1)
+    disk.problem = None
+    table.go_on(6)
+    path, left = newest_left(tmp_path) if table.kept else (None, None)
+    assert path is not None
+    assert left is not None
+    assert left.start.continues == "2026-11-21T12-00-00-ann-ben.mcap" != path.name
+    assert left.empty == left.last == jpeg_of(picture_of(0))
+    assert state_of(left).log == table.sitting.session.state.log
+
+
+def test_a_game_begins_on_a_disk_that_takes_nothing_and_is_recorded_once_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(errno.EROFS)
+    disk.fail_with(monkeypatch, "open")
+    table = Table(tmp_path)
+    table.go_on(3, points=5)
+    assert "Read-only file system; the game goes on WITHOUT a recording" in table.notes[0]
+    assert table.recorder.words == "NOT RECORDED any more"
+    disk.problem = None
+    table.go_on(6, points=10)
+    assert table.notes[1:] == [AGAIN]
+    assert table.kept == (15, 0)
+
+
+def test_a_folder_that_is_removed_is_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "sessions"
+    table = Table(folder)
+    table.go_on(6, points=5)
+    shutil.rmtree(folder)
+    table.go_on(1, points=10)
+    assert "it was deleted" in table.notes[0]
+    assert table.notes[-1] == AGAIN, "it is said at once, before anything that was kept in vain is shown"
+    table.go_on(1, points=20)
+    assert table.kept == (35, 0)
+
+
+def test_with_hardly_any_room_no_recording_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk()
+    disk.fail_with(monkeypatch, "write")
+    table = Table(tmp_path)
+    disk.problem = errno.ENOSPC
+    table.go_on(1)
+    disk.problem = None
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 10**6))
+        table.go_on(20)
+        assert len(table.files) == 1
+    table.go_on(6)
+    assert len(table.files) == 2
+
+
+def test_a_match_that_goes_on_and_whose_disk_fails_goes_on_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Table(tmp_path)
+    first.go_on(2, points=5)
+    first.recorder.close()
+    disk = Disk()
+    disk.fail_with(monkeypatch, "write")
+    second = Table(tmp_path, game_that_goes_on(None, tmp_path, began=BEGAN, software="tallybone"))
+    second.go_on(6, points=10)
+    disk.problem = errno.EIO
+    second.go_on(1, points=20)
+    disk.problem = None
+    second.go_on(6)
+    assert second.kept == (35, 0)
+    third = newest_left(tmp_path)[0]
+    continued = [left_in(read_session(tmp_path / name)).start.continues for name in second.files]
+    assert sorted(one for one in continued if one is not None) == sorted(set(second.files) - {third.name})

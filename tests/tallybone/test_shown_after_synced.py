@@ -1,0 +1,108 @@
+"""What has been scored is on the disk before anybody is shown it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from engine import Adjust, Event, Seat, Undo
+from tallybone.choices import TileSet
+from tallybone.live_game import LiveGame, Now
+from tallybone.live_recorder import Room
+from tallybone.live_start import new_game, recorder_of
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.topics import Topic
+from tallybone.replay_source import Given
+from tallybone.session import Session
+from tallybone.sitting import Happened, Sitting, opened
+from tests.tallybone.crash.game import Eye
+
+BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class Screen:
+    """A display that writes down how many events of the log it was shown, among what became of the file."""
+
+    def __init__(self, trace: list[tuple[str, int]]) -> None:
+        self.trace = trace
+
+    def happened(self, happened: Happened) -> None:
+        self.trace.append(("shown", len(happened.session.state.log) - 1))
+
+    def goes_on(self, session: Session) -> None:
+        self.trace.append(("shown", len(session.state.log) - 1))
+
+    def show(self, now: Now) -> None:
+        self.trace.append(("shown", len(now.session.state.log) - 1))
+
+    def note(self, words: str) -> None:
+        pass
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        pass
+
+
+class Said:
+    """A camera beside which somebody says one thing after the other."""
+
+    problem: str | None = None
+
+    def __init__(self, *events: Event) -> None:
+        self._events, self._t_ns = deque(events), 0
+
+    @property
+    def is_over(self) -> bool:
+        return not self._events
+
+    def take(self) -> Given | None:
+        if not self._events:
+            return None
+        event = self._events.popleft()
+        self._t_ns += 1_000_000_000
+        return Given(self._t_ns, "table", lambda: event)
+
+    def now_ns(self) -> int:
+        return self._t_ns
+
+    def close(self) -> None:
+        pass
+
+
+def told_in(folder: Path) -> int:
+    """How many events are followed by how the table lies then, so that they are gone on with."""
+    (path,) = folder.glob("*.mcap")
+    events = told = 0
+    for one in read_session(path):
+        if isinstance(one, Recorded):
+            events += one.topic is Topic.EVENT
+            told = events if one.topic is Topic.TABLE else told
+    return told
+
+
+def test_every_event_is_on_the_disk_before_it_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace: list[tuple[str, int]] = []
+    really = os.fsync
+
+    def traced(number: int) -> None:
+        really(number)
+        trace.append(("synced", told_in(tmp_path)))
+
+    game = new_game("bones", (), ("Ann", "Ben"), tile_set=TileSet.AUTO, in_play=False, began=BEGAN, software="")
+    recorder = recorder_of(game, Room(tmp_path, 10**12), lambda _: None, t_ns=0)
+    monkeypatch.setattr(os, "fsync", traced)
+    session, _ = opened(game.rules, game.start.players)
+    camera = Said(*(Adjust(Seat(0), points, "given") for points in (5, 10, 15)), Undo(session.state.next_seq))
+    live = LiveGame(camera, Sitting(Eye(()).look, session), recorder, Screen(trace), clock=lambda: 0, most_per_s=10)
+    live.run(lambda _: True, lambda: False)
+    recorder.close()
+    on_disk = 0
+    for what, events in trace:
+        if what == "synced":
+            on_disk = events
+        else:
+            assert events <= on_disk, "it was shown before it was sure to be kept"
+    assert [events for what, events in trace if what == "shown"][-1] == 4
