@@ -18,6 +18,7 @@ from calibration.lens import Lens
 from calibration.table import Table
 from calibration.tile_set import TileSet
 from calibration.zones import TableZones
+from tallybone.durable import write_durably
 from tallybone.json_values import JsonValueError, from_json, to_json
 
 VERSION = 1
@@ -134,14 +135,7 @@ def save_calibration(calibration: Calibration, path: Path) -> None:
     Raises:
         OSError: If it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written = path.with_name(path.name + ".new")
-    with written.open("w", encoding="utf-8") as file:
-        file.write(format_calibration(calibration))
-        file.flush()
-        os.fsync(file.fileno())
-    _keep(path)
-    written.replace(path)
+    write_durably(path, format_calibration(calibration), before=lambda: _keep(path))
 
 
 def earlier_path(path: Path, number: int) -> Path:
@@ -171,13 +165,20 @@ def restore_calibration(path: Path, number: int) -> Calibration:
 
 def _keep(path: Path) -> None:
     """Give what is there one number more each; the file itself stays until it is replaced."""
+    if not path.exists():
+        return
+    copied = path.with_name(path.name + ".old")
+    try:
+        # With its time: that says how old it is. First of all, because then there may be no room.
+        shutil.copy2(path, copied)
+    except OSError:
+        copied.unlink(missing_ok=True)
+        raise
     for number in range(KEPT, 1, -1):
         before = earlier_path(path, number - 1)
         if before.exists():
             before.replace(earlier_path(path, number))
-    if path.exists():
-        # With its time: that says how old it is.
-        shutil.copy2(path, earlier_path(path, 1))
+    copied.replace(earlier_path(path, 1))
 
 
 def _checksum(said: Any) -> str:  # JSON

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tallybone.choices import TileSet
+from tallybone.durable import write_durably
 from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.texts import LANGUAGES
 
@@ -77,13 +77,7 @@ def save_house(house: House, path: Path) -> None:
     Raises:
         OSError: If it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written = path.with_name(path.name + ".new")
-    with written.open("w", encoding="utf-8") as file:
-        json.dump(to_json(house, House), file, ensure_ascii=False, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    written.replace(path)
+    write_durably(path, json.dumps(to_json(house, House), ensure_ascii=False, indent=1))
 
 
 class HouseKept:

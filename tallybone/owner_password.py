@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
+from tallybone.durable import write_durably
 from tallybone.json_values import JsonValueError, from_json, to_json
 
 NAME = "owner.json"
@@ -50,14 +50,7 @@ def set_password(password: str, path: Path) -> None:
         raise PasswordError(f"a password has {LEAST_CHARACTERS} to {MOST_CHARACTERS} characters, not {len(password)}")
     salt = secrets.token_bytes(16)
     kept = _Hash(salt.hex(), _scrypt(password, salt, _N, _R, _P).hex())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    written = path.with_name(path.name + ".new")
-    written.unlink(missing_ok=True)
-    with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        json.dump(to_json(kept, _Hash), file)
-        file.flush()
-        os.fsync(file.fileno())
-    written.replace(path)
+    write_durably(path, json.dumps(to_json(kept, _Hash)), mode=0o600)
 
 
 def has_password(path: Path) -> bool:

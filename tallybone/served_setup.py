@@ -15,6 +15,7 @@ from fastapi import APIRouter
 from calibration.errors import CalibrationError
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
+from tallybone.backup.kept import finish_at_start
 from tallybone.calibration_file import load_calibration
 from tallybone.doctor.machine_files import room_in
 from tallybone.house import NAME as HOUSE_NAME
@@ -64,6 +65,7 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
     hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if wishes.has_panel else at_table.hardware
     source = wishes.camera or at_table.camera or USUAL_CAMERA
     recordings = default_folder(world.environment, world.home)
+    unrestored = _finish_restore(recordings.parent)
     house = HouseKept(recordings.parent / HOUSE_NAME)
     classifier, problem = _classifier(source, wishes, world)
     with ExitStack() as stack:
@@ -94,7 +96,17 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
             more=partial(_routes, had),
         )
         stack.callback(page.close)
-        yield ServedTable(_setup(wishes, had, page), house.problem or problem)
+        yield ServedTable(_setup(wishes, had, page), unrestored or house.problem or problem)
+
+
+def _finish_restore(state: Path) -> str | None:
+    """Finish or undo a restore that was cut off; return why that cannot be."""
+    try:
+        if finish_at_start(state):
+            log.info("a restore that was cut off is finished or undone state=%s", state)
+    except OSError as error:
+        return f"A restore was cut off and cannot be finished: {error}"
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

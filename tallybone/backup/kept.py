@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tallybone.backup.archive import BackupError, Entry, Tick, members
+from tallybone.durable import sync_folder
 from tallybone.recording.shelf import SUFFIX
 from tallybone.recording.survey import is_running
 
@@ -82,12 +83,26 @@ def restore(archive: BinaryIO, state: Path, *, tick: Tick) -> tuple[int, Path | 
     unpacking.mkdir()
     try:
         count = _unpack(archive, unpacking, tick)
+        for folder in (unpacking, *(path for path in unpacking.rglob("*") if path.is_dir())):
+            sync_folder(folder)
     except BaseException:
         shutil.rmtree(unpacking, ignore_errors=True)
         raise
     unpacking.rename(state / _RESTORING)
-    _sync(state)
+    sync_folder(state)
     return count, finish(state)
+
+
+def finish_at_start(state: Path) -> bool:
+    """Finish or undo a restore that was cut off, when nobody else is at it; return whether there was one.
+
+    Raises:
+        OSError: If something cannot be moved.
+    """
+    was_cut_off = any((state / name).is_dir() for name in (_UNPACKING, _RESTORING, _PLACING))
+    shutil.rmtree(state / _UNPACKING, ignore_errors=True)  # it was not compared with its checksums yet
+    finish(state)
+    return was_cut_off
 
 
 def finish(state: Path) -> Path | None:
@@ -103,9 +118,9 @@ def finish(state: Path) -> Path | None:
         for path in sorted(state.iterdir()):
             if is_kept(path.name):
                 _move(path, before)
-        _sync(before)
+        sync_folder(before)
         restoring.rename(placing)
-        _sync(state)
+        sync_folder(state)
     if not placing.is_dir():
         return None
     for path in sorted((placing / "state").glob("*")):
@@ -133,7 +148,7 @@ def _tidied(state: Path, placing: Path) -> Path | None:
     if any((placing / "before").glob("*")):
         number = next(n for n in range(1, 1_000_000) if not (state / f"{_BEFORE}{n}").exists())
         kept = (placing / "before").rename(state / f"{_BEFORE}{number}")
-    _sync(state)
+    sync_folder(state)
     shutil.rmtree(placing)
     return kept
 
@@ -164,12 +179,3 @@ def _unpack(archive: BinaryIO, folder: Path, tick: Tick) -> int:
         os.utime(path, (member.mtime_s, member.mtime_s))
         count += 1
     return count
-
-
-def _sync(folder: Path) -> None:
-    """Have what was renamed in a folder on the disk."""
-    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

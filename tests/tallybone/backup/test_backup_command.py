@@ -204,7 +204,8 @@ def test_a_restore_that_is_cut_off_anywhere_is_finished_the_next_time(
         finally:
             monkeypatch.setattr(Path, "rename", rename)
         if cut_at > 1:  # before the first, nothing has been touched
-            kept.finish(other.place.state)
+            assert kept.finish_at_start(other.place.state)
+            assert not kept.finish_at_start(other.place.state)
             after = contents(other.place.state)
             assert of_table(after) == contents(table.place.state)
             assert sum(content == b"own" for content in after.values()) == 3
@@ -227,3 +228,12 @@ def test_what_was_written_after_a_cut_is_kept_too(
     after = contents(other.place.state)
     assert of_table(after) == contents(table.place.state)
     assert after["before-restore-1/sessions.2/own.mcap"] == b"own"
+
+
+def test_a_table_that_starts_undoes_a_restore_that_was_cut_off_while_it_unpacked(table: Table, tmp_path: Path) -> None:
+    before = contents(table.place.state)
+    (table.place.state / ".unpacking" / "state").mkdir(parents=True)
+    (table.place.state / ".unpacking" / "state" / "house.json").write_text("half")
+    assert kept.finish_at_start(table.place.state)
+    assert contents(table.place.state) == before
+    assert not kept.finish_at_start(tmp_path / "absent")

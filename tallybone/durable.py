@@ -1,0 +1,55 @@
+"""Small files that the program keeps: after a power cut there is the file as it was, or the new one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+
+def _nothing() -> None:
+    pass
+
+
+def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[[], None] = _nothing) -> None:
+    """Write a file; when this returns, it and its name are on the disk.
+
+    Args:
+        path: The file; its folder is made if it is not there.
+        text: What is to be in it.
+        mode: Who may read it.
+        before: Is called once the new one is written, and the old one is still there.
+
+    Raises:
+        OSError: If it cannot be written; then the file is as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    written = path.with_name(path.name + ".new")
+    written.unlink(missing_ok=True)
+    try:
+        number = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        before()
+        written.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            written.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk.
+
+    Raises:
+        OSError: If that cannot be.
+    """
+    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
