@@ -1,0 +1,114 @@
+"""One life of a process that follows a match, from where the last one died to where it dies itself."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+from unittest.mock import patch
+
+from rich.console import Console
+
+from hardware.config.config import HardwareConfig
+from tallybone.choices import TileSet
+from tallybone.live_camera import PacedCamera
+from tallybone.live_display import JsonDisplay
+from tallybone.live_parts import open_parts
+from tallybone.live_recorder import Room
+from tallybone.live_start import Game, game_that_goes_on, new_game
+from tallybone.live_table import Around, LiveTable
+from tallybone.recording.errors import RecordingError
+from tallybone.resuming import session_of
+from tallybone.session import Said
+from tallybone.sitting import Sitting, opened
+from tallybone.web.opening import NoPage
+from tests.tallybone.crash.disk import Disk
+from tests.tallybone.crash.game import Eye, Match
+from tests.tallybone.web.served import Blind
+from vision.reader import Reader
+
+_YEAR_S = 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a process lives.
+
+    Attributes:
+        folder: Where recordings are.
+        keep_bytes: What they may take.
+        shown: The file that stands for the screen.
+        disk: Kills it; None where somebody else does, or nobody.
+        seed: Of what else is left to chance: its clocks, and what lies on the table when it is started.
+    """
+
+    folder: Path
+    keep_bytes: int
+    shown: Path
+    disk: Disk | None
+    seed: int
+
+
+def live(match: Match, plan: Plan) -> None:
+    """Follow the match to its end, in this process, as `tallybone play --resume` does."""
+    chance = random.Random(plan.seed)
+    # The clock on the wall is wrong by years until the network says better; the other begins anew with each start.
+    began = datetime.fromtimestamp(1_800_000_000 + chance.randint(-30, 30) * _YEAR_S, UTC)
+    t_ns = chance.randint(0, 10**15)
+    game = _game(match, plan.folder, began)
+    logged = 0 if game.left is None else len(game.left.events)
+    items = match.shown(match.goes_on_at(logged), t_ns, is_again=chance.random() < 0.5)
+    clock = partial(int, t_ns)
+    around = Around(
+        camera=PacedCamera(items, clock, speed=0),
+        parts=open_parts(HardwareConfig(), seats=len(match.players), clock=clock, has_panel=False),
+        page=NoPage(),
+        clock=clock,
+        reader=Blind(),
+        room=Room(plan.folder, plan.keep_bytes),
+        most_per_s=10.0,
+    )
+    with plan.shown.open("w", encoding="utf-8") as out, patch("tallybone.live_table.sitting_of", _sitting_with(match)):
+        if plan.disk is not None:
+            plan.disk.put_between()
+        table = LiveTable(game, around)
+        table.run(JsonDisplay(out, Console(file=out, stderr=True)), _NobodyTypes(), lambda: False)
+
+
+def die_some_day(match: Match, plan: Plan) -> NoReturn:
+    """Live, in a process of its own."""
+    code = 1
+    try:
+        live(match, plan)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _game(match: Match, folder: Path, began: datetime) -> Game:
+    try:
+        return game_that_goes_on(None, folder, began=began, software="tallybone")
+    except (RecordingError, FileNotFoundError):
+        return new_game(
+            match.rules, (), match.players, tile_set=TileSet.AUTO, in_play=False, began=began, software="tallybone"
+        )
+
+
+def _sitting_with(match: Match) -> Callable[..., tuple[Sitting, tuple[Said, ...]]]:
+    def sitting_of(game: Game, reader: Reader, *, t_ns: int) -> tuple[Sitting, tuple[Said, ...]]:
+        if game.left is not None:
+            return Sitting(Eye(match.looks, game.left.tiles).look, session_of(game.left, t_ns=t_ns)), ()
+        session, said = opened(game.rules, game.start.players)
+        return Sitting(Eye(match.looks).look, session), said
+
+    return sitting_of
+
+
+class _NobodyTypes:
+    def pressed(self, wait_s: float) -> str:
+        return ""
