@@ -16,7 +16,7 @@ from tallybone.web.app import make_app
 from tallybone.web.hub import Acted, Hub, Outcome, Wanted
 from tallybone.web.meant import Refused, meant_by
 from tallybone.web.pictures import Pictures
-from tallybone.web.serving import Serving, listen_on, url_of
+from tallybone.web.serving import Address, Serving, listen_on
 from tallybone.web.shown import LookedOver, ShownOnPage
 from tallybone.web.story import Story
 from tallybone.web.taking_back import events_back
@@ -57,7 +57,7 @@ class LivePage:
             OSError: If it cannot be served there.
         """
         listening, self._says_pin = listen_on(where), says_pin
-        self.url, self.pin = url_of(listening), pin or new_pin()
+        self._address, self.pin = Address.of(listening), pin or new_pin()
         self._hub, self._story = hub or Hub(clock), Story()
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
         app = make_app(self._hub, self._access, Pictures(clock), more=more(self._access), language=language)
@@ -70,9 +70,16 @@ class LivePage:
         self._hub.begin_anew()
 
     @property
+    def url(self) -> str:
+        """Where it is at this moment."""
+        return self._address.url
+
+    @property
     def words(self) -> str:
-        """Where it is, and its PIN if that may be said."""
-        return f"page {self.url}  {self.pin_words}" if self._says_pin else f"page {self.url}"
+        """Where it is, whether a network is there, and its PIN if that may be said."""
+        network = ("(no network yet)",) if self._address.is_alone else ()
+        pin = (self.pin_words,) if self._says_pin else ()
+        return "  ".join((f"page {self.url}", *network, *pin))
 
     @property
     def pin_words(self) -> str:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response, WebSocket
+from fastapi import APIRouter, HTTPException, Query, Request, Response, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel
 
 from engine.phrases import phrase
@@ -96,11 +96,13 @@ class _Viewers:
         self._count += 1
         sending = asyncio.create_task(self._send(socket, lang))
         try:
-            await _listen(socket, asyncio.get_running_loop().time)
+            with suppress(WebSocketDisconnect):
+                await _listen(socket, asyncio.get_running_loop().time)
         finally:
             self._count -= 1
             sending.cancel()
-            with suppress(asyncio.CancelledError, RuntimeError, OSError):
+            # Who leaves while something is sent to him is no error that a log should keep.
+            with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):
                 await sending
 
     async def _send(self, socket: WebSocket, language: str) -> None:

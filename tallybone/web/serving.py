@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 import threading
+from dataclasses import dataclass
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -58,12 +59,34 @@ def parse_address(where: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def url_of(listening: socket.socket) -> str:
-    """Return what to type into a browser of the same network."""
-    host, port = listening.getsockname()[:2]
-    if host in ("::", "0.0.0.0"):
-        host = _own_address()
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a page is served: this machine may get another address meanwhile, as where the network comes up late.
+
+    Attributes:
+        host: An address of this machine, or "" for all that it has.
+        port: From 1 to 65535.
+    """
+
+    host: str
+    port: int
+
+    @classmethod
+    def of(cls, listening: socket.socket) -> Address:
+        """Return where a socket listens."""
+        host, port = listening.getsockname()[:2]
+        return cls("" if host in ("::", "0.0.0.0") else host, port)
+
+    @property
+    def url(self) -> str:
+        """What to type into a browser of the same network, at this moment."""
+        host = self.host or own_address() or "127.0.0.1"
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is for a network, but there is none at this moment."""
+        return not self.host and own_address() is None
 
 
 class Serving:
@@ -109,12 +132,12 @@ class Serving:
                 await publishing
 
 
-def _own_address() -> str:
-    """Return the address under which the network knows this machine; that of the machine itself without a network."""
+def own_address() -> str | None:
+    """Return the address under which the network knows this machine; None without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
             asking.connect(("192.0.2.1", 9))  # nothing is sent: this only asks which way it would go
         except OSError:
-            return "127.0.0.1"
+            return None
         address: str = asking.getsockname()[0]
         return address

@@ -24,7 +24,7 @@ from tallybone.web.app import make_app
 from tallybone.web.guard import MOST_BODY
 from tallybone.web.hub import Hub, Wanted
 from tallybone.web.pictures import Pictures
-from tallybone.web.serving import Serving, listen_on, url_of
+from tallybone.web.serving import Address, Serving, listen_on
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.test_page_served import closed_with, do, told, viewer
 from tests.tallybone.web.true_table import PIN, TrueTable
@@ -331,7 +331,7 @@ def test_nothing_outside_its_folder_is_served(tmp_path: Path) -> None:
     hub = Hub(time.monotonic_ns)
     access = Access(PIN, b"k" * 32, time.monotonic_ns)
     listening = listen_on("127.0.0.1:0")
-    url = url_of(listening)
+    url = Address.of(listening).url
     serving = Serving(make_app(hub, access, Pictures(time.monotonic_ns), static=static), listening, hub)
     try:
         assert httpx.get(f"{url}/").text == "<!doctype html>the page"

@@ -1,0 +1,126 @@
+"""Where a page is: it is served without a network too, and says where it is once there is one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import httpx
+import pytest
+from fastapi import WebSocketDisconnect
+
+from tallybone.web import serving
+from tallybone.web.hub import Hub
+from tallybone.web.live_page import LivePage
+from tallybone.web.looking import _Viewers
+from tallybone.web.serving import Address
+
+TALLYBONE = str(Path(sys.executable).with_name("tallybone"))
+IN_A_NAMESPACE = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root, and unshare of util-linux"
+)
+# The folder of the state stays as it is, all else is read-only.
+READ_ONLY = """
+mount --make-rprivate / && mount --bind "$0" "$0" && mount -o remount,bind,ro / || exit 9
+touch "$0/../probe" 2>/dev/null && exit 8
+exec "$@"
+"""
+
+
+def test_the_address_follows_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[str | None] = [None]
+    monkeypatch.setattr(serving, "own_address", lambda: found[0])
+    page = LivePage("127.0.0.1:0", time.monotonic_ns, pin="123456")
+    page.close()
+    assert "no network" not in page.words, "it was told where to be"
+    everywhere = Address("", 8080)
+    assert (everywhere.url, everywhere.is_alone) == ("http://127.0.0.1:8080", True)
+    found[0] = "192.168.1.7"
+    assert (everywhere.url, everywhere.is_alone) == ("http://192.168.1.7:8080", False)
+    found[0] = "fd00::7"
+    assert everywhere.url == "http://[fd00::7]:8080"
+
+
+def test_a_socket_for_all_addresses_is_told_from_one_for_one() -> None:
+    with serving.listen_on("0") as everywhere, serving.listen_on("127.0.0.1:0") as here:
+        assert Address.of(everywhere) == Address("", everywhere.getsockname()[1])
+        assert Address.of(here) == Address("127.0.0.1", here.getsockname()[1])
+
+
+@pytest.mark.parametrize("error", [WebSocketDisconnect(1006), OSError("gone"), RuntimeError("closed")])
+def test_a_viewer_who_leaves_while_he_is_sent_something_is_no_error(error: Exception) -> None:
+    left = asyncio.Event()
+
+    class Leaving:
+        async def accept(self) -> None:
+            pass
+
+        async def send_text(self, text: str) -> None:
+            left.set()
+            raise error
+
+        async def receive(self) -> dict[str, Any]:
+            await left.wait()
+            return {"type": "websocket.disconnect"}
+
+    async def after(version: int) -> SimpleNamespace:
+        return SimpleNamespace(version=version + 1, message=lambda language: "{}")
+
+    hub = cast(Hub, SimpleNamespace(after=after))
+    asyncio.run(_Viewers(hub).watch(cast(Any, Leaving())))
+    assert left.is_set()
+
+
+@IN_A_NAMESPACE
+@pytest.mark.slow
+def test_a_table_without_any_network_is_served_and_says_so(tmp_path: Path) -> None:
+    command = ["unshare", "-n", TALLYBONE, "serve", "--camera", "none"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(tmp_path)) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("     page http://127.0.0.1:8080  (no network yet)")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+
+@IN_A_NAMESPACE
+@pytest.mark.slow
+def test_everything_but_the_state_may_be_read_only(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    served = [TALLYBONE, "serve", "--camera", "none", "--at", "127.0.0.1:0"]
+    command = ["unshare", "-m", "sh", "-c", READ_ONLY, str(state), *served]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(state)) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert "page http" in line, process.wait(30)
+        with httpx.Client(base_url=f"{line.split()[1]}/api/v1", timeout=120) as client:
+            assert client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).status_code == 204
+            client.post("/login", json={"pin": line.split()[-1]})
+            action = {"type": "points", "seat": 0, "points": 5, "why": "given"}
+            assert client.post("/actions", json={"action": action}).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    found = {path.relative_to(state).as_posix() for path in state.rglob("*") if path.is_file()}
+    assert "tallybone/house.json" in found
+    assert sum(name.endswith(".mcap") for name in found) == 1
+    assert not (tmp_path / "probe").exists()
+
+
+def _environment(state: Path) -> dict[str, str]:
+    return {"XDG_STATE_HOME": str(state), "HOME": "/nonexistent", "PATH": os.environ["PATH"]}
+
+
+def test_a_port_that_is_taken_is_said_with_the_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"page at 127.0.0.1:{port}: Address already in use"):
+            serving.listen_on(f"127.0.0.1:{port}")
