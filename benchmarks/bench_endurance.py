@@ -1,0 +1,265 @@
+"""Whether a table that is always on stays as it is: a day and a night of matches, compressed.
+
+    python benchmarks/bench_endurance.py [--hours 24] [--json FILE]
+
+One process is the table: `tallybone serve` with its page, recordings that make way, a score display (emulated behind a
+pty) and systemd's watchdog. Its clock goes on by a tenth of a second, a picture, each time its loop goes round. Another
+process is the people: they begin matches, score, end them and go on with them, while viewers come and go. The eye sees
+an empty table, so that what reads tiles is not part of this. Every ten minutes memory, handles and threads are noted.
+Exit code 1 if any of them grows between the second and the last quarter, or systemd would have started it anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, nullcontext, suppress
+from dataclasses import asdict, dataclass, field
+from io import StringIO
+from pathlib import Path
+from statistics import median
+from typing import cast
+
+import httpx
+import numpy as np
+from websockets.exceptions import WebSocketException
+from websockets.sync.client import connect
+
+from hardware.camera.device import CameraMode, CameraState, Clock, Picture
+from hardware.display.emulation.pty_port import PtyPort
+from hardware.display.emulation.serlcd import EmulatedSerLcd
+from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.told_to_end import Told
+from tests.tallybone.web.served import Blind
+
+_PIN = "246813"
+_NS_PER_S = 1_000_000_000
+_TURN_NS = _NS_PER_S // 10
+_NOTED_EVERY_NS = 600 * _NS_PER_S
+_WATCHDOG_S = 30
+_KEEP_BYTES = 20_000_000
+# More than this between the second quarter and the last is growth.
+_MOST_MB, _MOST_HANDLES, _MOST_THREADS = 4.0, 2, 1
+_MODE = CameraMode(128, 72, 10.0, "MJPG")
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What the table took at a moment; memory is what is resident."""
+
+    hour: float
+    memory_mb: float
+    handles: int
+    threads: int
+
+
+@dataclass(slots=True)
+class Day:
+    """The table's clock, and what is noted by it."""
+
+    hours: float
+    turns: int = 0
+    noted: list[Noted] = field(default_factory=list)
+    page: StringIO = field(default_factory=StringIO)
+    people: subprocess.Popen[str] | None = None
+    fed_ns: int | None = None
+    longest_ns: int = 0
+
+    def clock(self) -> int:
+        """Say the time: it goes on only where the table's loop does."""
+        return self.turns * _TURN_NS
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the day is over; the table asks at each turn."""
+        self.turns += 1
+        if self.people is None and "page http" in self.page.getvalue():
+            self._let_people_in()
+        if self.clock() >= len(self.noted) * _NOTED_EVERY_NS:
+            self.noted.append(_note(self.clock()))
+            if sys.stderr.isatty() or len(self.noted) % 6 == 1:
+                print(f"  {self.noted[-1]}", flush=True)
+        return self.clock() >= self.hours * 3600 * _NS_PER_S
+
+    def _let_people_in(self) -> None:
+        url = self.page.getvalue().partition("page ")[2].split()[0]
+        self.people = subprocess.Popen([sys.executable, __file__, "--people", url], stdout=subprocess.PIPE, text=True)
+
+    def was_fed(self) -> None:
+        """Note that systemd heard of the table."""
+        if self.fed_ns is not None:
+            self.longest_ns = max(self.longest_ns, self.clock() - self.fed_ns)
+        self.fed_ns = self.clock()
+
+
+class TurningCamera:
+    """A camera that sees an empty table, once a turn."""
+
+    state = CameraState(None, _MODE)
+
+    def __init__(self, clock: Clock) -> None:
+        """Stamp pictures with *clock*."""
+        self._clock, self._last_ns = clock, -1
+        self._image = np.full((_MODE.height_px, _MODE.width_px, 3), 90, np.uint8)
+
+    def take(self) -> Picture | None:
+        """Return a picture, if the clock has gone on."""
+        now_ns = self._clock()
+        if now_ns <= self._last_ns:
+            return None
+        self._last_ns = now_ns
+        return Picture(now_ns, self._image, self._image[:, :, 0])
+
+    def hold_light(self) -> None:
+        """Do nothing."""
+
+    def free_light(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def main(said: Sequence[str] | None = None) -> int:
+    """Let a day pass, and say what it took."""
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--hours", type=float, default=24.0)
+    asked.add_argument("--json", type=Path, help="where all that was noted goes")
+    asked.add_argument("--people", help=argparse.SUPPRESS)
+    wished = asked.parse_args(said)
+    if wished.people is not None:
+        _be_people(wished.people)
+        return 0
+    day, began_s = Day(wished.hours), time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        code = _pass(day, Path(folder))
+    if wished.json is not None:
+        wished.json.write_text(json.dumps([asdict(one) for one in day.noted], indent=1))
+    print(f"{day.clock() / 3600 / _NS_PER_S:.1f} h in {time.monotonic() - began_s:.0f} s, exit code {code}")
+    problems = list(_grown(day.noted))
+    if day.longest_ns > _WATCHDOG_S * _NS_PER_S or day.fed_ns is None:
+        problems.append("systemd would have started it anew")
+    print(f"longest time between two signs of life: {day.longest_ns / _NS_PER_S:.1f} s of {_WATCHDOG_S}")
+    for problem in problems or ["nothing grows, no false restart"]:
+        print(problem)
+    return 1 if problems or code else 0
+
+
+def _pass(day: Day, folder: Path) -> int:
+    """Be the table until the day is over; return its exit code."""
+    display = PtyPort(EmulatedSerLcd(16, 2, baud=9600), folder / "display")
+    display.plug()
+    config = folder / "table.toml"
+    config.write_text(f'[[hardware.displays]]\ndriver = "serlcd-16x2"\nurl = "{folder / "display"}"\n')
+    address = folder / "systemd"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(address))
+        listening = threading.Thread(target=_listen, args=(systemd, day), daemon=True)
+        listening.start()
+        environment = {
+            "XDG_STATE_HOME": str(folder),
+            "NOTIFY_SOCKET": str(address),
+            "WATCHDOG_USEC": str(_WATCHDOG_S * 1_000_000),
+        }
+        world = World(
+            clock=day.clock,
+            out=day.page,
+            err=sys.stderr,
+            environment=environment,
+            home=folder,
+            load=lambda max_pips: Blind(),
+            open_device=lambda source, clock: TurningCamera(clock),
+            pin=_PIN,
+            told=lambda: nullcontext(cast(Told, day)),
+        )
+        wishes = ServeWishes(at="127.0.0.1:0", camera="usb:0", config=config, keep_bytes=_KEEP_BYTES)
+        try:
+            return serve(wishes, world)
+        finally:
+            if day.people is not None:
+                day.people.terminate()
+                counted, _ = day.people.communicate()
+                print(counted.strip().splitlines()[-1] if counted.strip() else "nobody came")
+            display.close()
+
+
+def _listen(systemd: socket.socket, day: Day) -> None:
+    """Be systemd."""
+    while True:
+        if b"WATCHDOG=1" in systemd.recv(4096):
+            day.was_fed()
+
+
+def _note(t_ns: int) -> Noted:
+    status = Path("/proc/self/status").read_text()
+    memory_kb = int(status.partition("VmRSS:")[2].split()[0])
+    handles = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    return Noted(round(t_ns / 3600 / _NS_PER_S, 2), round(memory_kb / 1024, 1), handles, threading.active_count())
+
+
+def _grown(noted: Sequence[Noted]) -> list[str]:
+    """Return what has grown between the second quarter and the last, in words."""
+    quarter = len(noted) // 4
+    if quarter < 1:
+        return ["too short to tell what grows"]
+    before, after = noted[quarter : 2 * quarter], noted[-quarter:]
+    found = []
+    for name, most in (("memory_mb", _MOST_MB), ("handles", _MOST_HANDLES), ("threads", _MOST_THREADS)):
+        was, now = (median(getattr(one, name) for one in part) for part in (before, after))
+        print(f"{name}: {was:g} in the second quarter, {now:g} in the last")
+        if now - was > most:
+            found.append(f"{name} grows from {was:g} to {now:g}")
+    return found
+
+
+def _be_people(url: str) -> None:
+    """Play matches, and look at them, until the process is ended."""
+    threading.Thread(target=_view, args=(url.replace("http", "ws") + "/api/v1/live",), daemon=True).start()
+    chance, matches = random.Random(1), 0
+    with httpx.Client(base_url=f"{url}/api/v1", timeout=60) as client:
+        while True:
+            with suppress(httpx.HTTPError):
+                _play(client, chance)
+                matches += 1
+                print(f"{matches} matches", flush=True)
+
+
+def _play(client: httpx.Client, chance: random.Random) -> None:
+    """Play a match of some minutes, leave it, go on with it, and end it."""
+    game = {"game": chance.choice(("bones", "draw", "allfives")), "players": ["Ann", "Ben"]}
+    client.post("/match", json=game)
+    client.post("/login", json={"pin": _PIN, "name": "Zoe"})
+    for number in range(30):
+        action: dict[str, object] = {"type": "points", "seat": chance.randint(0, 1), "points": 1, "why": "a test"}
+        client.post("/actions", json={"action": {"type": "press", "button": "next"} if number % 10 == 0 else action})
+        for path in ("/state", "/health", "/recordings", "/picture.jpg")[: chance.randint(0, 4)]:
+            client.get(path)
+        threading.Event().wait(chance.uniform(0.0, 0.4))
+        if number == 15:
+            client.post("/match/end", json={})
+            client.post("/match/goes_on", json={})
+            client.post("/login", json={"pin": _PIN, "name": "Zoe"})
+    client.post("/match/end", json={})
+
+
+def _view(url: str) -> None:
+    """Look at the table, a few at a time, each for a short while."""
+    chance = random.Random(2)
+    while True:
+        with suppress(OSError, TimeoutError, EOFError, WebSocketException), ExitStack() as leaving:
+            viewers = [leaving.enter_context(connect(url)) for _ in range(chance.randint(1, 4))]
+            for viewer in viewers:
+                with suppress(TimeoutError):
+                    viewer.recv(timeout=chance.uniform(0.1, 1.0))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
