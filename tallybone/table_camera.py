@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from hardware.camera.device import CameraDevice, CameraError
-from hardware.camera.open_device import is_device, open_device
+from hardware.camera.open_device import is_device, is_no_camera, open_device
 from tallybone.live_camera import Camera, Clock, Shown, shot_of
 from tallybone.live_device import LentCamera
 from tallybone.live_start import Game, open_camera
@@ -39,9 +39,10 @@ class TableCamera:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it is known that no pictures come, and they are looked for: what was filmed begins with a match."""
+        """Whether it is known why no pictures come: none are wanted, they are looked for, or begin with a match."""
         hangs = self._device is not None and self._device.state.hangs
-        return not hangs and (self.problem is not None or not is_device(self.source))
+        will_come = is_device(self.source) and not is_no_camera(self.source)
+        return not hangs and (self.problem is not None or not will_come)
 
     @property
     def words(self) -> str:

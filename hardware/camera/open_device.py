@@ -55,7 +55,12 @@ class CameraUrl:
 
 def is_device(text: str) -> bool:
     """Return whether a text is meant as a camera that is plugged in, rather than as a file or a simulated table."""
-    return text.startswith(("pi:", "usb:", "/dev/")) or text.partition(",")[0] == "none"
+    return text.startswith(("pi:", "usb:", "/dev/")) or is_no_camera(text)
+
+
+def is_no_camera(text: str) -> bool:
+    """Return whether a text says that no camera is wanted."""
+    return text.partition(",")[0] == "none"
 
 
 def open_device(text: str, clock: Clock) -> CameraDevice:

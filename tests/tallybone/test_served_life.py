@@ -117,6 +117,11 @@ def test_a_table_without_a_camera_is_ready_and_fed(systemd: Callable[[], str], t
         assert "is it plugged in?" in systemd()
 
 
+def test_a_table_that_wants_no_camera_is_ready_and_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
+    with at_served_table(tmp_path, camera="none", environment=watched(tmp_path)):
+        until(lambda: systemd().count("WATCHDOG=1") >= 3)
+
+
 def test_a_table_whose_camera_says_nothing_more_is_not_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
     with at_served_table(tmp_path, environment=watched(tmp_path)) as table:
 
