@@ -20,6 +20,8 @@ from tallybone.live_camera import Camera, Clock, open_filmed
 from tallybone.live_device import DeviceCamera, open_plugged_in
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
 from tallybone.live_simulated import SIMULATED, open_simulated, simulation_of
+from tallybone.observing.counts import Counts
+from tallybone.observing.measured import MeasuredSitting
 from tallybone.own_tiles import as_recorded, recorded_set
 from tallybone.recording.left import Left, left_in, say_left
 from tallybone.recording.reader import read_session
@@ -34,7 +36,6 @@ from tallybone.shots import Shot
 from tallybone.sitting import Sitting, opened
 from vision.perception import Perception, Start
 from vision.reader import Reader
-from vision.watch import Watch
 
 _MOST_NAME = 60
 _OWN_TILES = "Tiles are read as they were shown in the calibration."
@@ -190,20 +191,23 @@ def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, 
     return Game(start, rules, left)
 
 
-def sitting_of(game: Game, reader: Reader, *, t_ns: int) -> tuple[Sitting, tuple[Said, ...]]:
-    """Return what follows a game, and what to tell the players at once.
+def sitting_of(
+    game: Game, reader: Reader, *, t_ns: int, counts: Counts | None = None
+) -> tuple[Sitting, tuple[Said, ...]]:
+    """Return what follows a game and adds to *counts*, and what to tell the players at once.
 
     Raises:
         EngineError: If it cannot be played so.
         PictureError: If a picture that it needs to go on is damaged.
     """
     _wake(reader)
+    counts = counts or Counts()
     if game.left is not None:
         session = session_of(game.left, t_ns=t_ns)
-        return Sitting(Watch(perception_of(game.left, reader)).feed, session), ()
+        return MeasuredSitting(perception_of(game.left, reader), session, counts), ()
     start = Start.IN_PLAY if game.start.in_play else Start.EMPTY
     session, said = opened(game.rules, game.start.players, game.start.zones)
-    return Sitting(Watch(Perception(reader, start)).feed, session), said
+    return MeasuredSitting(Perception(reader, start), session, counts), said
 
 
 def _wake(reader: Reader) -> None:

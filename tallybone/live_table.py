@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tallybone.live_camera import Camera, Clock
@@ -12,6 +12,7 @@ from tallybone.live_keys import Keys, Leave
 from tallybone.live_parts import LiveParts
 from tallybone.live_recorder import Room
 from tallybone.live_start import Game, recorder_of, sitting_of
+from tallybone.observing.counts import Counts
 from tallybone.session import Session
 from tallybone.sitting import Happened
 from tallybone.web.opening import Page
@@ -37,6 +38,7 @@ class Around:
         reader: What reads tiles.
         room: Where it is recorded; None for nowhere.
         most_per_s: Most pictures a second that are looked at.
+        counts: What is counted at this table.
     """
 
     camera: Camera
@@ -46,6 +48,7 @@ class Around:
     reader: Reader
     room: Room | None
     most_per_s: float
+    counts: Counts = field(default_factory=Counts)
 
 
 class LiveTable:
@@ -60,7 +63,7 @@ class LiveTable:
         """
         self._game, self._around, self._about = game, around, about
         self._keys, self._wants_help = Keys(), False
-        self._sitting, self._said = sitting_of(game, around.reader, t_ns=around.camera.now_ns())
+        self._sitting, self._said = sitting_of(game, around.reader, t_ns=around.camera.now_ns(), counts=around.counts)
 
     @property
     def session(self) -> Session:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tallybone.live_camera import Clock
+from tallybone.observing.counts import Counts
 from tallybone.service_notify import Notifier, Sign
 
 Answer: TypeAlias = Callable[[Callable[[], object]], None]
@@ -33,8 +34,9 @@ class Look:
 class ServedLife:
     """Gathers the signs of life of a table in its loop."""
 
-    def __init__(self, notifier: Notifier, look: Look, answer: Answer, clock: Clock) -> None:
+    def __init__(self, notifier: Notifier, look: Look, answer: Answer, clock: Clock, counts: Counts) -> None:
         """Tell *notifier* what *look* says of the camera, and when the page's thread has answered."""
+        self._counts = counts
         self._notifier, self._look, self._answer, self._clock = notifier, look, answer, clock
         self._seen_ns: int | None = None
         self._asked_ns: int | None = None
@@ -46,6 +48,7 @@ class ServedLife:
             self._asked_ns = now_ns
             self._ask()
         self._notifier.turn()
+        self._counts.watchdog_feeds = self._notifier.feeds
 
     def _ask(self) -> None:
         seen_ns = self._look.seen_ns()

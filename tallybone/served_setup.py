@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
+from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import APIRouter
@@ -25,6 +26,10 @@ from tallybone.live_calibration import stored_for
 from tallybone.live_camera import Clock
 from tallybone.live_parts import LiveParts, open_parts, with_panel
 from tallybone.live_start import Game, new_game
+from tallybone.observing.counts import Counts, Stage
+from tallybone.observing.families import Observed
+from tallybone.observing.measured_hub import MeasuredHub
+from tallybone.observing.process import read_process
 from tallybone.owner_password import NAME as OWNER_NAME
 from tallybone.parts_test import PartsTest
 from tallybone.play_command import KEEP_BYTES
@@ -34,12 +39,13 @@ from tallybone.served_parts import ServedParts
 from tallybone.served_table import ServedTable, Setup
 from tallybone.table_camera import TableCamera
 from tallybone.table_file import USUAL_CAMERA, load_table
-from tallybone.table_health import CameraNow, Sources, TableHealth
+from tallybone.table_health import CameraNow, Health, Sources, TableHealth
 from tallybone.wall_clock import software, wall_time
 from tallybone.web.access import Access
 from tallybone.web.health import health_routes
 from tallybone.web.match_desk import MatchDesk
 from tallybone.web.matches import LeftShown, Offered, Table, match_routes, shown_setting
+from tallybone.web.observed import observed_routes
 from tallybone.web.pairing import pairing_routes
 from tallybone.web.parts import parts_routes
 from tallybone.web.plain_text import names_of
@@ -84,12 +90,14 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
             folder=folder,
             left=LeftMatches(folder),
             password_file=recordings.parent / OWNER_NAME,
+            counts=Counts(),
         )
         page = TablePage(
             wishes.at,
             world.clock,
             had.desk,
             pin=world.pin,
+            hub=MeasuredHub(world.clock, had.counts.times[Stage.PAGE]),
             language=lambda: house.house.language,
             # What is printed may go into a log. Without a display nobody could know it otherwise.
             says_pin=world.is_terminal or not hardware.displays,
@@ -122,6 +130,7 @@ class _Had:
     folder: Path
     left: LeftMatches
     password_file: Path
+    counts: Counts
 
 
 def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
@@ -137,14 +146,20 @@ def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]
         disk=lambda: room_in(had.folder),
         clock=clock,
     )
+    health = TableHealth(sources).now
     return (
         match_routes(access, matches),
-        health_routes(TableHealth(sources).now),
+        health_routes(health),
+        observed_routes(health, lambda found: _observed(had.counts, found, page)),
         pairing_routes(access, lambda: page.url),
         parts_routes(access, had.parts, had.test, had.desk, clock),
         settings_routes(had.house, had.password_file, clock),
         *recording_pages(had.folder)(access),
     )
+
+
+def _observed(counts: Counts, health: Health, page: TablePage) -> Observed:
+    return Observed(counts, health, page.viewers, page.is_played, read_process(), version("tallybone"))
 
 
 def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
@@ -165,6 +180,7 @@ def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
         keep_bytes=lambda: wishes.keep_bytes or had.house.house.keep_bytes or KEEP_BYTES,
         most_per_s=wishes.most_per_s,
         load=lru_cache(maxsize=1)(world.load),
+        counts=had.counts,
     )
 
 

@@ -18,6 +18,8 @@ from tallybone.live_parts import PressingCamera
 from tallybone.live_recorder import Room
 from tallybone.live_start import Game, game_that_goes_on, with_calibration, with_own_tiles
 from tallybone.live_table import Around, LiveTable
+from tallybone.observing.counts import Counts
+from tallybone.observing.measured import CountedCamera
 from tallybone.parts_test import PartsTest
 from tallybone.served_life import Look, ServedLife
 from tallybone.served_parts import ServedParts
@@ -56,6 +58,7 @@ class Setup:
         keep_bytes: Says what all recordings may take.
         most_per_s: Most pictures a second that are looked at.
         load: Gives what reads tiles of a set by its highest double.
+        counts: What is counted at this table.
     """
 
     camera: TableCamera
@@ -73,6 +76,7 @@ class Setup:
     keep_bytes: Callable[[], int]
     most_per_s: float
     load: Callable[[int], Reader]
+    counts: Counts
 
 
 class ServedTable:
@@ -96,7 +100,7 @@ class ServedTable:
             is_silent=lambda: setup.camera.is_silent,
             words=lambda: f"page {setup.page.url}, camera {setup.camera.words}",
         )
-        return ServedLife(notifier, look, setup.page.answer, setup.clock)
+        return ServedLife(notifier, look, setup.page.answer, setup.clock, setup.counts)
 
     def run(self, shown: Display, is_stopped: Callable[[], bool]) -> None:
         """Wait for matches and play them until it is stopped; what happens is *shown* at the terminal too."""
@@ -176,13 +180,16 @@ class ServedTable:
         game, eye, said = with_own_tiles(game, used, setup.load(game.max_pips))
         parts = setup.parts.now.for_seats(len(game.start.players))
         around = Around(
-            camera=setup.page.looking_through(PressingCamera(EndlessCamera(camera), parts)),
+            camera=setup.page.looking_through(
+                CountedCamera(PressingCamera(EndlessCamera(camera), parts), setup.counts)
+            ),
             parts=parts,
             page=setup.page,
             clock=setup.clock,
             reader=eye,
             room=Room(setup.folder, setup.keep_bytes()) if setup.is_recorded else None,
             most_per_s=setup.most_per_s,
+            counts=setup.counts,
         )
         table = LiveTable(game, around, (*used.words, *said))
         setup.left.forget()

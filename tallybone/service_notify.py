@@ -121,6 +121,7 @@ class Notifier:
         self._lock = threading.Lock()
         self._life = Life()
         self._missing: tuple[Sign, ...] = ()
+        self.feeds = 0
 
     def seen(self, sign: Sign) -> None:
         """Take a sign of life; any thread may call it."""
@@ -140,6 +141,7 @@ class Notifier:
             after, lines = self._life.told(t_ns, self._watchdog_ns)
             # What did not go is tried again at the next turn.
             if lines and self._send is not None and self._send("\n".join(lines).encode()):
+                self.feeds += after.fed_ns != self._life.fed_ns
                 self._life = after
 
     def stopping(self) -> None:

@@ -35,10 +35,19 @@ class CameraNow:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a table is: what is found of each part, and how old the last picture is; None for none."""
+    """How a table is.
+
+    Attributes:
+        findings: What is found of each part.
+        picture_age_s: How old the last picture is; None for none.
+        machine: The computer, as it was looked at last.
+        free_bytes: Room that is left where recordings go; None where nothing can be kept.
+    """
 
     findings: tuple[Finding, ...]
     picture_age_s: float | None
+    machine: Machine | None = None
+    free_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,39 +73,47 @@ class Sources:
     clock: Callable[[], int]
 
 
+@dataclass(frozen=True, slots=True)
+class _Computer:
+    findings: tuple[Finding, ...]
+    machine: Machine | None
+    free_bytes: int | None
+
+
 class TableHealth:
     """Says how a table is, to as many as want to know."""
 
     def __init__(self, sources: Sources) -> None:
         """Ask *sources*."""
         self._sources, self._lock = sources, threading.Lock()
-        self._computer: tuple[Finding, ...] = ()
+        self._computer = _Computer((), None, None)
         self._asked_ns: int | None = None
 
     def now(self) -> Health:
         """Return how it is; what the computer says is some seconds old at most."""
         camera, now_ns = self._sources.camera(), self._sources.clock()
         age_s = None if camera.seen_ns is None else max(0, now_ns - camera.seen_ns) / _NS_PER_S
-        recording = self._sources.recording()
+        recording, computer = self._sources.recording(), self._of_computer(now_ns)
         findings = (
             _of_camera(camera),
             *parts_found(self._sources.hardware, self._sources.problems()),
             *_of_recording(recording),
-            *self._of_computer(now_ns),
+            *computer.findings,
         )
-        return Health(findings, age_s)
+        return Health(findings, age_s, computer.machine, computer.free_bytes)
 
-    def _of_computer(self, now_ns: int) -> tuple[Finding, ...]:
+    def _of_computer(self, now_ns: int) -> _Computer:
         with self._lock:
             if self._asked_ns is None or now_ns - self._asked_ns >= _KEPT_NS:
-                machine = self._sources.machine()
-                self._computer = (
-                    *check_disk(self._sources.disk()),
+                machine, disk = self._sources.machine(), self._sources.disk()
+                findings = (
+                    *check_disk(disk),
                     check_temperature(machine.temperature_c),
                     check_power(machine.throttled),
                     check_memory(machine.memory_mb),
                     check_clock(is_set=machine.is_clock_set),
                 )
+                self._computer = _Computer(findings, machine, None if disk.error else disk.free_bytes)
                 self._asked_ns = now_ns
             return self._computer
 

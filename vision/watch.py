@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from vision.perception import Perception
 from vision.pyramid import Image
 from vision.settle import CameFrom, Grey, SettleGate, Side, Stillness, small_grey
 from vision.table_view import TableView
@@ -33,17 +33,42 @@ class Frame:
     grey: Grey | None = None
 
 
+class Eye(Protocol):
+    """What reads settled pictures, such as `vision.perception.Perception`."""
+
+    @property
+    def view(self) -> TableView:
+        """The table as it is known, without changes."""
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether one more look is due, because what was seen does not fit to where something happened."""
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether another look at some half could tell more."""
+
+    def feed(self, image: Image) -> TableView:
+        """Return the table after a settled picture."""
+
+    def look_again(self, image: Image) -> TableView:
+        """Return the table after another look at what is unsure."""
+
+    def is_aimed_elsewhere(self, image: Image) -> bool:
+        """Return whether the camera points elsewhere than it did."""
+
+
 class Watch:
     """Follows a table through every frame that a camera gives.
 
-    Whatever is read is read by a `Perception`, once when nothing moves any more, and again while that makes it surer.
+    Whatever is read is read by an `Eye`, once when nothing moves any more, and again while that makes it surer.
     """
 
-    def __init__(self, perception: Perception) -> None:
+    def __init__(self, eye: Eye) -> None:
         """Start without a frame."""
-        self._perception = perception
+        self._eye = eye
         self._gate = SettleGate()
-        self._view = replace(perception.view, is_settled=False)
+        self._view = replace(eye.view, is_settled=False)
         self._read_still_ns: int | None = None
         self._looked_ns = self._aimed_ns = 0
         self._came_from: tuple[CameFrom, ...] | None = None
@@ -75,18 +100,18 @@ class Watch:
         """Return what is seen in a settled frame; None where another look is not worth it."""
         since_ns = stillness.still_since_ns
         if self._read_still_ns != since_ns:
-            view = self._perception.feed(frame.image)
+            view = self._eye.feed(frame.image)
             self._read_still_ns, self._aimed_ns = since_ns, frame.t_ns
             return view
         if frame.t_ns - self._aimed_ns >= _BETWEEN_AIMS_NS and not stillness.is_covered:
             self._aimed_ns = frame.t_ns
-            if self._view.lost or self._perception.is_aimed_elsewhere(frame.image):
-                return self._perception.feed(frame.image)
+            if self._view.lost or self._eye.is_aimed_elsewhere(frame.image):
+                return self._eye.feed(frame.image)
         if stillness.is_covered or self._view.lost or frame.t_ns - self._looked_ns < _BETWEEN_LOOKS_NS:
             return None
-        if self._perception.is_unconfirmed:
-            return self._perception.feed(frame.image)
-        return self._perception.look_again(frame.image) if self._perception.is_unsure else None
+        if self._eye.is_unconfirmed:
+            return self._eye.feed(frame.image)
+        return self._eye.look_again(frame.image) if self._eye.is_unsure else None
 
     def _follow_camera(self, view: TableView) -> None:
         """Take note of where a view says that the camera points."""

@@ -22,6 +22,7 @@ from tallybone.web.controlling import controlling
 from tallybone.web.guard import Guard
 from tallybone.web.hub import Hub
 from tallybone.web.looking import Error, looking
+from tallybone.web.observed import AtRoot
 from tallybone.web.pictures import Pictures
 from tallybone.web.plain_text import plain
 
@@ -60,7 +61,7 @@ def make_app(
         responses=_ERRORS,
     )
     for router in (looking(hub, pictures), controlling(hub, access, language), *more):
-        app.include_router(router, prefix=_API)
+        app.include_router(router, prefix="" if isinstance(router, AtRoot) else _API)
     app.add_exception_handler(HTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)
     if static.is_dir():

@@ -113,6 +113,7 @@ class Hub:
         self.newest = Published()
         self.picture: Taken | None = None
         self.seen_ns: int | None = None
+        self.viewers = 0
 
     # What the game's thread calls.
 

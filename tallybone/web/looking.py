@@ -85,21 +85,21 @@ class _Viewers:
     """Those who are shown every change."""
 
     def __init__(self, hub: Hub) -> None:
-        self._hub, self._count = hub, 0
+        self._hub = hub
 
     async def watch(self, socket: WebSocket, lang: Language = "en") -> None:
         """Send the snapshot now and whenever it changes; who is slow gets only the newest."""
-        if self._count >= MOST_VIEWERS:
+        if self._hub.viewers >= MOST_VIEWERS:
             await socket.close(1013)
             return
         await socket.accept()
-        self._count += 1
+        self._hub.viewers += 1
         sending = asyncio.create_task(self._send(socket, lang))
         try:
             with suppress(WebSocketDisconnect):
                 await _listen(socket, asyncio.get_running_loop().time)
         finally:
-            self._count -= 1
+            self._hub.viewers -= 1
             sending.cancel()
             # Who leaves while something is sent to him is no error that a log should keep.
             with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):

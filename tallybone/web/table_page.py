@@ -31,18 +31,19 @@ class TablePage:
         desk: MatchDesk,
         *,
         pin: str | None = None,
+        hub: Hub | None = None,
         language: Callable[[], str | None] = lambda: None,
         says_pin: bool = True,
         more: Callable[[Access, TablePage], tuple[APIRouter, ...]],
     ) -> None:
         """Serve at *where*, with *more* paths, which may ask this page; wishes for matches come to *desk*.
 
-        Each match has *pin*, or a new one if none is given; *language* and *says_pin* are as for `LivePage`.
+        Each match has *pin*, or a new one if none is given; *hub*, *language* and *says_pin* are as for `LivePage`.
 
         Raises:
             OSError: If it cannot be served there.
         """
-        self._desk, self._hub = desk, Hub(clock)
+        self._desk, self._hub = desk, hub or Hub(clock)
         self._begun: MatchWanted | None = None
         self._ended: MatchWanted | None = None
         self._kept: list[MatchWanted] = []
@@ -58,6 +59,11 @@ class TablePage:
             says_pin=says_pin,
             more=lambda access: more(access, self),
         )
+
+    @property
+    def viewers(self) -> int:
+        """How many watch it now."""
+        return self._hub.viewers
 
     @property
     def url(self) -> str:

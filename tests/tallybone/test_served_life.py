@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tallybone.observing.counts import Counts
 from tallybone.served_life import Look, ServedLife
 from tallybone.service_notify import Notifier
 from tests.tallybone.web.served import Plugs, at_served_table, until
@@ -35,7 +36,7 @@ class Table:
 
         notifier = Notifier(send, lambda: self.now_ns, 30 * S)
         look = Look(seen_ns=lambda: self.seen_ns, is_silent=lambda: self.is_silent, words=lambda: "")
-        self.life = ServedLife(notifier, look, self._answer, lambda: self.now_ns)
+        self.life = ServedLife(notifier, look, self._answer, lambda: self.now_ns, Counts())
 
     def _answer(self, do: Callable[[], object]) -> None:
         if self.page_lives:

@@ -186,7 +186,7 @@ def test_a_game_that_goes_on_is_taken_as_it_lies() -> None:
 def test_while_something_moves_nothing_is_read() -> None:
     sitting = Sitting()
     sitting.show(still((), 4))
-    sitting.watch._perception = None  # type: ignore[assignment]  # whoever reads now fails
+    sitting.watch._eye = None  # type: ignore[assignment]  # whoever reads now fails
     sitting.show(play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.RIGHT)[1:])
     assert not sitting.views[-1].is_settled
 
@@ -194,7 +194,7 @@ def test_while_something_moves_nothing_is_read() -> None:
 def test_a_settled_table_is_read_once_and_looked_at_again_only_while_that_tells_more() -> None:
     sitting = Sitting()
     counts = {"feed": 0, "look_again": 0}
-    perception = sitting.watch._perception
+    perception = sitting.watch._eye
 
     class Counting(Perception):
         def feed(self, image: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]) -> TableView:
@@ -209,7 +209,7 @@ def test_a_settled_table_is_read_once_and_looked_at_again_only_while_that_tells_
         def is_unsure(self) -> bool:
             return perception.is_unsure
 
-    sitting.watch._perception = Counting(reader())
+    sitting.watch._eye = Counting(reader())
     sitting.show(still((), 4))
     sitting.show(still((THREE_FIVE,), 30))
     assert counts["feed"] == 2
