@@ -53,11 +53,14 @@ def _doctor(
     *,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one object of JSON.")] = False,
+    bundle: Annotated[
+        Path | None, typer.Option(metavar="FILE.zip", help="Write all that helps whoever helps, without secrets.")
+    ] = None,
 ) -> None:
     """Check every part of the table for real, and say how to mend what is wrong."""
     from tallybone.doctor.command import doctor
 
-    raise typer.Exit(doctor(config, as_json=as_json))
+    raise typer.Exit(doctor(config, as_json=as_json, bundle=bundle))
 
 
 hardware = typer.Typer(help="LEDs, buttons, knock sensor and displays.", no_args_is_help=True, rich_markup_mode=None)

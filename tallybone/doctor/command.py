@@ -28,6 +28,7 @@ def doctor(
     as_json: bool = False,
     probes: Probes | None = None,
     folder: Path | None = None,
+    bundle: Path | None = None,
     out: TextIO | None = None,
 ) -> int:
     """Examine a table.
@@ -37,10 +38,11 @@ def doctor(
         as_json: Print one object of JSON at the end.
         probes: What looks at the machine, by default this one.
         folder: Where recordings go, by default where `tallybone play` puts them.
+        bundle: A new file for all that helps whoever helps; None for none.
         out: Where it is printed, by default stdout.
 
     Returns:
-        The exit code: 0, or 1 if there is a problem.
+        The exit code: 0, or 1 if there is a problem or the bundle cannot be written.
     """
     console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
     probes = probes or RealProbes(_wait)
@@ -56,7 +58,29 @@ def doctor(
         console.file.write(json.dumps(as_values(findings)) + "\n")
     else:
         console.print(Text(f"\n{summary(findings)}", style="bold"))
-    return 0 if is_well(findings) else 1
+    is_written = bundle is None or _write(bundle, path, folder, findings, probes)
+    return 0 if is_well(findings) and is_written else 1
+
+
+def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Finding, ...], probes: Probes) -> bool:
+    """Write the bundle; return whether that was possible."""
+    from tallybone.doctor.bundle import write_bundle
+    from tallybone.doctor.bundle_parts import Place, parts_of
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    config = path or USUAL_PATH
+    try:
+        table = load_table(path)
+    except (TableFileError, OSError):
+        table = TableFile()
+    place = Place(table=table, config=config, folder=folder, findings=findings, machine=probes.machine())
+    try:
+        write_bundle(bundle, parts_of(place))
+    except OSError as error:
+        console.print(f"tallybone doctor: {bundle}: {error.strerror or error}", markup=False)
+        return False
+    console.print(f"{bundle} is for whoever helps; look through it first.", markup=False)
+    return True
 
 
 def _wait(seconds: float) -> None:
