@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fast check chromium format bench hands deb chroot lock clean
+.PHONY: help demo setup test fuzz fast check chromium format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -64,6 +64,13 @@ format: $(DEV) ## rewrite the sources as `make check` wants them, as far as a to
 bench: $(DEV) ## measure speed on this machine, each figure next to a reference in the same run
 	@set -e; for file in $(filter-out benchmarks/bench_hands.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python $$file; done
 
+# Each parser of foreign bytes by itself. What breaks one is in build/fuzz; so is the corpus, with which the next time begins.
+FUZZ_SECONDS ?= 600
+FUZZED ?= mcap message game_record table_toml calibration picture wav backup action http websocket
+fuzz: $(DEV) ## feed every parser of foreign bytes with damaged ones (Python 3.11 or 3.12, x86-64): make fuzz FUZZ_SECONDS=600
+	@$(INSTALL) -r requirements/fuzz.txt
+	@set -e; for target in $(FUZZED); do echo "== $$target"; $(BIN)/python -m tests.fuzz.fuzzing $$target --seconds $(FUZZ_SECONDS) 2>&1 | tail -n 12; done
+
 hands: $(DEV) ## render sixty hands in motion, follow and judge them; hours. Kept and gone on with: make hands KEEP=DIR
 	@$(BIN)/python benchmarks/bench_hands.py --jobs 2 $(if $(KEEP),--keep $(KEEP))
 
@@ -85,6 +92,7 @@ lock: ## pin the newest versions again, with hashes (needs uv)
 	$(LOCK) pyproject.toml requirements/build.in -o requirements/run.txt
 	$(LOCK) --extra dev --no-emit-package tallybone -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 	$(LOCK) --extra web --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in requirements/table.in -o requirements/table.txt
+	$(LOCK) --extra fuzz --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/fuzz.txt
 	$(LOCK) --extra finder --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/finder.txt
 
 clean: ## remove .venv and what the tools left

@@ -1,0 +1,73 @@
+"""What the fuzzing begins with: small files of every kind, made by the project itself."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import wave
+from io import BytesIO
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from docs.wiring_drawings.drawings import EXAMPLE
+from tallybone.backup.archive import Entry, write_archive
+from tallybone.calibration_file import Calibration, LightKept, format_calibration
+from tallybone.json_values import to_json
+from tests.fuzz.targets import PIN
+from tests.tallybone.recording.sittings import write
+
+_RECORD = """[DGR "1"] [Rules "bones"] [Options "target=150"] [Seats "A:Brian B:Tom"]
+#1 deal=7,7 yard=14 lead=A ; a comment
+A: 1-1  B: 1-6@W  A: 6-3@W =5  B: 1-5@E  A: 5-5@E  B: 1-2@N =15
+A: d<2-0> 2-0@N (t=3.1)  B: u 3-2@W k  A: H<4-4 6-6>  B: +20
+#end B+20
+"""
+_ACTIONS = (
+    {"type": "press", "button": "undo"},
+    {"type": "amend", "seq": 3, "pips": [6, 5]},
+    {"type": "points", "seat": 0, "points": 5},
+    {"type": "insert", "seq": 3, "seat": 1, "pips": [6, 1], "at": {"node": 0, "port": "E"}},
+    {"type": "take_back", "log": 2},
+)
+
+
+def seeds() -> dict[str, list[bytes]]:
+    """Return some inputs for each target."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        recording = write(folder / "a.mcap").read_bytes()
+        (folder / "owner.json").write_text("{}")
+        archive = BytesIO()
+        entries = (Entry("state/owner.json", folder / "owner.json"),)
+        write_archive(entries, archive, made_at="2026-11-21", software="", tick=lambda *_: None)
+    kept = Calibration(light=LightKept((90.0, 91.0, 92.0), (20.0, 40.0), is_held=True, warnings=("dark",)))
+    return {
+        "mcap": [recording, recording[: len(recording) // 2]],
+        "message": [bytes([number]) + b'{"event": "play", "totals": [5, 10], "seat": 1}' for number in range(8)],
+        "game_record": [_RECORD.encode()],
+        "table_toml": [EXAMPLE.read_bytes()],
+        "calibration": [format_calibration(kept).encode(), json.dumps(to_json(kept, Calibration)).encode()],
+        "picture": [_encoded(kind) for kind in (".jpg", ".png", ".webp", ".bmp", ".tiff")],
+        "wav": [_wav()],
+        "backup": [archive.getvalue()],
+        "action": [json.dumps({"action": action, "if_version": 3}).encode() for action in _ACTIONS],
+        "http": [b"login application/json\n" + json.dumps({"pin": PIN, "name": "Zoe"}).encode(), b"logout \n{}"],
+        "websocket": [b"ping\0hello\0\x01\x02"],
+    }
+
+
+def _encoded(kind: str) -> bytes:
+    image = np.random.default_rng(1).integers(0, 255, (16, 24, 3), dtype=np.uint8)
+    return bytes(cv2.imencode(kind, image)[1])
+
+
+def _wav() -> bytes:
+    file = BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(2)
+        sound.setframerate(16_000)
+        sound.writeframes(bytes(800))
+    return file.getvalue()

@@ -1,0 +1,237 @@
+"""The parsers of foreign bytes, each as one function of bytes: it returns, or raises what callers are told to expect.
+
+Whatever else comes out (another exception, a hang, memory that grows) is a mistake. `fuzzing.py` looks for such bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.types import ASGIApp
+
+from engine import BLOCK, EngineError, Lead, NewHand, Play, Seat, Tile
+from engine.record_play import play_record
+from engine.record_text import parse_record
+from hardware.config.errors import ConfigError
+from hardware.knock.errors import KnockError
+from hardware.knock.wav import read_wav
+from tallybone.backup.archive import BackupError, members
+from tallybone.calibration_file import Calibration, CalibrationFileError, load_calibration
+from tallybone.json_values import JsonValueError, from_json
+from tallybone.recording.chunk import ChannelMessage
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.inputs import aim_of_record, event_of_record, input_of, places_of_record
+from tallybone.recording.left import left_in
+from tallybone.recording.reader import read_session, record_of
+from tallybone.recording.topics import Topic
+from tallybone.session import Session, feed
+from tallybone.sitting import opened
+from tallybone.table_file import load_table
+from tallybone.web.access import Access
+from tallybone.web.actions import Asked
+from tallybone.web.app import make_app
+from tallybone.web.hub import Hub
+from tallybone.web.meant import Refused, meant_by
+from tallybone.web.pictures import Pictures
+from tallybone.web.story import Story
+from vision.errors import VisionError
+from vision.picture import decode_picture
+
+PIN = "123456"
+_ENOUGH = 2000  # sounds and records of one input: more say nothing new
+
+
+def mcap(data: bytes) -> None:
+    """Read a recording to its end, and how its match was left."""
+    path = _file(data, "fuzz.mcap")
+    try:
+        session = read_session(path)
+        for number, _ in enumerate(session):
+            if number > _ENOUGH:
+                return
+        left_in(session)
+    except (RecordingError, VisionError):
+        pass
+
+
+def game_record(data: bytes) -> None:
+    """Play a game record, strictly and not."""
+    try:
+        record = parse_record(data.decode("utf-8", "replace"))
+    except EngineError:
+        return
+    for strict in (False, True):
+        with suppress(EngineError):
+            play_record(record, strict=strict)
+
+
+def table_toml(data: bytes) -> None:
+    """Read a configuration."""
+    with suppress(ConfigError):
+        load_table(_file(data, "fuzz.toml"))
+
+
+def calibration(data: bytes) -> None:
+    """Read a calibration."""
+    with suppress(CalibrationFileError):
+        load_calibration(_file(data, "fuzz.json"))
+    # Without the checksum, which nothing that is changed by chance would pass.
+    with suppress(ValueError, RecursionError):
+        from_json(json.loads(data), Calibration, "calibration")
+
+
+def picture(data: bytes) -> None:
+    """Read a picture."""
+    with suppress(VisionError):
+        decode_picture(data, "fuzz")
+
+
+def wav(data: bytes) -> None:
+    """Hear a sound."""
+    try:
+        for number, _ in enumerate(read_wav(_file(data, "fuzz.wav"))):
+            if number > _ENOUGH:
+                return
+    except KnockError:
+        pass
+
+
+def backup(data: bytes) -> None:
+    """Read a backup to its end."""
+    try:
+        for _, pieces in members(BytesIO(data)):
+            for _ in pieces:
+                pass
+    except BackupError:
+        pass
+
+
+def message(data: bytes) -> None:
+    """Understand one record of a recording: the first byte says of which topic."""
+    if not data:
+        return
+    topic = tuple(Topic)[data[0] % len(Topic)]
+    try:
+        recorded = record_of(ChannelMessage(topic.path, 0, 0, data[1:]))
+    except (ValueError, RecursionError):
+        return
+    if recorded is None or isinstance(recorded.payload, ImageMessage):
+        return
+    for understand in (input_of, event_of_record, aim_of_record, places_of_record):
+        with suppress(JsonValueError):
+            understand(recorded)
+
+
+def action(data: bytes) -> None:
+    """Understand what a page asks for, at a match with some plays."""
+    try:
+        asked = Asked.model_validate_json(data)
+    except ValidationError:
+        return
+    state = _match().state
+    meant = meant_by(asked.action, _match(), Story().after(state), ())
+    assert isinstance(meant, tuple | Refused)
+
+
+def http(data: bytes) -> None:
+    """Ask the page: first line path and kind of body, then the body."""
+    line, _, body = data.partition(b"\n")
+    path, _, kind = line.partition(b" ")
+    status = asyncio.run(_posted(path.decode("latin-1"), kind, body))
+    assert 200 <= status < 500, status
+
+
+def websocket(data: bytes) -> None:
+    """Watch the page and say something: frames are told apart by a zero byte, text by its first letter."""
+    asyncio.run(_watched(data.split(b"\0")))
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "mcap": mcap,
+    "game_record": game_record,
+    "table_toml": table_toml,
+    "calibration": calibration,
+    "picture": picture,
+    "wav": wav,
+    "backup": backup,
+    "message": message,
+    "action": action,
+    "http": http,
+    "websocket": websocket,
+}
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="fuzz")
+
+
+def _file(data: bytes, name: str) -> Path:
+    path = Path(_FOLDER.name) / name
+    path.write_bytes(data)
+    return path
+
+
+@cache
+def _match() -> Session:
+    """A match of Block in which somebody leads and somebody else has played."""
+    session, _ = opened(BLOCK, ("Ann", "Ben"))
+    for event in (NewHand(), Lead(Seat(0)), Play(Seat(0), Tile(6, 6))):
+        session, _ = feed(session, event)
+    return session
+
+
+@cache
+def _page() -> ASGIApp:
+    return make_app(Hub(lambda: 0), Access(PIN, b"k" * 32, lambda: 0), Pictures(lambda: 0))
+
+
+async def _posted(path: str, kind: bytes, body: bytes) -> int:
+    scope: dict[str, Any] = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": f"/api/v1/{path}",
+        "raw_path": b"/", "query_string": b"", "scheme": "http", "client": ("127.0.0.1", 9), "root_path": "",
+        "server": ("table", 80), "headers": [(b"host", b"table"), (b"content-type", kind or b"application/json")],
+    }  # fmt: skip
+    statuses: list[int] = []
+    waiting: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> Any:
+        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    await _page()(scope, receive, send)
+    return statuses[0]
+
+
+async def _watched(frames: list[bytes]) -> None:
+    scope: dict[str, Any] = {
+        "type": "websocket", "asgi": {"version": "3.0"}, "http_version": "1.1", "path": "/api/v1/live", "scheme": "ws",
+        "raw_path": b"/", "query_string": b"", "client": ("127.0.0.1", 9), "root_path": "", "server": ("table", 80),
+        "headers": [(b"host", b"table")], "subprotocols": [],
+    }  # fmt: skip
+    waiting: list[Any] = [{"type": "websocket.connect"}]
+    for frame in frames:
+        is_text = frame[:1].isalpha()
+        waiting.append(
+            {"type": "websocket.receive", "text": frame.decode("utf-8", "replace")}
+            if is_text
+            else {"type": "websocket.receive", "bytes": frame}
+        )
+
+    async def receive() -> Any:
+        return waiting.pop(0) if waiting else {"type": "websocket.disconnect", "code": 1000}
+
+    async def send(message: Any) -> None:
+        assert message["type"] in ("websocket.accept", "websocket.send", "websocket.close")
+
+    await _page()(scope, receive, send)
