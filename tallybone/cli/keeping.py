@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,3 +30,24 @@ def _restore(
     from tallybone.backup_command import put_back
 
     raise typer.Exit(put_back(source))
+
+
+@app.command("update")
+def _update(
+    wheel: Annotated[Path, typer.Argument(metavar="FILE.whl", help="A version of Tallybone.")],
+    *,
+    sha256: Annotated[str | None, typer.Option(metavar="HEX", help="Refuse a file with another SHA-256.")] = None,
+    signature: Annotated[
+        Path | None, typer.Option(metavar="FILE.sig", help="Check it against /etc/tallybone/release_signers.")
+    ] = None,
+    wheels: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Take all that it needs from here; no network is needed.")
+    ] = None,
+    root: Annotated[Path, typer.Option(metavar="DIR", help="Another system's folder, for trying it.")] = Path("/"),
+) -> None:
+    """Exchange an installed table's version; where the new one does not become ready, the old one runs again."""
+    from tallybone.update_command import UpdateWishes, update
+    from tallybone.wall_clock import wall_time
+
+    wishes = UpdateWishes(wheel=wheel, sha256=sha256, signature=signature, wheels=wheels, root=root)
+    raise typer.Exit(update(wishes, now=wall_time()))

@@ -1,0 +1,130 @@
+"""One version for another: which one runs after each step that fails, and after a power cut between any two."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tallybone.update.errors import UpdateError
+from tallybone.update.exchange import Steps, exchange
+from tallybone.update.versions import Versions
+
+
+class PowerCut(BaseException):
+    """Nothing is tidied up after it."""
+
+
+@dataclass
+class Table:
+    """A table with a version; what it does is counted, and cut off where a test wants that."""
+
+    opt: Path
+    cut_at: int | None = None
+    failing: str = ""
+    done: int = 0
+    started: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        old = self.opt / "venvs" / "old"
+        old.mkdir(parents=True)
+        (old / "whole").touch()
+        (self.opt / "venv").symlink_to(old)
+
+    def step(self) -> None:
+        self.done += 1
+        if self.done == self.cut_at:
+            raise PowerCut
+
+    def update(self, name: str = "new") -> None:
+        exchange(Versions(self.opt), name, Steps(self.make, self.check, self.start))
+
+    def make(self, folder: Path) -> None:
+        folder.mkdir()
+        self.step()
+        if self.failing == "make":
+            raise UpdateError("no room")
+        (folder / "whole").touch()
+
+    def check(self, folder: Path) -> None:
+        self.step()
+        assert (folder / "whole").exists()
+        assert self.runs != folder.name
+        if self.failing == "check":
+            raise UpdateError("does not start")
+
+    def start(self) -> None:
+        self.step()
+        self.started.append(self.runs)
+        if self.failing == "start" and self.runs == "new":
+            raise UpdateError("not ready")
+
+    @property
+    def runs(self) -> str:
+        current = Versions(self.opt).current
+        assert (current / "whole").exists()
+        return current.name
+
+    @property
+    def kept(self) -> list[str]:
+        return sorted(path.name for path in (self.opt / "venvs").iterdir())
+
+
+def test_a_good_version_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    table = Table(tmp_path)
+    table.update()
+    assert (table.runs, table.kept, table.started) == ("new", ["new"], ["new"])
+
+
+@pytest.mark.parametrize("failing", ["make", "check"])
+def test_what_cannot_be_made_or_tried_never_runs(tmp_path: Path, failing: str) -> None:
+    table = Table(tmp_path, failing=failing)
+    with pytest.raises(UpdateError):
+        table.update()
+    assert (table.runs, table.kept, table.started) == ("old", ["old"], [])
+
+
+def test_what_does_not_become_ready_is_taken_back(tmp_path: Path) -> None:
+    table = Table(tmp_path, failing="start")
+    with pytest.raises(UpdateError, match="not ready; the version before runs again"):
+        table.update()
+    assert (table.runs, table.kept, table.started) == ("old", ["old"], ["new", "old"])
+
+
+def test_after_a_power_cut_anywhere_a_whole_version_runs_and_the_next_update_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[str] = []
+    for cut_at in range(1, 40):
+        table = Table(tmp_path / str(cut_at), cut_at=cut_at)
+        with monkeypatch.context() as patched:
+            for owner, name in ((Path, "symlink_to"), (Path, "replace"), (os, "fsync"), (Path, "unlink")):
+                patched.setattr(owner, name, _cut_before(table, getattr(owner, name)))
+            try:
+                table.update()
+            except PowerCut:
+                found.append(table.runs)
+            else:
+                break
+        table.update("next")
+        assert (table.runs, table.kept) == ("next", ["next"])
+    assert len(found) >= 7
+    assert found == sorted(found, reverse=True)  # old, until at one moment it is new
+    assert {"old", "new"} == set(found)
+
+
+def _cut_before(table: Table, real: Callable[..., object]) -> Callable[..., object]:
+    def cut_or_done(*values: object, **named: object) -> object:
+        table.step()
+        return real(*values, **named)
+
+    return cut_or_done
+
+
+def test_what_was_not_installed_by_the_script_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "venv").mkdir()
+    with pytest.raises(UpdateError, match=r"installed there by systemd/install\.sh"):
+        Versions(tmp_path)
