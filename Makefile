@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fuzz fast check chromium format bench hands deb chroot lock clean
+.PHONY: help demo setup test fuzz sbom fast check chromium format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -79,6 +79,10 @@ DEB_PYTHON ?= $(VERSION)
 DEB_ARCH ?= $(shell dpkg --print-architecture 2>/dev/null)
 deb: $(DEV) ## make a Debian package in dist (95 MB, all it needs is in it): make deb [DEB_PYTHON=3.13 DEB_ARCH=arm64]
 	@systemd/make_deb.sh dist $(DEB_PYTHON) $(DEB_ARCH)
+
+sbom: ## write which packages run at a table to build/sbom.json (CycloneDX), from requirements/table.txt
+	@mkdir -p build
+	@$(PYTHON) requirements/sbom.py > build/sbom.json
 
 SUITE ?= trixie
 chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, debootstrap; minutes): make chroot SUITE=bookworm
