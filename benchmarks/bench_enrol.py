@@ -28,6 +28,7 @@ from benchmarks.unseen_looks import unseen_looks
 from calibration.tile_set_learn import learn_set
 from tests.vision.whole_set import draw_whole_set
 from vision.heads import UP
+from vision.poses import moved
 from vision.reader import Reader, load_reader
 from vision.render.layouts import draw_layout, visible_area
 from vision.render.look_types import PipKind, TileLook
@@ -36,7 +37,7 @@ from vision.render.paint import Rendered, render
 from vision.render.scene import Scene
 from vision.training.held_out import true_halves
 from vision.training.legible import legible_halves
-from vision.training.samples import moved, true_pips, truth_poses
+from vision.training.samples import true_pips, truth_poses
 
 _SETS = (6, 9, 12)
 _SEED = 71

@@ -20,6 +20,9 @@ from vision.pyramid import Image
 Clock: TypeAlias = Callable[[], int]
 """Says the time in nanoseconds; it never goes back."""
 
+SIMULATED = "simulated"
+"""What a camera is called that is none: a table that plays by itself."""
+
 _NS_PER_MS = 1_000_000
 # Of the JPEG that is kept and read: half as long as at 95.
 _JPEG_QUALITY = 90

@@ -9,14 +9,13 @@ from engine import EngineError, Rules, parse_options
 from hardware.camera.device import CameraError
 from tallybone.choices import Difficulty
 from tallybone.demo_scene import LOOKS
-from tallybone.live_camera import Clock, PacedCamera, Shown, shot_of
+from tallybone.live_camera import SIMULATED, Clock, PacedCamera, Shown, shot_of
 from tallybone.replay_source import Given
 from tallybone.simulation.items import Heard, Item
 from tallybone.simulation.sitting import Simulation, Wishes
 from tallybone.sitting import ByHand
 from vision.watch import Frame
 
-SIMULATED = "simulated"
 _KEYS = ("seed", "hands", "look", "difficulty")
 
 

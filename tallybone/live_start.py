@@ -16,10 +16,9 @@ from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
 from tallybone.lasting_recorder import LastingRecorder
 from tallybone.live_calibration import Used, stored_for, use_of
-from tallybone.live_camera import Camera, Clock, open_filmed
+from tallybone.live_camera import SIMULATED, Camera, Clock, open_filmed
 from tallybone.live_device import DeviceCamera, open_plugged_in
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
-from tallybone.live_simulated import SIMULATED, open_simulated, simulation_of
 from tallybone.observing.counts import Counts
 from tallybone.observing.measured import MeasuredSitting
 from tallybone.own_tiles import as_recorded, recorded_set
@@ -76,6 +75,9 @@ def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) ->
         VisionError: If there is no picture in it.
     """
     if source.partition(":")[0] == SIMULATED:
+        # A table without it does not load what renders.
+        from tallybone.live_simulated import open_simulated, simulation_of
+
         simulation = simulation_of(source, game.rules, game.start.players)
         start = replace(game.start, zones=simulation.room.zones)
         return open_simulated(simulation, clock, speed=speed), replace(game, start=start)

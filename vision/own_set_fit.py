@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from vision.halves import HalfNetwork
 from vision.heads import Head
 from vision.own_set import OwnSet, looked_at, shipped_logs, softmax
+from vision.poses import moved
 from vision.pyramid import build_pyramid
 from vision.tile_sheet import TileSheet, disturbed
-from vision.training.samples import moved
 
 Pips = NDArray[np.int64]
 Numbers = NDArray[np.float64]

@@ -90,3 +90,12 @@ def deltas_between(poses: Poses, targets: Poses) -> NDArray[np.float64]:
     axes = poses[:, 2:].reshape(-1, 2, 2)
     difference = (targets - poses).reshape(-1, 3, 2)
     return np.asarray((difference @ np.linalg.inv(axes)).reshape(-1, 6))
+
+
+def moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
+    """Return poses moved at random: centre, turn and both lengths, in sides of a half."""
+    deltas = rng.normal(0, spread, (len(poses), 6)) * np.array([0.5, 1.0, 0.5, 1.0, 0.25, 0.5])
+    turn = rng.normal(0, spread / 2, len(poses))
+    deltas[:, 3] += 2 * turn
+    deltas[:, 4] -= turn / 2
+    return move(poses, deltas)

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from vision.heads import UP
 from vision.patches import PatchGrid, half_grid, sample
+from vision.poses import moved
 from vision.pyramid import Image, build_pyramid
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.training.processes import drawn_by_processes
-from vision.training.samples import moved, true_pips, truth_poses
+from vision.training.samples import true_pips, truth_poses
 
 # More is kept than the network sees (32 samples for 1.2 sides), so that each can be moved a little in training.
 SIZE, SPAN = 44, 1.5

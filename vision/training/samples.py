@@ -12,7 +12,7 @@ from vision.finder import Finder
 from vision.halves import HalfNetwork
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.patches import PatchGrid, features, sample, tile_grid
-from vision.poses import Poses, corners, deltas_between, empty_poses, move, sides_px, upright_poses
+from vision.poses import Poses, corners, deltas_between, empty_poses, move, moved, sides_px, upright_poses
 from vision.pyramid import Level, build_pyramid
 from vision.reading import Face, PointPx, Reading
 from vision.reading import Tile as TileReading
@@ -154,15 +154,6 @@ def with_half_0_first(poses: Poses, target: Poses, truth: Poses) -> Poses:
     """
     same = (target[:, 2:4] * truth[:, 2:4]).sum(axis=1) > 0
     return np.where(same[:, None], poses, poses * _TURNED)
-
-
-def moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:
-    """Return poses moved at random: centre, turn and both lengths, in sides of a half."""
-    deltas = rng.normal(0, spread, (len(poses), 6)) * np.array([0.5, 1.0, 0.5, 1.0, 0.25, 0.5])
-    turn = rng.normal(0, spread / 2, len(poses))
-    deltas[:, 3] += 2 * turn
-    deltas[:, 4] -= turn / 2
-    return move(poses, deltas)
 
 
 def _drawn(

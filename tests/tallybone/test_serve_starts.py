@@ -1,0 +1,48 @@
+"""How a served table starts: what is loaded until it is ready, because that is most of the time it takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+# Not needed before a match: training, rendering, exports of others, other programs' clients.
+LATER = (
+    "sklearn", "scipy", "joblib", "threadpoolctl", "distributed", "torch", "onnx", "PIL", "av", "serial", "gpiozero",
+    "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "vision.render",
+    "vision.training", "tallybone.simulation", "tallybone.demo_scene", "tallybone.live_simulated", "tallybone.update",
+    "tallybone.doctor.bundle", "hardware.knock_training", "hardware.display.emulation", "tallybone.export.video",
+)  # fmt: skip
+# 1021 when this was written, 170 of them of the standard library and 370 of Tallybone.
+MOST_MODULES = 1100
+_SERVE = """
+import json, sys
+from contextlib import nullcontext
+from io import StringIO
+from pathlib import Path
+import tallybone.cli
+from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.told_to_end import Told
+world = World(out=StringIO(), environment={}, home=Path("/nowhere"), told=lambda: nullcontext(Told(is_told=True)))
+assert serve(ServeWishes(at="127.0.0.1:0", camera="none", is_recorded=False), world) == 0
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.fixture(name="loaded", scope="module")
+def what_is_loaded() -> list[str]:
+    done = subprocess.run((sys.executable, "-c", _SERVE), capture_output=True, text=True, check=True)
+    modules: list[str] = json.loads(done.stdout)
+    return modules
+
+
+def test_nothing_is_loaded_that_a_table_does_not_need_to_start(loaded: list[str]) -> None:
+    assert "tallybone.served_setup" in loaded
+    assert "vision.reader" in loaded
+    assert [one for one in loaded if one in LATER or one.startswith(tuple(f"{name}." for name in LATER))] == []
+
+
+def test_no_more_is_loaded_than_when_this_was_measured(loaded: list[str]) -> None:
+    assert len(loaded) < MOST_MODULES
