@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fuzz sbom fast check chromium format bench hands deb chroot lock clean
+.PHONY: help demo setup test fuzz sbom fast check chromium mosquitto format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -36,7 +36,7 @@ demo: $(RUN) ## set up (about 80 MB the first time), then watch and score a rend
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 	@echo "Ready: $(BIN)/tallybone --help"
 
-test: $(DEV) chromium check ## set up the tools (about 200 MB the first time, and Chromium as root), then check and run every test; a few minutes
+test: $(DEV) chromium mosquitto check ## set up the tools (about 200 MB the first time, Chromium and Mosquitto as root), then check and run every test; a few minutes
 	@echo "Running every test, the slow ones too."
 	@$(BIN)/python -m pytest $(SPREAD)
 
@@ -47,6 +47,14 @@ chromium:
 	  export DEBIAN_FRONTEND=noninteractive && apt-get -qq update && \
 	  apt-get -qq -y install --no-install-recommends chromium fonts-liberation >/dev/null; } || \
 	  echo "There is no Chromium: the page is not tested in a browser. On Debian: sudo apt install chromium"
+
+# Scores by MQTT are tested with the distribution's broker; its service is not begun.
+mosquitto:
+	@command -v mosquitto >/dev/null || test -x /usr/sbin/mosquitto || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Mosquitto, to which tables tell their scores." && \
+	  export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 && apt-get -qq update && \
+	  apt-get -qq -y install --no-install-recommends mosquitto >/dev/null; } || \
+	  echo "There is no Mosquitto: scores by MQTT are not tested. On Debian: sudo apt install mosquitto"
 
 fast: $(DEV) check ## check and run the quick tests only; under two minutes
 	@$(BIN)/python -m pytest $(SPREAD) -m "not slow"
@@ -95,7 +103,7 @@ lock: ## pin the newest versions again, with hashes (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
 	$(LOCK) pyproject.toml requirements/build.in -o requirements/run.txt
 	$(LOCK) --extra dev --no-emit-package tallybone -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
-	$(LOCK) --extra web --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in requirements/table.in -o requirements/table.txt
+	$(LOCK) --extra web --extra mqtt --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in requirements/table.in -o requirements/table.txt
 	$(LOCK) --extra fuzz --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/fuzz.txt
 	$(LOCK) --extra finder --no-emit-package tallybone -c requirements/dev.txt pyproject.toml requirements/build.in -o requirements/finder.txt
 

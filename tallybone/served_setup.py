@@ -17,6 +17,7 @@ from calibration.errors import CalibrationError
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.backup.kept import finish_at_start
+from tallybone.beyond.beyond import telling
 from tallybone.calibration_file import load_calibration
 from tallybone.doctor.machine_files import room_in
 from tallybone.house import NAME as HOUSE_NAME
@@ -104,6 +105,8 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
             more=partial(_routes, had),
         )
         stack.callback(page.close)
+        health = TableHealth(_sources(had, page))
+        stack.enter_context(telling(at_table.beyond, page.hub, lambda: health.now().findings))
         yield ServedTable(_setup(wishes, had, page), unrestored or house.problem or problem)
 
 
@@ -137,16 +140,7 @@ def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]
     """Return the paths that a table has beside those of a game."""
     offers, clock = _Offers(had.house, had.left, page), had.world.clock
     matches = Table(desk=had.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
-    sources = Sources(
-        camera=lambda: _camera_now(had.camera, page),
-        hardware=had.parts.hardware,
-        problems=lambda: had.parts.now.problems,
-        recording=lambda: page.recording,
-        machine=had.world.machine,
-        disk=lambda: room_in(had.folder),
-        clock=clock,
-    )
-    health = TableHealth(sources).now
+    health = TableHealth(_sources(had, page)).now
     return (
         match_routes(access, matches),
         health_routes(health),
@@ -155,6 +149,18 @@ def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]
         parts_routes(access, had.parts, had.test, had.desk, clock),
         settings_routes(had.house, had.password_file, clock),
         *recording_pages(had.folder)(access),
+    )
+
+
+def _sources(had: _Had, page: TablePage) -> Sources:
+    return Sources(
+        camera=lambda: _camera_now(had.camera, page),
+        hardware=had.parts.hardware,
+        problems=lambda: had.parts.now.problems,
+        recording=lambda: page.recording,
+        machine=had.world.machine,
+        disk=lambda: room_in(had.folder),
+        clock=had.world.clock,
     )
 
 

@@ -1,4 +1,4 @@
-"""The file table.toml: which camera looks at the table, and which parts are at it."""
+"""The file table.toml: which camera looks at the table, which parts are at it, and who else is told the score."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
 from hardware.config.fields import Fields
 from hardware.config.read import read_hardware
+from tallybone.beyond.settings import BeyondSettings, read_beyond
 
 USUAL_PATH = Path("/etc/tallybone/table.toml")
 """Where it is looked for when nobody names another."""
@@ -28,11 +29,13 @@ class TableFile:
     Attributes:
         camera: What looks at the table, as `tallybone play --camera` takes it; None where nothing is said.
         hardware: The parts.
+        beyond: Who is told the score.
         path: The file; None where there is none.
     """
 
     camera: str | None = None
     hardware: HardwareConfig = field(default_factory=HardwareConfig)
+    beyond: BeyondSettings = field(default_factory=BeyondSettings)
     path: Path | None = None
 
 
@@ -68,7 +71,8 @@ def _read(said: dict[str, object], path: Path) -> TableFile:
             hardware = read_hardware(parts.whole_table)
         except ConfigError as error:
             problems += error.problems
+    beyond = read_beyond(fields)
     fields.done()
     if problems:
         raise TableFileError(tuple(f"{path}: {problem.removeprefix('[] ')}" for problem in problems))
-    return TableFile(url, hardware, path)
+    return TableFile(url, hardware, beyond, path)

@@ -50,6 +50,8 @@ class Acted:
 
 
 Outcome: TypeAlias = Acted | Refused
+Follower: TypeAlias = Callable[[Snapshot, int], None]
+"""Takes every snapshot and the number of its match; it is called in the page's thread, and must not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ class Hub:
         self._story, self._told = Story(), deque[ToldShown](maxlen=_MOST_EVENTS)
         self._ids = 0
         self._snapshot: Snapshot | None = None
+        self._match = 0
+        self._follower: Follower | None = None
         self.newest = Published()
         self.picture: Taken | None = None
         self.seen_ns: int | None = None
@@ -145,6 +149,11 @@ class Hub:
         self._said.append(said)
         if isinstance(said, str):
             self._wake()
+
+    def follow(self, follower: Follower | None) -> None:
+        """Hand every snapshot to *follower* too, from the newest on; None for nobody."""
+        self._follower = follower
+        self.answer(lambda: self._tell(self._snapshot))
 
     def answer(self, do: Callable[[], object]) -> None:
         """Have the page's thread *do* something as soon as it can; nothing where no page is served."""
@@ -210,6 +219,7 @@ class Hub:
         self.newest = Published(version, self._snapshot)
         self._changed.set()
         self._changed = asyncio.Event()
+        self._tell(self._snapshot)
         return version
 
     async def after(self, version: int) -> Published:
@@ -241,10 +251,16 @@ class Hub:
             if not isinstance(said, Happened | str):
                 self._told.clear()
                 self._seen_logs.clear()
+                self._match += 1
                 continue
             for one in told_of(said, players, self._ids + 1):
                 self._ids = one.id
                 self._told.appendleft(one)
+
+    def _tell(self, snapshot: Snapshot | None) -> None:
+        follower = self._follower
+        if follower is not None and snapshot is not None:
+            follower(snapshot, self._match)
 
     def _wake(self) -> None:
         self.answer(self._dirty.set)

@@ -66,6 +66,11 @@ class TablePage:
         return self._hub.viewers
 
     @property
+    def hub(self) -> Hub:
+        """Where the newest of the table is."""
+        return self._hub
+
+    @property
     def url(self) -> str:
         """Where it is."""
         return self._live.url

@@ -24,7 +24,7 @@ def test_the_usual_file_is_read_where_nobody_names_another(tmp_path: Path) -> No
     other = written(tmp_path / "other.toml", '[hardware.knock]\ndriver = "virtual"')
     assert load_table(usual=usual) == TableFile("pi:0", path=usual)
     knock = HardwareConfig(knock=KnockPart(KnockDriver.VIRTUAL))
-    assert load_table(other, usual=usual) == TableFile(None, knock, other)
+    assert load_table(other, usual=usual) == TableFile(None, knock, path=other)
 
 
 def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:

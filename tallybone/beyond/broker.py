@@ -1,0 +1,105 @@
+"""The line to a broker: opened again by itself for as long as the program runs. The only module that needs aiomqtt."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Awaitable, Callable
+from random import Random
+
+import aiomqtt
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+
+from tallybone.beyond.backoff import wait_s
+from tallybone.beyond.broker_settings import Broker
+from tallybone.beyond.messages import Message
+
+log = logging.getLogger(__name__)
+
+BrokerError = aiomqtt.MqttError
+"""What goes wrong while a line is open; the line is then opened again."""
+
+KEEP_ALIVE_S = 20
+"""A broker that hears nothing for one and a half times as long tells others that a table is offline."""
+MOST_PACKET = 64 * 1024
+"""Bytes of a message that the broker may hand over; a table's largest has a few thousand."""
+_MOST_WAITING = 20_000
+# Codes of MQTT 3.1.1 and of 5 for a user or password that does not fit.
+_REFUSED = frozenset({4, 5, 134, 135})
+
+
+class Line:
+    """Opens a line to a broker again and again, and lets somebody talk over it while it is open."""
+
+    def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
+        """Speak to *broker*, which says *will* for this program once it hears nothing of it any more."""
+        self._broker, self._rng, self._will = broker, rng, will
+        self.problem: str | None = f"no line to {broker.words} yet"
+
+    async def keep(self, talk: Callable[[aiomqtt.Client], Awaitable[None]]) -> None:
+        """Let *talk* have the line whenever there is one, until it returns by itself."""
+        failures = 0
+        while True:
+            try:
+                async with self._client() as client:
+                    failures = 0
+                    self._say(None)
+                    await talk(client)
+                return
+            except (BrokerError, OSError) as error:
+                failures += 1
+                self._say(self.words_of(error))
+            await asyncio.sleep(wait_s(failures, self._rng))
+
+    def words_of(self, error: Exception) -> str:
+        """Return what is wrong, so that whoever has set it up knows where to look."""
+        broker = self._broker
+        code = getattr(getattr(error, "rc", None), "value", getattr(error, "rc", None))
+        cause = error.__context__ or error  # the library makes texts of what went wrong, and hides it
+        if code in _REFUSED:
+            who = "nobody in particular" if broker.user is None else f"the user {broker.user}"
+            return f"{broker.words} does not let in {who}: check user and password_file"
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"{broker.words} does not show who it is ({cause.verify_message}): check the address and ca_file"
+        if isinstance(cause, ssl.SSLError):
+            return f"{broker.words} does not speak TLS with us ({cause.reason}): check mqtts://, cert_file and key_file"
+        if isinstance(cause, ConnectionRefusedError):
+            return f"no broker answers at {broker.words}"
+        return f"{broker.words}: {error}"
+
+    def _client(self) -> aiomqtt.Client:
+        broker, will = self._broker, self._will
+        properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]  # paho has no types there
+        properties.MaximumPacketSize = MOST_PACKET
+        return aiomqtt.Client(
+            broker.host,
+            broker.port,
+            username=broker.user,
+            password=broker.password,
+            tls_context=broker.tls(),
+            protocol=aiomqtt.ProtocolVersion.V5,
+            properties=properties,
+            will=None if will is None else aiomqtt.Will(will.topic, will.payload, 1, will.is_retained),
+            keepalive=KEEP_ALIVE_S,
+            max_queued_incoming_messages=_MOST_WAITING,
+            logger=_quiet(),
+        )
+
+    def _say(self, problem: str | None) -> None:
+        """Log how the line is, where that is new."""
+        if problem == self.problem:
+            return
+        self.problem = problem
+        if problem is None:
+            log.info("line to %s is open", self._broker.words)
+        else:
+            log.warning("%s; trying again", problem)
+
+
+def _quiet() -> logging.Logger:
+    """Return where the library logs: what matters of it is said here."""
+    logger = logging.getLogger("tallybone.beyond.library")
+    logger.setLevel(logging.CRITICAL)
+    return logger

@@ -1,0 +1,65 @@
+"""Snapshots of a table for tests: a match of Ann and Ben, as far as others are told of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from tallybone.web.lobby_shown import LOBBY, NO_MATCH
+from tallybone.web.shapes import (
+    CanShown,
+    EyeShown,
+    LayoutShown,
+    MarksShown,
+    MatchShown,
+    PlayerShown,
+    PlayShown,
+    QuestionShown,
+    Snapshot,
+)
+
+
+def match(hand: int = 1, *, over: bool = False, winner: int | None = None, phase: str = "play") -> MatchShown:
+    return MatchShown("bones", 150, phase, hand, 14, "10", 6, 1, over=over, winner=winner)
+
+
+def players(*totals: int, names: tuple[str, ...] = ("Ann", "Ben"), turn: int = 0) -> tuple[PlayerShown, ...]:
+    none = MarksShown("none")
+    return tuple(
+        PlayerShown(seat, name, total, 7, seat == turn, None, None, none)
+        for seat, (name, total) in enumerate(zip(names, totals, strict=True))
+    )
+
+
+def played(seq: int, seat: int = 0, points: int = 0, **more: Any) -> PlayShown:
+    shown = PlayShown(seq, "play", seat, (6, 4), points, "6 + 4 = 10", "Ann plays 6-4", "Ann plays 6-4", None)
+    return replace(shown, **more)
+
+
+def asked(topic: str = "end 3") -> QuestionShown:
+    return QuestionShown(topic, "Which end?", ("the 6", "the 4"), (), holds_up=True, chosen=None)
+
+
+def shown(*totals: int, hand: int = 1, plays: tuple[PlayShown, ...] = (), **more: Any) -> Snapshot:
+    """A match that is played."""
+    made = Snapshot(
+        1,
+        match(hand),
+        players(*(totals or (0, 0))),
+        "Ann to play",
+        None,
+        None,
+        (),
+        LayoutShown((1280, 720), (), (), (), (), ()),
+        plays,
+        (),
+        CanShown(),
+        EyeShown("", None),
+        "",
+    )
+    return replace(made, **more)
+
+
+def lobby(*totals: int) -> Snapshot:
+    """A table at which none is played."""
+    return shown(*totals, match=match(phase=LOBBY), waits_for=NO_MATCH)

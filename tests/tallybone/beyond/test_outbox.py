@@ -1,0 +1,69 @@
+"""What waits for the broker."""
+
+from __future__ import annotations
+
+from tallybone.beyond.messages import Message
+from tallybone.beyond.outbox import Outbox
+
+
+def state(text: str, topic: str = "scores") -> Message:
+    return Message(topic, text.encode(), is_retained=True)
+
+
+def event(number: int) -> Message:
+    return Message("events", str(number).encode(), is_retained=False)
+
+
+def drained(outbox: Outbox) -> list[bytes]:
+    gone = []
+    while (message := outbox.next()) is not None:
+        outbox.went(message)
+        gone.append(message.payload)
+    return gone
+
+
+def test_of_states_only_the_newest_goes_and_before_events() -> None:
+    outbox = Outbox()
+    for message in (event(1), state("a"), event(2), state("b"), state("x", "state")):
+        outbox.put(message)
+    assert drained(outbox) == [b"b", b"x", b"1", b"2"]
+    assert outbox.next() is None
+
+
+def test_the_oldest_events_go_where_too_many_wait() -> None:
+    outbox = Outbox(most_events=3)
+    for number in range(10):
+        outbox.put(event(number))
+    assert drained(outbox) == [b"7", b"8", b"9"]
+
+
+def test_what_is_pushed_out_while_it_is_on_its_way_takes_no_other_with_it() -> None:
+    outbox = Outbox(most_events=2)
+    outbox.put(event(1))
+    sending = outbox.next()
+    assert sending is not None
+    outbox.put(event(2))
+    outbox.put(event(3))
+    outbox.went(sending)
+    assert drained(outbox) == [b"2", b"3"]
+
+
+def test_a_state_that_changes_while_it_is_on_its_way_goes_again() -> None:
+    outbox = Outbox()
+    outbox.put(state("a"))
+    sending = outbox.next()
+    assert sending is not None
+    outbox.put(state("b"))
+    outbox.went(sending)
+    assert drained(outbox) == [b"b"]
+
+
+def test_all_states_go_again_for_a_broker_that_has_forgotten_them() -> None:
+    outbox = Outbox()
+    for message in (state("a"), state("x", "state"), event(1)):
+        outbox.put(message)
+    assert len(drained(outbox)) == 3
+    outbox.put(state("a"))
+    assert drained(outbox) == []
+    outbox.all_again()
+    assert drained(outbox) == [b"a", b"x"]
