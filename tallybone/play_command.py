@@ -126,7 +126,7 @@ def play(
             game, eye, said = with_own_tiles(game, used, reader or load_reader(game.max_pips))
             parts = _parts(at_table.hardware, wishes, game, clock, used)
             stack.callback(parts.close)
-            page = stack.enter_context(open_page(wishes.serve, clock, _folder(wishes)))
+            page = stack.enter_context(open_page(wishes.serve, clock, _folder(wishes), at_table.beyond))
             around = Around(
                 camera=page.looking_through(PressingCamera(camera, parts)),
                 parts=parts,

@@ -51,27 +51,45 @@ def make_app(
         language: Says that of the table, for those who have chosen none.
         static: The folder of the page itself.
     """
+    routers = (looking(hub, pictures), controlling(hub, access, language), *more)
+    about = "A domino table keeps its score. Everybody may look; who knows the table's PIN may put right."
+    return guarded(routers, about, static)
+
+
+def guarded(routers: Iterable[APIRouter], about: str, *static: Path) -> Guard:
+    """Return an app behind its guard.
+
+    Args:
+        routers: The paths of its API.
+        about: What it is for, in its description.
+        static: The folders of its page; the first that has a file gives it.
+    """
     app = FastAPI(
         title="Tallybone",
         version=version("tallybone"),
-        description="A domino table keeps its score. Everybody may look; who knows the table's PIN may put right.",
+        description=about,
         openapi_url=f"{_API}/openapi.json",
         docs_url=None,
         redoc_url=None,
         responses=_ERRORS,
     )
-    for router in (looking(hub, pictures), controlling(hub, access, language), *more):
+    for router in routers:
         app.include_router(router, prefix="" if isinstance(router, AtRoot) else _API)
     app.add_exception_handler(HTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)
-    if static.is_dir():
+    folders = tuple(folder for folder in static if folder.is_dir())
+    if folders:
         # What the API says stays as it is: secrets beside words of a stranger must not be packed together.
-        app.mount("/", GZipMiddleware(_Static(directory=static, html=True)))
+        app.mount("/", GZipMiddleware(_Static(folders)))
     return Guard(app)
 
 
 class _Static(StaticFiles):
     """The files of the page: kept by browsers, and asked after each time."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        super().__init__(directory=folders[0], html=True)
+        self.all_directories = [*folders]
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)

@@ -75,6 +75,11 @@ class LivePage:
         return self._address.url
 
     @property
+    def hub(self) -> Hub:
+        """Where it has everything from."""
+        return self._hub
+
+    @property
     def words(self) -> str:
         """Where it is, whether a network is there, and its PIN if that may be said."""
         network = ("(no network yet)",) if self._address.is_alone else ()

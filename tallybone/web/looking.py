@@ -96,8 +96,7 @@ class _Viewers:
         self._hub.viewers += 1
         sending = asyncio.create_task(self._send(socket, lang))
         try:
-            with suppress(WebSocketDisconnect):
-                await _listen(socket, asyncio.get_running_loop().time)
+            await listen_to(socket, asyncio.get_running_loop().time)
         finally:
             self._hub.viewers -= 1
             sending.cancel()
@@ -113,22 +112,23 @@ class _Viewers:
             version = newest.version
 
 
-async def _listen(socket: WebSocket, clock_s: Callable[[], float]) -> None:
+async def listen_to(socket: WebSocket, clock_s: Callable[[], float]) -> None:
     """Wait until a viewer leaves; one that says too much is shown the door."""
     began_s, frames = clock_s(), 0
-    while True:
-        message = await socket.receive()
-        if message["type"] == "websocket.disconnect":
-            return
-        if clock_s() - began_s > _WITHIN_S:
-            began_s, frames = clock_s(), 0
-        frames += 1
-        said = message.get("text") or message.get("bytes") or ""
-        if len(said) > MOST_FRAME or frames > _MOST_FRAMES:
-            await socket.close(1008)
-            return
-        if said == "ping":
-            await socket.send_text('{"type":"pong"}')
+    with suppress(WebSocketDisconnect):  # he may leave while he is answered
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            if clock_s() - began_s > _WITHIN_S:
+                began_s, frames = clock_s(), 0
+            frames += 1
+            said = message.get("text") or message.get("bytes") or ""
+            if len(said) > MOST_FRAME or frames > _MOST_FRAMES:
+                await socket.close(1008)
+                return
+            if said == "ping":
+                await socket.send_text('{"type":"pong"}')
 
 
 def _taken(hub: Hub) -> Taken:

@@ -7,8 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from tallybone.beyond.settings import BeyondSettings
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_game import Display, LiveGame
+
+_NOBODY = BeyondSettings()
 
 
 class Page(Protocol):
@@ -51,13 +54,14 @@ class NoPage:
 
 
 @contextmanager
-def open_page(where: str | None, clock: Clock, recordings: Path) -> Iterator[Page]:
+def open_page(where: str | None, clock: Clock, recordings: Path, beyond: BeyondSettings = _NOBODY) -> Iterator[Page]:
     """Serve a page until the game is over; None for no page.
 
     Args:
         where: A port, or an address and a port; "" for the usual port of the whole network.
         clock: Monotonic, in nanoseconds.
         recordings: The folder whose recordings it shows.
+        beyond: Who else is told what it shows.
 
     Raises:
         OSError: If it cannot be served there, or what serves it is not installed.
@@ -66,6 +70,7 @@ def open_page(where: str | None, clock: Clock, recordings: Path) -> Iterator[Pag
         yield NoPage()
         return
     try:
+        from tallybone.beyond.beyond import telling
         from tallybone.web.live_page import LivePage
         from tallybone.web.recording_pages import recording_pages
     except ModuleNotFoundError as error:
@@ -73,6 +78,7 @@ def open_page(where: str | None, clock: Clock, recordings: Path) -> Iterator[Pag
         raise OSError(words) from error
     page = LivePage(where, clock, more=recording_pages(recordings))
     try:
-        yield page
+        with telling(beyond, page.hub):
+            yield page
     finally:
         page.close()

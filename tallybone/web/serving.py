@@ -7,11 +7,11 @@ import contextlib
 import socket
 import threading
 from dataclasses import dataclass
+from typing import Protocol
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from tallybone.web.hub import Hub
 from tallybone.web.looking import MOST_FRAME
 
 USUAL_PORT = 8080
@@ -89,10 +89,17 @@ class Address:
         return not self.host and own_address() is None
 
 
+class Publisher(Protocol):
+    """What has to run beside the page, in its thread, for pages to change."""
+
+    async def run(self) -> None:
+        """Publish what changes until it is cancelled."""
+
+
 class Serving:
     """Serves an app until it is closed; signals are left to the game."""
 
-    def __init__(self, app: ASGIApp, listening: socket.socket, hub: Hub) -> None:
+    def __init__(self, app: ASGIApp, listening: socket.socket, hub: Publisher) -> None:
         """Serve *app* on *listening*, and let *hub* publish meanwhile."""
         config = uvicorn.Config(
             app,

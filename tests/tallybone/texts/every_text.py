@@ -14,6 +14,7 @@ from vision import perception
 
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "tallybone" / "web" / "static"
+PAGES = (STATIC, ROOT / "tallybone" / "hub" / "static")
 _PACKAGES = ("engine", "tallybone")
 _SAID = re.compile(r"\b(?:say|later)\(\s*(\"(?:[^\"\\]|\\.)*\")")
 
@@ -41,15 +42,20 @@ def _said_in(path: Path) -> Iterator[str]:
                 assert path.name == "phrases.py", f"{where}: a text that nobody can translate"
 
 
+def files(pattern: str) -> list[Path]:
+    """The files of all pages."""
+    return sorted(path for folder in PAGES for path in folder.glob(pattern))
+
+
 def of_scripts() -> Iterator[str]:
     """What the page's scripts say: `say("...")`, and what they mark to be said by `later("...")`."""
-    for path in sorted(STATIC.glob("*.js")):
+    for path in files("*.js"):
         yield from (json.loads(found) for found in _SAID.findall(path.read_text()))
 
 
 def of_pages() -> Iterator[str]:
     """What stands in the page itself, marked with `data-say` or `data-say-in`."""
-    for path in sorted(STATIC.glob("*.html")):
+    for path in files("*.html"):
         reader = _Reader()
         reader.feed(path.read_text())
         yield from reader.found

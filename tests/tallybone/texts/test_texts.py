@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tallybone.texts import LANGUAGES, Said, catalogue
-from tests.tallybone.texts.every_text import STATIC, every_text
+from tests.tallybone.texts.every_text import STATIC, every_text, files
 
 OTHERS = tuple(one for one in LANGUAGES if one != "en")
 # They say what comes in English: what can be agreed on, and what the doctor has found, which stays so.
@@ -57,7 +57,7 @@ def test_a_translation_that_loses_a_value_would_be_found() -> None:
 
 def test_texts_that_scripts_say_can_all_be_found() -> None:
     """What is said is a text, one of a table of such that `later` marks, or what the page offers to agree on."""
-    for path in sorted(STATIC.glob("*.js")):
+    for path in files("*.js"):
         if path.name not in ("say.js", *OFFERING):
             said = re.findall(r"\bsay\(\s*([^\"\s][^,)]*)", path.read_text())
             assert [one for one in said if not re.match(r"[A-Z_]+\[", one)] == [], path.name

@@ -1,0 +1,146 @@
+"""All tables for whoever looks at them: what the broker says goes in, changes go out, ten times a second at most."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import aiomqtt
+
+from tallybone.beyond.broker import Line
+from tallybone.beyond.messages import VERSION
+from tallybone.hub.foreign import Gone, JunkError, Scores, heard
+from tallybone.hub.results_file import Results
+from tallybone.hub.shapes import HubShown, TableSeen, table_seen, tournaments_seen
+from tallybone.hub.standings import Standing, standings
+from tallybone.hub.tables import Table, Tables
+
+log = logging.getLogger(__name__)
+
+PACE_S = 0.1
+_HEARD = ("availability", "scores", "state")
+# A broker hands over thousands of messages at once where a hub begins: pages are served meanwhile.
+_AT_ONCE = 200
+_MARKS_KEPT = 600
+
+
+class Hall:
+    """Knows all tables, and tells those who wait what has changed. All of it happens in one loop."""
+
+    def __init__(self, line: Line, prefix: str, results: Results, now: Callable[[], datetime]) -> None:
+        """Hear over *line* what begins with *prefix*; *now* is the time of day."""
+        self._line, self._prefix, self._results, self._now = line, prefix, results, now
+        self._tables = Tables()
+        self._seen: dict[str, tuple[Table, TableSeen]] = {}
+        self._standings: tuple[int, dict[str | None, tuple[Standing, ...]]] = (-1, {})
+        self._changed = asyncio.Event()
+        # What a version was made of: versions of the tables, of the results, and what is wrong with the line.
+        self._told: tuple[int, int, str | None] | None = None
+        self._bodies: dict[tuple[int, int], str] = {}
+        self._marks: list[tuple[int, int, int]] = []
+        self.version = 0
+        self.junk = 0
+
+    async def run(self) -> None:
+        """Hear tables and tell what changes until it is cancelled."""
+        await asyncio.gather(self._line.keep(self._listen), self._publish())
+
+    async def after(self, version: int) -> str:
+        """Return what has changed since a version, as JSON, once something has."""
+        while self.version == version:
+            await self._changed.wait()
+        return self.body(version)
+
+    def body(self, since: int = 0) -> str:
+        """Return what has changed since a version, as JSON; everything for one that nobody knows, such as 0."""
+        key = (since, self.version)
+        if key not in self._bodies:
+            if any(version != self.version for _, version in self._bodies):
+                self._bodies.clear()
+            self._bodies[key] = json.dumps(_plain(self.shown(since)), separators=(",", ":"))
+        return self._bodies[key]
+
+    def shown(self, since: int = 0) -> HubShown:
+        """Return what has changed since a version; everything where nobody knows."""
+        mark = next((one for one in reversed(self._marks) if one[0] == since), None) if since else None
+        changes = None if mark is None else self._tables.since(mark[1])
+        whole = mark is None or changes is None
+        tables, gone = (tuple(self._tables), ()) if changes is None else changes
+        is_new = mark is None or mark[2] != self._results.version
+        return HubShown(
+            version=self.version,
+            whole=whole,
+            line=self._line.problem,
+            tables=tuple(map(self._table, tables)),
+            gone=gone,
+            standings=tournaments_seen(self.standings) if whole or is_new else None,
+        )
+
+    def tables(self) -> tuple[TableSeen, ...]:
+        """Return all tables."""
+        return tuple(map(self._table, self._tables))
+
+    @property
+    def standings(self) -> dict[str | None, tuple[Standing, ...]]:
+        """How all stand, by tournament."""
+        if self._standings[0] != self._results.version:
+            self._standings = (self._results.version, standings(self._results))
+        return self._standings[1]
+
+    def hear(self, topic: str, payload: bytes) -> None:
+        """Take what the broker says; what no table says is counted, and left alone."""
+        try:
+            table, said = heard(self._prefix, topic, payload)
+        except JunkError as error:
+            self.junk += 1
+            if self.junk == 1:
+                log.warning("somebody says what no table does, such as %r: %s", topic[:80], error)
+            return
+        if isinstance(said, Scores):
+            self._results.take(table, said)
+        if isinstance(said, Gone):
+            self._seen.pop(table, None)
+        self._tables.hear(table, said, self._now())
+
+    def publish(self) -> None:
+        """Make a new version where something has changed since the last one."""
+        known = (self._tables.version, self._results.version, self._line.problem)
+        if known == self._told:
+            return
+        self._told = known
+        self.version += 1
+        self._marks = [*self._marks[-_MARKS_KEPT:], (self.version, self._tables.version, self._results.version)]
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _publish(self) -> None:
+        while True:
+            self.publish()
+            await asyncio.sleep(PACE_S)
+
+    async def _listen(self, client: aiomqtt.Client) -> None:
+        for what in _HEARD:
+            await client.subscribe(f"{self._prefix}/v{VERSION}/+/{what}", qos=1)
+        count = 0
+        async for message in client.messages:
+            self.hear(str(message.topic), message.payload)
+            count += 1
+            if count % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    def _table(self, table: Table) -> TableSeen:
+        """Return a table as it is shown, made once for each change of it."""
+        known = self._seen.get(table.id)
+        if known is None or known[0] is not table:
+            known = (table, table_seen(table))
+            self._seen[table.id] = known
+        return known[1]
+
+
+def _plain(shown: HubShown) -> dict[str, Any]:
+    return {"type": "snapshot", **asdict(shown)}

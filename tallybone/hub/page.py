@@ -1,0 +1,96 @@
+"""The paths of the page of all tables: everybody on the network may look, and nothing can be changed."""
+
+# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
+from pydantic import BaseModel
+
+from tallybone.hub.hall import Hall
+from tallybone.hub.shapes import HubShown, TableSeen, TournamentSeen, found, tournaments_seen
+from tallybone.texts import catalogue_json
+from tallybone.web.app import STATIC, guarded
+from tallybone.web.guard import Guard
+from tallybone.web.looking import MOST_VIEWERS, Language, listen_to
+
+OWN_STATIC = Path(__file__).with_name("static")
+_ABOUT = "All tables of a club or a tournament, as they tell a broker how they stand. Everybody may look."
+
+
+class HubMe(BaseModel):
+    """What the page asks of itself: the hub has no language of its own, null."""
+
+    language: str | None = None
+
+
+def hub_app(hall: Hall) -> Guard:
+    """Return the page of a hall."""
+    return guarded((hub_routes(hall),), _ABOUT, OWN_STATIC, STATIC)
+
+
+def hub_routes(hall: Hall) -> APIRouter:
+    """Return the paths of the API."""
+    router = APIRouter()
+
+    @router.get("/state", response_model=HubShown)
+    async def state() -> Response:
+        """All tables, at this moment."""
+        return Response(hall.body(), media_type="application/json")
+
+    @router.get("/tables")
+    async def tables(find: Annotated[str, Query(max_length=80)] = "") -> tuple[TableSeen, ...]:
+        """The tables whose name, tournament or players have this text in them; capitals and accents do not matter."""
+        return found(hall.tables(), find)
+
+    @router.get("/standings")
+    async def standings() -> tuple[TournamentSeen, ...]:
+        """How all stand in each tournament, over the matches that were seen to their end."""
+        return tournaments_seen(hall.standings, None)
+
+    @router.get("/texts/{language}", response_model=dict[str, str | dict[str, str]])
+    async def texts(language: Language) -> Response:
+        """The texts of the page in a language, by their English; {names} in them stay to be filled in."""
+        return Response(catalogue_json(language), media_type="application/json", headers={"cache-control": "no-cache"})
+
+    @router.get("/me")
+    async def me() -> HubMe:
+        """Which language the page has, where nobody has chosen one."""
+        return HubMe()
+
+    router.add_api_websocket_route("/live", _Viewers(hall).watch)
+    return router
+
+
+class _Viewers:
+    """Those who are told every change."""
+
+    def __init__(self, hall: Hall) -> None:
+        self._hall, self._count = hall, 0
+
+    async def watch(self, socket: WebSocket) -> None:
+        """Send all tables, then what changes; who is slow gets several changes at once."""
+        if self._count >= MOST_VIEWERS:
+            await socket.close(1013)
+            return
+        await socket.accept()
+        self._count += 1
+        sending = asyncio.create_task(self._send(socket))
+        try:
+            await listen_to(socket, asyncio.get_running_loop().time)
+        finally:
+            self._count -= 1
+            sending.cancel()
+            with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):
+                await sending
+
+    async def _send(self, socket: WebSocket) -> None:
+        version, body = self._hall.version, self._hall.body()
+        while True:
+            await socket.send_text(body)
+            since = version
+            body = await self._hall.after(since)
+            version = self._hall.version

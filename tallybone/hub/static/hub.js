@@ -1,0 +1,111 @@
+// The page of all tables: keeps what the hub says, and shows the tables that are looked for, with the standings.
+
+import { byId, keep, make, write } from "./dom.js";
+import { folded, tableCard } from "./hub_table.js";
+import { showStandings } from "./hub_standings.js";
+import { showLanguages } from "./languages.js";
+import { Link, follow } from "./link.js";
+import { fillIn, later, say } from "./say.js";
+
+const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not live") };
+const ALL = "";
+
+class HubPage {
+  constructor() {
+    this.isDisplay = new URLSearchParams(location.search).has("display");
+    document.documentElement.dataset.mode = this.isDisplay ? "display" : "page";
+    document.documentElement.dataset.link = Link.OPENING;
+    fillIn(document);
+    Object.assign(this, { tables: new Map(), standings: [], line: null, link: Link.OPENING, drawn: 0, lostAt: "" });
+    for (const id of ["find", "tournament"]) byId(id).addEventListener("input", () => this.later());
+    if (!this.isDisplay) showLanguages();
+    follow((said) => this.take(said), (link) => this.turn(link));
+  }
+
+  /** Take all tables, or those that have changed. */
+  take(said) {
+    if (said.whole) this.tables.clear();
+    for (const id of said.gone) this.tables.delete(id);
+    for (const table of said.tables) this.tables.set(table.id, table);
+    if (said.standings !== null) this.standings = said.standings;
+    this.line = said.line;
+    this.later();
+  }
+
+  /** Draw before the next picture of the screen: much may come until then. */
+  later() {
+    if (this.drawn !== 0) return;
+    this.drawn = requestAnimationFrame(() => {
+      this.drawn = 0;
+      this.draw();
+    });
+  }
+
+  draw() {
+    this.offerTournaments();
+    const all = [...this.tables.values()];
+    const chosen = byId("tournament").value;
+    const key = folded(byId("find").value.trim());
+    const found = all.filter((one) => (chosen === ALL || one.tournament === chosen) && isFound(one, key));
+    found.sort(this.isDisplay ? byNews : byName);
+    keep(byId("tables"), found, (one) => one.id, (one) => tableCard(one, key));
+    write(byId("summary"), summaryOf(all));
+    byId("none").hidden = found.length > 0;
+    write(byId("none"), all.length === 0 ? say("No table has said anything yet.") : say("No table has that."));
+    const shown = this.standings.filter((one) => chosen === ALL || one.name === chosen);
+    showStandings(byId("standings"), byId("standing-tables"), shown);
+    this.showLost();
+  }
+
+  offerTournaments() {
+    const names = [...[...this.tables.values()].map((one) => one.tournament), ...this.standings.map((one) => one.name)];
+    const known = [...new Set(names.filter((name) => name !== null))].sort((one, other) => one.localeCompare(other));
+    byId("tournament-label").hidden = known.length < 2;
+    const offered = [{ name: ALL, words: say("All tournaments") }, ...known.map((name) => ({ name, words: name }))];
+    const chosen = byId("tournament").value;
+    keep(byId("tournament"), offered, (one) => one.name, (one) => make("option", { value: one.name }, one.words));
+    byId("tournament").value = known.includes(chosen) && known.length > 1 ? chosen : ALL;
+  }
+
+  turn(link) {
+    this.link = link;
+    document.documentElement.dataset.link = link;
+    write(byId("link"), say(LINKS[link]));
+    this.lostAt = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+    this.showLost();
+  }
+
+  /** Say where what is shown may be old: the hub does not answer, or it does not hear the tables. */
+  showLost() {
+    const isLost = this.link === Link.LOST;
+    byId("lost").hidden = !isLost && this.line === null;
+    const words = isLost
+      ? say("No connection to the hub since {time}. What you see may be old. Trying again.", { time: this.lostAt })
+      : say("The hub does not hear the tables: what you see may be old.");
+    write(byId("lost"), byId("lost").hidden ? "" : words);
+  }
+}
+
+function isFound(table, key) {
+  const words = [table.name, table.id, table.tournament ?? "", ...table.players.map((player) => player.name)];
+  return key === "" || words.some((text) => folded(text).includes(key));
+}
+
+function byName(one, other) {
+  return one.name.localeCompare(other.name, undefined, { numeric: true }) || one.id.localeCompare(other.id);
+}
+
+/** On a television there is room for some: those at which something has happened last. */
+function byNews(one, other) {
+  return Number(other.online) - Number(one.online) || (other.changed ?? "").localeCompare(one.changed ?? "") || byName(one, other);
+}
+
+function summaryOf(all) {
+  const playing = all.filter((one) => one.online && one.playing).length;
+  const offline = all.filter((one) => !one.online).length;
+  const parts = [say("{number} tables", { number: all.length }), say("{number} playing", { number: playing })];
+  if (offline > 0) parts.push(say("{number} offline", { number: offline }));
+  return parts.join(" · ");
+}
+
+new HubPage();

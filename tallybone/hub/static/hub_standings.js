@@ -1,0 +1,33 @@
+// Who has won how often: a table for each tournament.
+
+import { foreign, keep, make } from "./dom.js";
+import { say } from "./say.js";
+
+/** Show the standings of tournaments, each with its best; nothing where no match is over yet. */
+export function showStandings(section, parent, tournaments) {
+  section.hidden = tournaments.length === 0;
+  keep(parent, tournaments, (one) => one.name ?? "", standingTable);
+}
+
+function standingTable(tournament) {
+  const heads = [say("Rank"), say("Player"), say("Played"), say("Won"), say("Points")];
+  const head = make("thead", {}, make("tr", {}, ...heads.map((words) => make("th", { scope: "col" }, words))));
+  const rows = tournament.standings.map((one) =>
+    make(
+      "tr",
+      {},
+      make("td", {}, String(one.rank)),
+      make("th", { scope: "row" }, foreign(one.player)),
+      ...[one.played, one.wins, one.points].map((number) => make("td", {}, String(number))),
+    ),
+  );
+  const left = tournament.players - tournament.standings.length;
+  const name = tournament.name === null ? make("span", {}, say("Without a tournament")) : foreign(tournament.name);
+  const caption = make("caption", {}, name);
+  return make(
+    "div",
+    { class: "standing" },
+    make("table", {}, caption, head, make("tbody", {}, ...rows)),
+    left > 0 ? make("p", { class: "about" }, say("and {number} more", { number: left })) : null,
+  );
+}

@@ -1,0 +1,66 @@
+// A table of many, on a card: who plays what there, how it stands, whose turn it is, and whether it is heard at all.
+
+import { foreign, make } from "./dom.js";
+import { language, say } from "./say.js";
+
+/** Return a text as it is looked for: without capitals and accents. */
+export function folded(text) {
+  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+/** Return the card of a table; players who were looked for by *key* stand out. */
+export function tableCard(table, key) {
+  const card = make("li", { class: `card table-card is-${stateOf(table)}` });
+  const head = make("div", { class: "card-head" }, make("h3", {}, foreign(table.name)), make("p", { class: "sign" }, signOf(table)));
+  const players = make("ul", { class: "card-players" }, ...table.players.map((player) => rowOf(player, key)));
+  card.append(head, players);
+  if (table.asks !== null) card.append(make("p", { class: "asks" }, foreign(table.asks)));
+  else if (table.last !== null) card.append(make("p", { class: "about card-last" }, foreign(table.last)));
+  card.append(make("p", { class: "about card-foot" }, aboutOf(table)));
+  return card;
+}
+
+function stateOf(table) {
+  if (!table.online) return "offline";
+  if (table.playing) return "playing";
+  return table.over ? "over" : "free";
+}
+
+function signOf(table) {
+  if (!table.online) return say("Offline");
+  if (table.playing) return say("Playing");
+  return table.over ? say("Over") : say("Free");
+}
+
+function rowOf(player, key) {
+  const isFound = key !== "" && folded(player.name).includes(key);
+  const marks = [player.turn ? "has-turn" : "", player.won ? "has-won" : "", isFound ? "is-found" : ""];
+  const about = [player.team === null ? "" : say("team {team}", { team: player.team + 1 })];
+  if (player.turn) about.unshift(say("turn"));
+  if (player.won) about.unshift(say("won"));
+  const words = about.filter((one) => one !== "").join(" · ");
+  return make(
+    "li",
+    { class: marks.filter((one) => one !== "").join(" ") },
+    make("span", { class: "who-name" }, foreign(player.name), words === "" ? null : make("span", { class: "about" }, words)),
+    make("span", { class: "points-so-far" }, String(player.total)),
+  );
+}
+
+function aboutOf(table) {
+  const parts = [];
+  if (table.game !== "") {
+    parts.push(table.target === null ? table.game : say("{game} to {target}", { game: table.game, target: table.target }));
+  }
+  if (table.hand !== null) parts.push(say("hand {hand}", { hand: table.hand }));
+  if (table.changed !== null) parts.push(say("last heard {time}", { time: timeOf(table.changed) }));
+  return parts.join(" · ");
+}
+
+/** Return a time of today, or with its day. */
+function timeOf(text) {
+  const at = new Date(text);
+  const isToday = at.toDateString() === new Date().toDateString();
+  const day = isToday ? {} : { day: "numeric", month: "short" };
+  return at.toLocaleString(language, { ...day, hour: "2-digit", minute: "2-digit" });
+}

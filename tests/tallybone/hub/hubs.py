@@ -1,0 +1,65 @@
+"""A hub that is served, at a real broker, for tests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from tallybone.hub.command import HubWishes, run_hub
+from tallybone.told_to_end import Told
+from tests.tallybone.beyond.brokers import RealBroker, hearing, until
+from tests.tallybone.hub.said import scores, state, topic
+
+
+@dataclass(slots=True)
+class ServedHub:
+    """A hub, and what it has printed."""
+
+    url: str
+    out: StringIO
+
+
+@contextmanager
+def served_hub(broker: RealBroker, folder: Path) -> Iterator[ServedHub]:
+    """Yield a hub until the end of the block."""
+    told, out, codes = Told(), StringIO(), []
+    wishes = HubWishes(at="127.0.0.1:0", broker={"broker": broker.url})
+    environment = {"XDG_STATE_HOME": str(folder)}
+
+    def run() -> None:
+        codes.append(run_hub(wishes, environment, folder, out=out, err=out, told=lambda: nullcontext(told)))
+
+    thread = threading.Thread(target=run, name="hub")
+    thread.start()
+    try:
+        until(lambda: "hub http" in out.getvalue() or not thread.is_alive())
+        assert "hub http" in out.getvalue(), out.getvalue()
+        yield ServedHub(out.getvalue().split()[1], out)
+    finally:
+        told.is_told = True
+        thread.join()
+        assert codes == [0], out.getvalue()
+
+
+class Tellers:
+    """Speaks for many tables at a broker."""
+
+    def __init__(self, broker: RealBroker) -> None:
+        self._hearing = hearing(broker, "nothing")
+        self._client = self._hearing.__enter__().client
+
+    def say(self, table: str, what: str, payload: bytes) -> None:
+        self._client.publish(topic(table, what), payload, qos=1, retain=True).wait_for_publish(30)
+
+    def table(self, table: str, *totals: int, **more: object) -> None:
+        """Let a table be online, with a score."""
+        self.say(table, "scores", scores(*totals, **{"name": table, **more}))  # type: ignore[arg-type]
+        self.say(table, "state", state())
+        self.say(table, "availability", b"online")
+
+    def close(self) -> None:
+        self._hearing.__exit__(None, None, None)

@@ -1,0 +1,114 @@
+"""The page of all tables in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker
+from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
+from tests.tallybone.web.browsers import AXE, Browser, chromium, visiting
+from tests.tallybone.web.test_in_browser import NARROW, PHONE, TELEVISION, violations
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
+HOSTILE = '<img src=x onerror="document.title=1">'
+
+
+@pytest.fixture(scope="module", name="browser")
+def a_browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module", name="club")
+def a_club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ServedHub, Tellers]]:
+    """Twelve tables: one is offline, one is over, one has a hostile name."""
+    folder = tmp_path_factory.mktemp("club")
+    with real_broker(folder) as broker, served_hub(broker, folder) as hub:
+        tables = Tellers(broker)
+        for number in range(1, 13):
+            names = (f"Ann {number}", f"Ben {number}")
+            tables.table(f"table-{number}", 5 * number, 10, names=names, name=f"Table {number}", tournament="Spring")
+        tables.table("table-2", 150, 40, over=True, winner=0, name="Table 2", tournament="Spring")
+        tables.table("table-3", 1, 2, names=(HOSTILE, "Ben 3"), name=HOSTILE, tournament="Autumn")
+        tables.say("table-4", "availability", b"offline")
+        yield hub, tables
+        tables.close()
+
+
+def test_all_tables_are_there_in_order_and_a_score_comes_by_itself(
+    browser: Browser, club: tuple[ServedHub, Tellers]
+) -> None:
+    hub, tables = club
+    with visiting(browser, hub.url, PHONE) as viewer:
+        page = viewer.page
+        page.locator(".is-offline", has_text="Table 4").wait_for()
+        page.locator(".is-over", has_text="Table 2").wait_for()
+        names = page.locator(".table-card h3").all_inner_texts()
+        assert [name for name in names if name != HOSTILE][-2:] == ["Table 11", "Table 12"]
+        assert page.locator("#summary").inner_text() == "12 tables · 10 playing · 1 offline"
+        tables.table("table-5", 33, 10, names=("Ann 5", "Ben 5"), name="Table 5", tournament="Spring")
+        page.locator(".table-card", has_text="Table 5").locator(".points-so-far", has_text="33").wait_for()
+        assert viewer.complaints == []
+
+
+def test_a_player_is_found_and_stands_out(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:
+    with visiting(browser, club[0].url, PHONE) as viewer:
+        page = viewer.page
+        page.locator(".table-card").nth(11).wait_for()
+        page.locator("#find").fill("ÁNN 7")
+        page.locator(".is-found", has_text="Ann 7").wait_for()
+        assert page.locator(".table-card").count() == 1
+        page.locator("#find").fill("nobody")
+        page.locator("#none", has_text="No table has that.").wait_for()
+
+
+def test_one_tournament_is_looked_at_and_its_standings(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:
+    with visiting(browser, club[0].url, PHONE) as viewer:
+        page = viewer.page
+        page.locator("#tournament").select_option("Autumn")
+        page.wait_for_function("document.querySelectorAll('.table-card').length === 1")
+        assert page.locator("#standings").is_hidden()
+        page.locator("#tournament").select_option("Spring")
+        page.locator("#standings caption", has_text="Spring").wait_for()
+        assert page.locator("#standings tbody tr").first.inner_text().split() == ["1", "Ann", "1", "1", "150"]
+
+
+def test_hostile_names_are_text(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:
+    with visiting(browser, club[0].url, PHONE) as viewer:
+        page = viewer.page
+        page.locator("h3", has_text="onerror").wait_for()
+        assert page.title() == "Tallybone"
+        assert page.locator("main img").count() == 0
+        assert viewer.complaints == []
+
+
+def test_the_page_speaks_the_language_of_its_address(browser: Browser, club: tuple[ServedHub, Tellers]) -> None:
+    with visiting(browser, f"{club[0].url}/?lang=es", PHONE) as viewer:
+        viewer.page.locator("h1", has_text="Todas las mesas").wait_for()
+        viewer.page.locator(".is-offline .sign", has_text="Sin conexión").wait_for()
+
+
+@pytest.mark.parametrize("size", [NARROW, PHONE, TELEVISION], ids=lambda size: str(size[0]))
+def test_it_fits_the_screen(browser: Browser, club: tuple[ServedHub, Tellers], size: tuple[int, int]) -> None:
+    path = "/?display" if size == TELEVISION else "/"
+    with visiting(browser, club[0].url + path, size) as viewer:
+        viewer.page.locator(".table-card").first.wait_for()
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        if size == TELEVISION:
+            assert viewer.page.evaluate("document.documentElement.scrollHeight") <= size[1]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, club: tuple[ServedHub, Tellers], scheme: str) -> None:
+    with visiting(browser, club[0].url, PHONE, scheme=scheme) as viewer:
+        viewer.page.locator(".table-card").nth(11).wait_for()
+        viewer.page.evaluate(AXE.read_text())
+        assert violations(viewer) == []

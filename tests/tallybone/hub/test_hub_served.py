@@ -1,0 +1,149 @@
+"""The hub at a real broker: all tables, junk, and its page's API."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
+
+from websockets.sync.client import connect
+
+from tallybone.hub.command import HubWishes, run_hub
+from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until
+from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
+
+needs_broker = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
+
+
+@pytest.fixture(name="broker")
+def a_broker(tmp_path: Path) -> Iterator[RealBroker]:
+    with real_broker(tmp_path) as broker:
+        yield broker
+
+
+@pytest.fixture(name="tables")
+def some_tables(broker: RealBroker) -> Iterator[Tellers]:
+    tables = Tellers(broker)
+    yield tables
+    tables.close()
+
+
+@pytest.fixture(name="hub")
+def a_hub(broker: RealBroker, tmp_path: Path) -> Iterator[ServedHub]:
+    with served_hub(broker, tmp_path) as hub:
+        yield hub
+
+
+def state_of(hub: ServedHub) -> Any:
+    return httpx.get(f"{hub.url}/api/v1/state", timeout=30).json()
+
+
+class TestWithBroker:
+    pytestmark = needs_broker
+
+    def test_tables_that_spoke_before_and_after_are_all_there(
+        self, broker: RealBroker, tables: Tellers, tmp_path: Path
+    ) -> None:
+        tables.table("early", 5, 10)
+        with served_hub(broker, tmp_path) as hub:
+            tables.table("late", 1, 2)
+            until(lambda: [one["online"] for one in state_of(hub)["tables"]] == [True, True])
+            said = {one["id"]: one for one in state_of(hub)["tables"]}
+            assert [player["total"] for player in said["early"]["players"]] == [5, 10]
+            tables.say("late", "availability", b"offline")
+            until(lambda: {one["id"]: one["online"] for one in state_of(hub)["tables"]}["late"] is False)
+
+    def test_a_viewer_gets_all_tables_once_and_then_what_changes(self, tables: Tellers, hub: ServedHub) -> None:
+        for number in range(5):
+            tables.table(f"t{number}", 0, 0)
+        until(lambda: sum(one["online"] for one in state_of(hub)["tables"]) == 5)
+        with connect(hub.url.replace("http", "ws") + "/api/v1/live", compression=None) as socket:
+            first = json.loads(socket.recv(30))
+            assert (first["type"], first["whole"], len(first["tables"])) == ("snapshot", True, 5)
+            tables.table("t3", 10, 0)
+            second = json.loads(socket.recv(30))
+            assert (second["whole"], [one["id"] for one in second["tables"]]) == (False, ["t3"])
+            assert second["standings"] is None
+            tables.say("t4", "scores", b"")
+            assert json.loads(socket.recv(30))["gone"] == ["t4"]
+
+    def test_junk_changes_nothing_and_is_said_once(
+        self, tables: Tellers, hub: ServedHub, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        tables.table("good", 5, 10)
+        for junk in (
+            b"\xff",
+            b"{}",
+            b"[" * 9000,
+            b"x" * 60_000,
+            b"x" * 600_000,
+            b'{"v":1e999}',
+            b'{"v":1,"players":7}',
+        ):
+            tables.say("bad", "scores", junk)
+        for junk in (b"\xff", b"{}", b"[1]", b'{"v":2}'):
+            tables.say("bad", "state", junk)
+        tables.say("good", "availability", b"maybe")
+        tables.table("last", 1, 2)
+        until(lambda: {one["id"] for one in state_of(hub)["tables"]} >= {"good", "last"})
+        assert {one["id"] for one in state_of(hub)["tables"]} == {"good", "last"}
+        assert state_of(hub)["line"] is None
+        assert len([one for one in caplog.messages if "no table does" in one]) == 1
+        assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
+
+    def test_players_are_found_and_standings_kept(self, broker: RealBroker, tables: Tellers, tmp_path: Path) -> None:
+        with served_hub(broker, tmp_path) as hub:
+            tables.table("t1", 150, 40, over=True, winner=0, tournament="Spring")
+            tables.table("t2", 0, 0, names=("Cid", "Dán"))
+            until(lambda: len(state_of(hub)["tables"]) == 2)
+            with httpx.Client(base_url=f"{hub.url}/api/v1", timeout=30) as client:
+                assert [one["id"] for one in client.get("/tables", params={"find": "dan"}).json()] == ["t2"]
+                until(lambda: client.get("/standings").json() != [])
+        tables.say("t1", "scores", b"")
+        with served_hub(broker, tmp_path) as again:
+            (spring,) = httpx.get(f"{again.url}/api/v1/standings", timeout=30).json()
+            assert spring["name"] == "Spring"
+            assert spring["standings"][0] == {"rank": 1, "player": "Ann", "played": 1, "wins": 1, "points": 150}
+
+    def test_a_broker_that_goes_and_comes_back_is_said(
+        self, broker: RealBroker, tables: Tellers, hub: ServedHub
+    ) -> None:
+        tables.table("t1", 5, 10)
+        until(lambda: len(state_of(hub)["tables"]) == 1)
+        broker.kill()
+        until(lambda: state_of(hub)["line"] is not None)
+        assert len(state_of(hub)["tables"]) == 1
+        broker.begin()
+        until(lambda: state_of(hub)["line"] is None, 90)
+        tables.table("t2", 0, 0)
+        until(lambda: len(state_of(hub)["tables"]) == 2)
+
+    def test_the_page_and_its_files_are_served_under_a_strict_policy(self, hub: ServedHub) -> None:
+        with httpx.Client(base_url=hub.url, timeout=30) as client:
+            page = client.get("/")
+            assert "hub.js" in page.text
+            assert page.headers["content-security-policy"].startswith("default-src 'self';")
+            for name in ("hub.js", "hub.css", "dom.js", "say.js", "page.css", "icon.svg"):
+                assert client.get(f"/{name}").status_code == 200, name
+            assert client.get("/api/v1/texts/es").json()["Standings"] == "Clasificación"
+            assert client.post("/api/v1/state", json={}).status_code == 405
+
+
+def asked(tmp_path: Path, **broker: str) -> tuple[int, str]:
+    err = StringIO()
+    code = run_hub(HubWishes(at="127.0.0.1:0", broker=broker), {"XDG_STATE_HOME": str(tmp_path)}, tmp_path, err=err)
+    return code, err.getvalue()
+
+
+def test_what_is_asked_wrongly_is_said_at_once(tmp_path: Path) -> None:
+    code, said = asked(tmp_path, broker="http://club", password_file="/absent", prefix="a/#")
+    assert code == 2
+    assert [line.split(": ")[1] for line in said.splitlines()] == ["broker", "password_file", "prefix"]
