@@ -9,6 +9,7 @@ import { fillIn, later, say } from "./say.js";
 
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not live") };
 const ALL = "";
+const MOST_ON_DISPLAY = 40;
 
 class HubPage {
   constructor() {
@@ -48,13 +49,16 @@ class HubPage {
     const key = folded(byId("find").value.trim());
     const found = all.filter((one) => (chosen === ALL || one.tournament === chosen) && isFound(one, key));
     found.sort(this.isDisplay ? byNews : byName);
-    keep(byId("tables"), found, (one) => one.id, (one) => tableCard(one, key));
+    // What is looked for is a part of what is shown: a card without a change is left alone.
+    const items = (this.isDisplay ? found.slice(0, MOST_ON_DISPLAY) : found).map((table) => ({ table, key }));
+    keep(byId("tables"), items, (item) => item.table.id, (item) => tableCard(item.table, item.key));
     write(byId("summary"), summaryOf(all));
     byId("none").hidden = found.length > 0;
     write(byId("none"), all.length === 0 ? say("No table has said anything yet.") : say("No table has that."));
     const shown = this.standings.filter((one) => chosen === ALL || one.name === chosen);
     showStandings(byId("standings"), byId("standing-tables"), shown);
     this.showLost();
+    if (this.isDisplay) hideWhatIsCut(); // last: all of that moves the cards
   }
 
   offerTournaments() {
@@ -83,6 +87,13 @@ class HubPage {
       ? say("No connection to the hub since {time}. What you see may be old. Trying again.", { time: this.lostAt })
       : say("The hub does not hear the tables: what you see may be old.");
     write(byId("lost"), byId("lost").hidden ? "" : words);
+  }
+}
+
+/** On a television nobody scrolls: a card that does not fit as a whole is not shown. */
+function hideWhatIsCut() {
+  for (const card of byId("tables").children) {
+    card.classList.toggle("is-cut", card.getBoundingClientRect().bottom > window.innerHeight);
   }
 }
 

@@ -51,7 +51,7 @@ def test_all_tables_are_there_in_order_and_a_score_comes_by_itself(
         page = viewer.page
         page.locator(".is-offline", has_text="Table 4").wait_for()
         page.locator(".is-over", has_text="Table 2").wait_for()
-        names = page.locator(".table-card h3").all_inner_texts()
+        names = page.locator(".table-card h3").all_text_contents()
         assert [name for name in names if name != HOSTILE][-2:] == ["Table 11", "Table 12"]
         assert page.locator("#summary").inner_text() == "12 tables · 10 playing · 1 offline"
         tables.table("table-5", 33, 10, names=("Ann 5", "Ben 5"), name="Table 5", tournament="Spring")
@@ -104,6 +104,10 @@ def test_it_fits_the_screen(browser: Browser, club: tuple[ServedHub, Tellers], s
         assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
         if size == TELEVISION:
             assert viewer.page.evaluate("document.documentElement.scrollHeight") <= size[1]
+            shown = viewer.page.locator(".table-card:not(.is-cut)")
+            bottoms = shown.evaluate_all("cards => cards.map(card => card.getBoundingClientRect().bottom)")
+            assert 2 < len(bottoms) < 12
+            assert max(bottoms) <= size[1]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
