@@ -42,19 +42,20 @@ class Line:
         """Let *talk* have the line whenever there is one, until it returns by itself."""
         failures = 0
         while True:
+            was_open = False
             try:
                 async with self._client() as client:
-                    failures = 0
+                    failures, was_open = 0, True
                     self._say(None)
                     await talk(client)
                 return
             except (BrokerError, OSError) as error:
                 failures += 1
-                self._say(self.words_of(error))
+                self._say(f"the line to {self._broker.words} broke" if was_open else self.words_of(error))
             await asyncio.sleep(wait_s(failures, self._rng))
 
     def words_of(self, error: Exception) -> str:
-        """Return what is wrong, so that whoever has set it up knows where to look."""
+        """Return why there is no line, so that whoever has set it up knows where to look."""
         broker = self._broker
         code = getattr(getattr(error, "rc", None), "value", getattr(error, "rc", None))
         cause = error.__context__ or error  # the library makes texts of what went wrong, and hides it

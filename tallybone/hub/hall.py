@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from tallybone.beyond.broker import Line
 from tallybone.beyond.messages import VERSION
 from tallybone.hub.foreign import Gone, JunkError, Scores, heard
 from tallybone.hub.results_file import Results
-from tallybone.hub.shapes import HubShown, TableSeen, table_seen, tournaments_seen
+from tallybone.hub.shapes import TableSeen, table_seen, tournaments_seen
 from tallybone.hub.standings import Standing, standings
 from tallybone.hub.tables import Table, Tables
 
@@ -29,6 +29,15 @@ _AT_ONCE = 200
 _MARKS_KEPT = 600
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A table, and how it is shown: as a value, and as JSON."""
+
+    table: Table
+    seen: TableSeen
+    text: str
+
+
 class Hall:
     """Knows all tables, and tells those who wait what has changed. All of it happens in one loop."""
 
@@ -36,7 +45,7 @@ class Hall:
         """Hear over *line* what begins with *prefix*; *now* is the time of day."""
         self._line, self._prefix, self._results, self._now = line, prefix, results, now
         self._tables = Tables()
-        self._seen: dict[str, tuple[Table, TableSeen]] = {}
+        self._seen: dict[str, _Seen] = {}
         self._standings: tuple[int, dict[str | None, tuple[Standing, ...]]] = (-1, {})
         self._changed = asyncio.Event()
         # What a version was made of: versions of the tables, of the results, and what is wrong with the line.
@@ -62,28 +71,34 @@ class Hall:
         if key not in self._bodies:
             if any(version != self.version for _, version in self._bodies):
                 self._bodies.clear()
-            self._bodies[key] = json.dumps(_plain(self.shown(since)), separators=(",", ":"))
+            self._bodies[key] = self._text(since)
         return self._bodies[key]
 
-    def shown(self, since: int = 0) -> HubShown:
-        """Return what has changed since a version; everything where nobody knows."""
+    def _text(self, since: int) -> str:
+        """Return what has changed since a version, as JSON; everything where nobody knows.
+
+        Its fields are those of `HubShown`.
+        """
         mark = next((one for one in reversed(self._marks) if one[0] == since), None) if since else None
         changes = None if mark is None else self._tables.since(mark[1])
         whole = mark is None or changes is None
         tables, gone = (tuple(self._tables), ()) if changes is None else changes
         is_new = mark is None or mark[2] != self._results.version
-        return HubShown(
-            version=self.version,
-            whole=whole,
-            line=self._line.problem,
-            tables=tuple(map(self._table, tables)),
-            gone=gone,
-            standings=tournaments_seen(self.standings) if whole or is_new else None,
-        )
+        stood = tournaments_seen(self.standings) if whole or is_new else None
+        said = {
+            "type": "snapshot",
+            "version": self.version,
+            "whole": whole,
+            "line": self._line.problem,
+            "gone": gone,
+            "standings": None if stood is None else [asdict(one) for one in stood],
+        }
+        # A table is made into JSON once for each change of it, however many look: 500 of them take a tenth of a second.
+        return f'{_json(said)[:-1]},"tables":[{",".join(self._table(one).text for one in tables)}]}}'
 
     def tables(self) -> tuple[TableSeen, ...]:
         """Return all tables."""
-        return tuple(map(self._table, self._tables))
+        return tuple(self._table(table).seen for table in self._tables)
 
     @property
     def standings(self) -> dict[str | None, tuple[Standing, ...]]:
@@ -133,14 +148,14 @@ class Hall:
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
 
-    def _table(self, table: Table) -> TableSeen:
+    def _table(self, table: Table) -> _Seen:
         """Return a table as it is shown, made once for each change of it."""
         known = self._seen.get(table.id)
-        if known is None or known[0] is not table:
-            known = (table, table_seen(table))
-            self._seen[table.id] = known
-        return known[1]
+        if known is None or known.table is not table:
+            seen = table_seen(table)
+            known = self._seen[table.id] = _Seen(table, seen, _json(asdict(seen)))
+        return known
 
 
-def _plain(shown: HubShown) -> dict[str, Any]:
-    return {"type": "snapshot", **asdict(shown)}
+def _json(said: dict[str, Any]) -> str:
+    return json.dumps(said, separators=(",", ":"))

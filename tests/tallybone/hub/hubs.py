@@ -53,6 +53,7 @@ class Tellers:
         self._client = self._hearing.__enter__().client
 
     def say(self, table: str, what: str, payload: bytes) -> None:
+        until(self._client.is_connected)
         self._client.publish(topic(table, what), payload, qos=1, retain=True).wait_for_publish(30)
 
     def table(self, table: str, *totals: int, **more: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import fields
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[
 from websockets.sync.client import connect
 
 from tallybone.hub.command import HubWishes, run_hub
+from tallybone.hub.shapes import HubShown
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until
 from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
 
@@ -67,7 +69,8 @@ class TestWithBroker:
         until(lambda: sum(one["online"] for one in state_of(hub)["tables"]) == 5)
         with connect(hub.url.replace("http", "ws") + "/api/v1/live", compression=None) as socket:
             first = json.loads(socket.recv(30))
-            assert (first["type"], first["whole"], len(first["tables"])) == ("snapshot", True, 5)
+            assert (first.pop("type"), first["whole"], len(first["tables"])) == ("snapshot", True, 5)
+            assert set(first) == {field.name for field in fields(HubShown)}
             tables.table("t3", 10, 0)
             second = json.loads(socket.recv(30))
             assert (second["whole"], [one["id"] for one in second["tables"]]) == (False, ["t3"])
