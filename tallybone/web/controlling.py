@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from engine.phrases import phrase
 from tallybone.web.access import COOKIE, Access, Author
 from tallybone.web.actions import Asked, Login, TakeBack
-from tallybone.web.entry import address_of, author_by, insider_by, keep_in, patient
+from tallybone.web.entry import author_by, come_in, insider_by
 from tallybone.web.hub import Acted, Hub, Wanted
 from tallybone.web.meant import Refusal, Refused
 
@@ -52,14 +52,8 @@ def controlling(hub: Hub, access: Access, language: Callable[[], str | None]) ->
     @router.post("/login", status_code=204)
     async def login(said: Annotated[Login, Body()], request: Request) -> Response:
         """Come in with the PIN that the table shows."""
-        address = address_of(request)
-        patient(access.wait_s(address))
-        cookie = access.try_pin(said.pin, said.name, address)
-        if cookie is None:
-            raise HTTPException(403, phrase("that is not the PIN of this table"))
-        response = Response(status_code=204)
-        keep_in(response, cookie)
-        return response
+        refused = phrase("that is not the PIN of this table")
+        return come_in(request, access, lambda address: access.try_pin(said.pin, said.name, address), refused)
 
     @router.post("/logout", status_code=204)
     async def logout(author: Annotated[Author | None, Depends(author_of)]) -> Response:

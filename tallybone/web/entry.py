@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import HTTPException, Request, Response
 
-from engine.phrases import phrase
+from engine.phrases import Phrase, phrase
 from tallybone.web.access import COOKIE, LASTS_S, Access, Author
 
 
@@ -42,6 +42,28 @@ def patient(wait_s: int) -> None:
         raise HTTPException(
             429, phrase("too many tries: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
         )
+
+
+def come_in(request: Request, access: Access, tried: Callable[[str], str | None], refused: Phrase) -> Response:
+    """Return the answer to somebody who may come in: the cookie that says so.
+
+    Args:
+        request: What was sent.
+        access: Counts the tries.
+        tried: Tries what was said, from an address; returns the cookie, or None where it was wrong.
+        refused: What is said then.
+
+    Raises:
+        HTTPException: 403 if it was wrong, 429 where too much was tried.
+    """
+    address = address_of(request)
+    patient(access.wait_s(address))
+    cookie = tried(address)
+    if cookie is None:
+        raise HTTPException(403, refused)
+    response = Response(status_code=204)
+    keep_in(response, cookie)
+    return response
 
 
 def address_of(request: Request) -> str:

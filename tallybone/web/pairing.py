@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
+from fastapi import APIRouter, Body, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from engine.phrases import phrase
 from tallybone.web.access import CODE_LASTS_S, Access, Author
-from tallybone.web.entry import address_of, insider_by, keep_in, patient
+from tallybone.web.entry import come_in, insider_by
 from tallybone.web.qr import qr_rows
 
 
@@ -47,13 +47,7 @@ def pairing_routes(access: Access, url: Callable[[], str]) -> APIRouter:
     @router.post("/pair", status_code=204)
     async def pair(said: Annotated[Pair, Body()], request: Request) -> Response:
         """Come in with a code."""
-        address = address_of(request)
-        patient(access.wait_s(address))
-        cookie = access.try_code(said.code, said.name, address)
-        if cookie is None:
-            raise HTTPException(403, phrase("this code was used, or is too old: have another one shown"))
-        response = Response(status_code=204)
-        keep_in(response, cookie)
-        return response
+        refused = phrase("this code was used, or is too old: have another one shown")
+        return come_in(request, access, lambda address: access.try_code(said.code, said.name, address), refused)
 
     return router
