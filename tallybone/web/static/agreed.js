@@ -1,0 +1,80 @@
+// What is agreed on for a new match: which game, who plays, which options, and what the table says of it.
+
+import { read } from "./api.js";
+import { say } from "./say.js";
+
+/** A match as it is being set up, and what holds in it. */
+export class Agreed {
+  /** *shown* are the games and options that there are; *usual* is how the last match was begun, null for none. */
+  constructor(shown, usual) {
+    Object.assign(this, { shown, faults: [], checked: null, asked: 0 });
+    const first = [1, 2].map((number) => nameOf(number));
+    this.said = usual ?? { game: shown.games[0].game, options: {}, players: first, set: "auto" };
+  }
+
+  get game() {
+    return this.shown.games.find((one) => one.game === this.said.game) ?? this.shown.games[0];
+  }
+
+  /** The options that mean something in this game. */
+  get options() {
+    const matters = new Set((this.checked ?? this.game).values.filter((one) => one.matters).map((one) => one.key));
+    return this.shown.options.filter((one) => matters.has(one.key));
+  }
+
+  /** How many may play, at least and at most. */
+  get range() {
+    const counts = this.checked?.seats.length ? this.checked.seats : this.game.seats;
+    return { least: counts[0], most: counts.at(-1) };
+  }
+
+  change(changes) {
+    this.said = { ...this.said, ...changes };
+  }
+
+  /** Choose a game: what was agreed otherwise belongs to the one before. */
+  choose(game) {
+    const { seats } = this.shown.games.find((one) => one.game === game);
+    const players = this.said.players.slice(0, seats.at(-1));
+    while (players.length < seats[0]) players.push(nameOf(players.length + 1));
+    this.checked = null;
+    this.change({ game, players, options: {} });
+  }
+
+  /** Ask the table what holds; false where it has not said, or was asked for something else meanwhile. */
+  async check() {
+    const query = new URLSearchParams({ players: this.said.players.length });
+    for (const [key, text] of Object.entries(this.said.options)) query.append("option", `${key}=${text}`);
+    const asked = (this.asked += 1);
+    const checked = await read(`games/${encodeURIComponent(this.said.game)}?${query}`).catch(() => null);
+    if (checked === null || asked !== this.asked) return false;
+    this.faults = checked.faults;
+    if (checked.values.length > 0) {
+      this.checked = checked;
+      this.said.options = Object.fromEntries(checked.changed);
+    }
+    return true;
+  }
+
+  /** Take why the match was not begun. */
+  refuse({ faults, error }) {
+    this.faults = faults ?? [{ field: "", words: error }];
+  }
+
+  valueOf(key) {
+    return this.said.options[key] ?? (this.checked ?? this.game).values.find((one) => one.key === key)?.value ?? "";
+  }
+
+  usualOf(key) {
+    return this.game.values.find((one) => one.key === key)?.value ?? "";
+  }
+
+  faultOf(key) {
+    const words = this.faults.filter((one) => one.field === key).map((one) => one.words);
+    return words.length === 0 ? null : words.join(" ");
+  }
+}
+
+function nameOf(number) {
+  return say("Player {number}", { number });
+}
