@@ -12,9 +12,10 @@ from calibration.boards import marker_corners_mm
 from calibration.corner_marks import SeenMarker
 from calibration.lens import Lens
 from calibration.table import Mark, Table
+from engine.phrases import Phrase, listed, phrase, plural
 from vision.reading import Face, Tile
 
-BLOCK_NAMES = ("top left", "top right", "bottom right", "bottom left")
+BLOCK_NAMES = (phrase("top left"), phrase("top right"), phrase("bottom right"), phrase("bottom left"))
 # A still block is found again within half a millimetre; a picture of a busy table may double that.
 LEAST_MOVE_MM = 2.0
 # Blocks that were moved alike, to that much, were not moved: the camera was.
@@ -70,23 +71,27 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
         return ()
     now = {mark.block: mark for mark in seen_marks(markers, table, lens) if mark.block in before}
     if not now:
-        return (trouble("None of the corner blocks is seen that the table was measured by."),)
+        return (trouble(phrase("None of the corner blocks is seen that the table was measured by.")),)
     shifts = {block: _place(now[block]) - _place(before[block]) for block in now}
     hidden = [BLOCK_NAMES[block] for block in before if block not in now]
-    findings = [well(f"Not seen: the corner block {', '.join(hidden)}.")] if hidden else []
+    findings = [well(phrase("Not seen: the corner block {blocks}.", blocks=listed(hidden)))] if hidden else []
     worst_mm = max(abs(shift) for shift in shifts.values())
     if worst_mm <= LEAST_MOVE_MM:
-        said = f"The corner blocks lie where they lay, within {max(0.1, worst_mm):.1f} mm."
+        within = f"{max(0.1, worst_mm):.1f}"
+        said = phrase("The corner blocks lie where they lay, within {within} mm.", within=within)
         return (*findings, well(said))
     pushed = _pushed(before, now)
     if pushed is not None:
-        return (*findings, trouble(f"{pushed} Measure the table again: `tallybone calibrate table`."))
+        return (*findings, trouble(phrase("{pushed} Measure the table again.", pushed=pushed)))
     moved = [
-        f"{BLOCK_NAMES[block]} by {abs(shift):.0f} mm" for block, shift in shifts.items() if abs(shift) > LEAST_MOVE_MM
+        phrase("{block} by {shift} mm", block=BLOCK_NAMES[block], shift=f"{abs(shift):.0f}")
+        for block, shift in shifts.items()
+        if abs(shift) > LEAST_MOVE_MM
     ]
-    said = (
-        f"Corner blocks lie elsewhere: {', '.join(moved)}. Were they moved, or was the camera? If in doubt, measure the"
-        " table again: `tallybone calibrate table`."
+    said = phrase(
+        "Corner blocks lie elsewhere: {moved}. Were they moved, or was the camera? If in doubt, measure the table"
+        " again.",
+        moved=listed(moved),
     )
     return (*findings, trouble(said))
 
@@ -97,22 +102,37 @@ def check_tiles(
     """Return whether tiles are as long everywhere, and as long as they should be where *length_mm* says that."""
     open_tiles = [tile for tile in tiles if tile.face is Face.UP]
     if len(open_tiles) < _LEAST_TILES:
-        return (well(f"{len(open_tiles)} open tiles are seen: too few to check the scale by."),)
+        return (well(_too_few(len(open_tiles))),)
     lengths = np.array([_length_mm(tile, table, lens) for tile in open_tiles])
     short, median, long = np.percentile(lengths, (10, 50, 90)).tolist()
     findings = []
     if (long - short) / median > _SPREAD:
-        said = (
-            f"Tiles seem {short:.1f} to {long:.1f} mm long, and should be alike: the table lies otherwise than it was"
-            " measured, or the camera has another mode or lens."
+        said = phrase(
+            "Tiles seem {short} to {long} mm long, and should be alike: the table lies otherwise than it was measured,"
+            " or the camera has another mode or lens.",
+            short=f"{short:.1f}",
+            long=f"{long:.1f}",
         )
         findings.append(trouble(said))
     if length_mm is not None and abs(median / length_mm - 1) > _SCALE_DIFFERS:
-        said = f"Tiles seem {median:.1f} mm long, and should be {length_mm:.1f} mm: the scale is wrong."
+        said = phrase(
+            "Tiles seem {seem} mm long, and should be {right} mm: the scale is wrong.",
+            seem=f"{median:.1f}",
+            right=f"{length_mm:.1f}",
+        )
         findings.append(trouble(said))
     if findings:
         return tuple(findings)
-    return (well(f"{len(lengths)} tiles are {median:.1f} mm long all over the table."),)
+    length = f"{median:.1f}"
+    return (well(phrase("{tiles} tiles are {length} mm long all over the table.", tiles=len(lengths), length=length)),)
+
+
+def _too_few(count: int) -> Phrase:
+    return plural(
+        "1 open tile is seen: too few to check the scale by.",
+        "{number} open tiles are seen: too few to check the scale by.",
+        number=count,
+    )
 
 
 def _length_mm(tile: Tile, table: Table, lens: Lens) -> float:
@@ -121,7 +141,7 @@ def _length_mm(tile: Tile, table: Table, lens: Lens) -> float:
     return float(max(sides)) / 2
 
 
-def _pushed(before: dict[int, Mark], now: dict[int, Mark]) -> str | None:
+def _pushed(before: dict[int, Mark], now: dict[int, Mark]) -> Phrase | None:
     """Return by how much all blocks have moved alike, in words; None if each went its own way."""
     if len(now) < 2:
         return None
@@ -132,7 +152,11 @@ def _pushed(before: dict[int, Mark], now: dict[int, Mark]) -> str | None:
     if np.abs(new - new.mean() - turn * (old - old.mean())).max() > _ALIKE_MM:
         return None
     shift_mm, turn_deg = abs(complex(new.mean() - turn * old.mean())), abs(math.degrees(np.angle(turn)))
-    return f"The camera or the table was pushed: by {shift_mm:.0f} mm and {turn_deg:.1f} degrees."
+    return phrase(
+        "The camera or the table was pushed: by {shift} mm and {turn} degrees.",
+        shift=f"{shift_mm:.0f}",
+        turn=f"{turn_deg:.1f}",
+    )
 
 
 def _place(mark: Mark) -> complex:

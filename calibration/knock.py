@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calibration.errors import RefusedError
 from calibration.knock_addition import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
 from calibration.knock_tone import brightness_of
+from engine.phrases import phrase
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
 from hardware.knock.features import measure
@@ -151,8 +152,14 @@ def fit_knock(
     found, passed = [one for one in chances if one >= least], sum(one >= least for one in others)
     if len(found) < _LEAST_FOUND * len(chances) or passed > _MOST_PASSED * len(others):
         raise RefusedError(
-            f"{len(found)} of {len(chances)} knocks sound like one, and {passed} of {len(others)} sounds of tiles do:"
-            " knock with the knuckle, on the bare table; put the microphone on the table; or use buttons for passes"
+            phrase(
+                "{found} of {knocks} knocks sound like one, and {passed} of {tiles} sounds of tiles do: knock with the"
+                " knuckle, on the bare table; put the microphone on the table; or use buttons for passes",
+                found=len(found),
+                knocks=len(chances),
+                passed=passed,
+                tiles=len(others),
+            )
         )
     addition = fit_addition(_features(knocks), _features(tiles))
     strengths = tuple(sorted(one.strength for one in seat)[len(seat) // 2] for seat in own)
@@ -164,15 +171,26 @@ def _require_enough(
     quiet: Sequence[SoundHeard], tiles: Sequence[SoundHeard], seats: Sequence[Sequence[SoundHeard]]
 ) -> None:
     if len(quiet) > _MOST_IN_QUIET:
-        raise RefusedError(f"it was not quiet: {len(quiet)} sudden sounds were heard")
+        raise RefusedError(phrase("it was not quiet: {sounds} sudden sounds were heard", sounds=len(quiet)))
     if len(tiles) < _LEAST_TILES:
         raise RefusedError(
-            f"{len(tiles)} sounds of tiles were heard, and {_LEAST_TILES} or more are needed: is it the right"
-            " microphone, and does it lie on the table?"
+            phrase(
+                "{sounds} sounds of tiles were heard, and {least} or more are needed: is it the right microphone, and"
+                " does it lie on the table?",
+                sounds=len(tiles),
+                least=_LEAST_TILES,
+            )
         )
     for at, own in enumerate(seats):
         if len(own) < _LEAST_KNOCKS:
-            raise RefusedError(f"seat {at + 1}: {len(own)} knocks were heard, and {KNOCKS_PER_SEAT} were asked for")
+            raise RefusedError(
+                phrase(
+                    "seat {seat}: {heard} knocks were heard, and {asked} were asked for",
+                    seat=at + 1,
+                    heard=len(own),
+                    asked=KNOCKS_PER_SEAT,
+                )
+            )
 
 
 def _left_out(own: Sequence[SoundHeard], others: Sequence[SoundHeard], *, is_tile: bool = False) -> list[float]:

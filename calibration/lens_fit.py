@@ -11,6 +11,7 @@ import numpy as np
 from calibration.errors import RefusedError
 from calibration.lens import Lens, LensSource, guessed_lens
 from calibration.lens_views import LensView, hold_of
+from engine.phrases import phrase
 
 LEAST_VIEWS = 5
 # Below, focal length and distance cannot be told apart. A board that is only moved seems to turn where the lens bends.
@@ -51,8 +52,13 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
     """Refuse too few views, views of several sizes, and views in which the board is held alike."""
     if len(useful) < LEAST_VIEWS:
         raise RefusedError(
-            f"too few views: the board is seen well enough in {len(useful)} of {shown} pictures,"
-            f" and {LEAST_VIEWS} or more are needed"
+            phrase(
+                "too few views: the board is seen well enough in {useful} of {shown} pictures, and {least} or more are"
+                " needed",
+                useful=len(useful),
+                shown=shown,
+                least=LEAST_VIEWS,
+            )
         )
     sizes = sorted({(view.width_px, view.height_px) for view in useful})
     if len(sizes) > 1:
@@ -60,10 +66,12 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
         raise RefusedError(f"the pictures are of several sizes ({said}); take all with one camera in one mode")
     holds = [hold_of(view) for view in useful]
     if sum(hold.tilt_rad > _LEAST_TILT_RAD for hold in holds) < 2:
-        raise RefusedError("all views are alike: the board always faces the camera; turn its sides away by 30 degrees")
+        raise RefusedError(
+            phrase("all views are alike: the board always faces the camera; turn its sides away by 30 degrees")
+        )
     tilts = np.array([(hold.tilt_right_rad, hold.tilt_top_rad) for hold in holds])
     if np.ptp(tilts, axis=0).max() < _LEAST_SPREAD_RAD:
-        raise RefusedError("all views are alike: the board is always held at one angle; turn other sides away")
+        raise RefusedError(phrase("all views are alike: the board is always held at one angle; turn other sides away"))
 
 
 def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, each_px: np.ndarray) -> None:
@@ -71,12 +79,19 @@ def _require_fit(error_px: float, focal_px: tuple[float, float], doubt: float, e
     if not math.isfinite(error_px) or error_px > _MOST_ERROR_PX:
         worst = int(np.argmax(each_px)) + 1
         raise RefusedError(
-            f"the views contradict each other: corners lie {error_px:.1f} px from where one lens would show them,"
-            f" most in view {worst}; is the board flat, and were board and camera still?"
+            phrase(
+                "the views contradict each other: corners lie {error} px from where one lens would show them, most in"
+                " view {worst}; is the board flat, and were board and camera still?",
+                error=f"{error_px:.1f}",
+                worst=worst,
+            )
         )
     ratio = max(focal_px) / min(focal_px)
     if doubt > _MOST_DOUBT or ratio > _MOST_FOCAL_RATIO:
         raise RefusedError(
-            f"the views do not fix the focal length (it may be {100 * max(doubt, ratio - 1):.1f} % off): they are too"
-            " much alike; tilt the board more, to all four sides"
+            phrase(
+                "the views do not fix the focal length (it may be {percent} % off): they are too much alike; tilt the"
+                " board more, to all four sides",
+                percent=f"{100 * max(doubt, ratio - 1):.1f}",
+            )
         )

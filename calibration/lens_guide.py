@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.lens_views import Hold, LensView, hold_of
+from engine.phrases import phrase, plural
 
 LEAST_VIEWS = 8
 # The picture in three rows of three; corners of the board must have been in nearly each.
@@ -21,6 +22,18 @@ CELLS = (
     "top left", "top middle", "top right", "left middle", "middle", "right middle", "bottom left", "bottom middle",
     "bottom right",
 )  # fmt: skip
+_PARTS = {
+    "top left": phrase("top left"),
+    "top middle": phrase("top middle"),
+    "top right": phrase("top right"),
+    "left middle": phrase("left middle"),
+    "middle": phrase("middle"),
+    "right middle": phrase("right middle"),
+    "bottom left": phrase("bottom left"),
+    "bottom middle": phrase("bottom middle"),
+    "bottom right": phrase("bottom right"),
+}
+_SIDES = {"right": phrase("right"), "left": phrase("left"), "upper": phrase("upper"), "lower": phrase("lower")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +65,23 @@ class Guide:
     def wants(self) -> tuple[str, ...]:
         """Return what to do next, most important first; nothing where the views are enough."""
         wants = [
-            f"Turn the {side} side of the board away from the camera, by about 30 degrees."
+            phrase("Turn the {side} side of the board away from the camera, by about 30 degrees.", side=_SIDES[side])
             for side in self.lacking_tilts
         ]
-        wants += [f"Hold the board so that it reaches into the {cell} of the picture." for cell in self.empty_cells]
+        wants += [
+            phrase("Hold the board so that it reaches into the {part} of the picture.", part=_PARTS[cell])
+            for cell in self.empty_cells
+        ]
         if self.useful and self.depth < _LEAST_DEPTH:
-            wants.append("Hold the board nearer once, so that it nearly fills the picture, and farther away once.")
+            nearer = phrase("Hold the board nearer once, so that it nearly fills the picture, and farther away once.")
+            wants.append(nearer)
         if self.useful < LEAST_VIEWS:
-            lacking = LEAST_VIEWS - self.useful
-            wants.append(
-                f"{lacking} more {'view' if lacking == 1 else 'views'} of the board are needed, each held otherwise."
-                if lacking > 1
-                else "One more view of the board is needed, held otherwise."
+            more = plural(
+                "One more view of the board is needed, held otherwise.",
+                "{number} more views of the board are needed, each held otherwise.",
+                number=LEAST_VIEWS - self.useful,
             )
+            wants.append(more)
         return tuple(wants)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.corner_marks import SeenMarker
+from engine.phrases import phrase, plural
 from vision.reading import Face, Tile
 
 Picture = NDArray[np.uint8]
@@ -94,20 +95,28 @@ class LightFound:
             sum(self.trouble_at(one) is kind for one in self.spots) for kind in (Trouble.GLARE, Trouble.DULL)
         )
         if self.white > _OVEREXPOSED:
-            said.append(f"{100 * self.white:.0f} % of the picture are pure white: it is exposed too long.")
+            white = f"{100 * self.white:.0f}"
+            said.append(phrase("{percent} % of the picture are pure white: it is exposed too long.", percent=white))
         elif glaring or self.patches:
-            places = glaring + len(self.patches)
-            said.append(
-                f"Glare at {places} {'place' if places == 1 else 'places'}: pips may not be seen there. Move the lamp"
-                " to the side, or hang a cloth before it."
+            glare = plural(
+                "Glare at 1 place: pips may not be seen there. Move the lamp to the side, or hang a cloth before it.",
+                "Glare at {number} places: pips may not be seen there. Move the lamp to the side, or hang a cloth"
+                " before it.",
+                number=glaring + len(self.patches),
             )
+            said.append(glare)
         if dull:
-            said.append(
-                f"Too little contrast at {dull} {'place' if dull == 1 else 'places'}: {LEAST_CONTRAST:.0f} grey levels"
-                " between face and pips are needed. More light is needed there."
+            contrast = plural(
+                "Too little contrast at 1 place: {least} grey levels between face and pips are needed. More light is"
+                " needed there.",
+                "Too little contrast at {number} places: {least} grey levels between face and pips are needed. More"
+                " light is needed there.",
+                number=dull,
+                least=f"{LEAST_CONTRAST:.0f}",
             )
+            said.append(contrast)
         if not self.spots and self.brightest < _DARK_LEVEL:
-            said.append("The picture is too dark.")
+            said.append(phrase("The picture is too dark."))
         return tuple(said)
 
     @property

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
 from calibration.lens import Lens
+from engine.phrases import phrase
 
 Array = NDArray[np.float64]
 Points = NDArray[np.float64]
@@ -104,7 +105,7 @@ def fit_plane(pieces: Sequence[Piece], lens: Lens, *, spread_px: float = 0.5) ->
             if cost < best_cost:
                 best, best_cost = found, cost
     if best is None:
-        raise RefusedError("what is seen fits no table before the camera")
+        raise RefusedError(phrase("what is seen fits no table before the camera"))
     found = problem.solved(best, np.geomspace(_FIRST_SPREAD_PX, spread_px, _ROUNDS))
     return problem.judged(found, spread_px)
 
@@ -134,7 +135,7 @@ class _Problem:
     @classmethod
     def of(cls, pieces: Sequence[Piece], lens: Lens) -> _Problem:
         if not pieces:
-            raise RefusedError("nothing of known size is seen")
+            raise RefusedError(phrase("nothing of known size is seen"))
         counts = np.array([len(one.shape_mm) for one in pieces])
         shape = np.concatenate([_complex(one.shape_mm) for one in pieces])
         still = (np.zeros_like(one.shape_mm) if one.outward is None else one.outward for one in pieces)
@@ -219,7 +220,7 @@ class _Problem:
         weight = self.weights(parameters, spread_px)
         base, jacobian = self._slopes(parameters, weight)
         if not np.isfinite(base).all():
-            raise RefusedError("what is seen fits no table before the camera")
+            raise RefusedError(phrase("what is seen fits no table before the camera"))
         fits = np.hypot(*base.reshape(2, -1)) < max(4 * spread_px, _FITS_PX)
         squares = (base.reshape(2, -1) ** 2).sum(axis=0)
         error_px = float(np.sqrt((weight * squares).sum() / weight.sum()))

@@ -15,6 +15,7 @@ from calibration.errors import RefusedError
 from calibration.lens import Lens, LensSource
 from calibration.plane_fit import Piece, Plane, fit_plane
 from calibration.table import Mark, Table, TableSource
+from engine.phrases import plural
 from vision.reading import PointPx, Tile
 
 Points = NDArray[np.float64]
@@ -60,8 +61,15 @@ def table_from_markers(
     blocks = sorted({one.block for one in markers})
     if len(blocks) < _LEAST_BLOCKS:
         raise RefusedError(
-            f"{len(blocks) or 'none'} of the {BLOCKS} corner blocks {'is' if len(blocks) < 2 else 'are'} seen, and"
-            f" {_LEAST_BLOCKS} or more are needed: are they in the picture, in the light, and at least 60 px wide?"
+            plural(
+                "1 of the {blocks} corner blocks is seen, and {least} or more are needed: are they in the picture, in"
+                " the light, and at least 60 px wide?",
+                "{number} of the {blocks} corner blocks are seen, and {least} or more are needed: are they in the"
+                " picture, in the light, and at least 60 px wide?",
+                number=len(blocks),
+                blocks=BLOCKS,
+                least=_LEAST_BLOCKS,
+            )
         )
     pieces = [_block_piece([one for one in markers if one.block == block], print_scale) for block in blocks]
     plane = fit_plane(pieces, lens, spread_px=_MARKER_PX[lens.source])
@@ -82,8 +90,12 @@ def table_from_tiles(tiles: Sequence[Tile], lens: Lens, size: TileSize) -> Table
     """
     if len(tiles) < _LEAST_TILES:
         raise RefusedError(
-            f"{len(tiles)} {'tile is' if len(tiles) == 1 else 'tiles are'} seen, and {_LEAST_TILES} or more are needed;"
-            " spread more of them over the table"
+            plural(
+                "1 tile is seen, and {least} or more are needed; spread more of them over the table",
+                "{number} tiles are seen, and {least} or more are needed; spread more of them over the table",
+                number=len(tiles),
+                least=_LEAST_TILES,
+            )
         )
     plane = fit_plane([_tile_piece(tile, size) for tile in tiles], lens, spread_px=_TILE_PX)
     return _table(plane, (_picture_middle(plane, lens), 1.0), size.thickness_mm, TableSource.TILES)

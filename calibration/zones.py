@@ -11,6 +11,7 @@ from calibration.boards import BLOCK_MM
 from calibration.errors import RefusedError
 from calibration.mat import MatZone, block_places_mm, mat_zones, zones_within
 from calibration.table import Mark, Table
+from engine.phrases import plural
 
 PointMm = tuple[float, float]
 Outline = tuple[PointMm, ...]
@@ -85,8 +86,13 @@ def zones_on(marks: Sequence[Mark], players: int) -> TableZones:
     at = {mark.block: mark for mark in marks}
     if not ({0, 2} <= set(at) or {1, 3} <= set(at)):
         raise RefusedError(
-            f"{len(at) or 'no'} corner {'block' if len(at) == 1 else 'blocks'} do not say how large the table is:"
-            " three, or two that lie across from each other, are needed; or say --size"
+            plural(
+                "1 corner block does not say how large the table is: three, or two that lie across from each other, are"
+                " needed; or say --size",
+                "{number} corner blocks do not say how large the table is: three, or two that lie across from each"
+                " other, are needed; or say --size",
+                number=len(at),
+            )
         )
     half_mm = BLOCK_MM / 2
     left_mm, right_mm = min(one.x_mm for one in marks) - half_mm, max(one.x_mm for one in marks) + half_mm

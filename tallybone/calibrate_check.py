@@ -8,6 +8,7 @@ from pathlib import Path
 from calibration.check import Finding, check_blocks, check_tiles, trouble, well
 from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
+from engine.phrases import both, phrase
 from hardware.camera.device import Clock
 from hardware.camera.light import is_alike
 from tallybone.calibrate_command import ReadTiles, Talk, is_on_block, shipped_eye
@@ -19,6 +20,7 @@ from tallybone.zone_drawing import draw_zones
 from vision.errors import VisionError
 
 _ANNOTATED = "check.png"
+_NAMES = {"lens": phrase("lens"), "table": phrase("table")}
 
 
 def check(
@@ -76,13 +78,14 @@ def compare(
     light = look_at_light(image, tiles, None)
     findings = [*_about_light(light, calibration.light)]
     if calibration.lens is None or calibration.table is None:
-        lacking = " and ".join(name for name in ("lens", "table") if getattr(calibration, name) is None)
-        return (trouble(f"{lacking} not measured yet: places cannot be checked."), *findings), light
+        lacking = both(_NAMES[name] for name in _NAMES if getattr(calibration, name) is None)
+        said = phrase("{what} not measured yet: places cannot be checked.", what=lacking)
+        return (trouble(said), *findings), light
     height_px, width_px = image.shape[:2]
     try:
         lens = calibration.lens.at(width_px, height_px)
     except ValueError as error:
-        return (trouble(f"The camera has another mode: {error}."), *findings), light
+        return (trouble(phrase("The camera has another mode: {why}.", why=str(error))), *findings), light
     table = calibration.table
     length_mm = None if tile_mm is None else tile_mm[0]
     blocks = check_blocks(find_corner_marks(image), table, lens)
@@ -95,9 +98,15 @@ def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...
     if before is not None and not is_alike(before.levels, now.kept.levels):
         was, is_now = (sum(levels) / 3 for levels in (before.levels, now.kept.levels))
         findings.append(
-            well(f"The picture is lit otherwise than when it was calibrated ({is_now:.0f} instead of {was:.0f}).")
+            well(
+                phrase(
+                    "The picture is lit otherwise than when it was calibrated ({now} instead of {before}).",
+                    now=f"{is_now:.0f}",
+                    before=f"{was:.0f}",
+                )
+            )
         )
-    return tuple(findings) or (well("The light is good."),)
+    return tuple(findings) or (well(phrase("The light is good.")),)
 
 
 def _drawn(image: Image, calibration: Calibration, light: LightSeen) -> Image:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
 from calibration.lens import LensSource
+from engine.phrases import Phrase, phrase
 from hardware.camera.device import Clock
 from hardware.knock.errors import KnockError
 from tallybone.calibrate_command import ReadTiles, TableGiven
@@ -26,7 +27,7 @@ from tallybone.calibrate_zones_step import ZonesStep
 from tallybone.calibration_file import Calibration, save_calibration
 
 _SEATS = 4
-_KEPT, _SKIPPED = "as it was", "skipped"
+_KEPT, _SKIPPED = phrase("as it was"), phrase("skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ class Course:
             try:
                 self._step.pressed(press)
             except (CalibrationError, KnockError) as error:
-                self._refused = str(error)
+                self._refused = words_of(error)
 
     def go_to(self, name: StepName) -> None:
         """Do a step now, whatever was done before.
@@ -142,7 +143,7 @@ class Course:
             RefusedError: If this table has no such step.
         """
         if name not in self._order:
-            raise RefusedError(f"there is no step {name.value} without a microphone")
+            raise RefusedError(phrase("without a microphone there is no such step"))
         self._at, self._refused = self._order.index(name), ""
         self._enter()
 
@@ -153,7 +154,7 @@ class Course:
             RefusedError: If they cannot be, or zones are not what it is about now.
         """
         if not isinstance(self._step, ZonesStep) or self._stage is not Stage.LOOKS:
-            raise RefusedError("zones are not what is calibrated now")
+            raise RefusedError(phrase("zones are not what is calibrated now"))
         self._step.edit(drawn)
         self._refused = ""
 
@@ -226,7 +227,7 @@ class Course:
                 step.see(image)
             step.listen()
         except CalibrationError as error:
-            self._refused = str(error)
+            self._refused = words_of(error)
         # What was refused once is not tried again until somebody wants it.
         if step.is_enough and not self._refused:
             self._stage = Stage.MEASURES
@@ -236,7 +237,7 @@ class Course:
         try:
             self._result = self._step.result()
         except (CalibrationError, KnockError) as error:
-            self._refused, self._stage = str(error), Stage.LOOKS
+            self._refused, self._stage = words_of(error), Stage.LOOKS
             return
         except OSError as error:
             self._refused, self._stage = _unwritable(error), Stage.LOOKS
@@ -261,27 +262,33 @@ class Course:
         step, result = self._step, self._result
         match self._stage:
             case Stage.BEFORE:
-                return ("This was done before.",), ()
+                return (phrase("This was done before."),), ()
             case Stage.RESULT if result is not None:
-                grade = "It could be better:" if result.warnings else "That is good."
-                return (f"Found: {result.words}. {grade}",), result.warnings
+                grade = phrase("It could be better:") if result.warnings else phrase("That is good.")
+                return (phrase("Found: {what}. {grade}", what=result.words, grade=grade),), result.warnings
             case Stage.LOOKS | Stage.MEASURES if step is not None:
                 return step.todo, step.seen
             case _:
                 return (), ()
 
     def _choices(self) -> tuple[Choice, ...]:
-        again, skip = Choice(AGAIN, "again"), Choice(SKIP, "skip")
+        again, skip = Choice(AGAIN, phrase("again")), Choice(SKIP, phrase("skip"))
         match self._stage:
             case Stage.BEFORE:
-                return (Choice(GO_ON, "keep it"), again)
+                return (Choice(GO_ON, phrase("keep it")), again)
             case Stage.RESULT if self._result is not None:
-                return (Choice(GO_ON, "take it so" if self._result.warnings else "keep it"), again, skip)
+                words = phrase("take it so") if self._result.warnings else phrase("keep it")
+                return (Choice(GO_ON, words), again, skip)
             case Stage.LOOKS if self._step is not None:
                 return (*self._step.choices, *((again,) if self._refused else ()), skip)
             case _:
                 return ()
 
 
-def _unwritable(error: OSError) -> str:
-    return f"it cannot be written: {error.strerror or error}"
+def words_of(error: Exception) -> str:
+    """Return what an error says, as the phrase that it is if it was made with one."""
+    return error.words if isinstance(error, CalibrationError) else str(error)
+
+
+def _unwritable(error: OSError) -> Phrase:
+    return phrase("it cannot be written: {why}", why=error.strerror or str(error))

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from calibration.errors import CalibrationError, RefusedError
 from calibration.knock import KNOCKS_PER_SEAT, KeepingDetector, KnockKept, SoundHeard, fit_knock
+from engine.phrases import phrase
 from hardware.camera.device import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.errors import KnockError
@@ -20,6 +21,7 @@ from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.knock.sensor import KnockSensor
 from hardware.knock.wav import read_wav
 from tallybone.calibrate_command import Talk
+from tallybone.calibrate_known import about_knock
 from tallybone.calibration_file import load_calibration, save_calibration
 from tallybone.listen_command import with_end
 
@@ -54,9 +56,15 @@ def timetable(seats: int) -> tuple[Part, ...]:
     [(2, 12), (14, 34), (36, 44), (46, 54)]
     """
     says = [
-        ("Be quiet.", _QUIET_S),
-        ("Shuffle the tiles, and put many of them down, gently and hard.", _TILES_S),
-        *((f"Seat {seat + 1}: knock {KNOCKS_PER_SEAT} times, about once a second.", _SEAT_S) for seat in range(seats)),
+        (phrase("Be quiet."), _QUIET_S),
+        (phrase("Shuffle the tiles, and put many of them down, gently and hard."), _TILES_S),
+        *(
+            (
+                phrase("Seat {seat}: knock {times} times, about once a second.", seat=seat + 1, times=KNOCKS_PER_SEAT),
+                _SEAT_S,
+            )
+            for seat in range(seats)
+        ),
     ]
     parts, at_s = [], 0
     for words, lasts_s in says:
@@ -133,14 +141,6 @@ def say_knock(kept: KnockKept, talk: Talk) -> None:
     if kept.strengths:
         loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(kept.strengths))
         talk.say(f"How loud they were, of 1: {loud}.")
-
-
-def about_knock(kept: KnockKept) -> str:
-    """Return what is known of the knocks, a sentence."""
-    return (
-        f"Knocks: {kept.found} of {kept.knocks} are found, {kept.passed} of {kept.tiles} sounds of tiles pass for one."
-        f" The weakest knock found is {100 * kept.weakest:.0f} % sure, the likest tile {100 * kept.likest:.0f} %."
-    )
 
 
 def _from_file(wav: Path) -> list[SoundHeard]:

@@ -10,6 +10,7 @@ import numpy as np
 from calibration.lens_fit import fit_lens
 from calibration.lens_guide import CELLS, guide
 from calibration.lens_views import LensView, find_view
+from engine.phrases import Phrase, phrase
 from tallybone.calibrate_drawn import Drawn, Kind, points_of
 from tallybone.calibrate_look import Image, Scene
 from tallybone.calibrate_steps import GO_ON, Choice, LookStep, Result, StepName
@@ -26,7 +27,7 @@ class LensStep(LookStep):
     """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
 
     name, scene = StepName.LENS, Scene.BOARD
-    choices = (Choice(GO_ON, "measure with the views so far"),)
+    choices = (Choice(GO_ON, phrase("measure with the views so far")),)
 
     def __init__(self, before: Calibration) -> None:
         """Begin without a view."""
@@ -34,11 +35,14 @@ class LensStep(LookStep):
         self._views: list[LensView] = []
         self._found = guide(())
         self._last: LensView | None = None
-        self._seen = "The board is not seen yet."
+        self._seen: Phrase = phrase("The board is not seen yet.")
+        self._is_told = False
 
     todo = (
-        "Hold the printed board before the camera, flat, and still for a moment in each place. Views are taken by"
-        " themselves.",
+        phrase(
+            "Hold the printed board before the camera, flat, and still for a moment in each place. Views are taken by"
+            " themselves."
+        ),
     )
 
     @property
@@ -53,9 +57,14 @@ class LensStep(LookStep):
         wants = found.wants()
         turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
         return (
-            f"Next: {wants[0]}" if wants else "That is enough.",
+            phrase("Next: {what}", what=wants[0]) if wants else phrase("That is enough."),
             self._seen,
-            f"{len(self._views)} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
+            phrase(
+                "{views} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
+                views=len(self._views),
+                turned=turned,
+                parts=parts,
+            ),
         )
 
     @property
@@ -82,23 +91,29 @@ class LensStep(LookStep):
         view = find_view(image)
         before, self._last = self._last, view
         if not view.is_useful:
-            self._seen = "Too little of the board is seen." if view.corners else "The board is not seen."
+            little = phrase("Too little of the board is seen.")
+            self._tell(little if view.corners else phrase("The board is not seen."))
         elif before is None or _apart(before, view) > _STILL:
-            self._seen = "Hold it still."
+            self._tell(phrase("Hold it still."))
         elif all(_apart(one, view) > _NEW for one in self._views):
             self._views.append(view)
             self._found = guide(self._views)
-            self._seen = f"View {len(self._views)} taken."
-        elif not self._seen.startswith("View"):
-            self._seen = "This view is known: hold the board otherwise."
+            self._seen, self._is_told = phrase("View {number} taken.", number=len(self._views)), True
+        elif not self._is_told:
+            self._tell(phrase("This view is known: hold the board otherwise."))
+
+    def _tell(self, words: Phrase) -> None:
+        """Say something else than that a view was taken."""
+        self._seen, self._is_told = words, False
 
     def result(self) -> Result:
         """Return the lens."""
         lens = fit_lens(self._views)
         error_px = lens.error_px or 0.0
-        warnings = ("Below 0.3 px would be good: is the board flat?",) if error_px > 0.3 else ()
+        warnings = (phrase("Below 0.3 px would be good: is the board flat?"),) if error_px > 0.3 else ()
         after = replace(self._before, lens=lens, table=None)
-        return Result(after, f"corners lie {error_px:.2f} px off in {lens.views} views", warnings, self._taken())
+        words = phrase("corners lie {error} px off in {views} views", error=f"{error_px:.2f}", views=lens.views)
+        return Result(after, words, warnings, self._taken())
 
     def _taken(self) -> tuple[Drawn, ...]:
         """Return the corners of all views: where the lens was measured."""

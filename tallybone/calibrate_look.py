@@ -89,6 +89,14 @@ class DeviceLook:
         self._device.close()
 
 
+class LentLook(DeviceLook):
+    """A camera that is open before a table is measured, and stays so after it."""
+
+    def close(self) -> None:
+        """Give it back; its light is free again."""
+        self._device.free_light()
+
+
 class StillLook:
     """A picture that was taken, again and again."""
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from calibration.errors import RefusedError
 from calibration.light import LightFound, Trouble
-from hardware.camera.device import Clock
+from engine.phrases import phrase
+from hardware.camera.device import Clock, Light
 from hardware.knock.heard import NS_PER_S
 from tallybone.calibrate_command import ReadTiles
 from tallybone.calibrate_drawn import Drawn, Kind, points_of
@@ -20,6 +21,12 @@ from tallybone.calibration_file import Calibration
 from tallybone.light_drawing import draw_light
 
 _LISTEN = "l"
+_LIGHTS = {
+    Light.FREE: phrase("free"),
+    Light.SETTLING: phrase("settling"),
+    Light.HELD: phrase("held"),
+    Light.CANNOT_BE_HELD: phrase("cannot be held"),
+}
 # Corners of what is drawn as a circle.
 _ROUND = 16
 
@@ -28,19 +35,19 @@ class LightStep(LookStep):
     """Holds the light, and looks whether it shows every pip."""
 
     name, scene = StepName.LIGHT, Scene.TILES
-    choices = (Choice(GO_ON, "look"),)
+    choices = (Choice(GO_ON, phrase("look")),)
 
     def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
         """Look through *look*; a picture with what is wrong is drawn into *folder*."""
         self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
         self._image: Image | None = None
 
-    todo = ("Switch on the light that you play in, and lay open tiles all over the table.",)
+    todo = (phrase("Switch on the light that you play in, and lay open tiles all over the table."),)
 
     @property
     def seen(self) -> tuple[str, ...]:
         """What the camera does about light."""
-        return (f"The camera's light: {self._look.light.value}.",)
+        return (phrase("The camera's light: {state}.", state=_LIGHTS[self._look.light]),)
 
     def see(self, image: Image) -> None:
         """Keep it."""
@@ -50,13 +57,13 @@ class LightStep(LookStep):
         """Return how the light is."""
         image = self._image
         if image is None:
-            raise RefusedError("the camera has given no picture yet")
+            raise RefusedError(phrase("the camera has given no picture yet"))
         seen = look_at_light(image, self._read_tiles(image), self._look)
         if seen.kept.contrast is None:
-            raise RefusedError("neither tiles nor markers are seen: lay open tiles on the table")
+            raise RefusedError(phrase("neither tiles nor markers are seen: lay open tiles on the table"))
         note = self._drawn(image, seen) if seen.found.warnings else ""
         low, high = seen.kept.contrast
-        words = f"{low:.0f} to {high:.0f} grey levels between face and pips"
+        words = phrase("{low} to {high} grey levels between face and pips", low=f"{low:.0f}", high=f"{high:.0f}")
         return Result(replace(self._before, light=seen.kept), words, seen.found.warnings, _shapes_of(seen.found), note)
 
     def _drawn(self, image: Image, seen: LightSeen) -> str:
@@ -86,7 +93,7 @@ class KnockStep:
     """Listens through the timetable: quiet, tiles, then each seat."""
 
     name, scene = StepName.KNOCK, None
-    choices = (Choice(_LISTEN, "listen from the begin"),)
+    choices = (Choice(_LISTEN, phrase("listen from the begin")),)
     drawn: tuple[Drawn, ...] = ()
 
     def __init__(self, before: Calibration, seats: int, made: MakeSensor, clock: Clock) -> None:
@@ -100,7 +107,10 @@ class KnockStep:
         """What to do in this part."""
         if self._hearing is None:
             lasts_s = self._parts[-1].to_s
-            return (f"Lay the tiles ready. Listening takes {lasts_s} seconds, and says what to do.",)
+            ready = phrase(
+                "Lay the tiles ready. Listening takes {seconds} seconds, and says what to do.", seconds=lasts_s
+            )
+            return (ready,)
         return (self._hearing.part.words,)
 
     @property
@@ -110,9 +120,10 @@ class KnockStep:
             return ()
         part, passed_s = self._hearing.part, self._hearing.passed_s
         if passed_s < part.from_s:
-            return ("Get ready.",)
+            return (phrase("Get ready."),)
         count = sum(part.from_s <= one.t_ns / NS_PER_S < part.to_s for one in self._hearing.heard)
-        return (f"{max(0, round(part.to_s - passed_s))} seconds more, {count} sounds heard.",)
+        more_s = max(0, round(part.to_s - passed_s))
+        return (phrase("{seconds} seconds more, {sounds} sounds heard.", seconds=more_s, sounds=count),)
 
     @property
     def is_enough(self) -> bool:
@@ -142,11 +153,17 @@ class KnockStep:
         """Return how knocks sound."""
         hearing = self._hearing
         if hearing is None or not hearing.is_over:
-            raise RefusedError("it has not been listened to the end")
+            raise RefusedError(phrase("it has not been listened to the end"))
         self.close()
         kept = hearing.fitted()
-        words = f"{kept.found} of {kept.knocks} knocks found, {kept.passed} of {kept.tiles} tiles pass for one"
-        warnings = ("Some tiles sound more like a knock than the weakest knock.",) if kept.margin < 0 else ()
+        words = phrase(
+            "{found} of {knocks} knocks found, {passed} of {tiles} tiles pass for one",
+            found=kept.found,
+            knocks=kept.knocks,
+            passed=kept.passed,
+            tiles=kept.tiles,
+        )
+        warnings = (phrase("Some tiles sound more like a knock than the weakest knock."),) if kept.margin < 0 else ()
         return Result(replace(self._before, knock=kept), words, warnings)
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from calibration.lens import Lens
 from calibration.table import Table
 from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
 from calibration.zones import zones_anew
+from engine.phrases import phrase
 from tallybone.calibrate_command import HALF_TABLE_MM, ReadTiles, TableGiven, lens_for
 from tallybone.calibrate_drawn import Drawn, Kind, points_of
 from tallybone.calibrate_look import Image, Scene
@@ -30,7 +31,7 @@ class TableStep(LookStep):
     """Looks for corner blocks or the mat, or for tiles of known size, and measures where the table is."""
 
     name, scene = StepName.TABLE, Scene.TABLE
-    choices = (Choice(GO_ON, "measure"),)
+    choices = (Choice(GO_ON, phrase("measure")),)
 
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
         """Measure with the lens that is known, or a guess; *given* says how large tiles are."""
@@ -41,15 +42,24 @@ class TableStep(LookStep):
     @property
     def todo(self) -> tuple[str, ...]:
         """What to lay down."""
-        said = "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
-        other = "" if self._given.tile is None else " Without them, spread tiles all over the table."
-        return (f"{said}{other} Take your hands away.",)
+        lay = phrase(
+            "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
+        )
+        other = () if self._given.tile is None else (phrase("Without them, spread tiles all over the table."),)
+        return (lay, *other, phrase("Take your hands away."))
 
     @property
     def seen(self) -> tuple[str, ...]:
         """Which blocks there are."""
         blocks = len({one.block for one in self._markers})
-        return (f"{len(self._markers)} of {BLOCKS * MARKERS_PER_BLOCK} markers, {blocks} of {BLOCKS} corner blocks.",)
+        said = phrase(
+            "{seen} of {markers} markers, {blocks} of {all} corner blocks.",
+            seen=len(self._markers),
+            markers=BLOCKS * MARKERS_PER_BLOCK,
+            blocks=blocks,
+            all=BLOCKS,
+        )
+        return (said,)
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was seen
@@ -63,7 +73,7 @@ class TableStep(LookStep):
     def result(self) -> Result:
         """Return the table, and zones that are refreshed."""
         if self._image is None:
-            raise RefusedError("the camera has given no picture yet")
+            raise RefusedError(phrase("the camera has given no picture yet"))
         before, given = self._before, self._given
         lens = lens_for(before.lens, self._image)
         tiles: Sequence[Tile] = ()
@@ -76,9 +86,10 @@ class TableStep(LookStep):
             table = table_from_markers(self._markers, lens, thickness_mm=given.thickness_mm, print_scale=scale)
         zones = None if before.zones is None else zones_anew(before.zones, table)
         blocks = len({one.block for one in self._markers})
-        warnings = [f"Only {blocks} of {BLOCKS} corner blocks are seen."] if 0 < blocks < BLOCKS else []
+        few = phrase("Only {seen} of {all} corner blocks are seen.", seen=blocks, all=BLOCKS)
+        warnings = [few] if 0 < blocks < BLOCKS else []
         if table.error_px > _FLAT_ERROR_PX and self._markers:
-            warnings.append(f"Markers lie {table.error_px:.1f} px off: is the paper flat?")
+            warnings.append(phrase("Markers lie {px} px off: is the paper flat?", px=f"{table.error_px:.1f}"))
         found = (*self.drawn, *(Drawn(Kind.TILE, points_of(tile.corners_px)) for tile in tiles), *_grid(table, lens))
         # A table measured with a guess keeps the guess: places are the same with it.
         return Result(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), found)
@@ -86,9 +97,11 @@ class TableStep(LookStep):
 
 def _about(table: Table) -> str:
     sure_mm = max(0.1, table.doubt * HALF_TABLE_MM)
-    return (
-        f"{table.height_mm:.0f} mm below the camera, tilted by {np.degrees(table.tilt_rad):.1f} degrees, places sure to"
-        f" {sure_mm:.1f} mm"
+    return phrase(
+        "{height} mm below the camera, tilted by {tilt} degrees, places sure to {sure} mm",
+        height=f"{table.height_mm:.0f}",
+        tilt=f"{np.degrees(table.tilt_rad):.1f}",
+        sure=f"{sure_mm:.1f}",
     )
 
 

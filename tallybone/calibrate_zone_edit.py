@@ -14,7 +14,9 @@ from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM
 from calibration.table import Table
 from calibration.zone_view import seen_part
 from calibration.zones import Outline, TableZones, ZoneSource
+from engine.phrases import phrase
 from tallybone.calibrate_drawn import PointPx, points_of
+from tallybone.calibrate_known import zone_name
 
 Points = NDArray[np.float64]
 
@@ -104,13 +106,15 @@ def _on_table(zone: EditableZone, table: Table, lens: Lens) -> Outline:
         RefusedError: If that is no area of the table.
     """
     if not 3 <= len(zone.corners_px) <= MOST_CORNERS:
-        raise RefusedError(f"{zone.name}: expected 3 to {MOST_CORNERS} corners, got {len(zone.corners_px)}")
+        raise RefusedError(
+            phrase("{zone}: 3 to {most} corners are possible", zone=zone_name(zone.name), most=MOST_CORNERS)
+        )
     drawn = np.array(zone.corners_px, np.float64)
     if _crosses_itself(drawn):
-        raise RefusedError(f"{zone.name}: its edges cross each other")
+        raise RefusedError(phrase("{zone}: its edges cross each other", zone=zone_name(zone.name)))
     flat = table.tops_to_table(drawn, lens)
     if not _is_before_camera(flat, table) or float(np.abs(flat).max()) > _FARTHEST_MM:
-        raise RefusedError(f"{zone.name}: a corner does not lie on the table")
+        raise RefusedError(phrase("{zone}: a corner does not lie on the table", zone=zone_name(zone.name)))
     return tuple((float(x), float(y)) for x, y in flat)
 
 

@@ -9,21 +9,14 @@ import cv2
 
 from calibration.errors import CalibrationError, RefusedError
 from calibration.table import Table, TableSource
-from calibration.zone_view import show_zone
 from calibration.zones import Outline, TableZones, ZoneSource, zones_of_size, zones_on
 from tallybone.calibrate_command import Talk, lens_for, load_image
+from tallybone.calibrate_known import zone_words
 from tallybone.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.zone_drawing import draw_zones
 from vision.errors import VisionError
 
 _ANNOTATED = "zones.png"
-_ENOUGH = 0.7
-_SAID = {
-    ZoneSource.MAT: "the printed mat, whose marks are where they should be on it",
-    ZoneSource.BLOCKS: "the corner blocks",
-    ZoneSource.SIZE: "the size of the table",
-    ZoneSource.GIVEN: "what was given",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +65,14 @@ def calibrate_zones(
         zones = _with_given(_found(before, before.table, given), given)
         after = replace(before, zones=zones)
         save_calibration(after, into)
-        say_zones(after, talk)
+        for words in zone_words(after):
+            talk.say(words)
         if picture is not None and annotate is not None:
             talk.say(f"Drawn into {_annotated(picture, annotate, after)}")
     except (CalibrationError, VisionError, OSError, ValueError) as error:
         return talk.complain(str(error))
     talk.say(f"Written to {into}")
     return 0
-
-
-def say_zones(calibration: Calibration, talk: Talk) -> None:
-    """Say which zones there are, and which the picture does not show."""
-    zones, table, lens = calibration.zones, calibration.table, calibration.lens
-    if zones is None:
-        return
-    talk.say(f"Zones by {_SAID[zones.source]}: {', '.join(name for name, _ in zones.named())}.")
-    if table is None or lens is None:
-        return
-    for name, outline in zones.named():
-        share = show_zone(outline, table, lens).visible
-        if share < _ENOUGH:
-            talk.say(f"Attention: the picture shows {100 * share:.0f} % of the zone {name}.")
 
 
 def _found(before: Calibration, table: Table, given: ZonesGiven) -> TableZones:

@@ -10,8 +10,10 @@ from calibration.lens import Lens
 from calibration.table import Table
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones, ZoneSource, zones_of_size, zones_on
+from engine.phrases import phrase
 from tallybone.calibrate_command import lens_for
 from tallybone.calibrate_drawn import Drawn, Kind, PointPx, points_of
+from tallybone.calibrate_known import ENOUGH_SEEN, zone_name, zone_names
 from tallybone.calibrate_light import write_drawn
 from tallybone.calibrate_look import Image, Scene
 from tallybone.calibrate_steps import GO_ON, Choice, LookStep, Result, StepName
@@ -19,12 +21,11 @@ from tallybone.calibrate_zone_edit import EditableZone, editable, size_seen, wit
 from tallybone.calibration_file import Calibration
 from tallybone.zone_drawing import draw_zones
 
-_ENOUGH = 0.7
 _SAID = {
-    ZoneSource.MAT: "by the mat",
-    ZoneSource.BLOCKS: "by the corner blocks",
-    ZoneSource.SIZE: "as large as the picture shows the table",
-    ZoneSource.GIVEN: "as they were drawn",
+    ZoneSource.MAT: phrase("by the mat"),
+    ZoneSource.BLOCKS: phrase("by the corner blocks"),
+    ZoneSource.SIZE: phrase("as large as the picture shows the table"),
+    ZoneSource.GIVEN: phrase("as they were drawn"),
 }
 _SEATS = "234"
 
@@ -43,9 +44,12 @@ class ZonesStep(LookStep):
     """Begins with the zones there are, or those for a number of seats."""
 
     name, scene = StepName.ZONES, Scene.TABLE
-    choices = (Choice(GO_ON, "keep them"), *(Choice(seats, f"{seats} seats") for seats in _SEATS))
+    choices = (
+        Choice(GO_ON, phrase("keep them")),
+        *(Choice(seats, phrase("{seats} seats", seats=int(seats))) for seats in _SEATS),
+    )
 
-    todo = ("How many seats are there at most? Tiles to draw and open hands are seen in their zones.",)
+    todo = (phrase("How many seats are there at most? Tiles to draw and open hands are seen in their zones."),)
 
     def __init__(self, before: Calibration, seats: int, folder: Path) -> None:
         """Begin with so many seats; the picture is drawn into *folder*."""
@@ -61,15 +65,17 @@ class ZonesStep(LookStep):
         """Which zones there are."""
         zones = self._now.zones
         if zones is None:
-            return (f"{self._seats} seats: {self._now.problem}.",)
-        said = f"{len(zones.seats)} seats, {_SAID[zones.source]}: {', '.join(name for name, _ in zones.named())}."
+            return (phrase("{seats} seats: {problem}.", seats=self._seats, problem=self._now.problem),)
+        names = zone_names(name for name, _ in zones.named())
+        how = _SAID[zones.source]
+        said = phrase("{seats} seats, {how}: {names}.", seats=len(zones.seats), how=how, names=names)
         return (said, *self._now.hidden)
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was decided
         """The zones."""
         return tuple(
-            Drawn(Kind.ZONE, corners, name, is_good=share >= _ENOUGH)
+            Drawn(Kind.ZONE, corners, name, is_good=share >= ENOUGH_SEEN)
             for name, corners, share in self._now.shapes
             if corners
         )
@@ -110,7 +116,7 @@ class ZonesStep(LookStep):
         if zones is None:
             raise RefusedError(self._now.problem)
         after = replace(self._before, zones=zones)
-        words, note = f"{len(zones.seats)} seats, {_SAID[zones.source]}", ""
+        words, note = phrase("{seats} seats, {how}", seats=len(zones.seats), how=_SAID[zones.source]), ""
         if self._image is not None and after.table is not None:
             drawn = draw_zones(self._image, zones, after.table, lens_for(after.lens, self._image))
             note = f"drawn into {write_drawn(self._folder, 'zones.png', drawn)}"
@@ -120,12 +126,12 @@ class ZonesStep(LookStep):
         try:
             return self._shown(self._zones())
         except RefusedError as error:
-            return _Proposed(None, str(error))
+            return _Proposed(None, error.words)
 
     def _zones(self) -> TableZones:
         table, lens = self._before.table, self._lens
         if table is None or lens is None:
-            raise RefusedError("the table is not measured, so there is nothing to put zones on")
+            raise RefusedError(phrase("the table is not measured, so there is nothing to put zones on"))
         if not table.marks:
             return zones_of_size(*size_seen(table, lens), self._seats)
         return zones_on(table.marks, self._seats)
@@ -136,7 +142,11 @@ class ZonesStep(LookStep):
             return _Proposed(zones)
         shapes = tuple((name, *_shape(outline, table, lens)) for name, outline in zones.named())
         hidden = tuple(
-            f"The picture shows {100 * share:.0f} % of the zone {name}." for name, _, share in shapes if share < _ENOUGH
+            phrase(
+                "The picture shows {percent} % of the zone {name}.", percent=f"{100 * share:.0f}", name=zone_name(name)
+            )
+            for name, _, share in shapes
+            if share < ENOUGH_SEEN
         )
         return _Proposed(zones, "", shapes, hidden)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,17 +14,18 @@ from pathlib import Path
 from fastapi import APIRouter
 
 from calibration.errors import CalibrationError
+from hardware.camera.open_device import is_device
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.backup.kept import finish_at_start
 from tallybone.beyond.beyond import telling
-from tallybone.calibration_file import load_calibration
+from tallybone.calibration_file import default_path, load_calibration, name_of_camera
 from tallybone.doctor.machine_files import room_in
 from tallybone.house import NAME as HOUSE_NAME
 from tallybone.house import HouseKept, MatchSetting
 from tallybone.left_match import LeftMatch, LeftMatches
-from tallybone.live_calibration import stored_for
-from tallybone.live_camera import Clock
+from tallybone.live_calibration import USUAL, stored_for
+from tallybone.live_camera import SIMULATED, Clock
 from tallybone.live_parts import LiveParts, open_parts, with_panel
 from tallybone.live_start import Game, new_game
 from tallybone.observing.counts import Counts, Stage
@@ -36,6 +37,7 @@ from tallybone.parts_test import PartsTest
 from tallybone.play_command import KEEP_BYTES
 from tallybone.recording.shelf import default_folder
 from tallybone.serve_command import ServeWishes, World
+from tallybone.served_calibration import ServedCalibration
 from tallybone.served_parts import ServedParts
 from tallybone.served_table import ServedTable, Setup
 from tallybone.table_camera import TableCamera
@@ -43,6 +45,7 @@ from tallybone.table_file import USUAL_CAMERA, load_table
 from tallybone.table_health import CameraNow, Health, Sources, TableHealth
 from tallybone.wall_clock import software, wall_time
 from tallybone.web.access import Access
+from tallybone.web.calibrating import calibration_routes
 from tallybone.web.health import health_routes
 from tallybone.web.match_desk import MatchDesk
 from tallybone.web.matches import LeftShown, Offered, Table, match_routes, shown_setting
@@ -52,6 +55,7 @@ from tallybone.web.parts import parts_routes
 from tallybone.web.plain_text import names_of
 from tallybone.web.recording_pages import recording_pages
 from tallybone.web.settings import settings_routes
+from tallybone.web.stored_calibration import stored_calibration_routes
 from tallybone.web.table_page import TablePage
 
 log = logging.getLogger(__name__)
@@ -74,11 +78,11 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
     recordings = default_folder(world.environment, world.home)
     unrestored = _finish_restore(recordings.parent)
     house = HouseKept(recordings.parent / HOUSE_NAME)
-    classifier, problem = _classifier(source, wishes, world)
+    knocks = _Knocks(partial(stored_for, source, wishes.calibration, world.environment, world.home))
     with ExitStack() as stack:
         camera = TableCamera(source, world.clock, speed=wishes.speed, opener=world.open_device)
         stack.callback(camera.close)
-        parts = ServedParts(hardware, partial(_open_parts, hardware, world.clock, classifier), world.clock)
+        parts = ServedParts(hardware, partial(_open_parts, hardware, world.clock, knocks), world.clock)
         stack.callback(parts.close)
         folder = recordings if wishes.folder is None else wishes.folder
         had = _Had(
@@ -86,6 +90,7 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
             camera=camera,
             parts=parts,
             test=PartsTest(world.clock),
+            calibration=ServedCalibration(camera, parts, partial(_kept_in, source, wishes, world), world.clock),
             house=house,
             desk=MatchDesk(),
             folder=folder,
@@ -107,7 +112,7 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
         stack.callback(page.close)
         health = TableHealth(_sources(had, page))
         stack.enter_context(telling(at_table.beyond, page.hub, lambda: health.now().findings))
-        yield ServedTable(_setup(wishes, had, page), unrestored or house.problem or problem)
+        yield ServedTable(_setup(wishes, had, page), lambda: unrestored or house.problem or knocks.problem)
 
 
 def _finish_restore(state: Path) -> str | None:
@@ -128,6 +133,7 @@ class _Had:
     camera: TableCamera
     parts: ServedParts
     test: PartsTest
+    calibration: ServedCalibration
     house: HouseKept
     desk: MatchDesk
     folder: Path
@@ -147,6 +153,8 @@ def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]
         observed_routes(health, lambda found: _observed(had.counts, found, page)),
         pairing_routes(access, lambda: page.url),
         parts_routes(access, had.parts, had.test, had.desk, clock),
+        calibration_routes(had.calibration.calibrating, access),
+        stored_calibration_routes(had.calibration, had.desk, access),
         settings_routes(had.house, had.password_file, clock),
         *recording_pages(had.folder)(access),
     )
@@ -177,7 +185,8 @@ def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
         page=page,
         clock=world.clock,
         wall_time=wall_time,
-        calibration=wishes.calibration,
+        calibration=had.calibration,
+        zones=wishes.calibration,
         environment=world.environment,
         home=world.home,
         folder=had.folder,
@@ -190,8 +199,8 @@ def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
     )
 
 
-def _open_parts(hardware: HardwareConfig, clock: Clock, classifier: Classifier | None) -> LiveParts:
-    return open_parts(hardware, seats=_VIRTUAL_SEATS, clock=clock, has_panel=False, classifier=classifier)
+def _open_parts(hardware: HardwareConfig, clock: Clock, knocks: _Knocks) -> LiveParts:
+    return open_parts(hardware, seats=_VIRTUAL_SEATS, clock=clock, has_panel=False, classifier=knocks.classifier())
 
 
 class _Offers:
@@ -249,13 +258,29 @@ def _new_game(setting: MatchSetting) -> Game:
     )
 
 
-def _classifier(source: str, wishes: ServeWishes, world: World) -> tuple[Classifier | None, str | None]:
-    """Return what tells the knocks of this table, and why it cannot be had; None for what is shipped."""
-    path = stored_for(source, wishes.calibration, world.environment, world.home)
-    if path is None:
-        return None, None
-    try:
-        knock = load_calibration(path).knock
-    except (CalibrationError, OSError) as error:
-        return None, f"The calibration is not used: {error}"
-    return (None if knock is None else knock.classifier()), None
+class _Knocks:
+    """What tells the knocks of this table, as its calibration says when it is asked."""
+
+    def __init__(self, stored: Callable[[], Path | None]) -> None:
+        self._stored = stored
+        self.problem: str | None = None
+
+    def classifier(self) -> Classifier | None:
+        """Return it, None for what is shipped; `problem` says why it cannot be had."""
+        self.problem, path = None, self._stored()
+        if path is None:
+            return None
+        try:
+            knock = load_calibration(path).knock
+        except (CalibrationError, OSError) as error:
+            self.problem = f"The calibration is not used: {error}"
+            return None
+        return None if knock is None else knock.classifier()
+
+
+def _kept_in(source: str, wishes: ServeWishes, world: World) -> Path:
+    """Return the file that a calibration is kept in: the one that the next match uses, or would use."""
+    stored = stored_for(source, wishes.calibration, world.environment, world.home)
+    kind = source.partition(":")[0]
+    name = name_of_camera(source) if is_device(source) else kind if kind == SIMULATED else USUAL
+    return stored or default_path(world.environment, world.home, name)

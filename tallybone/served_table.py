@@ -11,6 +11,7 @@ from pathlib import Path
 
 from calibration.errors import CalibrationError
 from engine import EngineError
+from engine.phrases import phrase
 from tallybone.left_match import LeftMatches
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_game import Display
@@ -21,12 +22,21 @@ from tallybone.live_table import Around, LiveTable
 from tallybone.observing.counts import Counts
 from tallybone.observing.measured import CountedCamera
 from tallybone.parts_test import PartsTest
+from tallybone.served_calibration import ServedCalibration
 from tallybone.served_life import Look, ServedLife
 from tallybone.served_parts import ServedParts
 from tallybone.service_notify import Notifier
 from tallybone.table_camera import EndlessCamera, TableCamera
 from tallybone.wall_clock import software
-from tallybone.web.match_desk import Begin, MatchWanted, TestParts
+from tallybone.web.match_desk import (
+    Begin,
+    Calibrate,
+    CheckCalibration,
+    MatchWanted,
+    RestoreCalibration,
+    StoredWish,
+    TestParts,
+)
 from tallybone.web.meant import Refusal, Refused
 from tallybone.web.table_page import TablePage
 from vision.errors import VisionError
@@ -35,7 +45,8 @@ from vision.reader import Reader
 # What goes wrong when a match begins, and is told in its own words.
 _CANNOT = (EngineError, VisionError, CalibrationError, OSError)
 _RESTS_S = 0.05
-_IS_TESTED = "the parts of the table are being tested: end that first"
+_IS_TESTED = phrase("the parts of the table are being tested: end that first")
+_IS_CALIBRATED = phrase("the table is being calibrated: end that first")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +57,11 @@ class Setup:
         camera: What looks at it.
         parts: Lights, buttons, displays, which stay open.
         test: The test of these parts.
+        calibration: Its calibration, step by step.
         page: Where browsers see it, which is served all the time.
         clock: Monotonic, in nanoseconds.
         wall_time: The time of day.
-        calibration: The file that says where the zones are; None for the stored one of the camera, if there is one.
+        zones: The file that says where the zones are; None for the stored one of the camera, if there is one.
         environment: Says where state is kept.
         home: The user's folder.
         folder: Where recordings are.
@@ -64,10 +76,11 @@ class Setup:
     camera: TableCamera
     parts: ServedParts
     test: PartsTest
+    calibration: ServedCalibration
     page: TablePage
     clock: Clock
     wall_time: Callable[[], datetime]
-    calibration: Path | None
+    zones: Path | None
     environment: Mapping[str, str]
     home: Path
     folder: Path
@@ -82,8 +95,8 @@ class Setup:
 class ServedTable:
     """One thing is done at a time: a match, or nothing."""
 
-    def __init__(self, setup: Setup, problem: str | None = None) -> None:
-        """Have what *setup* says; a *problem* of the table itself is shown as long as it is on."""
+    def __init__(self, setup: Setup, problem: Callable[[], str | None] = lambda: None) -> None:
+        """Have what *setup* says; *problem* says what is wrong with the table itself."""
         self._setup, self._problem = setup, problem
         self._waits = threading.Event()
 
@@ -107,10 +120,13 @@ class ServedTable:
         self._setup.left.look()
         while not is_stopped():
             for wanted in self._setup.page.came():
-                if isinstance(wanted.wish, TestParts):
-                    self._test(wanted, is_stopped)
-                else:
-                    self._play(wanted, shown, is_stopped)
+                match wanted.wish:
+                    case TestParts():
+                        self._test(wanted, is_stopped)
+                    case Calibrate() | CheckCalibration() | RestoreCalibration() as wish:
+                        self._calibrate(wanted, wish, is_stopped)
+                    case _:
+                        self._play(wanted, shown, is_stopped)
             self._rest()
             self._waits.wait(_RESTS_S)
 
@@ -120,7 +136,7 @@ class ServedTable:
         self._look()
         parts.came()  # what is pressed now means nothing
         parts.rest(f"no match  {setup.page.pin_words}")
-        own = (self._problem, setup.camera.problem)
+        own = (self._problem(), setup.camera.problem)
         problems = (*(words for words in own if words is not None), *(str(one) for one in parts.problems))
         setup.page.rest(setup.camera.words, problems)
 
@@ -162,6 +178,29 @@ class ServedTable:
             wanted.answer(None)
             setup.test.run(setup.parts.hardware, opener, goes_on)
 
+    def _calibrate(self, wanted: MatchWanted, wish: StoredWish, is_stopped: Callable[[], bool]) -> None:
+        """Calibrate, check a calibration or bring one back; nothing else is done meanwhile."""
+        page, calibration = self._setup.page, self._setup.calibration
+
+        def goes_on() -> bool:
+            page.refuse(_IS_CALIBRATED)
+            return not is_stopped()
+
+        page.rest(phrase("{camera}: it is being calibrated", camera=calibration.camera), ())
+        try:
+            match wish:
+                case Calibrate():
+                    calibration.run(goes_on, page.see, lambda: wanted.answer(None))
+                case CheckCalibration():
+                    calibration.check(goes_on, page.see)
+                case RestoreCalibration(number):
+                    calibration.restore(number)
+            wanted.answer(None)
+        except _CANNOT as error:
+            words = error.words if isinstance(error, CalibrationError) else str(error)
+            wanted.answer(Refused(Refusal.SENSELESS, words))
+            page.note(words)
+
     def _game(self, wanted: MatchWanted) -> Game:
         wish = wanted.wish
         if isinstance(wish, Begin):
@@ -173,7 +212,7 @@ class ServedTable:
     def _table(self, wanted: MatchWanted, game: Game, camera: Camera) -> LiveTable:
         """Return a match that is about to be played."""
         setup = self._setup
-        file = setup.calibration if game.left is None else None
+        file = setup.zones if game.left is None else None
         game, used = with_calibration(
             game, camera, setup.camera.source, file, environment=setup.environment, home=setup.home
         )

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from hardware.camera.device import CameraDevice, CameraError
 from hardware.camera.open_device import is_device, is_no_camera, open_device
+from tallybone.calibrate_look import LentLook, Onlooker, open_look
 from tallybone.live_camera import Camera, Clock, Shown, shot_of
 from tallybone.live_device import LentCamera
 from tallybone.live_start import Game, open_camera
@@ -84,6 +85,23 @@ class TableCamera:
             self._open()
         assert self._device is not None
         return LentCamera(self.source, self._device, self._clock), game
+
+    def for_calibration(self) -> Onlooker:
+        """Return what looks at a table that is measured; closing it leaves this open.
+
+        Raises:
+            CameraError: If there is no such camera.
+            OSError: If what was filmed is no picture that can be read.
+            VisionError: If it is none at all.
+        """
+        if not is_device(self.source):
+            # A simulated game has options of its own, which mean nothing here.
+            is_simulated = self.source.partition(":")[0] == "simulated"
+            return open_look("simulated" if is_simulated else self.source, self._clock)
+        if self._device is None:
+            self._open()
+        assert self._device is not None
+        return LentLook(self._device)
 
     def close(self) -> None:
         """Let it go."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from engine.phrases import phrase
 from tallybone.calibrate_course_view import Stage
 from tallybone.calibrate_steps import StepName
 from tallybone.calibrate_zone_edit import MOST_CORNERS, EditableZone
@@ -23,11 +24,13 @@ from tallybone.web.calibrating_desk import (
 )
 from tallybone.web.calibrating_shown import CalibrationShown
 from tallybone.web.entry import insider_by
+from tallybone.web.looking import Language
 from tallybone.web.meant import Refusal
 from tallybone.web.pictures import jpeg_of_width
+from tallybone.web.snapshot import as_json
 
 # To find tiles in a picture takes seconds, and on a busy machine more.
-_ANSWERS_WITHIN_S = 30.0
+ANSWERS_WITHIN_S = 30.0
 _MOST_ZONES = 8
 _STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 _JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
@@ -77,10 +80,10 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
     router = APIRouter()
     insider = insider_by(access)
 
-    @router.get("/calibration")
-    async def calibration() -> CalibrationShown:
+    @router.get("/calibration", response_model=CalibrationShown)
+    async def calibration(lang: Language = "en") -> Response:
         """How the calibration stands at this moment."""
-        return _newest(calibrating)
+        return Response(as_json(_newest(calibrating), lang), media_type="application/json")
 
     @router.get("/calibration/picture.jpg", responses=_JPEG, response_class=Response)
     async def picture(
@@ -89,45 +92,46 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
         """The picture with a number; the last four are kept."""
         image = calibrating.picture(number)
         if image is None:
-            raise HTTPException(404, "there is no such picture any more")
+            raise HTTPException(404, phrase("there is no such picture any more"))
         jpeg = await asyncio.to_thread(jpeg_of_width, image, int(width))
         return Response(jpeg, media_type="image/jpeg")
 
     @router.post("/calibration/press")
     async def press(said: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Make one of the choices that there are now."""
-        return await _taken(Press(said.press, said.step, said.stage), calibrating)
+        return await taken(Press(said.press, said.step, said.stage), calibrating)
 
     @router.post("/calibration/step")
     async def step(said: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Do a step now, whatever was done before."""
-        return await _taken(GoTo(said.step), calibrating)
+        return await taken(GoTo(said.step), calibrating)
 
     @router.put("/calibration/zones")
     async def zones(said: Annotated[ZonesSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Take zones as they were drawn over the picture; they are kept when the step's result is."""
         drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in said.zones)
-        return await _taken(DrawZones(drawn), calibrating)
+        return await taken(DrawZones(drawn), calibrating)
 
     return router
 
 
 def _newest(calibrating: Calibrating) -> CalibrationShown:
-    if calibrating.newest is None:
+    shown = calibrating.look()
+    if shown is None:
         raise HTTPException(404, NOTHING)
-    return calibrating.newest
+    return shown
 
 
-async def _taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
+async def taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
     """Hand over what somebody wants; say so where it was not done."""
     _newest(calibrating)
     wanted = CalibrationWanted(wish)
     if not calibrating.ask(wanted):
-        raise HTTPException(429, "too much is asked of the table at once", {"Retry-After": "1"})
+        raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
     try:
-        refused = await asyncio.wait_for(asyncio.wrap_future(wanted.done), _ANSWERS_WITHIN_S)
+        refused = await asyncio.wait_for(asyncio.wrap_future(wanted.done), ANSWERS_WITHIN_S)
     except TimeoutError:
-        raise HTTPException(503, "the table does not answer", {"Retry-After": "5"}) from None
+        raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"}) from None
     if refused is not None:
         raise HTTPException(_STATUS[refused.kind], refused.words)
     return Taken(version=_newest(calibrating).version)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from calibration.errors import RefusedError
+from engine.phrases import phrase
 from tallybone.calibrate_course import Course
 from tallybone.calibrate_course_view import Stage
 from tallybone.calibrate_look import Image
@@ -16,10 +18,11 @@ from tallybone.calibrate_steps import StepName
 from tallybone.calibrate_zone_edit import EditableZone
 from tallybone.web.calibrating_shown import CalibrationShown, shown_of
 from tallybone.web.meant import Refusal, Refused
+from tallybone.web.plain_text import plain
 
 Clock = Callable[[], int]
-NOTHING = "nothing is being calibrated"
-_MOVED_ON = "the calibration has moved on: look again"
+NOTHING = phrase("nothing is being calibrated")
+_MOVED_ON = phrase("the calibration has moved on: look again")
 _MOST_WAITING = 8
 # Five pictures a second are enough to hold a board still; a picture is kept until who saw its number has asked for it.
 _EVERY_NS = 200_000_000
@@ -49,7 +52,12 @@ class DrawZones:
     zones: tuple[EditableZone, ...]
 
 
-CalibrationWish: TypeAlias = Press | GoTo | DrawZones
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The calibration is ended; what was kept stays."""
+
+
+CalibrationWish: TypeAlias = Press | GoTo | DrawZones | Leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +85,18 @@ class Calibrating:
         self._pictures: tuple[tuple[int, Image], ...] = ()
         self._number = self._shown_ns = 0
         self._version = 0
+        self._asked_ns = clock()
         self.newest: CalibrationShown | None = None
+        self.is_left = False
+        self._ended = threading.Event()
 
     # What the thread of the calibration calls.
 
     def begin(self, course: Course, camera: str) -> None:
         """Let pages follow a course from now on; *camera* is what its camera is called."""
         self._course, self._camera = course, camera
+        self.is_left, self._asked_ns = False, self._clock()
+        self._ended.clear()
         self._publish(course)
 
     def turn(self) -> None:
@@ -91,6 +104,7 @@ class Calibrating:
         course = self._course
         for wanted in self._came():
             outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.wish, course)
+            self.is_left = self.is_left or isinstance(wanted.wish, Leave)
             if course is not None:
                 self._publish(course)
             wanted.answer(outcome)
@@ -106,8 +120,19 @@ class Calibrating:
         self._course = self.newest = None
         self._pictures = ()
         self.turn()
+        self._ended.set()
+
+    @property
+    def unwatched_ns(self) -> int:
+        """For how long nobody has looked at it."""
+        return self._clock() - self._asked_ns
 
     # What the page's thread calls.
+
+    def look(self) -> CalibrationShown | None:
+        """Return how it stands, None where there is none; whoever asks is there to decide."""
+        self._asked_ns = self._clock()
+        return self.newest
 
     def ask(self, wanted: CalibrationWanted) -> bool:
         """Hand over what somebody wants; False where too much waits already."""
@@ -115,6 +140,10 @@ class Calibrating:
             return False
         self._wanted.append(wanted)
         return True
+
+    def wait_for_end(self, within_s: float) -> bool:
+        """Wait until it has ended; return whether it has."""
+        return self._ended.wait(within_s)
 
     def picture(self, number: int) -> Image | None:
         """Return the picture with a number; None where it is not kept any more."""
@@ -149,6 +178,8 @@ def _done(wish: CalibrationWish, course: Course) -> Refused | None:
                 course.go_to(step)
             case DrawZones(zones):
                 course.edit_zones(zones)
+            case Leave():
+                pass
     except RefusedError as error:
-        return Refused(Refusal.SENSELESS, str(error))
+        return Refused(Refusal.SENSELESS, plain(error.words))
     return None

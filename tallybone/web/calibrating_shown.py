@@ -6,12 +6,10 @@ Places are pixels of the picture with that number, x right and y down.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from io import StringIO
 
-from tallybone.calibrate_command import Talk
 from tallybone.calibrate_course import Course
 from tallybone.calibrate_drawn import PointPx
-from tallybone.calibrate_kept import say_calibration
+from tallybone.calibrate_known import known_words
 from tallybone.calibrate_look import Image
 from tallybone.web.plain_text import plain
 
@@ -115,16 +113,10 @@ def shown_of(course: Course, camera: str, number: int, *, version: int) -> Calib
         picture=None if course.image is None else _picture(course.image, number),
         drawn=tuple(ShapeShown(one.kind.value, one.points_px, one.label, one.is_good) for one in course.drawn),
         zones=tuple(ZoneDrawn(zone.name, zone.corners_px) for zone in course.zones),
-        known=_known(course) if course.is_over else (),
+        known=tuple(plain(words) for words in known_words(course.calibration)) if course.is_over else (),
     )
 
 
 def _picture(image: Image, number: int) -> PictureShown:
     height_px, width_px = image.shape[:2]
     return PictureShown(number, width_px, height_px)
-
-
-def _known(course: Course) -> tuple[str, ...]:
-    said = StringIO()
-    say_calibration(course.calibration, Talk(said, said))
-    return tuple(plain(line) for line in said.getvalue().splitlines())

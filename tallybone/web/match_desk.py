@@ -1,4 +1,4 @@
-"""What pages want of the table, between their thread and its: a match begun, gone on with or ended, parts tested."""
+"""What pages want of the table, between their thread and its: matches, tests, calibrations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,25 @@ class TestParts:
     __test__ = False  # it is no test of pytest
 
 
-MatchWish: TypeAlias = Begin | GoOn | End | TestParts
+@dataclass(frozen=True, slots=True)
+class Calibrate:
+    """Camera and table are calibrated, step by step."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCalibration:
+    """A picture is compared with what is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreCalibration:
+    """What was replaced so many times ago is stored again."""
+
+    number: int
+
+
+StoredWish: TypeAlias = Calibrate | CheckCalibration | RestoreCalibration
+MatchWish: TypeAlias = Begin | GoOn | End | TestParts | StoredWish
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from tallybone.web.access import Access
 from tallybone.web.hub import Hub
 from tallybone.web.live_page import LivePage
 from tallybone.web.lobby_shown import NO_MATCH, Lobby
-from tallybone.web.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted, TestParts
+from tallybone.web.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted
 from tallybone.web.meant import Refusal, Refused
 from tallybone.web.pictures import Taken
 
@@ -196,6 +196,6 @@ class TablePage:
             case Begin() | GoOn() if is_over:
                 self._kept.append(wanted)
                 return False
-            case Begin() | GoOn() | TestParts():
+            case _:
                 wanted.answer(Refused(Refusal.CHANGED, _IS_PLAYED))
                 return True

@@ -74,7 +74,7 @@ def test_a_print_of_another_scale_shows_in_the_length_of_tiles(by_markers: Table
     assert lengths == pytest.approx([48.0, 48.0 / 0.95], rel=0.003)
 
 
-@pytest.mark.parametrize(("blocks", "reason"), [((), "none of the 4"), ((2,), "1 of the 4")])
+@pytest.mark.parametrize(("blocks", "reason"), [((), "0 of the 4"), ((2,), "1 of the 4")])
 def test_too_few_blocks_are_refused(blocks: tuple[int, ...], reason: str) -> None:
     camera = replace(CAMERA, width_px=1152, height_px=648, px_per_mm=1.3)
     markers = find_corner_marks(picture_of(Laid(camera=camera, blocks=blocks)))

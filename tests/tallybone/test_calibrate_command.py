@@ -161,7 +161,7 @@ def test_tiles_alone_do_where_no_marker_is_seen(tmp_path: Path) -> None:
     assert "Measured by the tiles" in out.getvalue()
     nothing, _, err = talk()
     assert calibrate_table(path, tmp_path / "c.json", TableGiven(), talk=nothing) == 1
-    assert "none of the 4 corner blocks is seen" in err.getvalue()
+    assert "0 of the 4 corner blocks are seen" in err.getvalue()
 
 
 def test_a_new_lens_makes_the_table_to_be_measured_again(tmp_path: Path, table_picture: Path) -> None:

@@ -5,7 +5,7 @@ import { language, say } from "./say.js";
 
 const API = "/api/v1/";
 
-/** Return what a path says; an Error says in words why it could not be had. */
+/** Return what a path says; an Error says in words why it could not be had, and its `status` is that of HTTP. */
 export async function read(path) {
   let answer;
   try {
@@ -15,8 +15,8 @@ export async function read(path) {
   }
   const told = await answer.json().catch(() => ({}));
   // A game that was begun at the terminal has a page, and its table no more than that.
-  if (answer.status === 404) throw new Error(say("This page is there for one match, which was begun at the terminal. `tallybone serve` has all of it."));
-  if (!answer.ok) throw new Error(told.error ?? say("That was refused. Nothing was changed."));
+  if (answer.status === 404) throw failed(say("This page is there for one match, which was begun at the terminal. `tallybone serve` has all of it."), 404);
+  if (!answer.ok) throw failed(told.error ?? say("That was refused. Nothing was changed."), answer.status);
   return told;
 }
 
@@ -51,4 +51,8 @@ function sent(path, asked, method) {
 /** The table answers in the language of the page. */
 function addressOf(path) {
   return `${API}${path}${path.includes("?") ? "&" : "?"}lang=${language}`;
+}
+
+function failed(words, status) {
+  return Object.assign(new Error(words), { status });
 }

@@ -1,0 +1,90 @@
+// A calibration that goes on: what to do, what is seen, and what is decided, step by step.
+
+import { send } from "./api.js";
+import { TITLES } from "./calibrate_parts.js";
+import { Sight } from "./calibrate_sight.js";
+import { button, byId, foreign, keep, make, write } from "./dom.js";
+import { say, sentence } from "./say.js";
+import { ZoneEditor } from "./zones.js";
+
+export class CalibrateCourse {
+  /** What goes wrong is said on *toast*; *changed* is called when something was decided. */
+  constructor(toast, changed) {
+    Object.assign(this, { toast, changed, isBusy: false, shown: null });
+    this.sight = new Sight();
+    this.zones = new ZoneEditor(this.sight, toast, changed);
+    this.root = make("div", { id: "calibrate-course", class: "course", hidden: true },
+      make("ol", { id: "calibrate-steps", "aria-label": say("Steps") }),
+      make("section", { class: "card", "aria-labelledby": "calibrate-title" },
+        make("h3", { id: "calibrate-title", tabindex: -1 }),
+        make("p", { id: "calibrate-todo", class: "todo", role: "status" }),
+        this.sight.root,
+        make("p", { id: "calibrate-refused", class: "wrong", role: "alert" }),
+        make("ul", { id: "calibrate-seen", class: "sees", "aria-live": "polite" }),
+        this.zones.root,
+        make("div", { id: "calibrate-choices", class: "row" })));
+  }
+
+  show(shown) {
+    if (this.shown !== null && shown.version < this.shown.version) return;
+    this.shown = shown;
+    const isOver = shown.stage === "over";
+    keep(byId("calibrate-steps"), shown.steps.map((one) => ({ ...one, isNow: one.name === shown.step })), (one) => one.name, (one) => this.step(one));
+    write(byId("calibrate-title"), isOver ? say("All steps are done") : say(TITLES[shown.step]));
+    write(byId("calibrate-todo"), this.todo(shown));
+    write(byId("calibrate-refused"), shown.refused === "" ? "" : say("Not yet: {why}.", { why: shown.refused }));
+    const seen = isOver ? shown.known : shown.problem === null ? shown.seen : [shown.problem];
+    keep(byId("calibrate-seen"), seen.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
+    this.sight.root.hidden = isOver || shown.picture === null || shown.step === "knock";
+    this.sight.show(shown);
+    this.zones.show(shown);
+    this.showChoices(shown);
+  }
+
+  /** Another calibration has versions of its own. */
+  forget() {
+    this.shown = null;
+  }
+
+  /** Show what can be decided; whoever has just decided is taken to what comes of it. */
+  showChoices(shown) {
+    const box = byId("calibrate-choices");
+    const wasHere = box.contains(document.activeElement);
+    const choices = shown.choices.map((one, at) => ({ ...one, isFirst: at === 0, step: shown.step, stage: shown.stage }));
+    keep(box, choices, (one) => one.press, (one) => this.choice(one));
+    if (wasHere && !box.contains(document.activeElement)) byId("calibrate-title").focus();
+  }
+
+  todo(shown) {
+    if (shown.stage === "measures") return say("Measuring. This takes a moment.");
+    if (shown.stage === "over") return say("Everything is kept. Any step can be done again.");
+    return shown.todo.join(" ");
+  }
+
+  step(one) {
+    const sign = one.isNow ? "▸" : one.outcome === null ? "·" : one.skipped ? "–" : "✓";
+    const words = make("span", {}, make("b", {}, say(TITLES[one.name])), make("small", {}, foreign(one.outcome ?? "")));
+    const go = button(make("span", { class: "sign-of", "aria-hidden": "true" }, sign), () => this.decide("calibration/step", { step: one.name }), {
+      class: `step${one.isNow ? " is-now" : ""}${one.skipped || one.outcome === null ? "" : " is-done"}`, "aria-current": one.isNow ? "step" : null,
+    }, words);
+    return make("li", {}, go);
+  }
+
+  choice({ press, words, isFirst, step, stage }) {
+    return button(sentence(words, []), () => this.decide("calibration/press", { press, step, stage }), { class: isFirst ? "primary" : null });
+  }
+
+  /** Send a decision; one that came too late changes nothing, and what there is now is shown. */
+  async decide(path, asked) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    try {
+      await this.zones.settle();
+      const answer = await send(path, asked);
+      if (answer !== null && !answer.isDone) this.toast.failed(answer.told.error);
+    } finally {
+      this.isBusy = false;
+    }
+    this.changed();
+  }
+}

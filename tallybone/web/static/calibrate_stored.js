@@ -1,0 +1,66 @@
+// What is stored of a calibration: its parts, whether it still fits, the ones before it, and the way to a new one.
+
+import { TITLES } from "./calibrate_parts.js";
+import { send } from "./api.js";
+import { button, foreign, keep, make, write } from "./dom.js";
+import { language, say } from "./say.js";
+
+export class Stored {
+  /** What goes wrong is said on *toast*; *begun* is called when a calibration has begun. */
+  constructor(toast, begun) {
+    Object.assign(this, { toast, begun, isBusy: false });
+    this.title = make("h3", { tabindex: -1, id: "stored-title" }, say("What is stored"));
+    this.about = make("p", { class: "about" });
+    this.known = make("ul", { class: "known" });
+    this.wrong = make("p", { class: "wrong", role: "alert" });
+    this.begin = button(say("Calibrate step by step"), () => this.ask("calibration", {}, () => this.begun()), { id: "calibrate-begin", class: "primary" });
+    this.check = button(say("Is it still right?"), () => this.compare(), { id: "calibrate-check" });
+    this.found = make("ul", { class: "sees", id: "calibrate-found", role: "status" });
+    this.earlier = make("ul", { class: "earlier" });
+    this.before = make("section", { class: "card", "aria-labelledby": "earlier-title" }, make("h3", { id: "earlier-title" }, say("Before that")), this.earlier);
+    this.root = make("div", { id: "calibrate-stored", hidden: true },
+      make("section", { class: "card", "aria-labelledby": "stored-title" }, this.title, this.about, this.known, this.wrong, make("div", { class: "row" }, this.begin, this.check), this.found),
+      this.before);
+  }
+
+  show({ camera, written_at: writtenAt, known, problem, earlier }) {
+    this.root.hidden = false;
+    write(this.about, `${camera} · ${writtenAt === null ? say("nothing yet") : when(writtenAt)}`);
+    keep(this.known, known.map((words, at) => ({ words, at })), (one) => one.at, (one) => make("li", {}, foreign(one.words)));
+    write(this.wrong, problem ?? "");
+    this.check.hidden = known.length === 0;
+    this.before.hidden = earlier.length === 0;
+    keep(this.earlier, earlier, (one) => one.number, (one) => this.line(one));
+  }
+
+  line({ number, written_at: writtenAt, parts, problem }) {
+    const what = problem ?? (parts.map((name) => say(TITLES[name])).join(", ") || say("nothing yet"));
+    const back = button(say("Bring it back"), () => this.ask("calibration/restore", { number }, () => this.toast.done(say("It is stored again. What was there is the first of those before."))), { "aria-describedby": `earlier-${number}` });
+    return make("li", {}, make("span", { id: `earlier-${number}` }, make("b", {}, writtenAt === "" ? "–" : when(writtenAt)), " ", foreign(what)), problem === null ? back : null);
+  }
+
+  async compare() {
+    this.found.replaceChildren(make("li", {}, say("Looking. This takes some seconds.")));
+    await this.ask("calibration/check", {}, (told) => {
+      const signs = told.map(({ well, words }) => make("li", { class: well ? "" : "wrong" }, make("span", { "aria-hidden": "true" }, well ? "✓ " : "! "), foreign(words)));
+      this.found.replaceChildren(...signs);
+    }, () => this.found.replaceChildren());
+  }
+
+  /** Ask for something once at a time; what came of it goes to *does*. */
+  async ask(path, asked, does, otherwise = () => {}) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    this.root.setAttribute("aria-busy", "true");
+    const answer = await send(path, asked);
+    this.isBusy = false;
+    this.root.removeAttribute("aria-busy");
+    if (answer?.isDone) return void does(answer.told);
+    otherwise();
+    if (answer !== null) this.toast.failed(answer.told.error);
+  }
+}
+
+function when(writtenAt) {
+  return new Date(writtenAt).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
+}
