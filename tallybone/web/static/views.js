@@ -76,8 +76,11 @@ function turn(isAsked) {
 }
 
 function mark(link, isHere) {
-  if (isHere) link.setAttribute("aria-current", "page");
-  else link.removeAttribute("aria-current");
+  if (isHere) {
+    link.setAttribute("aria-current", "page");
+    // With large letters not all names fit: the one of this view is seen.
+    link.scrollIntoView({ block: "nearest", inline: "nearest" });
+  } else link.removeAttribute("aria-current");
 }
 
 function parse(hash) {
