@@ -6,6 +6,7 @@ import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
 import { DisplayCode } from "./display_code.js";
 import { byId, foreign, keep, make, write } from "./dom.js";
+import { Hands } from "./hands.js";
 import { registerHealthView } from "./health_view.js";
 import { showLanguages } from "./languages.js";
 import { listenToKeys, showLayout } from "./layout.js";
@@ -15,7 +16,6 @@ import { registerMatchView } from "./match_view.js";
 import { registerPairing } from "./pairing.js";
 import { registerPartsView } from "./parts_view.js";
 import { openPlay } from "./play_sheet.js";
-import { showPlays } from "./plays.js";
 import { showScores } from "./scores.js";
 import { registerRecordings } from "./recordings.js";
 import { registerStatistics } from "./statistics.js";
@@ -43,6 +43,7 @@ class Page {
     this.displayCode = this.isDisplay ? new DisplayCode() : null;
     this.toast = this.isDisplay ? null : new Toast();
     this.desk = this.isDisplay ? null : new Desk(this.toast, () => this.snapshot);
+    this.hands = this.isDisplay ? null : new Hands((seq, snapshot) => openPlay(seq, snapshot, this.desk));
     if (!this.isDisplay) this.listen();
     // What has a least size on the screen is drawn anew on another, and where it was hidden.
     const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay));
@@ -89,7 +90,7 @@ class Page {
     this.displayCode?.follow(snapshot);
     if (!this.isDisplay) {
       this.matches.follow(snapshot);
-      showPlays(snapshot, this.tapped(openPlay));
+      this.hands.show(snapshot);
       showControls(snapshot, this.desk);
       this.camera.show(snapshot);
     }
