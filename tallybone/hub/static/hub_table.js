@@ -49,11 +49,11 @@ function rowOf(player, key) {
 
 function aboutOf(table) {
   const parts = [];
+  if (table.changed !== null) parts.push(say("last heard {time}", { time: timeOf(table.changed) }));
   if (table.game !== "") {
     parts.push(table.target === null ? table.game : say("{game} to {target}", { game: table.game, target: table.target }));
   }
   if (table.hand !== null) parts.push(say("hand {hand}", { hand: table.hand }));
-  if (table.changed !== null) parts.push(say("last heard {time}", { time: timeOf(table.changed) }));
   return parts.join(" · ");
 }
 
