@@ -1,0 +1,188 @@
+"""How many tables one broker and one hub bear: messages, how soon a play is on the hub's page, processor and memory.
+
+    python benchmarks/bench_hub.py [--tables 500,1000,2000] [--seconds 60] [--every 10]
+
+Everything is real but the tables' games: a Mosquitto, a `tallybone hub`, one viewer of its page, and in one more
+process a line of its own for each table, over which it tells what a table tells. At each something is played about
+every ten seconds. "Late" is from the play to the moment at which the viewer has read it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from websockets.asyncio.client import connect
+
+from tallybone.beyond.broker_settings import Broker
+from tallybone.beyond.publishing import Publishing
+from tallybone.beyond.settings import MqttSettings, Place
+from tallybone.beyond.teller import Teller, ToTell
+from tallybone.doctor.finding import ok
+from tallybone.web.shapes import PlayShown
+from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker
+from tests.tallybone.beyond.snapshots import lobby, played, players, shown
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_PLAYS_OF_A_HAND = 14
+_AT = "2026-05-01T20:00:00.000+02:00"
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--tables", default="500,1000,2000")
+    asked.add_argument("--seconds", type=float, default=60.0)
+    asked.add_argument("--every", type=float, default=10.0, help="seconds between two plays of a table")
+    asked.add_argument("--play", type=int, help=argparse.SUPPRESS)
+    said = asked.parse_args()
+    if said.play is not None:
+        asyncio.run(_play(said.play, int(said.tables), said.every))
+        return
+    if MOSQUITTO is None:
+        print(WHY_NOT)
+        return
+    print("| tables | plays/s | messages/s | late, half | late, 95 % | broker | hub | tables' process | load |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for tables in map(int, said.tables.split(",")):
+        print(asyncio.run(_measure(tables, said.seconds, said.every)), flush=True)
+
+
+async def _measure(tables: int, seconds: float, every_s: float) -> str:
+    """Return the line of the table for so many tables."""
+    with tempfile.TemporaryDirectory() as folder, real_broker(Path(folder)) as broker:
+        assert broker.process is not None
+        hub = [sys.executable, "-c", "from tallybone.cli import main; main()", "hub", "--broker", broker.url]
+        play = [sys.executable, __file__, "--play", str(broker.port), "--tables", str(tables), "--every", str(every_s)]
+        with (
+            subprocess.Popen([*hub, "--at", "127.0.0.1:0", "--results", "none"], stdout=subprocess.PIPE) as served,
+            subprocess.Popen(play, stdout=subprocess.PIPE) as playing,
+        ):
+            assert served.stdout is not None
+            assert playing.stdout is not None
+            try:
+                url = served.stdout.readline().decode().split()[1]
+                await asyncio.to_thread(playing.stdout.readline)  # all are there
+                costs = tuple(_Cost.of(one.pid) for one in (broker.process, served, playing))
+                began_s = time.monotonic()
+                late_ms = await _watch(url, tables, seconds)
+                took_s = time.monotonic() - began_s
+                shares = [cost.words(took_s) for cost in costs]
+            finally:
+                playing.terminate()
+                playing.wait()
+                per_s = float(playing.stdout.read())
+                served.terminate()
+    if not late_ms:
+        return f"| {tables} | none of {per_s:.0f} messages a second arrived |"
+    half, most = late_ms[len(late_ms) // 2], late_ms[len(late_ms) * 95 // 100]
+    pace = f"{len(late_ms) / took_s:.0f} | {per_s:.0f}"
+    return f"| {tables} | {pace} | {half:.0f} ms | {most:.0f} ms | {' | '.join(shares)} | {os.getloadavg()[0]:.1f} |"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What a process has used so far."""
+
+    pid: int
+    cpu_s: float
+
+    @classmethod
+    def of(cls, pid: int) -> _Cost:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return cls(pid, (int(fields[11]) + int(fields[12])) / _TICKS_PER_S)
+
+    def words(self, took_s: float) -> str:
+        """Return what it has used since, and its memory now."""
+        share = 100 * (_Cost.of(self.pid).cpu_s - self.cpu_s) / took_s
+        kept_kb = int(Path(f"/proc/{self.pid}/status").read_text().partition("VmRSS:")[2].split()[0])
+        return f"{share:.0f} % of a core, {kept_kb / 1024:.0f} MB"
+
+
+async def _watch(url: str, tables: int, seconds: float) -> list[float]:
+    """Return how late each play was, sorted, as a viewer of the page sees them for so many seconds."""
+    late_ms: list[float] = []
+    address = url.replace("http", "ws") + "/api/v1/live"
+    async with connect(address, compression=None, proxy=None, max_size=None) as socket:
+        seen = 0
+        while seen < tables:  # all tables are known, and what was played before they were does not count
+            said = json.loads(await socket.recv())
+            seen = len(said["tables"]) if said["whole"] else seen + len(said["tables"])
+        end_s = time.monotonic() + seconds
+        known: dict[str, str] = {}
+        while time.monotonic() < end_s:
+            said = json.loads(await socket.recv())
+            now_ns = time.monotonic_ns()
+            for table in said["tables"]:
+                if table["last"] is not None and known.get(table["id"]) != table["last"]:
+                    known[table["id"]] = table["last"]
+                    late_ms.append((now_ns - int(table["last"])) / 1e6)
+    return sorted(late_ms)
+
+
+async def _play(port: int, tables: int, every_s: float) -> None:
+    """Play at so many tables until the process is told to end; print a line when all have a line, and what was sent."""
+    rng = random.Random(1)
+    games = [_Game(port, number, random.Random(number)) for number in range(tables)]
+    lines = [asyncio.create_task(game.publishing.run()) for game in games]
+    while any(game.publishing.problem is not None for game in games):
+        await asyncio.sleep(0.1)
+    print("ready", flush=True)
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(15, ended.set)
+    sent_before, began_s = sum(game.sent for game in games), time.monotonic()
+    for game in games:
+        loop.call_later(rng.uniform(0, every_s), game.play, rng, every_s)
+    await ended.wait()
+    print((sum(game.sent for game in games) - sent_before) / (time.monotonic() - began_s), flush=True)
+    for line in lines:
+        line.cancel()
+    os._exit(0)  # five hundred goodbyes are not what is measured
+
+
+class _Game:
+    """What a table tells."""
+
+    def __init__(self, port: int, number: int, rng: random.Random) -> None:
+        place = Place(f"table-{number}", f"Table {number}", "Spring")
+        self.publishing = Publishing(
+            MqttSettings(broker=Broker(host="127.0.0.1", port=port), place=place), rng, "bench"
+        )
+        self.sent = 0
+        self._teller, self._number = Teller(place, f"{number}"), number
+        self._plays: tuple[PlayShown, ...] = ()
+        self._seq, self._totals = 0, [0, 0]
+        self._tell(self._teller.follow(lobby(), 0, _AT))
+        self._tell(self._teller.health((ok("camera", "works"),), _AT))
+
+    def play(self, rng: random.Random, every_s: float) -> None:
+        """Play once, and again after some seconds."""
+        seat, points = self._seq % 2, rng.choice((0, 0, 5, 10))
+        self._totals[seat] += points
+        if len(self._plays) == _PLAYS_OF_A_HAND:
+            self._plays = ()
+        self._seq += 1
+        words = str(time.monotonic_ns())
+        self._plays = (*self._plays, played(self._seq, seat, points, words=words))
+        hand = 1 + (self._seq - 1) // _PLAYS_OF_A_HAND
+        people = players(*self._totals, names=(f"Ann {self._number}", f"Ben {self._number}"), turn=1 - seat)
+        now = shown(players=people, hand=hand, plays=self._plays)
+        self._tell(self._teller.follow(now, 1, _AT))
+        asyncio.get_running_loop().call_later(rng.uniform(0.5, 1.5) * every_s, self.play, rng, every_s)
+
+    def _tell(self, told: ToTell) -> None:
+        self.sent += len(told.states) + len(told.events)
+        self.publishing.tell(told)
+
+
+if __name__ == "__main__":
+    main()
