@@ -11,12 +11,17 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from calibration.zones import TableZones, ZoneSource
 from docs.wiring_drawings.drawings import EXAMPLE
 from tallybone.backup.archive import Entry, write_archive
 from tallybone.calibration_file import Calibration, LightKept, format_calibration
 from tallybone.json_values import to_json
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.topics import Topic
 from tests.fuzz.targets import PIN
+from tests.tallybone.recorded_game import record_game
 from tests.tallybone.recording.sittings import write
+from tests.tallybone.test_calibration_file import LENS, TABLE
 
 _RECORD = """[DGR "1"] [Rules "bones"] [Options "target=150"] [Seats "A:Brian B:Tom"]
 #1 deal=7,7 yard=14 lead=A ; a comment
@@ -38,14 +43,19 @@ def seeds() -> dict[str, list[bytes]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         recording = write(folder / "a.mcap").read_bytes()
+        record_game(folder / "game.mcap")
+        messages = _messages(folder / "game.mcap")
         (folder / "owner.json").write_text("{}")
         archive = BytesIO()
         entries = (Entry("state/owner.json", folder / "owner.json"),)
         write_archive(entries, archive, made_at="2026-11-21", software="", tick=lambda *_: None)
-    kept = Calibration(light=LightKept((90.0, 91.0, 92.0), (20.0, 40.0), is_held=True, warnings=("dark",)))
+    square = ((0.0, 0.0), (100.0, 0.0), (100.0, 50.0), (0.0, 50.0))
+    zones = TableZones(ZoneSource.GIVEN, seats=(square,), boneyard=square)
+    light = LightKept((90.0, 91.0, 92.0), (20.0, 40.0), is_held=True, warnings=("dark",))
+    kept = Calibration(lens=LENS, table=TABLE, zones=zones, light=light)
     return {
         "mcap": [recording, recording[: len(recording) // 2]],
-        "message": [bytes([number]) + b'{"event": "play", "totals": [5, 10], "seat": 1}' for number in range(8)],
+        "message": messages,
         "game_record": [_RECORD.encode()],
         "table_toml": [EXAMPLE.read_bytes()],
         "calibration": [format_calibration(kept).encode(), json.dumps(to_json(kept, Calibration)).encode()],
@@ -56,6 +66,16 @@ def seeds() -> dict[str, list[bytes]]:
         "http": [b"login application/json\n" + json.dumps({"pin": PIN, "name": "Zoe"}).encode(), b"logout \n{}"],
         "websocket": [b"ping\0hello\0\x01\x02"],
     }
+
+
+def _messages(path: Path) -> list[bytes]:
+    """Return the first and the longest record on each topic of a recording, as `targets.message` takes them."""
+    found: dict[Topic, list[bytes]] = {}
+    for one in read_session(path):
+        if isinstance(one, Recorded) and one.topic is not Topic.CAMERA:
+            data = bytes([tuple(Topic).index(one.topic)]) + json.dumps(one.payload).encode()
+            found.setdefault(one.topic, []).append(data)
+    return [data for all_data in found.values() for data in (all_data[0], max(all_data, key=len))]
 
 
 def _encoded(kind: str) -> bytes:
