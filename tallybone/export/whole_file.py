@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tallybone.durable import sync_folder
+
 
 class ExportError(OSError):
     """A file that cannot be exported; says why."""
@@ -40,5 +42,6 @@ def whole_file(path: Path, *, is_forced: bool = False) -> Iterator[Path]:
             os.fsync(file.fileno())
         require_free(path, is_forced=is_forced)
         part.replace(path)
+        sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)

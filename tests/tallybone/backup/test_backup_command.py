@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -237,3 +238,29 @@ def test_a_table_that_starts_undoes_a_restore_that_was_cut_off_while_it_unpacked
     assert kept.finish_at_start(table.place.state)
     assert contents(table.place.state) == before
     assert not kept.finish_at_start(tmp_path / "absent")
+
+
+def test_a_backup_for_which_there_is_no_room_is_said_and_leaves_nothing(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(tmp_path)
+    monkeypatch.setattr(os, "fsync", no_room)
+    assert table.backup(tmp_path / "b.tar") == 1
+    assert "No space left" in table.err.getvalue()
+    assert contents(tmp_path) == before
+
+
+def test_a_restore_for_which_there_is_no_room_changes_nothing(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.backup(tmp_path / "b.tar")
+    (table.place.state / "house.json").write_text("another")
+    before = contents(table.place.state)
+    monkeypatch.setattr(os, "fsync", no_room)
+    assert table.restore(tmp_path / "b.tar") == 1
+    assert "No space left" in table.err.getvalue()
+    assert contents(table.place.state) == before
+
+
+def no_room(number: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
