@@ -86,8 +86,9 @@ def test_a_table_without_any_network_is_served_and_says_so(tmp_path: Path) -> No
     command = ["unshare", "-n", TALLYBONE, "serve", "--camera", "none"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_environment(tmp_path)) as process:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("     page http://127.0.0.1:8080  (no network yet)")
+        line = process.stdout.readline()
         process.send_signal(signal.SIGTERM)
+        assert line.startswith("     page http://127.0.0.1:8080  (no network yet)")
         assert process.wait(30) == 0
 
 
@@ -102,17 +103,23 @@ def test_everything_but_the_state_may_be_read_only(tmp_path: Path) -> None:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert "page http" in line, process.wait(30)
-        with httpx.Client(base_url=f"{line.split()[1]}/api/v1", timeout=120) as client:
-            assert client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).status_code == 204
-            client.post("/login", json={"pin": line.split()[-1]})
-            action = {"type": "points", "seat": 0, "points": 5, "why": "given"}
-            assert client.post("/actions", json={"action": action}).status_code == 200
-        process.send_signal(signal.SIGTERM)
+        try:
+            _play_a_little(url=line.split()[1], pin=line.split()[-1])
+        finally:
+            process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     found = {path.relative_to(state).as_posix() for path in state.rglob("*") if path.is_file()}
     assert "tallybone/house.json" in found
     assert sum(name.endswith(".mcap") for name in found) == 1
     assert not (tmp_path / "probe").exists()
+
+
+def _play_a_little(*, url: str, pin: str) -> None:
+    with httpx.Client(base_url=f"{url}/api/v1", timeout=120) as client:
+        assert client.post("/login", json={"pin": pin}).status_code == 204
+        assert client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).status_code == 204
+        action = {"type": "points", "seat": 0, "points": 5, "why": "given"}
+        assert client.post("/actions", json={"action": action}).status_code == 200
 
 
 def _environment(state: Path) -> dict[str, str]:
