@@ -78,9 +78,14 @@ function turn(isAsked) {
 function mark(link, isHere) {
   if (isHere) {
     link.setAttribute("aria-current", "page");
-    // With large letters not all names fit: the one of this view is seen.
-    link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    showInRow(link);
   } else link.removeAttribute("aria-current");
+}
+
+/** Let the name of this view be seen where not all fit. To scroll it into view would be where the next Tab begins. */
+function showInRow(link) {
+  const [row, box] = [link.closest("nav").getBoundingClientRect(), link.getBoundingClientRect()];
+  link.closest("nav").scrollLeft += Math.max(0, box.right - row.right) + Math.min(0, box.left - row.left);
 }
 
 function parse(hash) {
