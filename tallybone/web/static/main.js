@@ -22,6 +22,7 @@ import { registerStatistics } from "./statistics.js";
 import { openTilesOut } from "./tiles_out.js";
 import { fillIn, later, say } from "./say.js";
 import { registerSettingsView } from "./settings_view.js";
+import { watchLetters } from "./letters.js";
 import { listenToSheets } from "./sheet.js";
 import { Toast } from "./toast.js";
 import { followAddress, view } from "./views.js";
@@ -38,6 +39,7 @@ class Page {
     this.snapshot = null;
     this.link = Link.OPENING;
     fillIn(document);
+    watchLetters();
     this.camera = new CameraView(() => this.link === Link.LIVE);
     this.voice = new Voice();
     this.displayCode = this.isDisplay ? new DisplayCode() : null;

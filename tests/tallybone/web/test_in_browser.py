@@ -221,6 +221,25 @@ def test_letters_of_twice_the_size_still_fit_on_a_tablet(browser: Browser, table
         assert viewer.page.evaluate(f"{keys}.filter({cut}).map((one) => one.innerText)") == []
 
 
+def test_letters_of_twice_the_size_lie_below_one_another_on_a_small_phone(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table, NARROW) as viewer:
+        page = viewer.page
+        assert page.locator("html[data-large]").count() == 0
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        page.locator("html[data-large]").wait_for(state="attached")
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW[0]
+        names = page.locator(".player .name").evaluate_all("all => all.map(one => one.offsetWidth)")
+        assert min(names) > 40, "each name is seen"
+        for opener in ("#play-list .play", ".player .seat", "#more", "#still-out", "#buttons [data-press=undo]"):
+            page.locator(opener).first.click()
+            sheet = page.locator("dialog[open]")
+            sheet.wait_for()
+            assert sheet.evaluate("one => one.scrollWidth <= one.clientWidth"), opener
+            sheet.locator(".cross").click()
+        page.evaluate("document.documentElement.style.fontSize = ''")
+        page.locator("html:not([data-large])").wait_for(state="attached")
+
+
 def test_nothing_moves_for_those_who_want_no_motion(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
         viewer.page.emulate_media(reduced_motion="reduce")
