@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+import jinja2
 import pytest
 
 from tallybone.beyond.discovery import birth_topic, discovery_message
@@ -115,7 +116,6 @@ def test_every_player_has_a_score_and_a_name(said: dict[str, Any]) -> None:
 
 
 def test_templates_give_what_stands_in_the_messages(said: dict[str, Any]) -> None:
-    jinja2 = pytest.importorskip("jinja2", reason="jinja2 is not installed")
     scores = {"game": "bones", "playing": True, "players": [{"name": "Ann", "total": 15}]}
     values = {"scores": scores, "state": {"waits_for": "x" * 400}, "health": {"grade": "problem"}}
 
