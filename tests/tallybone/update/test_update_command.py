@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+import sys
 import venv
 from datetime import UTC, datetime
+from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
 
@@ -14,10 +16,12 @@ import pytest
 
 from tallybone.update.errors import UpdateError
 from tallybone.update.signature import WHAT, WHO
+from tallybone.update.trial import require_ready
 from tallybone.update.wheel import read_wheel, require_sha256
 from tallybone.update_command import UpdateWishes, checked_wheel, update
 from tests.tallybone.update.wheels import BREAKS, READY, make_wheel
 
+ROOT = Path(__file__).resolve().parents[3]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
@@ -68,6 +72,21 @@ def test_a_wheel_that_does_not_work_changes_nothing(tmp_path: Path, code: str, p
     assert why in said
     assert (root / "opt/tallybone/venv").resolve() == before
     assert [path.name for path in before.parent.iterdir()] == ["old"]
+
+
+@pytest.mark.slow
+def test_the_real_program_passes_the_trial() -> None:
+    require_ready(Path(sys.prefix), within_s=120.0)
+
+
+@pytest.mark.slow
+def test_a_real_wheel_holds_what_the_service_is_pinned_to(tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    (path,) = tmp_path.glob("*.whl")
+    wheel = read_wheel(path)
+    assert wheel.version == version("tallybone")
+    assert wheel.requirements == (ROOT / "requirements" / "table.txt").read_text()
 
 
 def test_only_a_whole_wheel_of_tallybone_is_taken(tmp_path: Path) -> None:
