@@ -1,6 +1,6 @@
 """Whether a table that is always on stays as it is: a day and a night of matches, compressed.
 
-    python benchmarks/bench_endurance.py [--hours 24] [--json FILE]
+    python benchmarks/bench_endurance.py [--hours 24] [--json FILE]    # Ctrl-C ends it early, with its figures
 
 One process is the table: `tallybone serve` with its page, recordings that make way, a score display (emulated behind a
 pty) and systemd's watchdog. Its clock goes on by a tenth of a second, a picture, each time its loop goes round. Another
@@ -37,7 +37,7 @@ from hardware.camera.device import CameraMode, CameraState, Clock, Picture
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from tallybone.serve_command import ServeWishes, World, serve
-from tallybone.told_to_end import Told
+from tallybone.told_to_end import Told, told_to_end
 from tests.tallybone.web.served import Blind
 
 _PIN = "246813"
@@ -66,6 +66,7 @@ class Day:
     """The table's clock, and what is noted by it."""
 
     hours: float
+    told: Told
     turns: int = 0
     noted: list[Noted] = field(default_factory=list)
     page: StringIO = field(default_factory=StringIO)
@@ -85,9 +86,8 @@ class Day:
             self._let_people_in()
         if self.clock() >= len(self.noted) * _NOTED_EVERY_NS:
             self.noted.append(_note(self.clock()))
-            if sys.stderr.isatty() or len(self.noted) % 6 == 1:
-                print(f"  {self.noted[-1]}", flush=True)
-        return self.clock() >= self.hours * 3600 * _NS_PER_S
+            print(f"  {self.noted[-1]}", flush=True)
+        return self.told.is_told or self.clock() >= self.hours * 3600 * _NS_PER_S
 
     def _let_people_in(self) -> None:
         url = self.page.getvalue().partition("page ")[2].split()[0]
@@ -138,8 +138,9 @@ def main(said: Sequence[str] | None = None) -> int:
     if wished.people is not None:
         _be_people(wished.people)
         return 0
-    day, began_s = Day(wished.hours), time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
+    began_s = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, told_to_end() as told:
+        day = Day(wished.hours, told)
         code = _pass(day, Path(folder))
     if wished.json is not None:
         wished.json.write_text(json.dumps([asdict(one) for one in day.noted], indent=1))
