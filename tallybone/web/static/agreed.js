@@ -28,8 +28,10 @@ export class Agreed {
     return { least: counts[0], most: counts.at(-1) };
   }
 
+  /** Change something; what the table says of what was before does not count any more. */
   change(changes) {
     this.said = { ...this.said, ...changes };
+    this.asked += 1;
   }
 
   /** Choose a game: what was agreed otherwise belongs to the one before. */
