@@ -32,6 +32,7 @@ from calibration.table_fit import (
     tile_length_mm,
 )
 from calibration.zones import zones_anew
+from tallybone.calibrate_known import GOOD_ERROR_PX, HALF_TABLE_MM
 from tallybone.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import printable, quiet_libraries
 from vision.errors import VisionError
@@ -41,14 +42,11 @@ from vision.reading import PointPx, Tile
 Image = NDArray[np.uint8]
 ReadTiles = Callable[[Image], Sequence[Tile]]
 
-# Above, the lens is usable, but somewhat bent paper or a shaken picture is in it.
-GOOD_ERROR_PX = 0.3
 # Flat markers seen through a measured lens lie within 0.2 px.
 _FLAT_ERROR_PX = 0.4
 # Tiles are measured to about half a percent; a print fitted to the page is 3 to 6 % off.
 _SCALE_DIFFERS = 0.02
 _LEAST_TILES = 3
-HALF_TABLE_MM = 400.0
 
 
 @dataclass(frozen=True, slots=True)

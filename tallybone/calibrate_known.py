@@ -13,9 +13,11 @@ from calibration.tile_set import TileSet
 from calibration.zone_view import show_zone
 from calibration.zones import ZoneSource
 from engine.phrases import Phrase, listed, phrase
-from tallybone.calibrate_command import GOOD_ERROR_PX, HALF_TABLE_MM
 from tallybone.calibration_file import Calibration, LightKept
 
+# Above, the lens is usable, but somewhat bent paper or a shaken picture is in it.
+GOOD_ERROR_PX = 0.3
+HALF_TABLE_MM = 400.0
 PARTS = ("lens", "table", "zones", "light", "knock", "set")
 # Of a zone of which less is seen, tiles that lie there may be overlooked.
 ENOUGH_SEEN = 0.7

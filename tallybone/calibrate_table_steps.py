@@ -15,8 +15,9 @@ from calibration.table import Table
 from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
 from calibration.zones import zones_anew
 from engine.phrases import phrase
-from tallybone.calibrate_command import HALF_TABLE_MM, ReadTiles, TableGiven, lens_for
+from tallybone.calibrate_command import ReadTiles, TableGiven, lens_for
 from tallybone.calibrate_drawn import Drawn, Kind, points_of
+from tallybone.calibrate_known import HALF_TABLE_MM
 from tallybone.calibrate_look import Image, Scene
 from tallybone.calibrate_steps import GO_ON, Choice, LookStep, Result, StepName
 from tallybone.calibration_file import Calibration

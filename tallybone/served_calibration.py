@@ -6,13 +6,11 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from calibration.check import Finding
 from hardware.camera.device import Light
 from hardware.config.config import HardwareConfig, KnockDriver
-from tallybone.calibrate_check import compare
-from tallybone.calibrate_command import ReadTiles, shipped_eye
-from tallybone.calibrate_course import Course, GuideWish
 from tallybone.calibrate_look import Image, Onlooker, Scene, wait_for_picture
 from tallybone.calibration_file import load_calibration, restore_calibration
 from tallybone.live_camera import Clock, shot_of
@@ -20,6 +18,9 @@ from tallybone.served_parts import ServedParts
 from tallybone.shots import Shot
 from tallybone.table_camera import TableCamera
 from tallybone.web.calibrating_desk import Calibrating
+
+if TYPE_CHECKING:
+    from tallybone.calibrate_command import ReadTiles
 
 GoesOn = Callable[[], bool]
 See = Callable[[Shot], None]
@@ -41,7 +42,7 @@ class ServedCalibration:
         path: Callable[[], Path],
         clock: Clock,
         *,
-        read_tiles: ReadTiles = shipped_eye,
+        read_tiles: ReadTiles | None = None,
     ) -> None:
         """Calibrate *camera*; what is found is kept where *path* says at that moment."""
         self._camera, self._parts, self._clock, self._read_tiles = camera, parts, clock, read_tiles
@@ -68,6 +69,9 @@ class ServedCalibration:
             VisionError: If tiles cannot be read, or what was filmed is no picture.
             OSError: If there is no camera, or a file cannot be read.
         """
+        from tallybone.calibrate_command import shipped_eye  # much to load, and seldom needed
+        from tallybone.calibrate_course import Course, GuideWish
+
         into = self.path()
         wish = GuideWish(self.camera, into, microphone=microphone_of(self._parts.hardware), asks_always=True)
         before = load_calibration(into)
@@ -75,7 +79,9 @@ class ServedCalibration:
             look = stack.enter_context(closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)))
             if wish.microphone is not None:
                 stack.enter_context(self._parts.lent())  # no two can hear through one microphone
-            course = stack.enter_context(closing(Course(wish, look, before, self._read_tiles, self._clock)))
+            course = stack.enter_context(
+                closing(Course(wish, look, before, self._read_tiles or shipped_eye, self._clock))
+            )
             stack.callback(self.calibrating.end)
             self.calibrating.begin(course, self.camera)
             began()
@@ -92,6 +98,9 @@ class ServedCalibration:
             VisionError: If tiles cannot be read.
             OSError: If there is no picture.
         """
+        from tallybone.calibrate_check import compare
+        from tallybone.calibrate_command import shipped_eye
+
         calibration = load_calibration(self.path())
 
         def pause(seconds: float) -> None:
@@ -101,7 +110,7 @@ class ServedCalibration:
         with closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)) as look:
             look.present(Scene.TILES)
             image = wait_for_picture(look, self._clock, pause=pause)
-            self.findings, _ = compare(image, calibration, self._read_tiles, None)
+            self.findings, _ = compare(image, calibration, self._read_tiles or shipped_eye, None)
 
     def restore(self, number: int) -> None:
         """Store again what was replaced so many times ago.

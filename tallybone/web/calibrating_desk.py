@@ -7,11 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from calibration.errors import RefusedError
 from engine.phrases import phrase
-from tallybone.calibrate_course import Course
 from tallybone.calibrate_course_view import Stage
 from tallybone.calibrate_look import Image
 from tallybone.calibrate_steps import StepName
@@ -19,6 +18,9 @@ from tallybone.calibrate_zone_edit import EditableZone
 from tallybone.web.calibrating_shown import CalibrationShown, shown_of
 from tallybone.web.meant import Refusal, Refused
 from tallybone.web.plain_text import plain
+
+if TYPE_CHECKING:
+    from tallybone.calibrate_course import Course
 
 Clock = Callable[[], int]
 NOTHING = phrase("nothing is being calibrated")
