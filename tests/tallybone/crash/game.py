@@ -58,7 +58,8 @@ class Match:
         if logged == 0:
             return 0
         assert logged in self.logged, f"a log with {logged} events is half of what followed from something"
-        return self.logged.index(logged) + 1
+        # The last one: what was cleared from the table does not come back.
+        return len(self.logged) - self.logged[::-1].index(logged)
 
     def shown(self, first: int, t_ns: int, *, is_again: bool) -> Iterator[Shown]:
         """Yield what comes from an item on, a second apart; *is_again* shows the picture before it once more."""

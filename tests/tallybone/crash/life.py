@@ -62,7 +62,7 @@ def live(match: Match, plan: Plan) -> None:
     t_ns = chance.randint(0, 10**15)
     game = _game(match, plan.folder, began)
     logged = 0 if game.left is None else len(game.left.events)
-    items = match.shown(match.goes_on_at(logged), t_ns, is_again=chance.random() < 0.5)
+    items = match.shown(match.goes_on_at(logged), t_ns, is_again=True)
     clock = partial(int, t_ns)
     around = Around(
         camera=PacedCamera(items, clock, speed=0),
