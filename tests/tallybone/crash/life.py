@@ -22,6 +22,7 @@ from tallybone.live_parts import open_parts
 from tallybone.live_recorder import Room
 from tallybone.live_start import Game, game_that_goes_on, new_game
 from tallybone.live_table import Around, LiveTable
+from tallybone.observing.counts import Counts
 from tallybone.recording.errors import RecordingError
 from tallybone.resuming import session_of
 from tallybone.session import Said
@@ -100,7 +101,7 @@ def _game(match: Match, folder: Path, began: datetime) -> Game:
 
 
 def _sitting_with(match: Match) -> Callable[..., tuple[Sitting, tuple[Said, ...]]]:
-    def sitting_of(game: Game, reader: Reader, *, t_ns: int) -> tuple[Sitting, tuple[Said, ...]]:
+    def sitting_of(game: Game, reader: Reader, *, t_ns: int, counts: Counts) -> tuple[Sitting, tuple[Said, ...]]:
         if game.left is not None:
             return Sitting(Eye(match.looks, game.left.tiles).look, session_of(game.left, t_ns=t_ns)), ()
         session, said = opened(game.rules, game.start.players)

@@ -75,7 +75,7 @@ def test_a_viewer_who_leaves_while_he_is_sent_something_is_no_error(error: Excep
     async def after(version: int) -> SimpleNamespace:
         return SimpleNamespace(version=version + 1, message=lambda language: "{}")
 
-    hub = cast(Hub, SimpleNamespace(after=after))
+    hub = cast(Hub, SimpleNamespace(after=after, viewers=0))
     asyncio.run(_Viewers(hub).watch(cast(Any, Leaving())))
     assert left.is_set()
 
