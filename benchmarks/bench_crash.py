@@ -34,15 +34,17 @@ def main(said: Sequence[str] | None = None) -> int:
     asked.add_argument("--folder", type=Path, help="where the recordings are meanwhile")
     wished = asked.parse_args(said)
     games, tally = wished.games.split(","), Tally()
-    matches = {name: match_of(name, wished.seed) for name in games}
+    matches = {name: match_of(name, wished.seed + number) for number, name in enumerate(games)}
     began_s = time.monotonic()
     with tempfile.TemporaryDirectory(dir=wished.folder) as folder:
         for number in count():
             name = games[number % len(games)]
             keep_bytes = _LITTLE_BYTES if number // len(games) % 2 else _MUCH_BYTES
-            before = tally.points.total()
+            before, known = tally.points.total(), len(tally.problems)
             follow(matches[name], Path(folder) / str(number), tally, wished.seed + number, keep_bytes=keep_bytes)
-            print(f"{name}: {tally.points.total() - before} deaths, {len(tally.problems)} problems so far", flush=True)
+            print(f"{name}: {tally.points.total() - before} deaths", flush=True)
+            for problem in tally.problems[known:]:
+                print(f"LOST {problem}", flush=True)
             if tally.points.total() >= wished.points and number + 1 >= len(games):
                 break
     _say(tally, time.monotonic() - began_s)
@@ -53,8 +55,6 @@ def _say(tally: Tally, took_s: float) -> None:
     for way in Way:
         print(f"{tally.points[way]:6} x {way.value}")
     print(f"{tally.points.total():6} deaths in {tally.matches} matches with {tally.scores} scores, in {took_s:.0f} s")
-    for problem in tally.problems:
-        print(f"LOST {problem}")
     print(f"{len(tally.problems):6} scores lost, changed or doubled")
 
 

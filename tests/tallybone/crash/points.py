@@ -8,12 +8,15 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from engine import State
+from engine import Phase, State
 from tallybone.recording.errors import RecordingError
+from tallybone.recording.left import left_in
+from tallybone.recording.reader import read_session
 from tallybone.recording.shelf import recording_files
 from tallybone.resuming import newest_left, state_of
 from tests.tallybone.crash.disk import Death, Disk
@@ -62,27 +65,41 @@ def follow(match: Match, folder: Path, tally: Tally, seed: int, *, keep_bytes: i
         plan = Plan(folder, keep_bytes, folder / _SCREEN, _disk(way, chance), chance.getrandbits(32))
         code = _live(match, plan, chance.uniform(0.0, _MOST_S) if way is Way.ANY_MOMENT else None)
         where = f"{match.rules}, life {number} of seed {seed} ({way.value})"
-        state = match.state if code == 0 else state_in(folder)
+        state = state_in(folder)
         tally.problems += (f"{where}: {words}" for words in wrong_with(match, state, (*kept, *scored_on(plan.shown))))
+        tally.points[way] += code == -signal.SIGKILL
         if code == 0:
-            tally.problems += () if _is_over(folder) else (f"{where}: the match goes on after its end",)
             tally.problems += _wrong_totals(match, plan.shown, where)
-            break
-        if code != -signal.SIGKILL:
+        if code not in (0, -signal.SIGKILL):
             tally.problems.append(f"{where}: it failed with {code}")
             return
+        # Who dies after the end has no match to go on with.
+        if code == 0 or is_over(state):
+            tally.problems += () if state.log == match.state.log else (f"{where}: it ends with something left out",)
+            break
         kept = scored(state)
-        tally.points[way] += 1
+    else:
+        tally.problems.append(f"{match.rules} of seed {seed}: it does not come to its end")
     tally.matches += 1
     tally.scores += len(scored(match.state))
 
 
 def state_in(folder: Path) -> State:
-    """Return the match as the next process goes on with it."""
+    """Return the match as the next process goes on with it, or as it is at its end."""
     try:
         return state_of(newest_left(folder)[1])
     except (RecordingError, FileNotFoundError):
-        return State()
+        return next((state for state in _states_in(folder) if is_over(state)), State())
+
+
+def is_over(state: State) -> bool:
+    return state.game is not None and state.game.phase is Phase.MATCH_OVER
+
+
+def _states_in(folder: Path) -> Iterator[State]:
+    for path in recording_files(folder):
+        with suppress(RecordingError):
+            yield state_of(left_in(read_session(path)))
 
 
 def wrong_with(match: Match, state: State, shown: tuple[tuple[int, int], ...]) -> Iterator[str]:
@@ -100,14 +117,6 @@ def _wrong_totals(match: Match, screen: Path, where: str) -> Iterator[str]:
     assert match.state.game is not None
     if totals and tuple(totals[-1]) != match.state.game.totals:
         yield f"{where}: it ends with {totals[-1]} instead of {match.state.game.totals}"
-
-
-def _is_over(folder: Path) -> bool:
-    try:
-        newest_left(folder)
-    except RecordingError:
-        return bool(recording_files(folder))
-    return False
 
 
 def _disk(way: Way, chance: random.Random) -> Disk | None:

@@ -11,8 +11,9 @@ import pytest
 
 from engine import Adjust, MatchStart, Seat, State, profile, replay
 from tests.tallybone.crash.disk import Tail, torn
-from tests.tallybone.crash.game import Match, number_in, picture_of, scored
-from tests.tallybone.crash.points import wrong_with
+from tests.tallybone.crash.game import Match, match_of, number_in, picture_of, scored, scored_on
+from tests.tallybone.crash.life import Plan, live
+from tests.tallybone.crash.points import is_over, state_in, wrong_with
 
 BENCH = Path(__file__).parents[3] / "benchmarks" / "bench_crash.py"
 
@@ -46,6 +47,14 @@ def test_a_score_that_is_lost_changed_or_doubled_is_found() -> None:
     assert "2 scores were shown, but 1 are kept" in wrong(ended(5), 5, 10)[0]
     assert "2 scores were shown" in wrong(ended(5, 15), 5, 10)[0]
     assert wrong(ended(5, 5, 10), 5) == ["what is kept is not what happened"]
+
+
+def test_a_match_that_is_over_is_found_though_nobody_goes_on_with_it(tmp_path: Path) -> None:
+    match, screen = match_of("allfives", 3), tmp_path / "screen.jsonl"
+    live(match, Plan(tmp_path, keep_bytes=10**12, shown=screen, disk=None, seed=1))
+    state = state_in(tmp_path)
+    assert is_over(state)
+    assert list(wrong_with(match, state, scored_on(screen))) == []
 
 
 def test_of_what_was_not_synced_a_power_cut_leaves_anything() -> None:
