@@ -24,9 +24,11 @@ from tests.tallybone.crash.game import Match, lines_on, scored, scored_on
 from tests.tallybone.crash.life import Plan, die_some_day
 
 _SCREEN = "screen.jsonl"
-# A life has so many calls at most; every fifth one ends soon after its beginning.
+# A life has so many calls, or so much time of the processor, at most; every fifth one ends soon after its beginning.
 _MOST_CALLS, _FIRST_CALLS = 300, 40
 _MOST_S = 0.6
+# After each so many lives that got no further the next may be longer by as much again: going on takes time as well.
+_PATIENCE = 3
 _MOST_LIVES = 2000
 
 
@@ -60,10 +62,12 @@ def follow(match: Match, folder: Path, tally: Tally, seed: int, *, keep_bytes: i
     chance = random.Random(seed)
     folder.mkdir(parents=True)
     kept: tuple[tuple[int, int], ...] = ()
+    logged = no_further = 0
     for number in range(_MOST_LIVES):
         way = chance.choice(list(Way))
-        plan = Plan(folder, keep_bytes, folder / _SCREEN, _disk(way, chance), chance.getrandbits(32))
-        code = _live(match, plan, chance.uniform(0.0, _MOST_S) if way is Way.ANY_MOMENT else None)
+        longer = 1 + no_further // _PATIENCE
+        plan = Plan(folder, keep_bytes, folder / _SCREEN, _disk(way, chance, longer), chance.getrandbits(32))
+        code = _live(match, plan, chance.uniform(0.0, _MOST_S * longer) if way is Way.ANY_MOMENT else None)
         where = f"{match.rules}, life {number} of seed {seed} ({way.value})"
         state = state_in(folder)
         tally.problems += (f"{where}: {words}" for words in wrong_with(match, state, (*kept, *scored_on(plan.shown))))
@@ -78,6 +82,8 @@ def follow(match: Match, folder: Path, tally: Tally, seed: int, *, keep_bytes: i
             tally.problems += () if state.log == match.state.log else (f"{where}: it ends with something left out",)
             break
         kept = scored(state)
+        no_further = no_further + 1 if len(state.log) == logged else 0
+        logged = len(state.log)
     else:
         tally.problems.append(f"{match.rules} of seed {seed}: it does not come to its end")
     tally.matches += 1
@@ -119,10 +125,10 @@ def _wrong_totals(match: Match, screen: Path, where: str) -> Iterator[str]:
         yield f"{where}: it ends with {totals[-1]} instead of {match.state.game.totals}"
 
 
-def _disk(way: Way, chance: random.Random) -> Disk | None:
+def _disk(way: Way, chance: random.Random, longer: int) -> Disk | None:
     if way is Way.ANY_MOMENT:
         return None
-    most = _FIRST_CALLS if chance.random() < 0.2 else _MOST_CALLS
+    most = _FIRST_CALLS if chance.random() < 0.2 else _MOST_CALLS * longer
     death = Death.POWER if way is Way.POWER else Death.KILL
     return Disk(chance.randint(1, most), death, random.Random(chance.getrandbits(32)))
 
