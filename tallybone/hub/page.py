@@ -8,28 +8,20 @@ from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
-from pydantic import BaseModel
 
 from tallybone.hub.hall import Hall
 from tallybone.hub.shapes import HubShown, TableSeen, TournamentSeen, found, tournaments_seen
-from tallybone.texts import catalogue_json
 from tallybone.web.app import STATIC, guarded
 from tallybone.web.guard import Guard
-from tallybone.web.looking import MOST_VIEWERS, Language, listen_to
+from tallybone.web.looking import MOST_VIEWERS, listen_to
 
 OWN_STATIC = Path(__file__).with_name("static")
 _ABOUT = "All tables of a club or a tournament, as they tell a broker how they stand. Everybody may look."
 
 
-class HubMe(BaseModel):
-    """What the page asks of itself: the hub has no language of its own, null."""
-
-    language: str | None = None
-
-
 def hub_app(hall: Hall) -> Guard:
     """Return the page of a hall."""
-    return guarded((hub_routes(hall),), _ABOUT, OWN_STATIC, STATIC)
+    return guarded((hub_routes(hall),), _ABOUT, OWN_STATIC, STATIC, snapshot=lambda _: hall.body())
 
 
 def hub_routes(hall: Hall) -> APIRouter:
@@ -50,16 +42,6 @@ def hub_routes(hall: Hall) -> APIRouter:
     async def standings() -> tuple[TournamentSeen, ...]:
         """How all stand in each tournament, over the matches that were seen to their end."""
         return tournaments_seen(hall.standings, None)
-
-    @router.get("/texts/{language}", response_model=dict[str, str | dict[str, str]])
-    async def texts(language: Language) -> Response:
-        """The texts of the page in a language, by their English; {names} in them stay to be filled in."""
-        return Response(catalogue_json(language), media_type="application/json", headers={"cache-control": "no-cache"})
-
-    @router.get("/me")
-    async def me() -> HubMe:
-        """Which language the page has, where nobody has chosen one."""
-        return HubMe()
 
     router.add_api_websocket_route("/live", _Viewers(hall).watch)
     return router

@@ -24,13 +24,7 @@ _FOLDER = Path(__file__).parent
 @cache
 def catalogue(language: str) -> dict[str, Said]:
     """Return the texts of one of `LANGUAGES`, by their English."""
-    texts: dict[str, Said] = json.loads(catalogue_json(language))
-    return texts
-
-
-@cache
-def catalogue_json(language: str) -> bytes:
-    """Return the same as it is sent to a page."""
     if language not in LANGUAGES:
         raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, but got {language!r}")
-    return (_FOLDER / f"{language}.json").read_bytes()
+    texts: dict[str, Said] = json.loads((_FOLDER / f"{language}.json").read_bytes())
+    return texts

@@ -11,8 +11,6 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.staticfiles import StaticFiles
 
 from engine.phrases import Phrase
 from tallybone.texts import LANGUAGES
@@ -23,6 +21,7 @@ from tallybone.web.guard import Guard
 from tallybone.web.hub import Hub
 from tallybone.web.looking import Error, looking
 from tallybone.web.observed import AtRoot
+from tallybone.web.page_served import PageServed, Snapshot
 from tallybone.web.pictures import Pictures
 from tallybone.web.plain_text import plain
 
@@ -51,18 +50,26 @@ def make_app(
         language: Says that of the table, for those who have chosen none.
         static: The folder of the page itself.
     """
-    routers = (looking(hub, pictures), controlling(hub, access, language), *more)
+    routers = (looking(hub, pictures), controlling(hub, access), *more)
     about = "A domino table keeps its score. Everybody may look; who knows the table's PIN may put right."
-    return guarded(routers, about, static)
+    return guarded(routers, about, static, language=language, snapshot=hub.first)
 
 
-def guarded(routers: Iterable[APIRouter], about: str, *static: Path) -> Guard:
+def guarded(
+    routers: Iterable[APIRouter],
+    about: str,
+    *static: Path,
+    snapshot: Snapshot,
+    language: Callable[[], str | None] = lambda: None,
+) -> Guard:
     """Return an app behind its guard.
 
     Args:
         routers: The paths of its API.
         about: What it is for, in its description.
         static: The folders of its page; the first that has a file gives it.
+        snapshot: What the page shows first.
+        language: Says that of the table, for those who have chosen none.
     """
     app = FastAPI(
         title="Tallybone",
@@ -77,24 +84,9 @@ def guarded(routers: Iterable[APIRouter], about: str, *static: Path) -> Guard:
         app.include_router(router, prefix="" if isinstance(router, AtRoot) else _API)
     app.add_exception_handler(HTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)
-    folders = tuple(folder for folder in static if folder.is_dir())
-    if folders:
-        # What the API says stays as it is: secrets beside words of a stranger must not be packed together.
-        app.mount("/", GZipMiddleware(_Static(folders)))
+    # What the API says is sent as it is: secrets beside words of a stranger must not be packed together.
+    app.mount("/", PageServed(static, language, snapshot))
     return Guard(app)
-
-
-class _Static(StaticFiles):
-    """The files of the page: kept by browsers, and asked after each time."""
-
-    def __init__(self, folders: tuple[Path, ...]) -> None:
-        super().__init__(directory=folders[0], html=True)
-        self.all_directories = [*folders]
-
-    def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        response = super().file_response(*args, **kwargs)
-        response.headers["cache-control"] = "no-cache"
-        return response
 
 
 async def _say_status(request: Request, error: Exception) -> Response:

@@ -3,7 +3,6 @@
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
-from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
@@ -29,25 +28,21 @@ class Done(BaseModel):
 
 
 class Me(BaseModel):
-    """Whether whoever asks may put things right, and what he calls himself.
-
-    *language* is that of the table for those who have chosen none, null for that of their browser.
-    """
+    """Whether whoever asks may put things right, and what he calls himself."""
 
     controls: bool
     name: str
-    language: str | None
 
 
-def controlling(hub: Hub, access: Access, language: Callable[[], str | None]) -> APIRouter:
-    """Return the paths that know who is there; *language* says that of the table."""
+def controlling(hub: Hub, access: Access) -> APIRouter:
+    """Return the paths that know who is there."""
     router = APIRouter()
     author_of, insider = author_by(access), insider_by(access)
 
     @router.get("/me")
     async def me(author: Annotated[Author | None, Depends(author_of)]) -> Me:
         """Whether whoever asks may put things right."""
-        return Me(controls=author is not None, name="" if author is None else author.name, language=language())
+        return Me(controls=author is not None, name="" if author is None else author.name)
 
     @router.post("/login", status_code=204)
     async def login(said: Annotated[Login, Body()], request: Request) -> Response:

@@ -24,6 +24,7 @@ _HEADERS = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
 _TOO_LARGE = "that is too large"
+_KNOWN_HTTP = ("1.0", "1.1")
 _OWN_SITES = ("", "same-origin", "none")
 
 
@@ -82,6 +83,8 @@ def _bounded(receive: Receive) -> Receive:
 
 def _problem_with(scope: Scope) -> tuple[int, str] | None:
     """Return the status and the reason with which a request is refused; None where it may pass."""
+    if scope["http_version"] not in _KNOWN_HTTP:
+        return 400, "this page speaks HTTP 1.1"
     headers = _headers(scope)
     origin, host = headers.get("origin"), headers.get("host", "")
     changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")

@@ -92,7 +92,7 @@ class Published:
         return self.bodies[language]
 
     def message(self, language: str) -> str:
-        """Return the snapshot as those are told who watch."""
+        """Return the snapshot as a page begins with it, and as those are told who watch."""
         return f'{{"type":"snapshot",{self.body(language)[1:].decode("ascii")}'
 
 
@@ -221,6 +221,10 @@ class Hub:
         self._changed = asyncio.Event()
         self._tell(self._snapshot)
         return version
+
+    def first(self, language: str) -> str | None:
+        """Return what a page shows first; None before anything can be shown."""
+        return self.newest.message(language) if self.newest.version else None
 
     async def after(self, version: int) -> Published:
         """Return the newest snapshot once it is another than *version*."""

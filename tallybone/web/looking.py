@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +12,6 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response, WebSocke
 from pydantic import BaseModel
 
 from engine.phrases import phrase
-from tallybone.texts import catalogue_json
 from tallybone.web.hub import Hub
 from tallybone.web.pictures import Made, Pictures, Taken, crop_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
@@ -55,11 +53,6 @@ def looking(hub: Hub, pictures: Pictures) -> APIRouter:
     async def plays(hand: Annotated[int, Query(ge=1, le=10**6)], lang: Language = "en") -> Response:
         """The actions of a hand of the match, counted from 1."""
         return Response(as_json(hub.plays_of(hand), lang), media_type="application/json")
-
-    @router.get("/texts/{language}", response_model=dict[str, str | dict[str, str]])
-    async def texts(language: Language, request: Request) -> Response:
-        """The texts of the page in a language, by their English; {names} in them stay to be filled in."""
-        return _kept(catalogue_json(language), "application/json", request)
 
     @router.get("/picture.jpg", responses=_JPEG, response_class=Response)
     async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
@@ -141,13 +134,8 @@ def _taken(hub: Hub) -> Taken:
 def _picture(made: Made | None, request: Request) -> Response:
     if made is None:
         raise HTTPException(404, phrase("there is no such picture"))
-    return _kept(made.jpeg, "image/jpeg", request, made.etag)
-
-
-def _kept(body: bytes, kind: str, request: Request, etag: str | None = None) -> Response:
-    """Return what a browser may keep, and asks after each time."""
-    known = f'"{hashlib.sha256(body).hexdigest()[:16]}"' if etag is None else etag
-    headers = {"etag": known, "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == known:
+    # A browser may keep it, and asks after it each time.
+    headers = {"etag": made.etag, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == made.etag:
         return Response(status_code=304, headers=headers)
-    return Response(body, media_type=kind, headers=headers)
+    return Response(made.jpeg, media_type="image/jpeg", headers=headers)

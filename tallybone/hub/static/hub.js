@@ -75,7 +75,7 @@ class HubPage {
     this.link = link;
     document.documentElement.dataset.link = link;
     write(byId("link"), say(LINKS[link]));
-    this.lostAt = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+    if (link === Link.LOST) this.lostAt = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
     this.showLost();
   }
 

@@ -9,25 +9,26 @@ import { say } from "./say.js";
 const PAUSE_MS = 200;
 const STORED_MS = 2000;
 
-/** The view in its element *root*; what goes wrong is said on *toast*. */
+/** The view; what goes wrong is said on *toast*. */
 export class CalibrateView {
-  constructor(root, toast) {
+  constructor(toast) {
     // What is calibrated from the terminal has a course and nothing else.
     Object.assign(this, { toast, timer: 0, isOpen: false, isFollowing: false, hasStored: true });
     this.course = new CalibrateCourse(toast, () => this.follow());
     this.stored = new Stored(toast, () => this.followFromBegin());
     this.ending = button(say("End the calibration"), () => this.end(), { id: "calibrate-end", hidden: true });
     this.wrong = make("p", { id: "calibrate-why", class: "wrong", role: "alert" });
-    root.append(make("h2", {}, say("Calibration")), this.wrong, this.stored.root, this.course.root, this.ending);
+    this.parts = [make("h2", {}, say("Calibration")), this.wrong, this.stored.root, this.course.root, this.ending];
     document.addEventListener("visibilitychange", () => this.isOpen && !document.hidden && this.follow());
   }
 
-  open() {
+  show(root) {
+    if (root.childElementCount === 0) root.append(...this.parts);
     this.isOpen = true;
     this.follow();
   }
 
-  close() {
+  hide() {
     this.isOpen = false;
     clearTimeout(this.timer);
   }

@@ -16,6 +16,7 @@ export class CameraView {
     this.isLive = isLive;
     this.isOpen = false;
     this.isSeen = true;
+    this.snapshot = null;
     this.timer = 0;
     this.url = null;
     new IntersectionObserver(([entry]) => this.see(entry.isIntersecting)).observe(byId("camera-view"));
@@ -26,13 +27,20 @@ export class CameraView {
   /** Open or close it. */
   open(isOpen) {
     this.isOpen = isOpen;
+    if (isOpen && this.snapshot !== null) this.draw();
     this.begin();
   }
 
-  /** Draw what was read over the picture. */
+  /** Take a snapshot. */
   show(snapshot) {
-    const layout = snapshot.layout;
-    write(byId("eye"), snapshot.eye?.lost ?? snapshot.eye?.words ?? "");
+    this.snapshot = snapshot;
+    if (this.isOpen) this.draw();
+  }
+
+  /** Draw what was read over the picture. */
+  draw() {
+    const { layout, eye } = this.snapshot;
+    write(byId("eye"), eye?.lost ?? eye?.words ?? "");
     if (!layout?.picture_px) return;
     const [width, height] = layout.picture_px;
     byId("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);

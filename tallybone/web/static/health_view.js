@@ -3,7 +3,6 @@
 import { read } from "./api.js";
 import { foreign, keep, make, write } from "./dom.js";
 import { later, say, sentence } from "./say.js";
-import { view } from "./views.js";
 
 const EVERY_MS = 5000;
 const GRADES = {
@@ -13,13 +12,8 @@ const GRADES = {
   "not there": [later("not there"), "–"],
 };
 
-/** Register the view. */
-export function registerHealthView() {
-  const here = new HealthView();
-  view("health", { title: () => say("Health"), show: (root) => here.show(root), hide: () => here.hide(), under: "settings" });
-}
-
-class HealthView {
+/** The view. */
+export class HealthView {
   constructor() {
     Object.assign(this, { timer: 0, isShown: false });
   }

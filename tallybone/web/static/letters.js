@@ -10,7 +10,6 @@ export function watchLetters() {
   const probe = make("div", { class: "one-rem", "aria-hidden": "true" });
   document.body.append(probe);
   const look = () => document.documentElement.toggleAttribute("data-large", window.innerWidth < FEW_REM * probe.offsetWidth);
-  new ResizeObserver(look).observe(probe);
+  new ResizeObserver(look).observe(probe); // it looks for the first time before anything is painted
   window.addEventListener("resize", look);
-  look();
 }

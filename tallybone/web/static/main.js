@@ -1,31 +1,25 @@
 // Puts the page together: snapshots come in, every part shows them, what is tapped goes to the table.
 
-import { registerCalibrateView } from "./calibrate_view.js";
 import { CameraView } from "./camera.js";
 import { openMore, openSeat, showControls, showQuestion } from "./controls.js";
 import { Desk } from "./desk.js";
 import { DisplayCode } from "./display_code.js";
 import { byId, foreign, keep, make, write } from "./dom.js";
 import { Hands } from "./hands.js";
-import { registerHealthView } from "./health_view.js";
 import { showLanguages } from "./languages.js";
 import { listenToKeys, showLayout } from "./layout.js";
 import { follow, Link } from "./link.js";
 import { showLobby } from "./lobby.js";
-import { registerMatchView } from "./match_view.js";
 import { registerPairing } from "./pairing.js";
-import { registerPartsView } from "./parts_view.js";
 import { openPlay } from "./play_sheet.js";
 import { showScores } from "./scores.js";
-import { registerRecordings } from "./recordings.js";
-import { registerStatistics } from "./statistics.js";
 import { openTilesOut } from "./tiles_out.js";
 import { fillIn, later, say } from "./say.js";
-import { registerSettingsView } from "./settings_view.js";
+import { fetchAhead, registerSeldom } from "./seldom.js";
 import { watchLetters } from "./letters.js";
 import { listenToSheets } from "./sheet.js";
 import { Toast } from "./toast.js";
-import { followAddress, view } from "./views.js";
+import { followAddress, tellShown, view } from "./views.js";
 import { Voice } from "./voice.js";
 
 const LINKS = { [Link.OPENING]: later("Connecting"), [Link.LIVE]: later("Live"), [Link.LOST]: later("Not live") };
@@ -51,15 +45,9 @@ class Page {
     const drawAnew = () => this.snapshot && showLayout(this.snapshot, this.tapped(openPlay));
     window.addEventListener("resize", drawAnew);
     view("table", { title: () => say("Table"), show: drawAnew });
-    this.matches = this.isDisplay ? null : registerMatchView(this.toast, () => this.snapshot);
     if (!this.isDisplay) {
-      registerRecordings(this.toast);
-      registerStatistics();
-      registerSettingsView(this.toast);
+      registerSeldom(this.toast, () => this.snapshot);
       registerPairing(this.toast);
-      registerHealthView();
-      registerPartsView(this.toast);
-      registerCalibrateView(this.toast);
     }
     followAddress();
     follow((snapshot) => this.show(snapshot), (link) => this.turn(link));
@@ -91,7 +79,7 @@ class Page {
     showLobby(snapshot);
     this.displayCode?.follow(snapshot);
     if (!this.isDisplay) {
-      this.matches.follow(snapshot);
+      tellShown(snapshot);
       this.hands.show(snapshot);
       showControls(snapshot, this.desk);
       this.camera.show(snapshot);
@@ -115,10 +103,14 @@ class Page {
     write(byId("link"), say(LINKS[link]));
     const isLost = link === Link.LOST;
     byId("lost").hidden = !isLost;
-    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-    write(byId("lost"), isLost ? say("No connection to the table since {time}. What you see may be old. Trying again.", { time }) : "");
+    write(byId("lost"), isLost ? say("No connection to the table since {time}. What you see may be old. Trying again.", { time: timeNow() }) : "");
     byId("controls").inert = link !== Link.LIVE;
+    if (link === Link.LIVE && !this.isDisplay) fetchAhead();
   }
+}
+
+function timeNow() {
+  return new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 }
 
 new Page();

@@ -4,27 +4,22 @@ import { read, send } from "./api.js";
 import { button, foreign, make, write } from "./dom.js";
 import { MatchForm } from "./match_form.js";
 import { say } from "./say.js";
-import { goTo, view } from "./views.js";
+import { goTo } from "./views.js";
 
 // While the table looks through its recordings for a match that was left.
 const LOOKS_MS = 1500;
 
-/** Register the view; what was done is said on *toast*, and *shown* returns the snapshot that is shown. */
-export function registerMatchView(toast, shown) {
-  const here = new MatchView(toast, shown);
-  view("match", { title: () => say("Match"), show: (root) => here.show(root), hide: () => here.hide() });
-  return here;
-}
-
-class MatchView {
+/** The view; what was done is said on *toast*, and *shown* returns the snapshot that is shown. */
+export class MatchView {
   constructor(toast, shown) {
-    Object.assign(this, { toast, shown, root: null, games: null, phase: null, asked: 0 });
+    Object.assign(this, { toast, shown, root: null, games: null, phase: null, isOver: false, asked: 0 });
   }
 
   /** Show what can be done now. */
   async show(root) {
     this.root = root;
-    this.phase = this.shown()?.match.phase ?? null;
+    const match = this.shown()?.match;
+    Object.assign(this, { phase: match?.phase ?? null, isOver: match?.over ?? false });
     // Of two answers only the newer is drawn: the other would take away what somebody has begun to type.
     const asked = (this.asked += 1);
     if (root.childElementCount === 0) root.append(make("h2", {}, say("Match")), make("p", { class: "about" }, say("Asking the table")));

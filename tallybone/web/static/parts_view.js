@@ -5,20 +5,14 @@ import { button, foreign, keep, make, write } from "./dom.js";
 import { login } from "./login.js";
 import { drawPanel } from "./panel.js";
 import { later, say } from "./say.js";
-import { view } from "./views.js";
 
 const EVERY_MS = 400;
 const KEYS = { y: later("Yes"), n: later("No"), a: later("Again"), s: later("Skip"), q: later("End the test") };
 const CALLED = { ok: later("works"), failed: later("failed"), skipped: later("skipped") };
 const OUTCOMES = { ok: ["ok", "✓"], failed: ["problem", "✕"], skipped: ["not there", "–"] };
 
-/** Register the view; what went wrong is said on *toast*. */
-export function registerPartsView(toast) {
-  const here = new PartsView(toast);
-  view("parts", { title: () => say("Parts"), show: (root) => here.show(root), hide: () => here.hide(), under: "settings" });
-}
-
-class PartsView {
+/** The view; what went wrong is said on *toast*. */
+export class PartsView {
   constructor(toast) {
     Object.assign(this, { toast, timer: 0, isShown: false, isRunning: false });
   }

@@ -4,7 +4,7 @@ import { send } from "./api.js";
 import { button, foreign, make } from "./dom.js";
 import { say } from "./say.js";
 import { closeSheet, openSheet } from "./sheet.js";
-import { goTo } from "./views.js";
+import { addressOf, goTo } from "./views.js";
 
 /** Return the part of the view with all that; what was done is said on *toast*, *shown* returns the hand that is shown. */
 export function aboutRecording(told, toast, shown) {
@@ -87,6 +87,11 @@ function deleting(told, base, toast) {
     openSheet(say("Delete this recording?"), make("p", {}, foreign(told.name)), make("p", {}, words), make("div", { class: "row" }, keep, sure));
   };
   return card(say("Delete"), make("div", {}, button(say("Delete this recording"), ask, { class: "danger" })));
+}
+
+/** Return the way back to the list. */
+export function backLink() {
+  return make("p", {}, make("a", { href: addressOf("recordings"), class: "back" }, say("All recordings")));
 }
 
 async function remove(told, base, toast) {

@@ -3,21 +3,13 @@
 import { read } from "./api.js";
 import { foreign, make } from "./dom.js";
 import { dateOf, lengthOf, sizeOf } from "./measures.js";
+import { backLink } from "./recording_desk.js";
 import { ReplayView } from "./replay.js";
 import { say } from "./say.js";
-import { addressOf, view } from "./views.js";
+import { addressOf } from "./views.js";
 
-/** Register the view; what was done is said on *toast*. */
-export function registerRecordings(toast) {
-  const here = new Recordings(toast);
-  view("recordings", {
-    title: () => say("Recordings"),
-    show: (root, name) => here.show(root, name),
-    hide: () => here.hide(),
-  });
-}
-
-class Recordings {
+/** The view; what was done is said on *toast*. */
+export class Recordings {
   constructor(toast) {
     Object.assign(this, { toast, replay: null, asked: 0 });
   }
@@ -43,11 +35,6 @@ class Recordings {
     this.replay?.close();
     this.replay = null;
   }
-}
-
-/** Return the way back to the list. */
-export function backLink() {
-  return make("p", {}, make("a", { href: addressOf("recordings"), class: "back" }, say("All recordings")));
 }
 
 function listOf({ recordings, others, size_bytes }) {

@@ -1,19 +1,17 @@
 // Says every text of the page in the language of who looks at it; the key of a text is its English.
 
+import { code, texts } from "./texts.js";
+
 /** The languages that there are texts for, as their speakers call them. */
 export const LANGUAGES = Object.freeze({ en: "English", es: "Español", pt: "Português", fr: "Français" });
 
-const KEPT = "tallybone language";
+/** The language of the page: the table has made texts.js for it, by address, cookie, its own settings or the browser's wish. */
+export const language = code;
+
+const KEPT = "tallybone_language";
+const YEAR_S = 31_536_000;
+let plurals = null; // made when it is needed: what knows languages takes a slow phone long to begin with
 const HOLE = /\{(\w+)\}/g;
-
-/** The language of the page: of its address (?lang=es), else the one that was chosen, else the table's, else the browser's. */
-export const language = chosenLanguage() ?? (await languageOfTable()) ?? knownOf(navigator.languages) ?? "en";
-document.documentElement.lang = language;
-
-// Waited for, so that no module ever shows a text in the wrong language first.
-const texts = await fetched(language);
-// As the program has them: in Portuguese nothing counts like many.
-const plurals = new Intl.PluralRules(language === "pt" ? "pt-PT" : language);
 
 /**
  * Return a text in the language of the page; {names} in it are filled in.
@@ -33,7 +31,7 @@ export function later(english) {
 /** Return a text that begins with a capital, unless it begins with a name, which is as its owner writes it. */
 export function sentence(text, names) {
   const isName = names.some((name) => name !== "" && text.startsWith(name));
-  return isName ? text : text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
+  return isName ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /**
@@ -49,7 +47,7 @@ export function fillIn(root) {
 
 /** Speak another language from now on: it is remembered, and the page begins anew. */
 export function speak(code) {
-  localStorage.setItem(KEPT, code);
+  document.cookie = `${KEPT}=${code}; path=/; max-age=${YEAR_S}; samesite=lax`;
   const address = new URL(location.href);
   address.searchParams.delete("lang");
   history.replaceState(null, "", address);
@@ -58,32 +56,7 @@ export function speak(code) {
 
 function formOf(known, values) {
   if (typeof known === "string") return known;
+  // As the program has them: in Portuguese nothing counts like many.
+  plurals ??= new Intl.PluralRules(language === "pt" ? "pt-PT" : language);
   return known[plurals.select(Number(values.number))] ?? known.other;
-}
-
-function chosenLanguage() {
-  return knownOf([new URLSearchParams(location.search).get("lang"), localStorage.getItem(KEPT)]);
-}
-
-function knownOf(wanted) {
-  const codes = wanted.map((code) => String(code).toLowerCase().split("-")[0]);
-  return codes.find((code) => Object.hasOwn(LANGUAGES, code));
-}
-
-async function languageOfTable() {
-  try {
-    return knownOf([(await (await fetch("/api/v1/me", { cache: "no-store" })).json()).language]);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Return the texts of a language; none, so that all is English, where the table does not give them. */
-async function fetched(code) {
-  try {
-    const answer = await fetch(`/api/v1/texts/${code}`, { cache: "no-cache" });
-    return answer.ok ? await answer.json() : {};
-  } catch {
-    return {};
-  }
 }

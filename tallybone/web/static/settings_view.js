@@ -6,11 +6,17 @@ import { field, select } from "./option_fields.js";
 import { enterAsOwner } from "./owner.js";
 import { showCode } from "./pairing.js";
 import { LANGUAGES, say } from "./say.js";
-import { addressOf, view } from "./views.js";
+import { addressOf } from "./views.js";
 
-/** Register the view; what was done is said on *toast*. */
-export function registerSettingsView(toast) {
-  view("settings", { title: () => say("Settings"), show: (root) => show(root, toast) });
+/** The view; what was done is said on *toast*. */
+export class SettingsView {
+  constructor(toast) {
+    this.toast = toast;
+  }
+
+  show(root) {
+    show(root, this.toast);
+  }
 }
 
 async function show(root, toast) {

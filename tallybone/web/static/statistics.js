@@ -5,18 +5,13 @@ import { foreign, make } from "./dom.js";
 import { dateOf, lengthOf, numberOf } from "./measures.js";
 import { asTable, barPlot, linePlot } from "./plots.js";
 import { say } from "./say.js";
-import { goTo, view } from "./views.js";
+import { goTo } from "./views.js";
 
 const AGAIN_MS = 500;
 const MOST_GAMES = 200;
 
-/** Register the view. */
-export function registerStatistics() {
-  const here = new Statistics();
-  view("statistics", { title: () => say("Statistics"), show: (root, name) => here.show(root, name), hide: () => here.hide() });
-}
-
-class Statistics {
+/** The view. */
+export class Statistics {
   constructor() {
     Object.assign(this, { asked: 0, timer: 0 });
   }

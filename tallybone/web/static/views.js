@@ -15,12 +15,43 @@ let shown = null;
  * @param show Called with its element, and what stands behind the name in the address ("" for nothing), whenever that changes.
  * @param hide Called when another view is shown instead.
  * @param under The view that leads to it, which the navigation marks meanwhile.
+ * @param follow Called with every snapshot while it is shown.
  */
-export function view(name, { title, show = () => {}, hide = () => {}, under = name }) {
+export function view(name, { title, show = () => {}, hide = () => {}, under = name, follow = () => {} }) {
   const root = document.getElementById(`view-${name}`) ?? make("section", { id: `view-${name}`, class: "view", hidden: true });
   root.tabIndex = -1; // so that the focus can be put here
   if (!root.isConnected) document.querySelector("main").append(root);
-  known.set(name, { name, title, show, hide, under, root });
+  known.set(name, { name, title, show, hide, under, follow, root });
+}
+
+/**
+ * Register a view whose parts are fetched when it is wanted: most people never open it.
+ *
+ * @param load Resolves to its {show, hide, follow}, each as above.
+ * @param failed Called where it could not be fetched.
+ */
+export function viewOnDemand(name, { title, under }, load, failed) {
+  let [parts, loading, wanted] = [null, null, 0];
+  const show = async (root, behind) => {
+    const own = ++wanted;
+    try {
+      parts = await (loading ??= load());
+    } catch {
+      loading = null;
+      if (own === wanted) failed();
+    }
+    if (own === wanted) parts?.show(root, behind);
+  };
+  const hide = () => {
+    wanted += 1;
+    parts?.hide?.();
+  };
+  view(name, { title, under, show, hide, follow: (snapshot) => parts?.follow?.(snapshot) });
+}
+
+/** Hand a snapshot to the view that is shown. */
+export function tellShown(snapshot) {
+  shown?.follow(snapshot);
 }
 
 /** Show what the address says, now and whenever it changes. */
@@ -78,7 +109,7 @@ function turn(isAsked) {
 function mark(link, isHere) {
   if (isHere) {
     link.setAttribute("aria-current", "page");
-    showInRow(link);
+    requestAnimationFrame(() => showInRow(link)); // what is measured now would be laid out twice
   } else link.removeAttribute("aria-current");
 }
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.phrases import Phrase, both, either, listed, phrase, plural
 from engine.problems import the_tile, tiles_text
-from tallybone.texts import catalogue_json
+from tallybone.texts import catalogue
 from tallybone.texts.translating import in_language
 from tallybone.web.plain_text import plain
 
@@ -73,4 +73,4 @@ def test_a_hostile_name_in_a_phrase_is_made_plain_in_every_language() -> None:
 
 def test_a_language_that_nobody_wrote_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"en, es, pt, fr, but got '\.\./secret'"):
-        catalogue_json("../secret")
+        catalogue("../secret")

@@ -81,7 +81,7 @@ def test_who_begins_a_match_is_in_and_the_others_type_its_pin(tmp_path: Path) ->
             for client in (ann, ben):
                 assert client.post("/login", json={"pin": pin, "name": "me"}).status_code == 204
             assert ann.post("/match", json=NEW).status_code == 204
-            assert ann.get("/me").json() == {"controls": True, "name": "me", "language": None}
+            assert ann.get("/me").json() == {"controls": True, "name": "me"}
             assert ben.get("/me").json()["controls"] is False
             assert ben.post("/login", json={"pin": pin}).status_code == 403
             fresh = table.out.getvalue().rpartition("PIN ")[2][:6]

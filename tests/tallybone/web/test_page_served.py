@@ -19,7 +19,6 @@ from tallybone.live_recorder import Room
 from tallybone.recording.inputs import input_of
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
-from tallybone.texts import LANGUAGES, catalogue
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
@@ -71,15 +70,6 @@ def test_the_snapshot_says_what_the_table_says(table: TrueTable, anybody: httpx.
     assert shown["last"]["words"] == "Ben plays 4-1: 4 + 4 = 8"  # type: ignore[index]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_texts_of_a_language_are_given_once_and_then_kept(anybody: httpx.Client, language: str) -> None:
-    answer = anybody.get(f"{API}/texts/{language}")
-    assert answer.json() == catalogue(language)
-    again = anybody.get(f"{API}/texts/{language}", headers={"If-None-Match": answer.headers["etag"]})
-    assert again.status_code == 304
-    assert again.content == b""
-
-
 def test_each_viewer_reads_the_table_in_his_own_language(table: TrueTable, anybody: httpx.Client) -> None:
     url = table.page.url.replace("http", "ws") + f"{API}/live?lang=es"
     with connect(url, compression=None, proxy=None) as socket, viewer(table) as other:
@@ -113,16 +103,12 @@ def test_what_is_refused_is_refused_in_the_language_of_who_asked(insider: httpx.
     assert insider.post(f"{API}/actions?lang=../x", json=action).json() == {"error": "nobody sits on seat 9"}
 
 
-def test_there_are_no_texts_of_a_language_that_nobody_wrote(anybody: httpx.Client) -> None:
-    assert anybody.get(f"{API}/texts/de").status_code == 422
-
-
 def test_everybody_may_look_and_nobody_may_touch(anybody: httpx.Client) -> None:
     for path in ("state", "events", "plays?hand=1", "picture.jpg", "tiles/3.jpg", "me", "openapi.json"):
         assert anybody.get(f"{API}/{path}").status_code == 200
     before = state(anybody)
     assert do(anybody, type="press", button="undo").status_code == 401
-    assert anybody.get(f"{API}/me").json() == {"controls": False, "name": "", "language": None}
+    assert anybody.get(f"{API}/me").json() == {"controls": False, "name": ""}
     assert state(anybody) == before
 
 
