@@ -1,10 +1,13 @@
 """How soon a play is on the page, and what fifty viewers cost.
 
-    python benchmarks/bench_page.py [--viewers 50] [--seconds 20] [--pace 0.5]
+    python benchmarks/bench_page.py [--viewers 50] [--cameras 0] [--seconds 20] [--pace 0.5] [--browser]
 
 A game is followed by an eye that sees what is there, something happens every half second, and the viewers are another
 process on the same machine. "Late" is from the moment at which the game tells its displays to the moment at which a
-viewer has read the snapshot; the cost is time of the processor of the page's thread, so that others do not count.
+viewer has read the snapshot; the cost is time of the processor of the page's threads, so that others do not count. With
+`--cameras` so many of the viewers look at the camera, as a page does: the next picture a third of a second after the
+last one. With `--browser` one more looks with Chromium: "changed" is when the play stands in its list, "painted" when
+the frame is.
 """
 
 from __future__ import annotations
@@ -17,15 +20,33 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
+from playwright.sync_api import Page
 from websockets.asyncio.client import connect
 
 from tallybone.sitting import Happened
+from tests.tallybone.web.browsers import chromium
 from tests.tallybone.web.true_table import SECOND, Silent, TrueTable, true_table
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_PICTURE_PAUSE_S = 0.35
+# Notes when each play stood in the list, and when that was painted, by the browser's clock.
+_NOTES = """
+window.changed = {}; window.painted = {};
+const note = () => {
+  const seq = document.querySelector("#play-list > li")?.dataset.key;
+  if (seq === undefined || seq in window.changed) return;
+  window.changed[seq] = performance.now();
+  requestAnimationFrame(() => setTimeout(() => { window.painted[seq] = performance.now(); }));
+};
+document.addEventListener("DOMContentLoaded", () => {
+  new MutationObserver(note).observe(document.querySelector("#play-list"), { childList: true });
+});
+"""
 
 
 @dataclass(slots=True)
@@ -43,55 +64,74 @@ class Timed(Silent):
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--viewers", type=int, default=50)
+    asked.add_argument("--cameras", type=int, default=0, help="how many of them look at the camera")
     asked.add_argument("--seconds", type=float, default=20.0)
     asked.add_argument("--pace", type=float, default=0.5, help="seconds between two things that happen")
+    asked.add_argument("--browser", action="store_true", help="look with Chromium too")
     asked.add_argument("--watch", help=argparse.SUPPRESS)
     said = asked.parse_args()
+    if said.watch is not None and said.browser:
+        _watch_in_browser(said.watch, said.seconds)
+        return
     if said.watch is not None:
-        asyncio.run(_watch(said.watch, said.viewers, said.seconds))
+        asyncio.run(_watch(said.watch, said.viewers, said.cameras, said.seconds))
         return
     display = Timed()
     table = true_table(2, hands=20, pace_ns=round(said.pace * SECOND), display=display)
     table.begin()
     try:
-        _measure(table, display, said.viewers, said.seconds)
+        _measure(table, display, said)
     finally:
         table.end()
 
 
-def _measure(table: TrueTable, display: Timed, viewers: int, seconds: float) -> None:
-    command = [
-        sys.executable,
-        __file__,
-        "--watch",
-        table.page.url,
-        "--viewers",
-        str(viewers),
-        "--seconds",
-        str(seconds),
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching:
-        assert watching.stdout is not None
-        watching.stdout.readline()  # all are there
-        before_s, began_s = _page_s(), time.monotonic()
-        said = watching.stdout.readline()
-        took_s, cost_s = time.monotonic() - began_s, _page_s() - before_s
-    seen: dict[str, list[int]] = json.loads(said)
-    known = {seq: display.told_ns[int(seq)] for seq in seen if int(seq) in display.told_ns}
-    late_ms = sorted((t_ns - told_ns) / 1e6 for seq, told_ns in known.items() for t_ns in seen[seq])
-    print(f"{viewers} viewers, {len(seen)} events in {took_s:.0f} s, load {os.getloadavg()[0]:.1f}")
-    print(f"late: median {late_ms[len(late_ms) // 2]:.0f} ms, 95 % within {late_ms[len(late_ms) * 95 // 100]:.0f} ms")
-    print(f"the page's thread: {100 * cost_s / took_s:.1f} % of a core")
+def _measure(table: TrueTable, display: Timed, said: argparse.Namespace) -> None:
+    looks = [_watching(table, said.seconds, "--viewers", str(said.viewers), "--cameras", str(said.cameras))]
+    if said.browser:
+        looks.append(_watching(table, said.seconds, "--browser"))
+    for one in looks:
+        _line(one)  # all are there
+    before_s, began_s = _page_s(), time.monotonic()
+    seen: dict[str, dict[str, list[int]]] = json.loads(_line(looks[0]))
+    took_s, cost_s = time.monotonic() - began_s, _page_s() - before_s
+    for one in looks[1:]:
+        seen |= json.loads(_line(one))
+    for one in looks:
+        one.wait()
+    print(f"{said.viewers} viewers, load {os.getloadavg()[0]:.1f}")
+    for moment, found in seen.items():
+        known = {int(seq): times for seq, times in found.items() if int(seq) in display.told_ns}
+        late_ms = sorted((t_ns - display.told_ns[seq]) / 1e6 for seq, times in known.items() for t_ns in times)
+        median_ms, most_ms = late_ms[len(late_ms) // 2], late_ms[len(late_ms) * 95 // 100]
+        print(f"{moment}, of {len(known)} events: median {median_ms:.0f} ms, 95 % within {most_ms:.0f} ms")
+    print(f"the page's threads: {100 * cost_s / took_s:.1f} % of a core")
+
+
+def _watching(table: TrueTable, seconds: float, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, __file__, "--watch", table.page.url, "--seconds", str(seconds), *more]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def _line(watching: subprocess.Popen[str]) -> str:
+    assert watching.stdout is not None
+    return watching.stdout.readline()
 
 
 def _page_s() -> float:
-    """Return how long the page's thread has been at work."""
-    (page,) = (one.native_id for one in threading.enumerate() if one.name == "page")
-    fields = Path(f"/proc/self/task/{page}/stat").read_text().rpartition(")")[2].split()
+    """Return how long the page's thread, and those that make pictures for it, have been at work."""
+    return sum(
+        _at_work_s(one.native_id)
+        for one in threading.enumerate()
+        if one.native_id is not None and one.name.startswith(("page", "asyncio_"))
+    )
+
+
+def _at_work_s(thread: int) -> float:
+    fields = Path(f"/proc/self/task/{thread}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
-async def _watch(url: str, viewers: int, seconds: float) -> None:
+async def _watch(url: str, viewers: int, cameras: int, seconds: float) -> None:
     """Print a line when all viewers are there, and after so many seconds when each saw which event."""
     seen: dict[int, list[int]] = {}
     address = url.replace("http", "ws") + "/api/v1/live"
@@ -109,14 +149,59 @@ async def _watch(url: str, viewers: int, seconds: float) -> None:
                         seen.setdefault(newest, []).append(time.monotonic_ns())
                     last = newest
 
-    tasks = [asyncio.create_task(view()) for _ in range(viewers)]
-    for _ in tasks:
-        await ready.acquire()
-    print("ready", flush=True)
-    await asyncio.sleep(seconds)
-    for task in tasks:
-        task.cancel()
-    print(json.dumps(seen), flush=True)
+    async def look(pictures: httpx.AsyncClient) -> None:
+        etag = ""
+        while True:
+            answer = await pictures.get("/api/v1/picture.jpg", params={"width": 640}, headers={"if-none-match": etag})
+            etag = answer.headers["etag"]
+            await asyncio.sleep(_PICTURE_PAUSE_S)
+
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(base_url=url, limits=limits, timeout=60) as pictures:
+        tasks = [asyncio.create_task(view()) for _ in range(viewers)]
+        for _ in tasks:
+            await ready.acquire()
+        tasks += [asyncio.create_task(look(pictures)) for _ in range(cameras)]
+        print("ready", flush=True)
+        await asyncio.sleep(seconds)
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+    print(json.dumps({"read by a viewer": seen}), flush=True)
+
+
+def _watch_in_browser(url: str, seconds: float) -> None:
+    """Print a line when a browser shows the page, and after so many seconds when each event stood there."""
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 360, "height": 740})
+        page.add_init_script(_NOTES)
+        page.goto(url)
+        page.locator("html[data-link=live] .player").first.wait_for()
+        known = set(page.evaluate("window.changed"))
+        print("ready", flush=True)
+        page.wait_for_timeout(seconds * 1000)
+        since_ns = _clock_ns(page)
+        found = {
+            moment: {
+                seq: [round(at_ms * 1e6) + since_ns]
+                for seq, at_ms in page.evaluate(f"window.{moment}").items()
+                if seq not in known
+            }
+            for moment in ("changed", "painted")
+        }
+    print(json.dumps({f"{moment} in a browser": times for moment, times in found.items()}), flush=True)
+
+
+def _clock_ns(page: Page) -> int:
+    """Return what has to be added to the clock of a browser to have that of this process: by the quickest answer."""
+    answers: list[tuple[int, int]] = []
+    for _ in range(30):
+        asked_ns = time.monotonic_ns()
+        said_ms = page.evaluate("performance.now()")
+        took_ns = time.monotonic_ns() - asked_ns
+        answers.append((took_ns, asked_ns + took_ns // 2 - round(said_ms * 1e6)))
+    return min(answers)[1]
 
 
 if __name__ == "__main__":
