@@ -86,6 +86,17 @@ class Answer:
     topic: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerBack:
+    """The answer that was given last was a mistake: it is asked again.
+
+    Attributes:
+        log: How long the log of the match was when it was answered.
+    """
+
+    log: int
+
+
 def event_of(press: Press, state: State) -> Event | None:
     """Return what a button says just now; None where it says nothing, and for that of a stack."""
     game = state.game

@@ -5,8 +5,7 @@ Pure: the same events give the same session and the same outcomes. Time comes wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import replace
 
 from engine import (
     Amend,
@@ -17,24 +16,18 @@ from engine import (
     Knock,
     NewHand,
     NodeId,
-    Outcome,
     Phase,
     ProblemKind,
     Redeal,
-    Seat,
-    State,
     Undo,
     apply,
     problem_with,
 )
-from tallybone.inputs import Answer, Button, KnockHeard, Press, event_of
+from tallybone.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
 from tallybone.knocks_waiting import KNOCK_WAITS_NS, Heard, joined, passes_among
 from tallybone.referee import (
     Decided,
     Parts,
-    Places,
-    Question,
-    Unclear,
     after_look,
     cleared,
     decide,
@@ -44,11 +37,11 @@ from tallybone.referee import (
     settled,
     split,
 )
-from tallybone.zones import Zones
+from tallybone.session_state import Answered, Came, Input, Said, Session
+from tallybone.way_back import back_to, renamed
 from vision.table_view import TableView
 
-Said: TypeAlias = Outcome | Unclear
-Input: TypeAlias = Event | TableView | Press | KnockHeard | Answer
+__all__ = ["MOST_SINCE", "Input", "Said", "Session", "feed"]
 
 # Of a knock that is less sure than this the table is asked: a pass too many or too few shifts every turn after it.
 SURE_KNOCK = 0.6
@@ -58,46 +51,8 @@ TILE_ECHOES_NS = 300_000_000
 LINGERS_NS = 2_000_000_000
 # Who presses the button for a draw so soon after it was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """Where a sitting stands.
-
-    Attributes:
-        state: The match.
-        places: Where its tiles lie in the picture.
-        questions: What the table is asked.
-        t_ns: When the last event came, in nanoseconds of a monotonic clock.
-        laid_ns: When a tile was last seen to be laid; None for never.
-        heard: Knocks that wait.
-        zones: Where boneyard and open hands lie, fixed for the sitting.
-        seen: The last look at the table; None before the first.
-        looked_ns: When that was; None once it has lain there unchanged for long.
-        drawn: The draw that was seen last, and when; None for none.
-    """
-
-    state: State = field(default_factory=State)
-    places: Places = field(default_factory=Places)
-    questions: tuple[Question, ...] = ()
-    t_ns: int = 0
-    laid_ns: int | None = None
-    heard: tuple[Heard, ...] = ()
-    zones: Zones = field(default_factory=Zones)
-    seen: TableView | None = None
-    looked_ns: int | None = None
-    drawn: tuple[Seat, int] | None = None
-
-    @classmethod
-    def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:
-        """Return the sitting that stood where the match and the places say."""
-        found = decide(places, state)
-        return cls(state, places, () if isinstance(found, Decided) else found, t_ns, zones=zones or Zones())
-
-    @property
-    def open_question(self) -> Unclear | None:
-        """What the table has to answer first; None for nothing."""
-        return self.questions[-1].unclear if self.questions else None
+# An answer can be taken back until the table was looked at so often since: minutes of play, which are judged anew.
+MOST_SINCE = 100
 
 
 def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Said, ...]]:
@@ -109,6 +64,46 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
         t_ns: When, in nanoseconds of a monotonic clock; None for the time of the event before.
     """
     session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
+    if isinstance(event, AnswerBack):
+        return _asked_again(session, event)
+    after, said = _fed(session, event)
+    answered = _to_take_back(session, event, after)
+    return after if answered is after.answered else replace(after, answered=answered), said
+
+
+def _to_take_back(before: Session, event: Input, after: Session) -> Answered | None:
+    """Return which answer can be taken back after an event: the last one, until something else is said by hand."""
+    answered = before.answered
+    match event:
+        case Answer() if _meant_by(before, event) is not None:
+            return Answered(replace(before, answered=None))
+        case TableView() | KnockHeard() if answered is not None:
+            is_new = isinstance(event, KnockHeard) or after.places.looks != before.places.looks
+            if is_new and len(answered.since) >= MOST_SINCE:
+                return None
+            return replace(answered, since=(*answered.since, (event, after.t_ns))) if is_new else answered
+        case _:
+            return answered if after.state is before.state and after.places == before.places else None
+
+
+def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session as if an answer had not been given, and all that was seen since looked at anew."""
+    answered = session.answered
+    if answered is None or answered.log != back.log:
+        return session, ()
+    state, outcomes, names = back_to(session.state, back.log)
+    before, said = answered.before, tuple[Said, ...](outcomes)
+    places = replace(renamed(before.places, names, state.next_seq), asked=())
+    again, more = _settle(replace(before, state=state, places=places))
+    said = (*said, *more)
+    for came, at_ns in answered.since:
+        again, more = _fed(replace(again, t_ns=at_ns), came)
+        said = (*said, *more)
+    return replace(again, t_ns=session.t_ns), said
+
+
+def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after an event that came at its time, and what to tell the players about it."""
     parts = None
     if isinstance(event, TableView):
         if _is_known(session, event):
@@ -177,10 +172,16 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Said, ...]
 
 def _answered(session: Session, answer: Answer) -> tuple[Session, tuple[Said, ...]]:
     """Return the session after an answer; one that answers nothing is ignored."""
+    meant = _meant_by(session, answer)
+    return (session, ()) if meant is None else _take(session, meant)
+
+
+def _meant_by(session: Session, answer: Answer) -> Decided | None:
+    """Return what follows from an answer; None where it answers nothing."""
     asked = [one for one in session.questions if one.answers and answer.topic in (None, one.unclear.topic)]
     if not asked or not 0 <= answer.choice < len(asked[-1].answers):
-        return session, ()
-    return _take(session, asked[-1].answers[answer.choice])
+        return None
+    return asked[-1].answers[answer.choice]
 
 
 def _is_known(session: Session, view: TableView) -> bool:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from engine import Event, Game, MatchStart, Outcome, Rules, describe
-from tallybone.inputs import Answer, KnockHeard, Press
+from tallybone.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.json_values import tag_of, to_json
 from tallybone.session import Said, Session, feed
 from tallybone.zones import Zones
 from vision.table_view import TableView
 from vision.watch import Frame
 
-ByHand: TypeAlias = Event | Press | KnockHeard | Answer
+ByHand: TypeAlias = Event | Press | KnockHeard | Answer | AnswerBack
 """What comes in besides pictures."""
 
 Look: TypeAlias = Callable[[Frame], TableView]

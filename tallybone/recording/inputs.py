@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from engine import Event
-from tallybone.inputs import Answer, KnockHeard, Press
+from tallybone.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.json_values import from_json, to_json
 from tallybone.recording.reader import Recorded
 from tallybone.recording.topics import Topic
@@ -16,7 +16,7 @@ from tallybone.sitting import ByHand, Happened
 from vision.aim import STRAIGHT_ON, Aim, Six
 from vision.reading import Tile
 
-_CORRECTION = Answer | Event
+_CORRECTION = Answer | AnswerBack | Event
 _BY = "by"
 TILES: Final = tuple[Tile, ...]
 """What `tiles` of a record of `Topic.TABLE` are."""

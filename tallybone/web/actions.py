@@ -92,10 +92,14 @@ class InsertAction(_Model):
 
 
 class TakeBack(_Model):
-    """What an earlier action has changed is as it was; `log` is what that action was answered with."""
+    """What an earlier action has changed is as it was: this is the `back` of what that action was answered with.
+
+    With `answer` it is the answer to a question, which is asked again.
+    """
 
     type: Literal["take_back"]
     log: SeqNumber
+    answer: bool = False
 
 
 class GivePoints(_Model):

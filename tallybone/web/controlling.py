@@ -63,8 +63,7 @@ def controlling(hub: Hub, access: Access) -> APIRouter:
     async def actions(said: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
         """Do something at the table. It is kept in the recording with who did it."""
         acted = await _acted(Wanted(said.action, author.name or "page", said.if_version), hub)
-        back = None if acted.log is None else TakeBack(type="take_back", log=acted.log)
-        return Done(version=hub.publish(), back=back)
+        return Done(version=hub.publish(), back=acted.back)
 
     return router
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from engine import Event
 from tallybone.live_game import Now
 from tallybone.sitting import Happened
-from tallybone.web.actions import Action
+from tallybone.web.actions import Action, TakeBack
 from tallybone.web.lobby_shown import Lobby, lobby_snapshot
 from tallybone.web.meant import Refused
 from tallybone.web.pictures import Taken
@@ -44,9 +44,9 @@ _ANOTHER = object()
 
 @dataclass(frozen=True, slots=True)
 class Acted:
-    """Something was done; *log* is its place in the log of the match if it can be taken back."""
+    """Something was done; *back* takes it back, None where nothing can."""
 
-    log: int | None
+    back: TakeBack | None
 
 
 Outcome: TypeAlias = Acted | Refused

@@ -11,7 +11,6 @@ from fastapi import APIRouter
 from tallybone.live_camera import Camera, Clock
 from tallybone.live_game import Display, LiveGame
 from tallybone.web.access import Access, new_pin
-from tallybone.web.actions import AnswerQuestion
 from tallybone.web.app import make_app
 from tallybone.web.hub import Acted, Hub, Outcome, Wanted
 from tallybone.web.meant import Refused, meant_by
@@ -19,7 +18,7 @@ from tallybone.web.pictures import Pictures
 from tallybone.web.serving import Address, Serving, listen_on
 from tallybone.web.shown import LookedOver, ShownOnPage
 from tallybone.web.story import Story
-from tallybone.web.taking_back import events_back
+from tallybone.web.taking_back import way_back
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
 
@@ -122,5 +121,4 @@ class LivePage:
             return meant
         for one in meant:
             live.came(one, by=wanted.by)
-        can_go_back = not isinstance(wanted.action, AnswerQuestion) and bool(events_back(live.session.state, len(log)))
-        return Acted(len(log) if can_go_back else None)
+        return Acted(way_back(wanted.action, live.session, len(log)))

@@ -60,7 +60,7 @@ from tallybone.web.plain_text import plain
 from tallybone.web.plays import corrections, paid, why_of
 from tallybone.web.snapshot import topic_of
 from tallybone.web.story import Story
-from tallybone.web.taking_back import events_back
+from tallybone.web.taking_back import meant_back
 
 _One: TypeAlias = (
     PressButton | AnswerQuestion | AmendAction | RemoveAction | LetStand | InsertAction | GivePoints | SayLead | SayLeft
@@ -101,7 +101,7 @@ def meant_by(action: Action, session: Session, story: Story, since: Iterable[Eve
     if _is_overtaken(action, session, tuple(since)):
         return Refused(Refusal.CHANGED, phrase("the game has gone on meanwhile: look again"))
     if isinstance(action, TakeBack):
-        return events_back(state, action.log) or Refused(Refusal.CHANGED, phrase("that cannot be taken back any more"))
+        return meant_back(action, session) or Refused(Refusal.CHANGED, phrase("that cannot be taken back any more"))
     meant = _one_meant(action, session, story)
     return meant if isinstance(meant, Refused) else (meant,)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from engine import (
     Abandon,
-    Action,
     Amend,
     Entry,
     Event,
@@ -12,21 +11,41 @@ from engine import (
     ItStands,
     MatchStart,
     NewHand,
-    NodeId,
-    Play,
     Redeal,
     Remove,
     Seq,
-    Spot,
-    Stack,
     State,
     Undo,
     entries,
 )
-from engine.value import changed
+from tallybone.inputs import AnswerBack
+from tallybone.session import Session
+from tallybone.sitting import ByHand
+from tallybone.way_back import as_it_was, done_again, lying_on
+from tallybone.web.actions import Action as Asked
+from tallybone.web.actions import AnswerQuestion, TakeBack
 
 _FINAL = (MatchStart, NewHand, Redeal, Abandon)
 """With these the table was cleared; undo takes them back."""
+
+
+def way_back(action: Asked, session: Session, log: int) -> TakeBack | None:
+    """Return what takes an action back that was done when the log was so long; *session* is what came of it.
+
+    What is asked again needs no way back: the answer is one tap away.
+    """
+    if isinstance(action, TakeBack) and action.answer:
+        return None
+    back = TakeBack(type="take_back", log=log, answer=isinstance(action, AnswerQuestion))
+    return back if meant_back(back, session) else None
+
+
+def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
+    """Return what takes something back; nothing where that cannot be done any more."""
+    if not action.answer:
+        return events_back(session.state, action.log)
+    answered = session.answered
+    return () if answered is None or answered.log != action.log else (AnswerBack(action.log),)
 
 
 def events_back(state: State, at: int) -> tuple[Event, ...]:
@@ -42,7 +61,7 @@ def events_back(state: State, at: int) -> tuple[Event, ...]:
             return _put_back(before, now, seq, len(state.log))
         case Amend(seq=seq) | ItStands(seq=seq):
             old = _find(before, seq)
-            return () if old is None or _find(now, seq) is None else _as_it_was(old)
+            return () if old is None or _find(now, seq) is None else as_it_was(old)
         case Insert():
             return () if _find(now, at) is None else (Remove(Seq(at)),)
         case _:
@@ -50,24 +69,10 @@ def events_back(state: State, at: int) -> tuple[Event, ...]:
             return () if is_final else (Remove(Seq(at)),)
 
 
-def _as_it_was(old: Entry) -> tuple[Event, ...]:
-    amended = Amend(old.seq, old.action)
-    return (amended, ItStands(old.seq)) if old.accepted else (amended,)
-
-
 def _played_again(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple[Event, ...]:
-    """Return the actions from *since* on, as if they were done now; tiles on one another stay on one another."""
-    undone = [at for at, entry in enumerate(before) if entry.seq == since]
-    if not undone:
-        return ()
-    names: dict[int, int] = {}
-    events: list[Event] = []
-    for entry in before[undone[0] :]:
-        names[entry.seq] = next_seq + len(events)
-        events.append(_on(entry.action, names))
-        if entry.accepted:
-            events.append(ItStands(Seq(names[entry.seq])))
-    return tuple(events)
+    """Return the actions from *since* on, as if they were done now."""
+    undone = next((at for at, entry in enumerate(before) if entry.seq == since), len(before))
+    return done_again(before[undone:], next_seq)[0]
 
 
 def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_seq: int) -> tuple[Event, ...]:
@@ -83,21 +88,10 @@ def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_
     if old.accepted:
         events.append(ItStands(Seq(next_seq)))
     for entry in now:
-        moved = _on(entry.action, {seq: next_seq})
+        moved = lying_on(entry.action, {Seq(seq): Seq(next_seq)})
         if moved is not entry.action:
             events.append(Amend(entry.seq, moved))
     return tuple(events)
-
-
-def _on(action: Action, names: dict[int, int]) -> Action:
-    """Return an action with the tile that it lies on under its new name."""
-    match action:
-        case Play(at=Spot(host=host, port=port)) if host in names:
-            return changed(action, at=Spot(NodeId(names[host]), port))
-        case Stack(on=on) if on in names:
-            return changed(action, on=NodeId(names[on]))
-        case _:
-            return action
 
 
 def _find(kept: tuple[Entry, ...], seq: int) -> Entry | None:

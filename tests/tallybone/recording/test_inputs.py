@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine import BONES, Event, Knock, Seat, replay
-from tallybone.inputs import Answer, Button, KnockHeard, Press
+from tallybone.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.recording.inputs import event_of_record, input_of, places_of_record, say_happened, say_input
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.start import SessionStart
@@ -23,6 +23,7 @@ _INPUTS: tuple[ByHand, ...] = (
     KnockHeard(),
     Answer(1, "5 / 6"),
     Knock(Seat(0)),
+    AnswerBack(12),
 )
 
 
@@ -38,7 +39,7 @@ def test_all_that_comes_in_is_read_as_it_was_written(tmp_path: Path) -> None:
     records = _records(path)
     assert [input_of(record) for record in records] == list(_INPUTS)
     assert [record.t_ns for record in records] == list(range(len(_INPUTS)))
-    assert [record.topic for record in records][3:] == [Topic.KNOCK, Topic.CORRECTION, Topic.CORRECTION]
+    assert [record.topic for record in records][3:] == [Topic.KNOCK, *[Topic.CORRECTION] * 3]
 
 
 def test_the_log_of_the_match_and_the_places_can_be_taken_from_the_recording(tmp_path: Path) -> None:

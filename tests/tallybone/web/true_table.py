@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import cv2
@@ -156,15 +155,16 @@ def true_table(
     recorder: Recorder | None = None,
     display: Silent | None = None,
     recordings: Path | None = None,
+    eye: Callable[[TableView], TableView] = lambda view: view,
 ) -> TrueTable:
-    """A table that is not begun yet; its items come when they are let through, or at a pace."""
+    """A table that is not begun yet; its items come when they are let through, or at a pace, and *eye* sees them."""
     items, seen = items_of(seed, hands, rules, players)
     clock = time.monotonic_ns
     more = recording_pages(recordings or Path("no-recordings"))
     page = LivePage(where, clock, pin=PIN, more=more)
     session, said = opened(rules, players)
     camera = TrueCamera(items, clock, pace_ns)
-    sitting = Sitting(partial(look_at, seen), session)
+    sitting = Sitting(lambda frame: eye(look_at(seen, frame)), session)
     display = display or Silent()
     shown = page.on(display)
     live = LiveGame(
