@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from tallybone.recorded_game import RecordedGame
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.reader import read_session
 from tallybone.recording.shelf import age_key, recording_files
+from tallybone.recording.start import SessionStart
 from tallybone.recording.survey import Survey, is_running, survey
 
 MOST_LISTED = 1000
 """So many recordings are listed at most: the newest."""
 _MOST_OPEN = 4
+_Age: TypeAlias = tuple[int, float, str]
 
 
 class NoRecordingError(LookupError):
@@ -47,9 +51,10 @@ class Opened:
 class Shelf:
     """Recordings in a folder. Not for several threads."""
 
-    def __init__(self, folder: Path) -> None:
-        """Look into *folder*, which need not be there yet."""
-        self.folder = folder
+    def __init__(self, folder: Path, most: int = MOST_LISTED) -> None:
+        """Look into *folder*, which need not be there yet, and list so many at *most*."""
+        self.folder, self._most = folder, most
+        self._ages: dict[str, tuple[_Print, _Age]] = {}
         self._surveys: dict[str, tuple[_Print, Survey]] = {}
         self._open: OrderedDict[str, tuple[_Print, Opened]] = OrderedDict()
 
@@ -57,7 +62,7 @@ class Shelf:
         """Return the recordings, newest first, and what is called one and is none."""
         kept: dict[str, tuple[_Print, Survey]] = {}
         others: list[str] = []
-        for path in self._files()[:MOST_LISTED]:
+        for path in self._newest():
             try:
                 kept[path.name] = self._surveyed(path)
             except FileNotFoundError:
@@ -66,7 +71,7 @@ class Shelf:
                 others.append(str(error).replace(f"{self.folder}/", ""))
         self._surveys = kept
         found = [one for _, one in kept.values()]
-        return sorted(found, key=_age, reverse=True), others
+        return sorted(found, key=lambda one: _age(one.path, one.start), reverse=True), others
 
     def path_of(self, name: str) -> Path:
         """Return the recording of this name, which has to be one of those in the folder.
@@ -102,6 +107,30 @@ class Shelf:
             self._open.popitem(last=False)
         return one
 
+    def _newest(self) -> list[Path]:
+        """Return the newest files, in no order; where there are too many, their heads say which those are."""
+        files = self._files()
+        if len(files) <= self._most:
+            self._ages = {}
+            return files
+        kept: dict[str, tuple[_Print, _Age]] = {}
+        for path in files:
+            with suppress(FileNotFoundError):  # it was deleted meanwhile
+                kept[path.name] = self._aged(path)
+        self._ages = kept
+        names = sorted(kept, key=lambda name: kept[name][1], reverse=True)
+        return [self.folder / name for name in names[: self._most]]
+
+    def _aged(self, path: Path) -> tuple[_Print, _Age]:
+        now = _Print.of(path)
+        before, known = self._ages.get(path.name, (None, None))
+        if known is not None and before == now:
+            return now, known
+        try:
+            return now, _age(path, read_session(path).start)
+        except RecordingError:
+            return now, _age(path, None)
+
     def _surveyed(self, path: Path) -> tuple[_Print, Survey]:
         now = _Print.of(path)
         before, known = self._surveys.get(path.name, (None, None))
@@ -122,6 +151,6 @@ def _goes_on(before: _Print, now: _Print, one: Opened) -> bool:
     return before == now or (one.is_running and before.inode == now.inode and now.size_bytes >= before.size_bytes)
 
 
-def _age(one: Survey) -> tuple[int, float, str]:
+def _age(path: Path, start: SessionStart | None) -> _Age:
     """Return what sorts recordings by age; one that does not say when it began is the oldest."""
-    return (0, 0.0, one.path.name) if one.start is None else age_key(one.path, one.start)
+    return (0, 0.0, path.name) if start is None else age_key(path, start)

@@ -70,6 +70,17 @@ def test_the_list_is_in_the_order_in_which_they_were_recorded(tmp_path: Path) ->
     assert [one.path for one in Shelf(tmp_path).listed()[0]] == paths[::-1]
 
 
+def test_a_list_that_is_too_long_leaves_out_the_oldest_and_not_those_of_an_early_name(tmp_path: Path) -> None:
+    paths = [begun(tmp_path, year) for year in YEARS]
+    shelf = Shelf(tmp_path, most=2)
+    assert [one.path for one in shelf.listed()[0]] == paths[:-3:-1]
+    paths.append(begun(tmp_path, min(YEARS) - 1))
+    (tmp_path / "zzz.mcap").write_text("no recording")
+    assert [one.path for one in shelf.listed()[0]] == paths[:-3:-1]
+    paths.pop().unlink()
+    assert [one.path for one in shelf.listed()[0]] == paths[:-3:-1]
+
+
 def test_the_oldest_make_way_and_never_the_newest(tmp_path: Path) -> None:
     paths = [begun(tmp_path, year) for year in YEARS]
     assert prune(tmp_path, keep_bytes=paths[0].stat().st_size) == tuple(paths[:-1])
