@@ -14,6 +14,7 @@ from pathlib import Path
 from fastapi import APIRouter
 
 from calibration.errors import CalibrationError
+from engine.phrases import listed
 from hardware.camera.open_device import is_device
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
@@ -242,7 +243,7 @@ def _shown_left(left: LeftMatch | None) -> LeftShown | None:
 
 def _camera_now(camera: TableCamera, page: TablePage) -> CameraNow:
     eye, seen_ns = page.camera_now
-    words = camera.words if eye is None else f"{camera.source}: {eye}"
+    words = camera.words if eye is None else listed((camera.source, eye), ": ")
     return CameraNow(words, camera.problem, seen_ns)
 
 

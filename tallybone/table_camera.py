@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from engine.phrases import phrase
 from hardware.camera.device import CameraDevice, CameraError
 from hardware.camera.open_device import is_device, is_no_camera, open_device
 from tallybone.calibrate_look import LentLook, Onlooker, open_look
@@ -49,7 +50,7 @@ class TableCamera:
     def words(self) -> str:
         """How it is, in words."""
         if not is_device(self.source):
-            return f"{self.source}: begins with the match"
+            return phrase("{source}: begins with the match", source=self.source)
         problem = self.problem
         if problem is not None:
             return problem

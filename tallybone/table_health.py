@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from engine.phrases import phrase
 from hardware.config.config import HardwareConfig
 from hardware.kept import PartProblem
 from tallybone.doctor.finding import Finding, absent, ok, problem
@@ -122,33 +123,33 @@ def _of_recording(words: str) -> tuple[Finding, ...]:
     if words == NOT_RECORDED:
         return (
             problem(
-                "recording",
+                phrase("recording"),
                 words,
-                "The game goes on, and is recorded again, with all its scores, as soon as that can be.",
+                phrase("The game goes on, and is recorded again, with all its scores, as soon as that can be."),
             ),
         )
-    return (ok("recording", words),) if words else ()
+    return (ok(phrase("recording"), words),) if words else ()
 
 
 def parts_found(hardware: HardwareConfig, problems: Iterable[PartProblem]) -> tuple[Finding, ...]:
     """Return how each part is that should be at a table."""
     wrong = {one.part: one.words for one in problems}
     kinds = (
-        ("LEDs", tuple(part.name for part in hardware.leds)),
-        ("buttons", () if hardware.buttons is None else ("hardware.buttons",)),
-        ("knock", () if hardware.knock is None else ("hardware.knock",)),
-        ("display", tuple(part.name for part in hardware.displays)),
+        (phrase("LEDs"), tuple(part.name for part in hardware.leds)),
+        (phrase("buttons"), () if hardware.buttons is None else ("hardware.buttons",)),
+        (phrase("knock"), () if hardware.knock is None else ("hardware.knock",)),
+        (phrase("display"), tuple(part.name for part in hardware.displays)),
     )
     return tuple(finding for kind, names in kinds for finding in _of_kind(kind, names, wrong))
 
 
 def _of_kind(kind: str, names: tuple[str, ...], wrong: dict[str, str]) -> tuple[Finding, ...]:
     if not names:
-        return (absent(kind, "none in table.toml"),)
-    return tuple(problem(kind, wrong[name]) if name in wrong else ok(kind, "works") for name in names)
+        return (absent(kind, phrase("none in table.toml")),)
+    return tuple(problem(kind, wrong[name]) if name in wrong else ok(kind, phrase("works")) for name in names)
 
 
 def _of_camera(camera: CameraNow) -> Finding:
     if camera.problem is not None:
-        return problem("camera", camera.problem, "`tallybone doctor` at the terminal says more.")
-    return ok("camera", camera.words)
+        return problem(phrase("camera"), camera.problem, phrase("`tallybone doctor` at the terminal says more."))
+    return ok(phrase("camera"), camera.words)

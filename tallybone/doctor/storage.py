@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.phrases import listed, phrase
 from tallybone.doctor.finding import Finding, ok, problem, warning
 
 _GB = 1_000_000_000
@@ -11,6 +12,7 @@ _GB = 1_000_000_000
 _FULL_BYTES, _TIGHT_BYTES = _GB // 2, 5 * _GB
 # Each thing said waits for the disk: this long, and people notice; longer, and pictures are lost.
 _SLOW_MS, _STUCK_MS = 100.0, 1000.0
+_RECORDINGS, _DISK = phrase("recordings"), phrase("disk")
 _FORGETS = ("tmpfs", "ramfs", "overlay")
 
 
@@ -36,37 +38,47 @@ class Disk:
 def check_disk(disk: Disk) -> tuple[Finding, ...]:
     """Return whether recordings can be kept."""
     if disk.error:
-        words = f"{disk.folder}: {disk.error}"
-        return (problem("recordings", words, "Make it yours, or name another with `tallybone play --record DIR`."),)
+        words = listed((disk.folder, disk.error), ": ")
+        return (
+            problem(_RECORDINGS, words, phrase("Make it yours, or name another with `tallybone play --record DIR`.")),
+        )
     return (_check_room(disk), *_check_speed(disk))
 
 
 def _check_room(disk: Disk) -> Finding:
-    free = f"{disk.free_bytes / _GB:.1f} GB free in {disk.folder}"
+    free = phrase("{room} GB free in {folder}", room=f"{disk.free_bytes / _GB:.1f}", folder=disk.folder)
     if disk.kind in _FORGETS:
         return warning(
-            "recordings",
-            f"{free}, which is empty after a restart ({disk.kind})",
-            "Put them on a disk or USB stick: `tallybone play --record DIR`.",
+            _RECORDINGS,
+            phrase("{free}, which is empty after a restart ({kind})", free=free, kind=disk.kind),
+            phrase("Put them on a disk or USB stick: `tallybone play --record DIR`."),
         )
     if disk.free_bytes < _FULL_BYTES:
         return problem(
-            "recordings", free, "Nothing can be recorded. Delete the oldest:", "tallybone sessions --keep 5GB"
+            _RECORDINGS,
+            free,
+            phrase("Nothing can be recorded. Delete the oldest:"),
+            "tallybone sessions --keep 5GB",
         )
     if disk.free_bytes < _TIGHT_BYTES:
         return warning(
-            "recordings", f"{free}: less than an evening", "Delete the oldest:", "tallybone sessions --keep 5GB"
+            _RECORDINGS,
+            phrase("{free}: less than an evening", free=free),
+            phrase("Delete the oldest:"),
+            "tallybone sessions --keep 5GB",
         )
-    return ok("recordings", free)
+    return ok(_RECORDINGS, free)
 
 
 def _check_speed(disk: Disk) -> tuple[Finding, ...]:
     if not disk.sync_ms:
         return ()
     middle, longest = sorted(disk.sync_ms)[len(disk.sync_ms) // 2], max(disk.sync_ms)
-    words = f"keeps what is written within {middle:.0f} ms, {longest:.0f} ms at most"
+    words = phrase(
+        "keeps what is written within {middle} ms, {longest} ms at most", middle=round(middle), longest=round(longest)
+    )
     if longest >= _STUCK_MS:
-        return (problem("disk", words, "Much too slow: the card is worn out or a fake. Take a new one (A2)."),)
+        return (problem(_DISK, words, phrase("Much too slow: the card is worn out or a fake. Take a new one (A2).")),)
     if middle >= _SLOW_MS:
-        return (warning("disk", words, "A faster card (A2), or a USB stick, makes the score come sooner."),)
-    return (ok("disk", words),)
+        return (warning(_DISK, words, phrase("A faster card (A2), or a USB stick, makes the score come sooner.")),)
+    return (ok(_DISK, words),)

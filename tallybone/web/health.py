@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from tallybone.table_health import Health
+from tallybone.web.looking import Language
 from tallybone.web.plain_text import plain
+from tallybone.web.snapshot import as_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +39,15 @@ def health_routes(now: Callable[[], Health]) -> APIRouter:
     """Return the path; *now* may be called from any thread."""
     router = APIRouter()
 
-    @router.get("/health")
-    async def health() -> HealthShown:
+    @router.get("/health", response_model=HealthShown)
+    async def health(lang: Language = "en") -> Response:
         """How camera, parts, recordings and the computer are, as `tallybone doctor` says it."""
         found = await asyncio.to_thread(now)
         shown = tuple(
-            FindingShown(one.part, one.grade.value, plain(one.words), plain(one.mend), one.commands)
+            FindingShown(plain(one.part), one.grade.value, plain(one.words), plain(one.mend), one.commands)
             for one in found.findings
         )
-        return HealthShown(version("tallybone"), found.picture_age_s, shown)
+        now_shown = HealthShown(version("tallybone"), found.picture_age_s, shown)
+        return Response(as_json(now_shown, lang), media_type="application/json")
 
     return router

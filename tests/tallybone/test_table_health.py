@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import pytest
+
+from engine.phrases import Phrase
 from hardware.config.config import (
     ButtonsDriver,
     ButtonsPart,
@@ -19,6 +22,7 @@ from tallybone.doctor.machine import Machine
 from tallybone.doctor.storage import Disk
 from tallybone.live_recorder import NOT_RECORDED
 from tallybone.table_health import CameraNow, Sources, TableHealth, parts_found
+from tallybone.texts import catalogue
 
 SECOND = 1_000_000_000
 GB = 10**9
@@ -110,3 +114,19 @@ def test_a_match_that_is_not_recorded_any_more_is_a_problem() -> None:
     assert "recording" not in World().grades()
     assert World(recording="recorded in x.mcap").grades()["recording"] is Grade.OK
     assert World(recording=NOT_RECORDED).grades()["recording"] is Grade.PROBLEM
+
+
+@pytest.mark.parametrize("language", ["es", "pt", "fr"])
+def test_what_is_found_is_said_in_every_language(language: str) -> None:
+    """All but the words of the operating system and of devices."""
+    hot = Machine("Raspberry Pi 4", "Debian", 64, (3, 11), 500, 83.0, 0x50005, is_clock_set=False)
+    warm = replace(hot, memory_mb=300, temperature_c=72.0, throttled=0x40004)
+    silent = replace(hot, memory_mb=None, temperature_c=None, throttled=None, is_clock_set=None)
+    full, tight = replace(ROOMY, free_bytes=1), replace(ROOMY, free_bytes=GB)
+    for machine, disk in ((COOL, ROOMY), (hot, full), (warm, tight), (silent, replace(ROOMY, kind="tmpfs"))):
+        world = World(machine=machine, disk=disk, recording=NOT_RECORDED)
+        for one in world.health().now().findings:
+            foreign = (SEEN.words, "no such port", "")
+            for said in (one.part, one.words, one.mend):
+                is_known = isinstance(said, Phrase) and said.key in catalogue(language)
+                assert is_known or said in foreign, said

@@ -60,8 +60,8 @@ export class HealthView {
 }
 
 function findingOf({ part, grade, words, mend, commands }) {
-  const [said, sign] = GRADES[grade];
-  const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, sentence(say(part), [])), make("small", {}, say(said)));
+  const [, sign] = GRADES[grade];
+  const head = make("p", { class: "finding-head" }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("strong", {}, foreign(sentence(part, []))), make("small", {}, say(GRADES[grade][0])));
   const help = mend === "" ? null : make("p", {}, foreign(mend));
   const typed = commands.map((one) => make("code", {}, one));
   return make("li", { class: "card finding", "data-grade": grade }, head, make("p", {}, foreign(words)), help, ...typed);

@@ -12,8 +12,8 @@ from tallybone.texts import LANGUAGES, Said, catalogue
 from tests.tallybone.texts.every_text import STATIC, every_text, files
 
 OTHERS = tuple(one for one in LANGUAGES if one != "en")
-# They say what comes in English: what can be agreed on, and what the doctor has found, which stays so.
-OFFERING = ("game_field.js", "match_view.js", "option_fields.js", "health_view.js")
+# They say what comes in English: what can be agreed on.
+OFFERING = ("game_field.js", "match_view.js", "option_fields.js")
 HOLE = re.compile(r"\{(\w+)\}")
 
 

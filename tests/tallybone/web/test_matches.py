@@ -307,6 +307,9 @@ def test_everybody_sees_how_the_table_is(resting: Served) -> None:
         assert parts["camera"]["words"] == "usb:0, 128 x 72"
         assert {"LEDs", "buttons", "knock", "display", "recordings", "heat", "power", "memory", "clock"} <= set(parts)
         assert shown["version"]
+        spanish = client.get("/health", params={"lang": "es"}).json()["findings"]
+        assert [one["part"] for one in spanish[:2]] == ["cámara", "LED"]
+        assert spanish[1]["words"] == "ninguno en table.toml"
 
 
 def test_a_match_that_was_left_before_the_start_is_found_and_one_that_is_over_is_not(tmp_path: Path) -> None:
