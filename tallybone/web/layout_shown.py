@@ -68,13 +68,14 @@ def _confidence(seen: SeenTile, first_px: PointPx) -> tuple[float, float]:
 def _ends(game: Game, known: dict[NodeId, Known]) -> tuple[EndShown, ...]:
     counts = _counts(game)
     return tuple(
-        _end(end, place.place, counts.get((end.spot.host, end.spot.port), 0))
+        end_shown(end, place.place, counts.get((end.spot.host, end.spot.port), 0))
         for end in game.layout.ends
         if (place := known.get(end.spot.host)) is not None
     )
 
 
-def _end(end: OpenEnd, place: Footprint, counts: int) -> EndShown:
+def end_shown(end: OpenEnd, place: Footprint, counts: int) -> EndShown:
+    """Return an open end of the tile that lies at *place*."""
     port = end.spot.port
     # An arm of a starter has no place before a tile lies there.
     middle = edges_at(place, port, is_double=True)[0].middle if port in _SIDES else (0.0, 0.0)

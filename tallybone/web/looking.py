@@ -11,7 +11,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter, HTTPException, Query, Request, Response, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel
 
+from engine import Tile
 from engine.phrases import phrase
+from tallybone.web.actions import Number
+from tallybone.web.ends import EndOffered, ends_before
 from tallybone.web.hub import Hub
 from tallybone.web.pictures import Made, Pictures, Taken, crop_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
@@ -53,6 +56,19 @@ def looking(hub: Hub, pictures: Pictures) -> APIRouter:
     async def plays(hand: Annotated[int, Query(ge=1, le=10**6)], lang: Language = "en") -> Response:
         """The actions of a hand of the match, counted from 1."""
         return Response(as_json(hub.plays_of(hand), lang), media_type="application/json")
+
+    @router.get("/ends")
+    async def ends(
+        before: Annotated[int, Query(ge=0, le=10**6)],
+        pips: Annotated[list[Number], Query(min_length=2, max_length=2)],
+    ) -> list[EndOffered]:
+        """The ends that were open before the action with this name, for a tile that has these numbers."""
+        now = hub.now
+        async with making:
+            found = None if now is None else await asyncio.to_thread(ends_before, now.session, before, Tile.of(*pips))
+        if found is None:
+            raise HTTPException(404, phrase("that is not part of the game any more"))
+        return list(found)
 
     @router.get("/picture.jpg", responses=_JPEG, response_class=Response)
     async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:

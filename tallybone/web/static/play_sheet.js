@@ -21,13 +21,7 @@ export function openPlay(seq, snapshot, desk) {
   if (play !== undefined && play.seat !== null) {
     parts.push(part(say("Who was it?"), seatsPad(snapshot.players, play.seat, (to) => amend("seat", to))));
   }
-  // Both tips of a spinner are one place to lay a tile.
-  const isFirst = (end, at, ends) => ends.findIndex((one) => one.seq === end.seq && one.value === end.value) === at;
-  const elsewhere = endsOf(snapshot).filter((end) => end.seq !== seq).filter(isFirst);
-  if (play?.kind === "play" && elsewhere.length > 0) {
-    const moved = (end) => amend("at", { seq: end.seq, port: end.port });
-    parts.push(part(say("Was it laid elsewhere?"), make("div", { class: "row" }, ...endKeys(elsewhere, null, moved, snapshot))));
-  }
+  if (play?.kind === "play" && pips !== null) parts.push(elsewherePart(seq, pips, snapshot, (end) => amend("at", placeOf(end))));
   if (play !== undefined && pips !== null) {
     const asked = { label: say("Points"), value: play.points };
     parts.push(part(say("Points"), numberForm(asked, say("Write down"), (to) => amend("points", to))));
@@ -49,54 +43,81 @@ function lastRow({ seq, play, what }, snapshot, desk) {
   return make("div", { class: "row" }, first, button(say("Something before it is missing"), () => openInsert({ seq, what }, snapshot, desk)));
 }
 
+/** Return the part that offers where else a tile may have been laid; it is not there where that is nowhere. */
+function elsewherePart(seq, pips, snapshot, onEnd) {
+  const row = make("div", { class: "row" });
+  const shown = part(say("Was it laid elsewhere?"), row);
+  shown.hidden = true;
+  offer(seq, pips, snapshot, { isMoved: true }).then(({ ends, endKeys }) => {
+    row.replaceChildren(...endKeys(ends, null, onEnd));
+    shown.hidden = ends.length === 0;
+  });
+  return shown;
+}
+
 /** Open the sheet for what nobody saw before the action at *seq*. */
 function openInsert({ seq, what }, snapshot, desk) {
-  const ends = endsOf(snapshot);
   const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: null };
+  const where = make("div", { class: "row" });
+  const lacking = make("p", { class: "wrong", role: "alert" });
+  let offered = { ends: [], asked: 0 };
+  // Where the tile fits one end only, that is where it was laid.
+  const offerEnds = async () => {
+    const asked = offered.asked + 1;
+    offered = { ...offered, asked };
+    const { ends, endKeys } = await offer(seq, wish.pips, snapshot);
+    if (asked !== offered.asked) return;
+    offered = { ends, asked };
+    wish.end = ends.find((end) => end.seq === wish.end?.seq && end.port === wish.end?.port) ?? (ends.length === 1 ? ends[0] : null);
+    const draw = () => where.replaceChildren(...endKeys(ends, wish.end, (end) => (Object.assign(wish, { end }), draw())));
+    draw();
+  };
+  const insert = () => {
+    if (wish.kind === "play" && wish.end === null && offered.ends.length > 1) {
+      lacking.textContent = say("It fits at more than one end: say where.");
+      return;
+    }
+    putIn(seq, wish, desk);
+  };
   const show = () => {
     const set = (change) => (Object.assign(wish, change), show());
     const kinds = [["play", say("A tile was laid")], ["knock", say("Knocked")], ["draw", say("Drew")]].map(([kind, said]) =>
       choice(said, kind === wish.kind, () => set({ kind })));
     const tile = wish.kind === "play" ? [
-      part(say("Which tile was it?"), pipsPad(wish.pips, snapshot, (pips) => set({ pips }))),
-      part(say("Where was it laid?"), endsPad(ends, wish.end, (end) => set({ end }), snapshot)),
+      part(say("Which tile was it?"), pipsPad(wish.pips, snapshot, (pips) => (set({ pips }), offerEnds()))),
+      part(say("Where was it laid?"), where),
     ] : [];
+    lacking.textContent = "";
     openSheet(
       say("What nobody saw"),
       make("p", { class: "about" }, say("Before this: {what}", { what })),
       part(say("What happened?"), make("div", { class: "row" }, ...kinds)),
       part(say("Who was it?"), seatsPad(snapshot.players, wish.seat, (seat) => set({ seat }))),
       ...tile,
-      make("div", { class: "row" }, button(say("Put it in"), () => insert(seq, wish, desk), { class: "primary" })),
+      lacking,
+      make("div", { class: "row" }, button(say("Put it in"), insert, { class: "primary" })),
     );
   };
   show();
+  offerEnds();
 }
 
-function insert(before, { kind, seat, pips, end }, desk) {
+function putIn(before, { kind, seat, pips, end }, desk) {
   closeSheet();
-  const tile = kind === "play" ? { pips, at: end === null ? null : { seq: end.seq, port: end.port } } : {};
+  const tile = kind === "play" ? { pips, at: end === null ? null : placeOf(end) } : {};
   return desk.act({ type: "insert", before, kind, seat, ...tile }, say("Put in."));
 }
 
-function endsPad(ends, chosen, onEnd, snapshot) {
-  const first = choice(say("where it fits"), chosen === null, () => onEnd(null));
-  return make("div", { class: "row" }, first, ...endKeys(ends, chosen, onEnd, snapshot));
+function placeOf({ seq, port }) {
+  return { seq, port };
 }
 
-function endsOf(snapshot) {
-  return (snapshot.layout?.ends ?? []).filter((end) => end.open !== false);
-}
-
-/** Return a button for each open end, by its value and the tile that it is of. */
-function endKeys(ends, chosen, onEnd, snapshot) {
-  const tiles = new Map((snapshot.layout?.tiles ?? []).map((tile) => [tile.seq, tile.pips.join("-")]));
-  return ends.map((end) => {
-    const { value } = end;
-    const tile = tiles.get(end.seq);
-    const words = tile === undefined ? say("at the {value}", { value }) : say("at the {value} of the {tile}", { value, tile });
-    return choice(words, end === chosen, () => onEnd(end));
-  });
+/** Return the ends at which a tile may have been laid, and what draws them; none where nobody knows. */
+async function offer(before, pips, snapshot, how = {}) {
+  // Seldom opened: it is loaded then.
+  const { endKeys, endsBefore } = await import("./ends.js");
+  const ends = await endsBefore(before, pips, snapshot, how).catch(() => []);
+  return { ends, endKeys };
 }
 
 function cropOf(tile) {

@@ -2,13 +2,20 @@
 
 import { byId, make, write } from "./dom.js";
 
-/** Open the sheet with a title and what it holds. */
+/** Open the sheet with a title and what it holds; drawn anew under the same title, it stays where it was. */
 export function openSheet(title, ...children) {
-  const dialog = byId("sheet");
+  const [dialog, body] = [byId("sheet"), byId("sheet-body")];
+  const isSame = dialog.open && byId("sheet-title").textContent === title;
+  const [top, focused] = [dialog.scrollTop, keysOf(body).indexOf(document.activeElement)];
   write(byId("sheet-title"), title);
-  byId("sheet-body").replaceChildren(...children);
+  body.replaceChildren(...children);
   if (!dialog.open) dialog.showModal();
-  dialog.scrollTop = 0;
+  dialog.scrollTop = isSame ? top : 0;
+  if (isSame) keysOf(body)[focused]?.focus({ preventScroll: true });
+}
+
+function keysOf(body) {
+  return [...body.querySelectorAll("button, input")];
 }
 
 /** Close it; the focus goes back to where it was. */

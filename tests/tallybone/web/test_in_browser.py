@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine import Amend, Play
+from engine import Amend, Insert, NodeId, Play, Port, Spot
 
 pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
@@ -105,6 +105,35 @@ def test_a_tile_is_put_where_it_was_really_laid_and_back(browser: Browser) -> No
         back = table.live.session.state.log[-1]
         assert isinstance(back, Amend)
         assert back.action == was
+
+
+def test_two_sides_of_a_spinner_are_told_apart_when_a_play_is_put_in_or_moved(browser: Browser) -> None:
+    with served() as table, looking(browser, table) as viewer:
+        play(table, 5)
+        page, plays = viewer.page, viewer.page.locator("#play-list .play:has(.tile-icon)")
+        wait_for_tiles(viewer, 2)
+        plays.first.click()
+        elsewhere = page.locator("#sheet .part", has_text="laid elsewhere").get_by_role("button")
+        elsewhere.first.wait_for()
+        assert elsewhere.all_inner_texts() == ["left of the 5-5"]
+        page.get_by_role("button", name="before it is missing").click()
+        for half, number in enumerate("52"):
+            page.locator("#sheet .numbers").nth(half).get_by_role("button", name=number, exact=True).click()
+        ends = page.locator("#sheet .end-key")
+        page.locator("#sheet .end-key >> nth=1").wait_for()
+        assert ends.all_inner_texts() == ["left of the 5-5", "right of the 5-5"]
+        assert page.locator("#sheet .end-key svg .mark").count() == 2
+        put_in = page.get_by_role("button", name="Put it in")
+        put_in.click()
+        page.locator("#sheet .wrong", has_text="say where").wait_for()
+        ends.first.click()
+        put_in.click()
+        viewer.log_in()
+        page.locator("#toast", has_text="Put in").wait_for()
+        put = table.live.session.state.log[-1]
+        assert isinstance(put, Insert)
+        assert isinstance(put.action, Play)
+        assert put.action.at == Spot(NodeId(3), Port.W)
 
 
 def test_what_was_undone_by_mistake_comes_back_with_one_tap(browser: Browser) -> None:

@@ -1,0 +1,79 @@
+// The ends at which a tile may have been laid, each drawn with the tile it is of, so that one is told from another.
+
+import { read } from "./api.js";
+import { button, draw, make } from "./dom.js";
+import { poseOf, tileFace, transformOf } from "./tile.js";
+import { say } from "./say.js";
+
+// Half of what a drawing shows, and half of the mark in it, in sides of a half.
+const VIEW_SIDES = 2.1;
+const MARK_SIDES = 0.4;
+const LEAST_AWAY = 0.1;
+
+/**
+ * Return the ends at which a tile may have been laid: those where it fits, or all where it fits at none.
+ *
+ * @param before They were open just before this action; where its own tile was laid is none of them where it *isMoved*.
+ * @param pips The tile.
+ * @param snapshot What says where tiles lie.
+ * @returns A list of ends, each with the words that tell it from the others.
+ */
+export async function endsBefore(before, pips, snapshot, { isMoved = false } = {}) {
+  const found = await read(`ends?before=${before}&${pips.map((number) => `pips=${number}`).join("&")}`);
+  const ends = found.map((end) => placed(end, snapshot));
+  const isAlike = (end) => ends.filter((other) => other.seq === end.seq && other.value === end.value).length > 1;
+  const open = ends.filter((end) => !(isMoved && end.taken)).map((end) => ({ ...end, words: isAlike(end) ? sideOf(end) : valueOf(end) }));
+  // Arms of a starter that nothing lies against are one place: they have no sides.
+  const named = open.filter((one, at) => open.findIndex((other) => other.seq === one.seq && other.words === one.words) === at);
+  const fitting = named.filter((end) => end.fits);
+  return fitting.length > 0 ? fitting : named;
+}
+
+/** Return a button for each end; the one that is *chosen* is marked. */
+export function endKeys(ends, chosen, onEnd) {
+  const isChosen = (end) => chosen !== null && chosen.seq === end.seq && chosen.port === end.port;
+  return ends.map((end) => button(make("span", {}, end.words), () => onEnd(end), { class: "choice end-key", "aria-pressed": isChosen(end) ? "true" : "false" }, drawing(end)));
+}
+
+function placed(end, snapshot) {
+  const tile = snapshot.layout?.tiles.find((one) => one.seq === end.seq);
+  const pose = tile === undefined ? null : poseOf(tile);
+  const away = pose === null ? [0, 0] : [(end.x - pose.middle[0]) / pose.side, (end.y - pose.middle[1]) / pose.side];
+  return { ...end, tile, pose, away: Math.hypot(...away) < LEAST_AWAY ? null : away };
+}
+
+function valueOf({ value, tile }) {
+  return tile === undefined ? say("at the {value}", { value }) : say("at the {value} of the {tile}", { value, tile: tile.pips.join("-") });
+}
+
+/** Return on which side of its tile an end lies, as it lies in the picture; the sides of a tile are never one. */
+function sideOf(end) {
+  if (end.away === null) return valueOf(end);
+  const tile = end.tile.pips.join("-");
+  const quarters = Math.round(Math.atan2(end.away[1], end.away[0]) / (Math.PI / 2));
+  switch ((quarters + 4) % 4) {
+    case 0:
+      return say("right of the {tile}", { tile });
+    case 1:
+      return say("below the {tile}", { tile });
+    case 2:
+      return say("left of the {tile}", { tile });
+    default:
+      return say("above the {tile}", { tile });
+  }
+}
+
+/** Return the tile of an end as it lies on the table, with a mark where the other would lie; null where nobody knows. */
+function drawing({ tile, pose, away }) {
+  if (tile === undefined || away === null) return null;
+  const { across, along, side } = pose;
+  const turned = transformOf({ across: across.map((one) => one / side), along: along.map((one) => one / side), middle: [0, 0] });
+  const reach = 1 + MARK_SIDES / Math.hypot(...away);
+  const view = [-VIEW_SIDES, -VIEW_SIDES, 2 * VIEW_SIDES, 2 * VIEW_SIDES].join(" ");
+  return draw(
+    "svg",
+    { class: "end-drawing", viewBox: view, "aria-hidden": "true" },
+    draw("g", { transform: turned }, tileFace(tile.pips)),
+    draw("circle", { class: "mark", cx: (away[0] * reach).toFixed(2), cy: (away[1] * reach).toFixed(2), r: MARK_SIDES }),
+  );
+}
