@@ -2,7 +2,7 @@
 
 import { button, byId, foreign, keep, make, write } from "./dom.js";
 import { closeSheet, numberForm, openSheet, part } from "./sheet.js";
-import { later, say } from "./say.js";
+import { later, say, sentence } from "./say.js";
 
 const USUAL = ["knock", "draw", "call", "undo"];
 // One of these stands first, where it is what the table waits for.
@@ -114,7 +114,7 @@ function adjustForm(onGive) {
 export function showQuestion(snapshot, desk) {
   const asked = snapshot.question;
   byId("question").hidden = asked === null;
-  write(byId("question-words"), asked?.words ?? "");
+  write(byId("question-words"), sentence(asked?.words ?? "", snapshot.players.map((player) => player.name)));
   keep(byId("question-tiles"), asked === null || desk === null ? [] : asked.seqs ?? [], (seq) => seq, cropOf);
   const chosen = asked?.chosen ?? null;
   const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));

@@ -6,7 +6,7 @@ import { poseOf, tileFace, transformOf } from "./tile.js";
 import { say } from "./say.js";
 
 // Half of what a drawing shows, and half of the mark in it, in sides of a half.
-const VIEW_SIDES = 2.1;
+const VIEW_SIDES = 1.85;
 const MARK_SIDES = 0.4;
 const LEAST_AWAY = 0.1;
 

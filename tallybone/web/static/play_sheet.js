@@ -59,6 +59,7 @@ function elsewherePart(seq, pips, snapshot, onEnd) {
 function openInsert({ seq, what }, snapshot, desk) {
   const wish = { kind: "play", seat: snapshot.players.find((one) => one.turn)?.seat ?? 0, pips: [0, 0], end: null };
   const where = make("div", { class: "row" });
+  const wherePart = part(say("Where was it laid?"), where);
   const lacking = make("p", { class: "wrong", role: "alert" });
   let offered = { ends: [], asked: 0 };
   // Where the tile fits one end only, that is where it was laid.
@@ -71,6 +72,8 @@ function openInsert({ seq, what }, snapshot, desk) {
     wish.end = ends.find((end) => end.seq === wish.end?.seq && end.port === wish.end?.port) ?? (ends.length === 1 ? ends[0] : null);
     const draw = () => where.replaceChildren(...endKeys(ends, wish.end, (end) => (Object.assign(wish, { end }), draw())));
     draw();
+    // Before the first tile there is only the table.
+    wherePart.hidden = ends.length === 0;
   };
   const insert = () => {
     if (wish.kind === "play" && wish.end === null && offered.ends.length > 1) {
@@ -85,7 +88,7 @@ function openInsert({ seq, what }, snapshot, desk) {
       choice(said, kind === wish.kind, () => set({ kind })));
     const tile = wish.kind === "play" ? [
       part(say("Which tile was it?"), pipsPad(wish.pips, snapshot, (pips) => (set({ pips }), offerEnds()))),
-      part(say("Where was it laid?"), where),
+      wherePart,
     ] : [];
     lacking.textContent = "";
     openSheet(

@@ -39,7 +39,7 @@ export class Recordings {
 
 function listOf({ recordings, others, size_bytes }) {
   if (recordings.length + others.length === 0) return [make("p", {}, say("Nothing has been recorded yet."))];
-  const all = say("{count} recordings, {size}", { count: recordings.length, size: sizeOf(size_bytes) });
+  const all = say("{number} recordings, {size}", { number: recordings.length, size: sizeOf(size_bytes) });
   const broken = others.map((words) => make("li", { class: "wrong" }, foreign(words)));
   return [
     make("p", { class: "about" }, all),
@@ -53,7 +53,7 @@ function rowOf(one) {
   const state = one.running ? make("span", { class: "running" }, say("being recorded")) : null;
   const game = one.game === null ? say("damaged at its beginning") : one.game;
   link.append(make("span", { class: "when" }, one.started_at === null ? foreign(one.name) : dateOf(one.started_at)), " ");
-  link.append(make("span", { class: "game" }, foreign(game)), " ", state ?? "", state === null ? "" : " ", resultOf(one), " ");
+  link.append(make("span", { class: "of-game" }, foreign(game)), " ", state ?? "", state === null ? "" : " ", resultOf(one), " ");
   link.append(make("span", { class: "about" }, `${lengthOf(one.length_ms)} · ${sizeOf(one.size_bytes)}`));
   const damage = one.damage.map((words) => make("p", { class: "damage" }, say("Damaged: {words}", { words })));
   return make("li", {}, link, ...damage);

@@ -16,7 +16,7 @@ export function showScores(snapshot, onSeat) {
   const players = byId("players");
   players.dataset.count = snapshot.players.length;
   keep(players, snapshot.players, (player) => player.seat, (player) => rowOf(player, match, onSeat));
-  showLast(snapshot.last, snapshot.told[0] ?? null);
+  showLast(snapshot.last, toldOf(snapshot));
 }
 
 function gameOf(match) {
@@ -58,6 +58,12 @@ function aboutOf(player) {
   }
   if (player.turn) parts.unshift(say("turn"));
   return parts.join(" · ");
+}
+
+/** Return what was said last; null for nothing, and for a question that is asked below. */
+function toldOf({ told, question }) {
+  const newest = told[0] ?? null;
+  return newest?.kind === "unclear" && question !== null ? null : newest;
 }
 
 /** Show the last play, and what was said after it if that is something else, as how the hand ended. */

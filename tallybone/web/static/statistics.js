@@ -110,6 +110,6 @@ function everybodyOf({ players, games, left }) {
   });
   const table = asTable(say("Everybody, over all games"), heads, rows);
   table.open = true;
-  const about = left > 0 ? say("{count} games counted, {left} to go", { count: numberOf(games), left }) : say("{count} games", { count: numberOf(games) });
+  const about = left > 0 ? say("{count} games counted, {left} to go", { count: numberOf(games), left }) : say("{number} games", { number: games });
   return [make("section", { class: "card" }, make("h3", {}, say("Everybody, over all games")), make("p", { class: "about" }, about), table)];
 }

@@ -9,15 +9,14 @@ from vision.reading import Tile
 from vision.table_view import TableView
 
 ASKED_AFTER = 6
-"""A game of bones of seed 1 asks after so many things: its third tile is in doubt."""
-_TILES = 3
+"""A game of bones of seed 1 asks after so many things, where its third tile is in doubt."""
 
 
-def doubtful(view: TableView) -> TableView:
-    """Return what is seen, the third tile of the game as one that may be another."""
-    if len(view.tiles) < _TILES:
+def doubtful(view: TableView, nth: int = 3) -> TableView:
+    """Return what is seen, the *nth* tile of the game as one that may be another."""
+    if len(view.tiles) < nth:
         return view
-    tile = view.tiles[_TILES - 1]
+    tile = view.tiles[nth - 1]
     unsure = _unsure(tile)
     tiles = tuple(unsure if one == tile else one for one in view.tiles)
     changes = tuple(replace(one, tile=unsure) if one.tile == tile else one for one in view.changes)

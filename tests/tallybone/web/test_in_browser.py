@@ -195,28 +195,6 @@ def test_everything_is_done_by_keyboard_alone(browser: Browser, table: TrueTable
         assert page.evaluate("document.activeElement.classList.contains('tile')"), "the focus goes back"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_to_complain_about(browser: Browser, table: TrueTable, scheme: str) -> None:
-    with looking(browser, table, scheme=scheme) as viewer:
-        page = viewer.page
-        page.evaluate(AXE.read_text())
-        assert violations(viewer) == []
-        page.locator("#camera-tab").click()
-        assert violations(viewer) == []
-        page.locator("#play-list .play").first.click()
-        assert violations(viewer) == []
-        page.keyboard.press("Escape")
-        page.locator("#more").click()
-        assert violations(viewer) == []
-        page.keyboard.press("Escape")
-        viewer.press("undo")
-        page.locator("#login").wait_for()
-        assert violations(viewer) == []
-    with looking(browser, table, TELEVISION, path="/?display", scheme=scheme) as viewer:
-        viewer.page.evaluate(AXE.read_text())
-        assert violations(viewer) == []
-
-
 def violations(viewer: Viewer) -> list[str]:
     """What breaks WCAG 2.2 AA or good practice, with the first place of each."""
     found = viewer.page.evaluate("axe.run().then(found => found.violations)")

@@ -13,9 +13,9 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, chromium, visiting
+from tests.tallybone.web.browsers import Browser, Viewer, chromium, visiting
 from tests.tallybone.web.served import Served, at_served_table
-from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION, violations
+from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION
 
 pytestmark = pytest.mark.slow
 
@@ -102,18 +102,6 @@ def test_an_option_that_another_makes_useless_is_not_offered(browser: Browser, t
         page.locator("#option-spinner").select_option("none")
         page.locator("#option-branch_order").wait_for(state="detached")
         assert page.evaluate("document.activeElement.id") == "option-spinner"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_the_match_view(browser: Browser, table: Served, scheme: str) -> None:
-    with at_match(browser, table, scheme=scheme) as viewer:
-        viewer.page.locator("#begin").wait_for()
-        viewer.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-        viewer.page.locator("#option-hand").fill("many")
-        viewer.page.locator("#option-hand").press("Tab")
-        viewer.page.locator("#option-hand-wrong").wait_for()
-        viewer.page.evaluate(AXE.read_text())
-        assert violations(viewer) == []
 
 
 @pytest.mark.parametrize("size", [NARROW, PHONE, TABLET, TELEVISION], ids=lambda size: str(size[0]))

@@ -108,17 +108,6 @@ def test_hostile_names_are_only_names(browser: Browser, table: TrueTable) -> Non
         assert viewer.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/#recordings", ONE])
-def test_everybody_can_use_it(browser: Browser, table: TrueTable, path: str, scheme: str) -> None:
-    with visiting(browser, table.page.url + path, scheme=scheme) as viewer:
-        viewer.page.locator(".recording, .replay-players li").first.wait_for()
-        # The policy of the page lets no script in: axe comes over the line that drives the browser.
-        viewer.page.evaluate(AXE.read_text())
-        found = viewer.page.evaluate("axe.run().then(found => found.violations)")
-        assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
-
-
 @pytest.mark.parametrize("size", [PHONE, TABLET, TELEVISION, (320, 568)])
 def test_nothing_is_wider_than_the_screen(browser: Browser, table: TrueTable, size: tuple[int, int]) -> None:
     for path in ("/#recordings", ONE, "/#recordings/hostile.mcap"):

@@ -14,9 +14,9 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tallybone.owner_password import set_password
-from tests.tallybone.web.browsers import AXE, Browser, chromium, visiting
+from tests.tallybone.web.browsers import Browser, chromium, visiting
 from tests.tallybone.web.served import Served, at_served_table, until
-from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION, violations
+from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION
 from tests.tallybone.web.true_table import PIN
 
 pytestmark = pytest.mark.slow
@@ -85,16 +85,6 @@ def test_a_television_shows_a_code_only_where_somebody_has_typed_the_pin(browser
         page.reload()
         page.locator("#display-code .qr").wait_for()
         assert page.evaluate("document.documentElement.scrollHeight") <= TELEVISION[1]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["settings", "health"])
-def test_axe_finds_nothing_in_settings_and_health(browser: Browser, table: Served, view: str, scheme: str) -> None:
-    table.plugs.show()
-    with visiting(browser, f"{table.url}/#{view}", scheme=scheme) as viewer:
-        viewer.page.locator(f"#view-{view} .card").first.wait_for()
-        viewer.page.evaluate(AXE.read_text())
-        assert violations(viewer) == []
 
 
 @pytest.mark.parametrize("size", [NARROW, PHONE, TABLET, TELEVISION], ids=lambda size: str(size[0]))

@@ -1,0 +1,200 @@
+"""Every view and sheet of the page, and how one gets there: what is looked at in all sizes, by axe and by people.
+
+`python -m tests.tallybone.web.every_place FOLDER` takes a picture of each, in phone, tablet and television size, light
+and dark, as `FOLDER/PLACE-WIDTH-SCHEME.png`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from tallybone.calibration_file import save_calibration
+from tallybone.owner_password import set_password
+from tallybone.web import app
+from tests.tallybone.recorded_games import record_game
+from tests.tallybone.web.browsers import Browser, Viewer, chromium, play, visiting
+from tests.tallybone.web.calibrated import MEASURED
+from tests.tallybone.web.doubts import doubtful
+from tests.tallybone.web.served import at_served_table
+from tests.tallybone.web.true_table import true_table
+
+SIZES = {"phone": (360, 740), "tablet": (820, 1180), "television": (1920, 1080)}
+SCHEMES = ("light", "dark")
+STATIC = Path(app.__file__).parent / "static"
+PASSWORD = "correct horse"
+_DOUBTED, _ITEMS = 11, 15
+_VIEW = re.compile(r'\bview\("(\w+)"')
+_FUNCTION = re.compile(r"^(?:export )?(?:async )?function (\w+)")
+_MADE = re.compile(r"\bopenSheet\(|\.showModal\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Something that is looked at.
+
+    Attributes:
+        name: What it is called.
+        view: The view that it is part of.
+        ready: What is there once it is drawn.
+        go: What is done to get there from its view.
+        sheet: Which function of which script opens it; "" for the view itself.
+    """
+
+    name: str
+    view: str
+    ready: str
+    go: Callable[[Page], object] = lambda page: None
+    sheet: str = ""
+
+
+def _all_open(page: Page) -> None:
+    page.locator("#begin").wait_for()
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.locator("#option-hand").fill("many")
+    page.locator("#option-hand").press("Tab")
+
+
+def _missing(page: Page) -> None:
+    page.locator("#play-list .play:has(.tile-icon)").nth(-2).click()
+    page.locator("#sheet-body > .row button").last.click()
+
+
+def _owner(page: Page) -> None:
+    page.locator("#keep").fill("7")
+    page.locator("#keep-settings").click()
+
+
+def _tap(selector: str) -> Callable[[Page], object]:
+    return lambda page: page.locator(selector).first.click()
+
+
+IN_PLAY = (
+    Place("table", "table", "#tiles .tile"),
+    Place("camera", "table", "#picture[src]", _tap("#camera-tab")),
+    Place("play", "table", "#sheet .end-key", _tap("#play-list .play:has(.tile-icon)"), "play_sheet.js openPlay"),
+    Place("missing", "table", "#sheet .numbers", _missing, "play_sheet.js openInsert"),
+    Place("seat", "table", "#sheet .part", _tap(".player .seat"), "controls.js openSeat"),
+    Place("more", "table", "#sheet .wide", _tap("#more"), "controls.js openMore"),
+    Place("still-out", "table", "#sheet .out-set", _tap("#still-out"), "tiles_out.js openTilesOut"),
+    Place("pin", "table", "#login[open]", _tap("#choices button"), "login.js login"),
+    Place("recordings", "recordings", ".recording"),
+    Place("recording", "recordings/bones.mcap", ".replay-players li"),
+    Place(
+        "deleting",
+        "recordings/bones.mcap",
+        "#sheet .danger",
+        _tap("#view-recordings .danger"),
+        "recording_desk.js deleting",
+    ),
+    Place("statistics", "statistics", "#view-statistics tbody tr:visible"),
+    Place("game-statistics", "statistics/bones.mcap", ".plot .line"),
+)
+RESTING = (
+    Place("lobby", "table", "#lobby a"),
+    Place("match", "match", "#option-hand-wrong", _all_open),
+    Place("settings", "settings", "#keep-settings"),
+    Place("owner", "settings", "#owner-password", _owner, "owner.js enterAsOwner"),
+    Place("health", "health", ".finding"),
+    Place("parts", "parts", "#see-panel"),
+    Place("calibrate", "calibrate", ".earlier button"),
+    # With the PIN, from here on.
+    Place("pairing", "settings", "#sheet .qr", _tap("#pairing"), "pairing.js showCode"),
+    Place("panel", "parts", "#panel-knock"),
+)
+DISPLAYED = ("display", "display-resting")
+
+
+def views_of_page() -> set[str]:
+    """The views that the scripts of the page register, but for the way in of a code, which shows nothing."""
+    return {name for path in STATIC.glob("*.js") for name in _VIEW.findall(path.read_text())} - {"pair"}
+
+
+def sheets_of_page() -> set[str]:
+    """The functions that open a sheet, each after its script; what they share, in sheet.js, is none."""
+    found = set()
+    for path in STATIC.glob("*.js"):
+        function = ""
+        for line in path.read_text().splitlines():
+            named = _FUNCTION.match(line)
+            function = named[1] if named else function
+            if _MADE.search(line) and path.name != "sheet.js":
+                found.add(f"{path.name} {function}")
+    return found
+
+
+@contextmanager
+def every_table(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of a table in the middle of a hand, which asks something, and of one at rest."""
+    recordings, state = folder / "recordings", folder / "tallybone"
+    recordings.mkdir()
+    record_game(recordings / "bones.mcap", hands=2)
+    set_password(PASSWORD, state / "owner.json")
+    for _ in range(3):
+        save_calibration(MEASURED, state / "calibration" / "usb-0.json")
+    table = true_table(1, players=("Ann", "Ben"), recordings=recordings, eye=partial(doubtful, nth=_DOUBTED))
+    table.begin()
+    try:
+        play(table, _ITEMS)
+        with at_served_table(folder, has_panel=True) as resting:
+            resting.plugs.show()
+            yield table.page.url.rstrip("/"), resting.url.rstrip("/")
+    finally:
+        table.end()
+
+
+def walk(viewer: Viewer, places: tuple[Place, ...]) -> Iterator[Place]:
+    """Go from place to place, and yield each while it is shown; the PIN is typed where it is asked for on the way."""
+    page = viewer.page
+    for place in places:
+        page.evaluate("where => { location.hash = where; }", f"#{place.view}")
+        page.locator(f"#view-{place.view.partition('/')[0]}").wait_for()
+        place.go(page)
+        if place.name == "pairing":
+            viewer.log_in()
+        page.locator(place.ready).first.wait_for()
+        yield place
+        if page.locator("dialog[open]").count():
+            page.keyboard.press("Escape")
+            page.locator("dialog[open]").wait_for(state="hidden")
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("--lang", default="en")
+    said = asked.parse_args()
+    said.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as state, every_table(Path(state)) as addresses, chromium() as browser:
+        for scheme in SCHEMES:
+            for size in SIZES.values():
+                for address, places in zip(addresses, (IN_PLAY, RESTING), strict=True):
+                    with visiting(browser, f"{address}/?lang={said.lang}", size, scheme=scheme) as viewer:
+                        for place in walk(viewer, places):
+                            _take(viewer, said.folder / f"{place.name}-{size[0]}-{scheme}.png")
+            for address, name in zip(addresses, DISPLAYED, strict=True):
+                _display(browser, address, said.folder / f"{name}-{scheme}.png", scheme)
+
+
+def _display(browser: Browser, address: str, path: Path, scheme: str) -> None:
+    with visiting(browser, f"{address}/?display", SIZES["television"], scheme=scheme) as viewer:
+        viewer.page.locator("#waits").wait_for()
+        _take(viewer, path)
+
+
+def _take(viewer: Viewer, path: Path) -> None:
+    viewer.page.wait_for_timeout(300)
+    is_sheet = viewer.page.locator("dialog[open]").count() > 0
+    viewer.page.screenshot(path=path, full_page=not is_sheet)
+
+
+if __name__ == "__main__":
+    main()

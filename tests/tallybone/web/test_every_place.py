@@ -1,0 +1,97 @@
+"""Every view and sheet of the page, in the sizes of a phone, a tablet and a television: axe, and what is cut off."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from playwright.sync_api import Page
+
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, chromium, visiting
+from tests.tallybone.web.every_place import (
+    IN_PLAY,
+    RESTING,
+    SIZES,
+    every_table,
+    sheets_of_page,
+    views_of_page,
+    walk,
+)
+
+pytestmark = pytest.mark.slow
+CONTRAST = {"runOnly": ["color-contrast"]}
+_CUT = """() => [...document.querySelectorAll("button, h1, h2, h3, a, label")]
+  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+  .filter((one) => !one.closest(".unseen, .skip") && getComputedStyle(one).display !== "inline")
+  .map((one) => one.outerHTML.slice(0, 120))"""
+
+
+@pytest.fixture(scope="module", name="addresses")
+def two_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    with every_table(tmp_path_factory.mktemp("tables")) as addresses:
+        yield addresses
+
+
+@pytest.fixture(scope="module", name="browser")
+def a_browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+def test_no_view_and_no_sheet_is_left_out() -> None:
+    places = (*IN_PLAY, *RESTING)
+    assert {one.view.partition("/")[0] for one in places} == views_of_page()
+    assert {one.sheet for one in places if one.sheet} == sheets_of_page()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_axe_finds_nothing_and_nothing_is_cut_off(browser: Browser, addresses: tuple[str, str], size: str) -> None:
+    wrong: list[str] = []
+    for address, places in zip(addresses, (IN_PLAY, RESTING), strict=True):
+        with visiting(browser, address, SIZES[size]) as viewer:
+            viewer.page.evaluate(AXE.read_text())
+            for place in walk(viewer, places):
+                wrong += [f"{place.name}: {said}" for said in _wrong_in(viewer)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_axe_finds_nothing_on_a_television_where_all_that_is_asked_is_seen(
+    browser: Browser, addresses: tuple[str, str]
+) -> None:
+    wrong: list[str] = []
+    for address in addresses:
+        with visiting(browser, f"{address}/?display", SIZES["television"]) as viewer:
+            viewer.page.locator("#waits").wait_for()
+            viewer.page.evaluate(AXE.read_text())
+            wrong += _wrong_in(viewer)
+    assert not wrong, "\n".join(wrong)
+    for size in (SIZES["television"], (1280, 720), (820, 1180)):
+        with visiting(browser, f"{addresses[0]}/?display", size) as viewer:
+            viewer.page.locator("#question-words").wait_for()
+            felt, asked = (_box(viewer.page, name) for name in ("#layout-view", "#asked"))
+            assert asked[3] <= felt[1] or felt[3] <= asked[1], f"{size}: the layout lies over what is asked"
+
+
+def _wrong_in(viewer: Viewer) -> list[str]:
+    """What axe finds, in the light and of colours in the dark too, and what reaches out of its box or the screen."""
+    page = viewer.page
+    found = page.evaluate("axe.run().then((found) => found.violations)")
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    found += page.evaluate("how => axe.run(document, how).then((found) => found.violations)", CONTRAST)
+    page.emulate_media(color_scheme="light")
+    wrong = [f"{one['id']}: {one['nodes'][0]['html'][:120]} {one['nodes'][0]['failureSummary']}" for one in found]
+    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+        wrong.append("wider than the screen")
+    return [*wrong, *(f"cut off: {one}" for one in page.evaluate(_CUT))]
+
+
+def _box(page: Page, selector: str) -> tuple[float, float, float, float]:
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
