@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from hardware.camera.device import NS_PER_S, Image, Light, Picture
+from hardware.camera.sight import is_black
 
 Levels: TypeAlias = tuple[float, float, float]
 """Blue, green and red of a picture, 0 to 255."""
@@ -86,7 +87,10 @@ class LightKeeper:
         self._since_ns = self._before = self._lost_since_ns = None
 
     def _settled(self, picture: Picture) -> Order | None:
-        """Hold when the camera has adapted."""
+        """Hold when the camera has adapted, and not to the dark: then all would be too bright later."""
+        if is_black(picture.grey):
+            self._since_ns = None
+            return None
         if self._since_ns is None:
             self._since_ns = picture.t_ns
         since_ns = picture.t_ns - self._since_ns

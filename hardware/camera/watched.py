@@ -6,11 +6,14 @@ import threading
 
 from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraState, Clock, Feed, Light, OpenFeed, Picture
 from hardware.camera.light import LightKeeper, Order
+from hardware.camera.sight import Blind, Sight
 
 # So long is waited before an unplugged camera is tried again, longer each time.
 _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
-# A camera that gives nothing for so long hangs, or was unplugged.
+# A camera that gives nothing new for so long hangs, was unplugged, or sees nothing.
 _SILENT_NS = 3 * NS_PER_S
+# One that gives the same picture for so long is opened anew, and then again.
+_STUCK_NS = 6 * NS_PER_S
 _CLOSES_S = 3.0
 # No driver takes so long to open a camera or to give a picture up: OpenCV gives up after 10 s.
 _HANGS_NS = 30 * NS_PER_S
@@ -30,11 +33,12 @@ class WatchedCamera:
         self._name, self._open, self._clock = name, open_feed, clock
         self._back_off_s = back_off_s
         self._lock = threading.Lock()
-        self._keeper = LightKeeper()
+        self._keeper, self._sight = LightKeeper(), Sight()
         self._wanted: Light | None = None
         self._newest: Picture | None = None
         self._why: str | None = None
-        self._last_ns = self._turned_ns = clock()
+        # When it last gave a picture that shows something new, gave any or was looked for, and was opened.
+        self._last_ns = self._turned_ns = self._opened_ns = clock()
         self._stops = threading.Event()
         feed = open_feed()
         self._mode: CameraMode = feed.mode
@@ -100,18 +104,17 @@ class WatchedCamera:
                 self._why = _going_on(error)
             return None
         with self._lock:
-            self._mode, self._why = feed.mode, None
+            # Why it was opened anew stays true until it shows something new.
+            self._mode, self._opened_ns = feed.mode, self._clock()
             self._keeper.reopened()
         return feed
 
     def _use(self, feed: Feed) -> bool:
-        """Keep its newest picture until it is closed or has gone; return whether there was one."""
-        has_worked = False
+        """Keep its newest picture until it is closed, has gone or hangs; return whether there was a new one."""
+        began_ns = self._opened_ns
         try:
             while not self._stops.is_set():
-                picture = feed.read()
-                has_worked = True
-                order = self._kept(picture)
+                order = self._kept(feed.read())
                 if order is Order.HOLD:
                     feed.hold_light()
                 elif order is Order.FREE:
@@ -121,19 +124,37 @@ class WatchedCamera:
                 self._why = _going_on(error)
         finally:
             feed.close()
-        return has_worked
+        return self._last_ns > began_ns
 
     def _kept(self, picture: Picture) -> Order | None:
-        """Keep a picture, and return what to tell the camera."""
+        """Keep a picture, and return what to tell the camera.
+
+        Raises:
+            CameraError: If it has given the same picture for too long.
+        """
         with self._lock:
-            self._last_ns = self._turned_ns = self._clock()
-            self._why = None
+            blind = self._sight.after(picture)
+            self._note(blind)
             wanted, self._wanted = self._wanted, None
             order = None if wanted is None else self._keeper.want(wanted)
             if order is None:
                 order = self._keeper.after(picture)
-            self._newest = picture if self._keeper.is_ready and order is None else None
+            if not self._keeper.is_ready or order is not None:
+                self._newest = None
+            elif blind is None:
+                self._newest = picture
             return order
+
+    def _note(self, blind: Blind | None) -> None:
+        """Take note of a picture, and of why it shows nothing new, if it does not."""
+        now_ns = self._turned_ns = self._clock()
+        if blind is None:
+            self._last_ns, self._why = now_ns, None
+            return
+        why = f"{self._name} {blind.value}"
+        if blind is Blind.SAME and now_ns - max(self._last_ns, self._opened_ns) > _STUCK_NS:
+            raise CameraError(why)
+        self._why = _going_on(why)
 
 
 def _going_on(problem: object) -> str:

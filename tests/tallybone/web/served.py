@@ -17,6 +17,7 @@ import numpy as np
 from hardware.camera.device import CameraError, CameraMode, Clock, Picture
 from hardware.camera.fake import FakeCamera
 from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.table_camera import OpenDevice
 from tallybone.told_to_end import Told
 from tests.tallybone.web.true_table import PIN
 from vision.candidates import Filter
@@ -89,18 +90,21 @@ def at_served_table(
     plugs: Plugs | None = None,
     pin: str | None = PIN,
     environment: dict[str, str] | None = None,
+    open_device: OpenDevice | None = None,
+    clock: Clock = time.monotonic_ns,
     **wishes: Any,
 ) -> Iterator[Served]:
     """Yield a table that is served until the end of the block."""
     plugs, told, out, codes = plugs or Plugs(), Told(), StringIO(), []
     world = World(
+        clock=clock,
         out=out,
         err=out,
         is_terminal=False,
         environment={"XDG_STATE_HOME": str(folder), **(environment or {})},
         home=folder,
         load=lambda max_pips: Blind(),
-        open_device=plugs.open,
+        open_device=open_device or plugs.open,
         pin=pin,
         told=lambda: nullcontext(told),
     )

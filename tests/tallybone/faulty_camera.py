@@ -1,0 +1,96 @@
+"""A USB camera over a table, that freezes, turns black or is unplugged; time passes only as a test lets it."""
+
+from __future__ import annotations
+
+import threading
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+
+from hardware.camera.device import CameraWish, Image
+from hardware.camera.sensor_time import Clocks
+from hardware.camera.v4l2 import V4l2Feed
+from hardware.camera.watched import WatchedCamera
+from tests.hardware.camera.fake_capture import FakeDevice
+from tests.hardware.camera.scene import MS, S, Scene
+
+_PATIENCE_S = 20.0
+_GRAIN, _GRAINS = 3, 7
+
+
+class Fault(Enum):
+    """What goes wrong with a camera."""
+
+    FREEZES = "shows the same picture again and again"
+    BLACK = "shows nothing but black"
+    GONE = "is it plugged in?"
+
+
+class Passing(Scene):
+    """A table under a camera whose pictures have grain, as those of every sensor, until there is a fault."""
+
+    def __init__(self, image: Image) -> None:
+        super().__init__(image.shape[1], image.shape[0], period_ns=100 * MS)
+        self._grain = [
+            np.random.default_rng(number).integers(-_GRAIN, _GRAIN + 1, image.shape, dtype=np.int16)
+            for number in range(_GRAINS)
+        ]
+        self._image, self._last, self._count = image, image, 0
+        self._fault: Fault | None = None
+        self._stops_ns = self.t_ns
+        self._may_pass = threading.Condition()
+        self._is_over = False
+
+    def shows(self, image: Image) -> None:
+        """Let something else lie on the table."""
+        self._image = image
+
+    def goes_wrong(self, fault: Fault | None) -> None:
+        """Have a fault from now on, or none any more."""
+        self._fault, self.is_plugged = fault, fault is not Fault.GONE
+
+    def passes(self, seconds: float) -> None:
+        """Let time pass, and return when it has."""
+        with self._may_pass:
+            self._stops_ns += round(seconds * S)
+            self._may_pass.notify_all()
+            assert self._may_pass.wait_for(lambda: self.t_ns >= self._stops_ns, _PATIENCE_S)
+
+    def ends(self) -> None:
+        """Let time pass freely."""
+        with self._may_pass:
+            self._is_over = True
+            self._may_pass.notify_all()
+
+    def picture(self) -> Image:
+        if self._fault is Fault.BLACK:
+            return np.zeros_like(self._image)
+        if self._fault is None:
+            self._count += 1
+            grain = self._grain[self._count % _GRAINS]
+            self._last = np.clip(self._image + grain, 0, 255).astype(np.uint8)
+        return self._last
+
+    def wait(self, time_ns: int | None = None) -> None:
+        with self._may_pass:
+            self._may_pass.wait_for(lambda: self._is_over or self.t_ns < self._stops_ns)
+            super().wait(time_ns)
+            self._may_pass.notify_all()
+
+
+def camera_over(scene: Passing, folder: Path) -> WatchedCamera:
+    """Return a camera over a table, with its real driver and its real watch; only the device is none."""
+    device, path = FakeDevice(scene), folder / "video0"
+    device.gives = (*scene.size_px, 10.0, "MJPG")
+    clocks = Clocks(scene.clock, monotonic=scene.clock, boot=scene.clock)
+
+    def feed() -> V4l2Feed:
+        if scene.is_plugged:
+            path.touch()
+        else:
+            path.unlink(missing_ok=True)
+            scene.wait(S // 2)
+        return V4l2Feed(path, "usb:0", CameraWish(), clocks, device.open)
+
+    return WatchedCamera("usb:0", feed, scene.clock, back_off_s=(0.001,))
