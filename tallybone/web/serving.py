@@ -16,6 +16,8 @@ from tallybone.web.looking import MOST_FRAME
 
 USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0
+ASKS_EVERY_S = ANSWERS_WITHIN_S = 20.0
+"""So often viewers are asked whether they are still there; whoever does not answer within so long is let go."""
 # Viewers keep a connection each, and a browser up to six more for pictures.
 _MOST_AT_ONCE = 600
 
@@ -106,6 +108,8 @@ class Serving:
             http="h11",
             ws="websockets-sansio",
             ws_max_size=MOST_FRAME,
+            ws_ping_interval=ASKS_EVERY_S,
+            ws_ping_timeout=ANSWERS_WITHIN_S,
             # A snapshot for fifty viewers would be packed fifty times.
             ws_per_message_deflate=False,
             lifespan="off",

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from engine import Adjust, MatchClose, NewHand, Seat
+from tallybone import wall_clock
+from tallybone.calibrate_command import Talk
+from tallybone.calibrate_kept import show
+from tallybone.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
 from tallybone.choices import TileSet
 from tallybone.live_recorder import Room
 from tallybone.live_start import Game, new_game, recorder_of
+from tallybone.owner_password import NAME as OWNER_FILE
+from tallybone.owner_password import set_password
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.left import Left, say_left
+from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.set_aside import FOLDER, set_aside
 from tallybone.recording.shelf import next_number, prune, recordings_in
 from tallybone.recording.start import SessionStart
 from tallybone.recording.writer import SessionWriter
-from tallybone.resuming import newest_left
+from tallybone.resuming import newest_left, state_of
+from tallybone.web.access import LASTS_S
 from tallybone.web.shelf import Shelf
+from tests.tallybone.web.served import at_served_table
+from tests.tallybone.web.test_matches import NEW, act, played
+from tests.tallybone.web.test_settings import PASSWORD, own
+from tests.tallybone.web.true_table import PIN
 
 YEARS = (2026, 1970, 2091, 2000, 1970)
 """What the clock said when one recording after the other began."""
@@ -127,3 +141,72 @@ def test_what_was_set_aside_is_kept_for_a_week_after_the_clock_has_jumped(tmp_pa
 def _game(year: int) -> Game:
     began = datetime(year, 1, 1, tzinfo=UTC)
     return new_game("bones", (), ("Ann", "Ben"), tile_set=TileSet.AUTO, in_play=False, began=began, software="")
+
+
+class Wall:
+    """The clock on the wall, and a monotonic one; the one on the wall is set as somebody likes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.off_s, self.passed_s = 0.0, 0
+        wall = self
+
+        class Shifted(datetime):
+            @classmethod
+            def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]  # a plain one is enough
+                return super().now(tz) + timedelta(seconds=wall.off_s)
+
+        monkeypatch.setattr(wall_clock, "datetime", Shifted)
+
+    def jumps_to(self, year: int) -> None:
+        self.off_s += (year - wall_clock.wall_time().year) * 365.25 * 86_400
+
+    def monotonic_ns(self) -> int:
+        return time.monotonic_ns() + self.passed_s * 10**9
+
+
+@pytest.fixture
+def wall(monkeypatch: pytest.MonkeyPatch) -> Wall:
+    return Wall(monkeypatch)
+
+
+def test_a_clock_that_jumps_inside_a_match_changes_no_score_and_lets_nobody_out_or_in(
+    wall: Wall, tmp_path: Path
+) -> None:
+    set_password(PASSWORD, tmp_path / "tallybone" / OWNER_FILE)
+    wall.jumps_to(1970)
+    with at_served_table(tmp_path, clock=wall.monotonic_ns) as table, table.client() as client:
+        own(client)
+        assert client.post("/match", json=NEW).status_code == 204
+        assert client.post("/login", json={"pin": PIN}).status_code == 204
+        played(client)
+        for number, year in enumerate((1970, 2026, 2091, 1999), start=1):
+            wall.jumps_to(year)
+            table.plugs.show()
+            assert act(client, type="points", seat=0, points=5).status_code == 200
+            assert client.put("/settings", json={}).status_code == 204
+            shown = client.get("/state").json()
+            assert [one["total"] for one in shown["players"]] == [5 * number, 0]
+            assert [one["id"] for one in shown["told"]] == list(range(len(shown["told"]), 0, -1)), "the newest first"
+        for passed_s, status in ((LASTS_S - 60, 200), (120, 401)):
+            wall.passed_s += passed_s
+            assert act(client, type="points", seat=1, points=5).status_code == status, "cookies end by the hours"
+        assert client.put("/settings", json={}).status_code == 401
+    path, left = newest_left(tmp_path / "tallybone" / "sessions")
+    game = state_of(left).game
+    assert game is not None
+    assert game.totals == (20, 5)
+    times_ns = [one.t_ns for one in read_session(path) if isinstance(one, Recorded)]
+    assert times_ns == sorted(times_ns)
+
+
+def test_earlier_calibrations_are_in_the_order_in_which_they_were_kept(tmp_path: Path) -> None:
+    path = tmp_path / "usb-0.json"
+    for number, year in enumerate(YEARS):
+        save_calibration(Calibration(light=LightKept((float(number),) * 3, (1.0, 2.0), is_held=True)), path)
+        at_s = datetime(year, 6, 1, tzinfo=UTC).timestamp()
+        os.utime(path, (at_s, at_s))
+    kept = [load_calibration(one).light for one in (path, *(earlier_path(path, number) for number in range(1, 5)))]
+    assert [one.levels[0] for one in kept if one is not None] == [4.0, 3.0, 2.0, 1.0, 0.0]
+    out = StringIO()
+    assert show(path, now=lambda: 0.0, talk=Talk(out=out)) == 0
+    assert out.getvalue().count("ago") == 5

@@ -1,0 +1,57 @@
+"""Run where `unshare -n` gives a network of its own: it goes away in a match, and comes back. Prints what was found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from websockets.sync.client import connect
+
+from tests.tallybone.web.served import at_served_table, until
+from tests.tallybone.web.test_matches import NEW, act, played
+from tests.tallybone.web.test_observed import asked, samples
+from tests.tallybone.web.true_table import PIN
+
+_AWAY_S = 3.0
+
+
+def link(state: str) -> None:
+    subprocess.run(("ip", "link", "set", "lo", state), check=True)
+
+
+def main(folder: Path) -> None:
+    """Play with pictures all the time, and points before and after."""
+    link("up")
+    over = threading.Event()
+    with at_served_table(folder) as table, table.client() as client:
+
+        def show() -> None:
+            while not over.wait(0.05):
+                table.plugs.show()
+
+        pictures = threading.Thread(target=show)
+        pictures.start()
+        try:
+            assert client.post("/match", json=NEW).status_code == 204
+            assert client.post("/login", json={"pin": PIN}).status_code == 204
+            played(client)
+            assert act(client, type="points", seat=0, points=5).status_code == 200
+            with connect(table.url.replace("http", "ws") + "/api/v1/live") as watching:
+                before = samples(asked(table, "/metrics").text)["tallybone_frames_seen_total"]
+                link("down")
+                over.wait(_AWAY_S)
+                link("up")
+                after = samples(asked(table, "/metrics").text)["tallybone_frames_seen_total"]
+                assert after - before > _AWAY_S * 5, "the game has stood still"
+                assert act(client, type="points", seat=0, points=10).status_code == 200, "the cookie is still good"
+                until(lambda: json.loads(watching.recv())["players"][0]["total"] == 15)
+        finally:
+            over.set()
+            pictures.join()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
