@@ -74,7 +74,7 @@ bench: $(DEV) ## measure speed on this machine, each figure next to a reference 
 
 # Each parser of foreign bytes by itself. What breaks one is in build/fuzz; so is the corpus, with which the next time begins.
 FUZZ_SECONDS ?= 600
-FUZZED ?= mcap message game_record table_toml calibration picture wav backup action http websocket
+FUZZED ?= mcap message game_record table_toml calibration picture wav backup action http websocket mqtt results
 fuzz: $(DEV) ## feed every parser of foreign bytes with damaged ones (Python 3.11 or 3.12, x86-64): make fuzz FUZZ_SECONDS=600
 	@$(INSTALL) -r requirements/fuzz.txt
 	@set -e; for target in $(FUZZED); do echo "== $$target"; $(BIN)/python -m tests.fuzz.fuzzing $$target --seconds $(FUZZ_SECONDS) 2>&1 | tail -n 12; done

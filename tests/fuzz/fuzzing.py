@@ -5,6 +5,7 @@ atheris (libFuzzer) watches which branches are reached. Bytes that break somethi
 
 from __future__ import annotations
 
+import logging
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
@@ -25,6 +26,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--folder", type=Path, default=Path("build/fuzz"))
     wanted = parser.parse_args()
+    logging.disable()  # each input is a first one, and says so
     corpus: Path = wanted.folder / wanted.target
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(seeds()[wanted.target]):

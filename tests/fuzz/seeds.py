@@ -19,6 +19,7 @@ from tallybone.json_values import to_json
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
 from tests.fuzz.targets import PIN
+from tests.tallybone.hub.said import scores, state, topic
 from tests.tallybone.recorded_game import record_game
 from tests.tallybone.recording.sittings import write
 from tests.tallybone.test_calibration_file import LENS, TABLE
@@ -64,6 +65,8 @@ def seeds() -> dict[str, list[bytes]]:
         "backup": [archive.getvalue()],
         "action": [json.dumps({"action": action, "if_version": 3}).encode() for action in _ACTIONS],
         "http": [b"login application/json\n" + json.dumps({"pin": PIN, "name": "Zoe"}).encode(), b"logout \n{}"],
+        "mqtt": _of_a_broker(),
+        "results": [b"\n".join(scores(150, 5, table="t-1", over=True, winner=0, match=f"run-{at}") for at in range(3))],
         "websocket": [b"ping\0hello\0\x01\x02"],
     }
 
@@ -76,6 +79,20 @@ def _messages(path: Path) -> list[bytes]:
             data = bytes([tuple(Topic).index(one.topic)]) + json.dumps(one.payload).encode()
             found.setdefault(one.topic, []).append(data)
     return [data for all_data in found.values() for data in (all_data[0], max(all_data, key=len))]
+
+
+def _of_a_broker() -> list[bytes]:
+    """Return what some tables say, as `targets.mqtt` takes it."""
+    said = (
+        ("availability", b"online"),
+        ("scores", scores(15, 5, tournament="May")),
+        ("state", state(last={"words": "Ann knocks"}, question="Which?")),
+        ("scores", scores(150, 5, tournament="May", over=True, winner=0)),
+        ("availability", b"offline"),
+        ("scores", b""),
+    )
+    messages = [f"{topic('t-1', what)}\n".encode() + payload for what, payload in said]
+    return [*messages, b"\0".join((*messages, f"{topic('t-2', 'scores')}\n".encode() + scores()))]
 
 
 def _encoded(kind: str) -> bytes:

@@ -10,9 +10,12 @@ import json
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from pydantic import ValidationError
@@ -25,7 +28,14 @@ from hardware.config.errors import ConfigError
 from hardware.knock.errors import KnockError
 from hardware.knock.wav import read_wav
 from tallybone.backup.archive import BackupError, members
+from tallybone.beyond.broker import Line
+from tallybone.beyond.broker_settings import Broker
 from tallybone.calibration_file import Calibration, CalibrationFileError, load_calibration
+from tallybone.hub.foreign import scores_of
+from tallybone.hub.hall import Hall
+from tallybone.hub.results_file import Results
+from tallybone.hub.shapes import tournaments_seen
+from tallybone.hub.standings import standings
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.chunk import ChannelMessage
 from tallybone.recording.errors import RecordingError
@@ -48,6 +58,7 @@ from vision.errors import VisionError
 from vision.picture import decode_picture
 
 PIN = "123456"
+_NOW = datetime(2026, 5, 1, tzinfo=UTC)
 _ENOUGH = 2000  # sounds and records of one input: more say nothing new
 
 
@@ -156,6 +167,33 @@ def websocket(data: bytes) -> None:
     asyncio.run(_watched(data.split(b"\0")))
 
 
+def mqtt(data: bytes) -> None:
+    """Hear messages of a broker, told apart by a zero byte, each a topic, a line and a payload; follow the page."""
+    hall = Hall(Line(Broker(host="127.0.0.1", port=1), Random(0)), "tallybone", Results(None), lambda: _NOW)
+    followed: dict[str, Any] = {}
+    for said in data.split(b"\0"):
+        topic, _, payload = said.partition(b"\n")
+        before = hall.version
+        hall.hear(topic.decode("utf-8", "replace"), payload)
+        hall.publish()
+        shown = json.loads(hall.body(before))
+        followed = {} if shown["whole"] else followed
+        for gone in shown["gone"]:
+            followed.pop(gone, None)
+        followed |= {table["id"]: table for table in shown["tables"]}
+    assert followed == {table["id"]: table for table in json.loads(hall.body())["tables"]}
+
+
+def results(data: bytes) -> None:
+    """Begin a hub with a file of results, take one more, and begin it again."""
+    path = _file(data, "results.jsonl")
+    before = Results(path)
+    before.take("t-1", scores_of({"match": "m", "over": True, "winner": 0, "players": [{"name": "A", "total": 1}]}, ""))
+    after = Results(path)
+    assert {one.key: one for one in after} == {one.key: one for one in before}
+    assert json.dumps([asdict(one) for one in tournaments_seen(standings(after))])
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "mcap": mcap,
     "game_record": game_record,
@@ -168,6 +206,8 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "action": action,
     "http": http,
     "websocket": websocket,
+    "mqtt": mqtt,
+    "results": results,
 }
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="fuzz")
