@@ -18,6 +18,7 @@ from engine import EngineError
 from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
 from tallybone.choices import TileSet
+from tallybone.doctor.machine_files import this_machine
 from tallybone.keyboard import keyboard_on
 from tallybone.live_calibration import Used
 from tallybone.live_camera import Clock
@@ -26,6 +27,9 @@ from tallybone.live_parts import LiveParts, PressingCamera, open_parts
 from tallybone.live_recorder import Room
 from tallybone.live_start import Game, game_that_goes_on, new_game, open_camera, with_calibration, with_own_tiles
 from tallybone.live_table import Around, LiveTable
+from tallybone.observing.counts import Counts
+from tallybone.observing.looked_after import LookedAfter, LookedThrough
+from tallybone.observing.measured import CountedCamera
 from tallybone.recording.shelf import default_folder
 from tallybone.session import Session
 from tallybone.table_file import USUAL_CAMERA, load_table
@@ -126,15 +130,26 @@ def play(
             game, eye, said = with_own_tiles(game, used, reader or load_reader(game.max_pips))
             parts = _parts(at_table.hardware, wishes, game, clock, used)
             stack.callback(parts.close)
-            page = stack.enter_context(open_page(wishes.serve, clock, _folder(wishes), at_table.beyond))
+            counts = Counts()
+            looked_after = LookedAfter(
+                camera=lambda: LookedThrough(source, source, camera.problem),
+                hardware=at_table.hardware,
+                problems=lambda: parts.problems,
+                folder=_folder(wishes),
+                machine=this_machine,
+                clock=clock,
+                counts=counts,
+            )
+            page = stack.enter_context(open_page(wishes.serve, looked_after, at_table.beyond))
             around = Around(
-                camera=page.looking_through(PressingCamera(camera, parts)),
+                camera=page.looking_through(CountedCamera(PressingCamera(camera, parts), counts)),
                 parts=parts,
                 page=page,
                 clock=clock,
                 reader=eye,
                 room=Room(_folder(wishes), wishes.keep_bytes) if wishes.is_recorded else None,
                 most_per_s=wishes.most_per_s,
+                counts=counts,
             )
             table = LiveTable(game, around, (*used.words, *said))
             told = stack.enter_context(told_to_end())

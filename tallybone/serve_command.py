@@ -16,7 +16,7 @@ from rich.console import Console
 from hardware.camera.open_device import open_device
 from hardware.config.errors import ConfigError
 from tallybone.doctor.machine import Machine
-from tallybone.doctor.machine_files import read_machine, run
+from tallybone.doctor.machine_files import this_machine
 from tallybone.live_camera import Clock
 from tallybone.live_display import PlainDisplay
 from tallybone.owner_password import NAME as OWNER_NAME
@@ -59,7 +59,7 @@ class World:
     home: Path = field(default_factory=Path.home)
     load: Callable[[int], Reader] = load_reader
     open_device: OpenDevice = open_device
-    machine: Callable[[], Machine] = lambda: read_machine(Path("/"), run)
+    machine: Callable[[], Machine] = this_machine
     pin: str | None = None
     told: Callable[[], AbstractContextManager[Told]] = told_to_end
 

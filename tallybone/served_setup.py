@@ -8,20 +8,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache, partial
-from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import APIRouter
 
 from calibration.errors import CalibrationError
-from engine.phrases import listed
 from hardware.camera.open_device import is_device
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.backup.kept import finish_at_start
 from tallybone.beyond.beyond import telling
 from tallybone.calibration_file import default_path, load_calibration, name_of_camera
-from tallybone.doctor.machine_files import room_in
 from tallybone.house import NAME as HOUSE_NAME
 from tallybone.house import HouseKept, MatchSetting
 from tallybone.left_match import LeftMatch, LeftMatches
@@ -30,9 +27,9 @@ from tallybone.live_camera import SIMULATED, Clock
 from tallybone.live_parts import LiveParts, open_parts, with_panel
 from tallybone.live_start import Game, new_game
 from tallybone.observing.counts import Counts, Stage
-from tallybone.observing.families import Observed
+from tallybone.observing.looked_after import LookedAfter, LookedThrough
 from tallybone.observing.measured_hub import MeasuredHub
-from tallybone.observing.process import read_process
+from tallybone.observing.observing import Observing
 from tallybone.owner_password import NAME as OWNER_NAME
 from tallybone.parts_test import PartsTest
 from tallybone.play_command import KEEP_BYTES
@@ -43,14 +40,11 @@ from tallybone.served_parts import ServedParts
 from tallybone.served_table import ServedTable, Setup
 from tallybone.table_camera import TableCamera
 from tallybone.table_file import USUAL_CAMERA, load_table
-from tallybone.table_health import CameraNow, Health, Sources, TableHealth
 from tallybone.wall_clock import software, wall_time
 from tallybone.web.access import Access
 from tallybone.web.calibrating import calibration_routes
-from tallybone.web.health import health_routes
 from tallybone.web.match_desk import MatchDesk
 from tallybone.web.matches import LeftShown, Offered, Table, match_routes, shown_setting
-from tallybone.web.observed import observed_routes
 from tallybone.web.pairing import pairing_routes
 from tallybone.web.parts import parts_routes
 from tallybone.web.plain_text import names_of
@@ -99,20 +93,22 @@ def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
             password_file=recordings.parent / OWNER_NAME,
             counts=Counts(),
         )
+        hub = MeasuredHub(world.clock, had.counts.times[Stage.PAGE])
+        observing = Observing(hub, _looked_after(had))
         page = TablePage(
             wishes.at,
             world.clock,
             had.desk,
             pin=world.pin,
-            hub=MeasuredHub(world.clock, had.counts.times[Stage.PAGE]),
+            hub=hub,
             language=lambda: house.house.language,
             # What is printed may go into a log. Without a display nobody could know it otherwise.
             says_pin=world.is_terminal or not hardware.displays,
-            more=partial(_routes, had),
+            more=partial(_routes, had, observing),
         )
         stack.callback(page.close)
-        health = TableHealth(_sources(had, page))
-        stack.enter_context(telling(at_table.beyond, page.hub, lambda: health.now().findings))
+        health = observing.health
+        health.also_ask(stack.enter_context(telling(at_table.beyond, hub, lambda: health.now().findings)))
         yield ServedTable(_setup(wishes, had, page), lambda: unrestored or house.problem or knocks.problem)
 
 
@@ -143,15 +139,13 @@ class _Had:
     counts: Counts
 
 
-def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
+def _routes(had: _Had, observing: Observing, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
     """Return the paths that a table has beside those of a game."""
     offers, clock = _Offers(had.house, had.left, page), had.world.clock
     matches = Table(desk=had.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
-    health = TableHealth(_sources(had, page)).now
     return (
         match_routes(access, matches),
-        health_routes(health),
-        observed_routes(health, lambda found: _observed(had.counts, found, page)),
+        *observing.routes,
         pairing_routes(access, lambda: page.url),
         parts_routes(access, had.parts, had.test, had.desk, clock),
         calibration_routes(had.calibration.calibrating, access),
@@ -161,20 +155,17 @@ def _routes(had: _Had, access: Access, page: TablePage) -> tuple[APIRouter, ...]
     )
 
 
-def _sources(had: _Had, page: TablePage) -> Sources:
-    return Sources(
-        camera=lambda: _camera_now(had.camera, page),
+def _looked_after(had: _Had) -> LookedAfter:
+    camera = had.camera
+    return LookedAfter(
+        camera=lambda: LookedThrough(camera.source, camera.words, camera.problem),
         hardware=had.parts.hardware,
         problems=lambda: had.parts.now.problems,
-        recording=lambda: page.recording,
+        folder=had.folder,
         machine=had.world.machine,
-        disk=lambda: room_in(had.folder),
         clock=had.world.clock,
+        counts=had.counts,
     )
-
-
-def _observed(counts: Counts, health: Health, page: TablePage) -> Observed:
-    return Observed(counts, health, page.viewers, page.is_played, read_process(), version("tallybone"))
 
 
 def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
@@ -239,12 +230,6 @@ def _shown_left(left: LeftMatch | None) -> LeftShown | None:
         totals=list(left.totals),
         left_at=at.isoformat(timespec="seconds"),
     )
-
-
-def _camera_now(camera: TableCamera, page: TablePage) -> CameraNow:
-    eye, seen_ns = page.camera_now
-    words = camera.words if eye is None else listed((camera.source, eye), ": ")
-    return CameraNow(words, camera.problem, seen_ns)
 
 
 def _new_game(setting: MatchSetting) -> Game:

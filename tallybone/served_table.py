@@ -109,7 +109,7 @@ class ServedTable:
         """Return what tells systemd how this table is."""
         setup = self._setup
         look = Look(
-            seen_ns=lambda: setup.page.camera_now[1],
+            seen_ns=lambda: setup.page.hub.seen_ns,
             is_silent=lambda: setup.camera.is_silent,
             words=lambda: f"page {setup.page.url}, camera {setup.camera.words}",
         )

@@ -89,6 +89,11 @@ class TableHealth:
         self._sources, self._lock = sources, threading.Lock()
         self._computer = _Computer((), None, None)
         self._asked_ns: int | None = None
+        self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
+
+    def also_ask(self, other: Callable[[], Iterable[Finding]]) -> None:
+        """Ask somebody else from now on, too; *other* may be called from any thread."""
+        self._others = (*self._others, other)
 
     def now(self) -> Health:
         """Return how it is; what the computer says is some seconds old at most."""
@@ -100,6 +105,7 @@ class TableHealth:
             *parts_found(self._sources.hardware, self._sources.problems()),
             *_of_recording(recording),
             *computer.findings,
+            *(found for other in self._others for found in other()),
         )
         return Health(findings, age_s, computer.machine, computer.free_bytes)
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Health: TypeAlias = Callable[[], Iterable[Finding]]
+Found: TypeAlias = Callable[[], tuple[Finding, ...]]
+"""Says how those are reached who are told; any thread may ask."""
 # Snapshots come at most twenty a second, and are taken at once: more than these wait only where the machine hangs.
 _MOST_WAITING = 200
 _HEALTH_EVERY_S = 30.0
@@ -45,6 +47,7 @@ class Beyond:
         place = Place() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
         self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MOST_WAITING)
+        self._publishing = self._made_publishing()
         self._hooks = tuple(WebhookThread(hook, now, rng, software()) for hook in settings.webhooks)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake, self._ends = asyncio.Event(), False
@@ -55,6 +58,11 @@ class Beyond:
         """Take how the table stands, in the match with this number; from any thread, at once."""
         self._came.append((shown, number))
         self._stir()
+
+    def found(self) -> tuple[Finding, ...]:
+        """Return how those are reached who are told."""
+        broker = () if self._publishing is None else (self._publishing.found,)
+        return (*broker, *(hook.found for hook in self._hooks))
 
     def close(self) -> None:
         """Say goodbye, and tell no more."""
@@ -74,7 +82,7 @@ class Beyond:
         self._loop = asyncio.get_running_loop()
         self._loop.set_exception_handler(_went_wrong)
         self._wake.set()  # something may have come before
-        publishing = self._publishing()
+        publishing = self._publishing
         looking = asyncio.create_task(self._look_after(publishing))
         running = None if publishing is None else asyncio.create_task(publishing.run())
         while not self._ends:
@@ -86,7 +94,7 @@ class Beyond:
             publishing.end()
             await running
 
-    def _publishing(self) -> Publishing | None:
+    def _made_publishing(self) -> Publishing | None:
         if self._settings.mqtt is None:
             return None
         from tallybone.beyond.publishing import Publishing
@@ -125,14 +133,16 @@ def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 
 
 @contextmanager
-def telling(settings: BeyondSettings, hub: Hub, health: Health = _nothing) -> Iterator[None]:
+def telling(settings: BeyondSettings, hub: Hub, health: Health = _nothing) -> Iterator[Found]:
     """Tell others how the table of a *hub* stands, until the end of the block; nothing where nobody is to be told.
+
+    Yields how they are reached.
 
     Raises:
         OSError: If what speaks MQTT is not installed.
     """
     if settings == BeyondSettings():
-        yield
+        yield tuple
         return
     if settings.mqtt is not None:
         try:
@@ -144,7 +154,7 @@ def telling(settings: BeyondSettings, hub: Hub, health: Health = _nothing) -> It
     beyond = Beyond(settings, health, Random(), wall_time)
     hub.follow(beyond.follow)
     try:
-        yield
+        yield beyond.found
     finally:
         hub.follow(None)
         beyond.close()

@@ -26,6 +26,7 @@ KEEP_ALIVE_S = 20
 MOST_PACKET = 64 * 1024
 """Bytes of a message that the broker may hand over; a table's largest has a few thousand."""
 _MOST_WAITING = 20_000
+_ANSWERS_WITHIN_S = 8.0
 # Codes of MQTT 3.1.1 and of 5 for a user or password that does not fit.
 _REFUSED = frozenset({4, 5, 134, 135})
 
@@ -54,13 +55,24 @@ class Line:
                 self._say(f"the line to {self._broker.words} broke" if was_open else self.words_of(error))
             await asyncio.sleep(wait_s(failures, self._rng))
 
+    async def once(self) -> str | None:
+        """Open a line and close it, saying nothing; return why that cannot be."""
+        try:
+            async with asyncio.timeout(_ANSWERS_WITHIN_S), self._client():
+                return None
+        except TimeoutError:
+            return f"{self._broker.words} does not answer"
+        except (BrokerError, OSError) as error:
+            return self.words_of(error)
+
     def words_of(self, error: Exception) -> str:
         """Return why there is no line, so that whoever has set it up knows where to look."""
         broker = self._broker
         code = getattr(getattr(error, "rc", None), "value", getattr(error, "rc", None))
         cause = error.__context__ or error  # the library makes texts of what went wrong, and hides it
         if code in _REFUSED:
-            who = "nobody in particular" if broker.user is None else f"the user {broker.user}"
+            # Everybody may read this at /health: it does not say which user.
+            who = "anybody without a user" if broker.user is None else "its user"
             return f"{broker.words} does not let in {who}: check user and password_file"
         if isinstance(cause, ssl.SSLCertVerificationError):
             return f"{broker.words} does not show who it is ({cause.verify_message}): check the address and ca_file"

@@ -18,10 +18,13 @@ class Outbox:
         self._newest: dict[str, Message] = {}
         self._due: dict[str, None] = {}
         self._events: deque[Message] = deque(maxlen=most_events)
+        self.lost = 0
+        """How many events have gone without having been told."""
 
     def put(self, message: Message) -> None:
         """Take a message that has to go."""
         if not message.is_retained:
+            self.lost += len(self._events) == self._events.maxlen
             self._events.append(message)
         elif self._newest.get(message.topic) != message:
             self._newest[message.topic] = message

@@ -10,10 +10,12 @@ import aiomqtt
 
 from tallybone.beyond.broker import Line
 from tallybone.beyond.discovery import LEAST_SEATS, birth_topic, discovery_message
+from tallybone.beyond.findings import broker_found
 from tallybone.beyond.messages import OFFLINE, ONLINE, Message, Topics, as_payload
 from tallybone.beyond.outbox import Outbox
 from tallybone.beyond.settings import MqttSettings
 from tallybone.beyond.teller import ToTell
+from tallybone.doctor.finding import Finding
 
 _ENDS_WITHIN_S = 2.0
 
@@ -37,6 +39,11 @@ class Publishing:
     def problem(self) -> str | None:
         """Why nothing arrives; None while it does."""
         return self._line.problem
+
+    @property
+    def found(self) -> Finding:
+        """How the broker is reached; any thread may ask."""
+        return broker_found(self._settings.broker.words, self.problem, self._outbox.lost)
 
     def tell(self, told: ToTell) -> None:
         """Send what is new, as soon as there is a line."""

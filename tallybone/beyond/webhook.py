@@ -13,10 +13,12 @@ from random import Random
 from urllib.parse import urlsplit
 
 from tallybone.beyond.backoff import wait_s
+from tallybone.beyond.findings import webhook_found
 from tallybone.beyond.messages import as_payload
 from tallybone.beyond.settings import Webhook
 from tallybone.beyond.signing import HEADER, signature
 from tallybone.beyond.teller import Numbered
+from tallybone.doctor.finding import Finding
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +33,43 @@ _LATER = frozenset({408, 425, 429})
 _MOST_ANSWER = 1024
 
 
+def name_of(hook: Webhook) -> str:
+    """Return which it is; what stands behind the host may be a secret of it.
+
+    >>> name_of(Webhook(url="https://lights.local:8443/hooks/a-long-secret"))
+    'https://lights.local:8443'
+    """
+    where = urlsplit(hook.url)
+    return f"{where.scheme}://{where.netloc}"
+
+
+def line_to(hook: Webhook) -> http.client.HTTPConnection:
+    """Return a connection to a web address, which is not open yet.
+
+    Raises:
+        OSError: If who vouches for the address cannot be read.
+    """
+    where = urlsplit(hook.url)
+    assert where.hostname is not None  # the settings have looked
+    if where.scheme == "http":
+        return http.client.HTTPConnection(where.hostname, where.port, timeout=_TIMEOUT_S)
+    context = ssl.create_default_context(cafile=hook.ca_file)
+    return http.client.HTTPSConnection(where.hostname, where.port, timeout=_TIMEOUT_S, context=context)
+
+
+def try_webhook(hook: Webhook) -> str | None:
+    """Open a line to a web address and close it, saying nothing; return why that cannot be."""
+    try:
+        line = line_to(hook)
+        try:
+            line.connect()
+        finally:
+            line.close()
+    except (OSError, http.client.HTTPException) as error:
+        return f"{name_of(hook)}: {error}"
+    return None
+
+
 class WebhookThread:
     """Sends events to one address until it is closed."""
 
@@ -41,14 +80,21 @@ class WebhookThread:
         self._waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
         self._something, self._ends = threading.Event(), threading.Event()
         self.problem: str | None = None
+        self._lost = 0
         self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
         self._thread.start()
+
+    @property
+    def found(self) -> Finding:
+        """How the address takes events; any thread may ask."""
+        return webhook_found(self._name, self.problem, self._lost)
 
     def tell(self, events: tuple[Numbered, ...]) -> None:
         """Send those of the events that are wanted, as soon as it can be."""
         wanted = [event for event in events if event.kind in self._hook.events]
         for event in wanted:
             table = {} if self._hook.table is None else {"table": self._hook.table}
+            self._lost += len(self._waiting) == MOST_WAITING
             self._waiting.append(as_payload({**event.said, **table}))
         if wanted:
             self._something.set()
@@ -71,7 +117,10 @@ class WebhookThread:
         for failures in range(1, MOST_TRIES + 1):
             problem, may_help = self._post(body)
             self._say(problem)
-            if problem is None or not may_help or failures == MOST_TRIES:
+            if problem is None:
+                return
+            if not may_help or failures == MOST_TRIES:
+                self._lost += 1
                 return
             if self._ends.wait(wait_s(failures, self._rng, first_s=_FIRST_WAIT_S, most_s=_MOST_WAIT_S)):
                 return
@@ -84,7 +133,7 @@ class WebhookThread:
         path = self._where.path or "/"
         target = f"{path}?{self._where.query}" if self._where.query else path
         try:
-            line = self._line()
+            line = line_to(self._hook)
             try:
                 line.request("POST", target, body, headers)
                 answer = line.getresponse()
@@ -98,18 +147,9 @@ class WebhookThread:
             return None, False
         return f"webhook {self._name} answers {status}", status in _LATER or status >= 500
 
-    def _line(self) -> http.client.HTTPConnection:
-        where = self._where
-        assert where.hostname is not None  # the settings have looked
-        if where.scheme == "http":
-            return http.client.HTTPConnection(where.hostname, where.port, timeout=_TIMEOUT_S)
-        context = ssl.create_default_context(cafile=self._hook.ca_file)
-        return http.client.HTTPSConnection(where.hostname, where.port, timeout=_TIMEOUT_S, context=context)
-
     @property
     def _name(self) -> str:
-        """Return which it is; what stands behind the host may be a secret of it."""
-        return f"{self._where.scheme}://{self._where.netloc}"
+        return name_of(self._hook)
 
     def _say(self, problem: str | None) -> None:
         if problem == self.problem:

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver
+from tallybone.beyond.findings import broker_found, webhook_found
+from tallybone.beyond.settings import BeyondSettings
+from tallybone.beyond.webhook import name_of
 from tallybone.doctor.access import (
     buttons_device,
     camera_device,
@@ -62,6 +65,7 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
     yield from _buttons(table.hardware, probes, lost)
     yield from _knock(table.hardware, probes, lost)
     yield from _displays(table.hardware, probes, lost)
+    yield from _told(table.beyond, probes)
 
 
 def _lights(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Iterator[Finding]:
@@ -100,3 +104,12 @@ def _displays(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Itera
     for display in hardware.displays:
         if display_device(display) not in lost:
             yield check_opened("display", probes.display(display))
+
+
+def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
+    """Yield how those are reached whom the table is to tell; where nobody is, nothing."""
+    if beyond.mqtt is not None:
+        broker = beyond.mqtt.broker
+        yield broker_found(broker.words, probes.broker(broker))
+    for hook in beyond.webhooks:
+        yield webhook_found(name_of(hook), probes.webhook(hook))

@@ -42,6 +42,11 @@ def run(command: tuple[str, ...]) -> str:
     return done.stdout.strip()
 
 
+def this_machine() -> Machine:
+    """Look at the computer that this runs on."""
+    return read_machine(Path("/"), run)
+
+
 def read_machine(root: Path, run: Run) -> Machine:
     """Return what the files under *root* say of a computer; *run* asks what they do not say."""
     heat = _text(root / "sys/class/thermal/thermal_zone0/temp")

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
 from hardware.pin_factory import PinLibrary
+from tallybone.beyond.broker_settings import Broker
+from tallybone.beyond.settings import Webhook
 from tallybone.doctor.access import Device, User
 from tallybone.doctor.boot import Boot
 from tallybone.doctor.camera import Seen
@@ -58,3 +60,9 @@ class Probes(Protocol):
 
     def display(self, part: DisplayPart) -> Opened:
         """Show a word on a display."""
+
+    def broker(self, broker: Broker) -> str | None:
+        """Open a line to a broker; return why that cannot be."""
+
+    def webhook(self, hook: Webhook) -> str | None:
+        """Open a line to a web address; return why that cannot be."""

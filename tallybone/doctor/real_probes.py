@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 from hardware.buttons.debounce import Sample
 from hardware.buttons.gpio import GpioButtons
@@ -21,6 +23,9 @@ from hardware.leds.lamps import LedError
 from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinError, PinLibrary, open_pins
 from hardware.virtual.panel import VirtualPanel
+from tallybone.beyond.broker_settings import Broker
+from tallybone.beyond.settings import Webhook
+from tallybone.beyond.webhook import try_webhook
 from tallybone.choices import TileSet
 from tallybone.doctor import machine_files
 from tallybone.doctor.access import Device, User
@@ -161,6 +166,18 @@ class RealProbes:
             return Opened(state.problem or "its port does not open")
         shown = f'it should say "{_SHOWN.message}" now' if part.url else "virtual"
         return Opened(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "), doubt=doubt)
+
+    def broker(self, broker: Broker) -> str | None:
+        """Open a line to a broker and close it, saying nothing."""
+        try:
+            from tallybone.beyond.broker import Line
+        except ModuleNotFoundError as error:
+            return f"{error.name} is not installed: pip install 'tallybone[mqtt]'"
+        return asyncio.run(Line(broker, Random()).once())
+
+    def webhook(self, hook: Webhook) -> str | None:
+        """Open a line to a web address and close it, sending nothing."""
+        return try_webhook(hook)
 
     def _doubt_of_nextion(self, part: DisplayPart) -> str:
         try:

@@ -107,6 +107,12 @@ class Hall:
             self._standings = (self._results.version, standings(self._results))
         return self._standings[1]
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the line to the broker and with the file of results."""
+        named = (("broker", self._line.problem), ("results", self._results.problem))
+        return tuple(f"{part}: {words}" for part, words in named if words is not None)
+
     def hear(self, topic: str, payload: bytes) -> None:
         """Take what the broker says; what no table says is counted, and left alone."""
         try:

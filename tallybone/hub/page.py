@@ -14,6 +14,7 @@ from tallybone.hub.shapes import HubShown, TableSeen, TournamentSeen, found, tou
 from tallybone.web.app import STATIC, guarded
 from tallybone.web.guard import Guard
 from tallybone.web.looking import MOST_VIEWERS, listen_to
+from tallybone.web.observed import verdict_on, verdict_routes
 
 OWN_STATIC = Path(__file__).with_name("static")
 _ABOUT = "All tables of a club or a tournament, as they tell a broker how they stand. Everybody may look."
@@ -21,7 +22,8 @@ _ABOUT = "All tables of a club or a tournament, as they tell a broker how they s
 
 def hub_app(hall: Hall) -> Guard:
     """Return the page of a hall."""
-    return guarded((hub_routes(hall),), _ABOUT, OWN_STATIC, STATIC, snapshot=lambda _: hall.body())
+    routers = (hub_routes(hall), verdict_routes(lambda: verdict_on(hall.problems)))
+    return guarded(routers, _ABOUT, OWN_STATIC, STATIC, snapshot=lambda _: hall.body())
 
 
 def hub_routes(hall: Hall) -> APIRouter:

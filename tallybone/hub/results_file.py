@@ -42,6 +42,8 @@ class Results:
         self._path, self._kept = path, dict[str, _Kept]()
         self._lines = 0
         self.version = 0
+        self.problem: str | None = None
+        """Why results are not kept; None while they are."""
         if path is not None and path.exists():
             self._load(path)
 
@@ -101,8 +103,10 @@ class Results:
                 self._lines = 2 * len(fresh)
             _append(self._path, lines, "ab")
             self._lines += 2 * len(lines)
+            self.problem = None
         except OSError as error:
-            log.warning("results are not kept: %s", error)
+            self.problem = f"results are not kept: {error}"
+            log.warning("%s", self.problem)
 
 
 def _append(path: Path, lines: Iterable[bytes], mode: str) -> None:

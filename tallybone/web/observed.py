@@ -3,7 +3,7 @@
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -45,11 +45,19 @@ def observed_routes(health: Callable[[], Health], observed: Callable[[Health], O
         found = await asyncio.to_thread(health)
         return Response(as_text(families_of(observed(found))), headers={"content-type": CONTENT_TYPE})
 
+    router.include_router(verdict_routes(lambda: verdict_of(health())))
+    return router
+
+
+def verdict_routes(verdict: Callable[[], Verdict]) -> AtRoot:
+    """Return the path that says yes or no; *verdict* may be called from any thread."""
+    router = AtRoot()
+
     @router.head("/health", include_in_schema=False)
     @router.get("/health", responses=_NOT_WELL)
     async def is_well(response: Response) -> Verdict:
-        """Whether the table works: status 200 if it does, 503 and the reasons if not."""
-        found = verdict_of(await asyncio.to_thread(health))
+        """Whether all works here: status 200 if it does, 503 and the reasons if not."""
+        found = await asyncio.to_thread(verdict)
         response.status_code = 200 if found.ok else 503
         return found
 
@@ -58,5 +66,10 @@ def observed_routes(health: Callable[[], Health], observed: Callable[[Health], O
 
 def verdict_of(health: Health) -> Verdict:
     """Return whether a table works: it does as long as nothing is a problem."""
-    reasons = tuple(f"{one.part}: {plain(one.words)}" for one in health.findings if one.grade is Grade.PROBLEM)
+    return verdict_on(f"{one.part}: {one.words}" for one in health.findings if one.grade is Grade.PROBLEM)
+
+
+def verdict_on(problems: Iterable[str]) -> Verdict:
+    """Return that all works where there are no problems."""
+    reasons = tuple(plain(words) for words in problems)
     return Verdict(not reasons, version("tallybone"), reasons)

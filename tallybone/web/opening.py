@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Protocol
 
 from tallybone.beyond.settings import BeyondSettings
-from tallybone.live_camera import Camera, Clock
+from tallybone.live_camera import Camera
 from tallybone.live_game import Display, LiveGame
+from tallybone.observing.counts import Stage
+from tallybone.observing.looked_after import LookedAfter
 
 _NOBODY = BeyondSettings()
 
@@ -54,13 +55,12 @@ class NoPage:
 
 
 @contextmanager
-def open_page(where: str | None, clock: Clock, recordings: Path, beyond: BeyondSettings = _NOBODY) -> Iterator[Page]:
+def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings = _NOBODY) -> Iterator[Page]:
     """Serve a page until the game is over; None for no page.
 
     Args:
         where: A port, or an address and a port; "" for the usual port of the whole network.
-        clock: Monotonic, in nanoseconds.
-        recordings: The folder whose recordings it shows.
+        table: What its `/health` and `/metrics` say, and whose recordings it shows.
         beyond: Who else is told what it shows.
 
     Raises:
@@ -71,14 +71,20 @@ def open_page(where: str | None, clock: Clock, recordings: Path, beyond: BeyondS
         return
     try:
         from tallybone.beyond.beyond import telling
+        from tallybone.observing.measured_hub import MeasuredHub
+        from tallybone.observing.observing import Observing
         from tallybone.web.live_page import LivePage
         from tallybone.web.recording_pages import recording_pages
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error
-    page = LivePage(where, clock, more=recording_pages(recordings))
+    hub = MeasuredHub(table.clock, table.counts.times[Stage.PAGE])
+    observing, recordings = Observing(hub, table), recording_pages(table.folder)
+    health = observing.health
+    page = LivePage(where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recordings(access)))
     try:
-        with telling(beyond, page.hub):
+        with telling(beyond, hub, lambda: health.now().findings) as found:
+            health.also_ask(found)
             yield page
     finally:
         page.close()

@@ -61,11 +61,6 @@ class TablePage:
         )
 
     @property
-    def viewers(self) -> int:
-        """How many watch it now."""
-        return self._hub.viewers
-
-    @property
     def hub(self) -> Hub:
         """Where the newest of the table is."""
         return self._hub
@@ -133,18 +128,6 @@ class TablePage:
         """Whether the match that is played, if one is, is over."""
         game = None if self._now is None else self._now.session.state.game
         return game is not None and game.phase is Phase.MATCH_OVER
-
-    @property
-    def camera_now(self) -> tuple[str | None, int | None]:
-        """What the eye of a match that is played says of the camera, and when the last picture came."""
-        now = self._hub.now
-        return None if now is None else now.eye, self._hub.seen_ns
-
-    @property
-    def recording(self) -> str:
-        """Where the match that is played is recorded, in words; "" for none."""
-        now = self._hub.now
-        return "" if now is None else now.recording
 
     def refuse(self, words: str) -> None:
         """Tell all who want something that it cannot be now."""

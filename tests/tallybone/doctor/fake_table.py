@@ -8,6 +8,8 @@ from pathlib import Path
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
 from hardware.config.read import read_hardware
 from hardware.pin_factory import PinLibrary
+from tallybone.beyond.broker_settings import Broker
+from tallybone.beyond.settings import Webhook
 from tallybone.doctor.access import Device, User
 from tallybone.doctor.boot import Board, Boot
 from tallybone.doctor.camera import Seen
@@ -48,6 +50,7 @@ class FakeProbes:
     seen: Seen = SEEN
     sounds: Sounds = field(default_factory=Sounds)
     opened: dict[str, Opened] = field(default_factory=dict)
+    unreached: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
     def machine(self) -> Machine:
@@ -91,6 +94,14 @@ class FakeProbes:
 
     def display(self, part: DisplayPart) -> Opened:
         return self._opened(f"display {part.url}")
+
+    def broker(self, broker: Broker) -> str | None:
+        self.asked.append(f"broker {broker.words}")
+        return self.unreached.get(broker.words)
+
+    def webhook(self, hook: Webhook) -> str | None:
+        self.asked.append(f"webhook {hook.url}")
+        return self.unreached.get(hook.url)
 
     def _opened(self, name: str) -> Opened:
         self.asked.append(name)

@@ -10,6 +10,8 @@ import pytest
 
 from hardware.config.config import HardwareConfig
 from hardware.config.read import read_hardware
+from tallybone.beyond.broker_settings import Broker
+from tallybone.beyond.settings import BeyondSettings, MqttSettings, Place, Webhook
 from tallybone.doctor.access import Device
 from tallybone.doctor.camera import Seen
 from tallybone.doctor.examine import examine
@@ -119,3 +121,16 @@ def test_json_holds_all_that_is_printed() -> None:
     values = json.loads(json.dumps(as_values((problem("g", "h", "i", "j", "k"),))))
     found = {"part": "g", "grade": "problem", "words": "h", "mend": "i", "commands": ["j", "k"]}
     assert values == {"well": False, "findings": [found]}
+
+
+def test_who_is_to_be_told_is_looked_for_and_named_without_what_may_be_secret() -> None:
+    hook = Webhook(url="https://lights.local/hooks/sesame")
+    mqtt = MqttSettings(broker=Broker(host="hub", port=1883), place=Place())
+    table = TableFile("none", beyond=BeyondSettings(mqtt, (hook,)))
+    probes = FakeProbes(unreached={"mqtt://hub:1883": "no broker answers at mqtt://hub:1883"})
+    told = [one for one in examine(table, Path("/recordings"), probes) if one.part in ("broker", "webhook")]
+    assert [(one.part, one.grade, one.words) for one in told] == [
+        ("broker", Grade.PROBLEM, "no broker answers at mqtt://hub:1883"),
+        ("webhook", Grade.OK, "https://lights.local"),
+    ]
+    assert probes.asked == ["broker mqtt://hub:1883", f"webhook {hook.url}"]

@@ -125,8 +125,12 @@ class TestWithBroker:
         broker.kill()
         until(lambda: state_of(hub)["line"] is not None)
         assert len(state_of(hub)["tables"]) == 1
+        said = httpx.get(f"{hub.url}/health", timeout=30)
+        assert said.status_code == 503
+        assert said.json()["reasons"][0].startswith("broker: ")
         broker.begin()
         until(lambda: state_of(hub)["line"] is None, 90)
+        assert httpx.get(f"{hub.url}/health", timeout=30).json()["ok"]
         tables.table("t2", 0, 0)
         until(lambda: len(state_of(hub)["tables"]) == 2)
 

@@ -11,7 +11,11 @@ import httpx
 import numpy as np
 import pytest
 
+from hardware.config.config import HardwareConfig
 from tallybone.cli.serve_option import with_port
+from tallybone.doctor.machine_files import this_machine
+from tallybone.observing.counts import Counts
+from tallybone.observing.looked_after import LookedAfter, LookedThrough
 from tallybone.play_command import Wishes
 from tallybone.web.opening import NoPage, open_page
 from tests.tallybone.test_play_command import told
@@ -21,8 +25,21 @@ from tests.tallybone.web.conftest import at_table
 GREY = np.full((360, 480, 3), 90, np.uint8)
 
 
+def table_in(folder: Path) -> LookedAfter:
+    """A table at which nothing is wrong."""
+    return LookedAfter(
+        camera=lambda: LookedThrough("none", "none", None),
+        hardware=HardwareConfig(),
+        problems=tuple,
+        folder=folder,
+        machine=this_machine,
+        clock=lambda: 0,
+        counts=Counts(),
+    )
+
+
 def test_without_the_wish_there_is_no_page(tmp_path: Path) -> None:
-    with open_page(None, lambda: 0, tmp_path) as page:
+    with open_page(None, table_in(tmp_path)) as page:
         assert isinstance(page, NoPage)
         assert (page.words, page.pin_words) == ("", "")
 
@@ -67,7 +84,7 @@ def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setattr(builtins, "__import__", without_page)
     with (
         pytest.raises(OSError, match=r"needs fastapi, .* pip install 'tallybone\[web\]'"),
-        open_page("", lambda: 0, tmp_path),
+        open_page("", table_in(tmp_path)),
     ):
         pass
 
