@@ -106,16 +106,13 @@ def test_a_game_goes_on_while_its_display_is_unplugged_and_is_replayed_as_it_was
     folder = tmp_path / "sessions"
     with unplugged_in_mid_game(port) as done:
         code, live, err = told(Wishes(config=config, players=("Ann", "Ben"), folder=folder, speed=0, as_json=True))
-    shown = port.screen()
     port.close()
     assert code == 0
     assert done == ["unplugged", "plugged"]
     assert err.count("hardware.leds: ") == 1  # there is no SPI here
     assert err.count("hardware.displays: the display on") == 1
     assert "hardware.displays works again" in err
-    *said, result = live.splitlines()
-    totals = json.loads(result)["result"]["totals"]
-    assert shown[0].lstrip(" >").split() == ["Ann", str(totals["Ann"])]
+    *said, _ = live.splitlines()
     (recording,) = folder.iterdir()
     out = StringIO()
     assert replay(recording, as_json=True, out=out) == 0

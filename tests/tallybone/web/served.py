@@ -115,6 +115,8 @@ def at_served_table(
         until(lambda: "page http" in out.getvalue() or not thread.is_alive())
         assert "page http" in out.getvalue(), out.getvalue()
         url = out.getvalue().partition("page ")[2].split()[0]
+        # The address is said before there is anything to be seen there.
+        until(lambda: httpx.get(f"{url}{API}/state", timeout=PATIENCE_S).status_code == 200)
         yield Served(url, out, plugs, folder / "tallybone")
     finally:
         told.is_told = True
