@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from hardware.camera.device import CameraDevice
+from engine.phrases import phrase
+from hardware.camera.device import Blind, CameraDevice, CameraState
 from hardware.camera.open_device import open_device
 from tallybone.live_camera import Clock, shot_of
 from tallybone.shots import Shot
 from tallybone.terminal import quiet_libraries
+
+
+def problem_of(name: str, state: CameraState) -> str | None:
+    """Return why a camera that people call *name* gives no pictures; None while it gives some."""
+    match state.blind:
+        case Blind.BLACK:
+            return phrase(
+                "{camera} shows nothing but black: is its lens covered, or the light off? The game goes on when it can"
+                " see again",
+                camera=name,
+            )
+        case Blind.SAME:
+            return phrase(
+                "{camera} shows the same picture again and again: it hangs. If it does not come back, unplug it and"
+                " plug it in again; the game goes on then",
+                camera=name,
+            )
+        case None:
+            return state.problem
 
 
 class DeviceCamera:
@@ -22,7 +42,7 @@ class DeviceCamera:
     @property
     def problem(self) -> str | None:
         """Why it gives no pictures."""
-        return self._device.state.problem
+        return problem_of(self._name, self._device.state)
 
     @property
     def size_px(self) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from hardware.camera.device import CameraDevice, CameraError
 from hardware.camera.open_device import is_device, is_no_camera, open_device
 from tallybone.calibrate_look import LentLook, Onlooker, open_look
 from tallybone.live_camera import Camera, Clock, Shown, shot_of
-from tallybone.live_device import LentCamera
+from tallybone.live_device import LentCamera, problem_of
 from tallybone.live_start import Game, open_camera
 from tallybone.shots import Shot
 from tallybone.terminal import quiet_libraries
@@ -37,7 +37,7 @@ class TableCamera:
         """Why there are no pictures, in words; None while there are, or will be when a game begins."""
         if self._missing is not None or self._device is None:
             return self._missing
-        return self._device.state.problem
+        return problem_of(self.source, self._device.state)
 
     @property
     def is_silent(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -93,6 +93,13 @@ class Light(StrEnum):
     """It was tried, and the picture changed; so it adapts by itself."""
 
 
+class Blind(Enum):
+    """Why pictures show nothing new. The value is what is said of a camera that is so for long."""
+
+    BLACK = "shows nothing but black: is its lens covered, or the light off?"
+    SAME = "shows the same picture again and again: it hangs; if it does not come back, unplug it and plug it in again"
+
+
 @dataclass(frozen=True, slots=True)
 class CameraState:
     """How a camera is.
@@ -102,12 +109,14 @@ class CameraState:
         mode: What it gives; None before the first time.
         light: What it does about light.
         hangs: Whether it is not even looked for any more, because its driver does not come back.
+        blind: Why its pictures show nothing new, where that is the problem.
     """
 
     problem: str | None = None
     mode: CameraMode | None = None
     light: Light = Light.FREE
     hangs: bool = False
+    blind: Blind | None = None
 
 
 class CameraDevice(Protocol):

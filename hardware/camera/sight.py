@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 import numpy as np
 
-from hardware.camera.device import Image, Picture
+from hardware.camera.device import Blind, Image, Picture
 
 # In a picture that is black half is as dark as this, and hardly anything brighter than that. Tiles in a dim room are.
 _DARK, _DIM, _MOST_DIM = 12, 32, 0.01
 # A picture without anything on it may be the same as the one before: what is too bright has no noise.
 _EVEN = 8
-
-
-class Blind(Enum):
-    """Why pictures show nothing new. The value is what is said of a camera that is so for long."""
-
-    BLACK = "shows nothing but black: is its lens covered, or the light off?"
-    SAME = "shows the same picture again and again: it hangs; if it does not come back, unplug it and plug it in again"
 
 
 class Sight:

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import threading
 
-from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraState, Clock, Feed, Light, OpenFeed, Picture
+from hardware.camera.device import (
+    NS_PER_S,
+    Blind,
+    CameraError,
+    CameraMode,
+    CameraState,
+    Clock,
+    Feed,
+    Light,
+    OpenFeed,
+    Picture,
+)
 from hardware.camera.light import LightKeeper, Order
-from hardware.camera.sight import Blind, Sight
+from hardware.camera.sight import Sight
 
 # So long is waited before an unplugged camera is tried again, longer each time.
 _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)
@@ -37,6 +48,7 @@ class WatchedCamera:
         self._wanted: Light | None = None
         self._newest: Picture | None = None
         self._why: str | None = None
+        self._blind: Blind | None = None
         # When it last gave a picture that shows something new, gave any or was looked for, and was opened.
         self._last_ns = self._turned_ns = self._opened_ns = clock()
         self._stops = threading.Event()
@@ -51,7 +63,8 @@ class WatchedCamera:
         with self._lock:
             light = Light.SETTLING if self._wanted is Light.HELD else self._keeper.light
             hangs = self._clock() - self._turned_ns > _HANGS_NS
-            return CameraState(self._problem(), self._mode, light, hangs)
+            problem = self._problem()
+            return CameraState(problem, self._mode, light, hangs, None if problem is None else self._blind)
 
     def take(self) -> Picture | None:
         """Return the newest picture."""
@@ -101,7 +114,7 @@ class WatchedCamera:
             feed = self._open()
         except CameraError as error:
             with self._lock:
-                self._why = _going_on(error)
+                self._why, self._blind = _going_on(error), None
             return None
         with self._lock:
             # Why it was opened anew stays true until it shows something new.
@@ -113,7 +126,7 @@ class WatchedCamera:
         """Keep its newest picture until it is closed, has gone or hangs; return whether there was a new one."""
         began_ns = self._opened_ns
         try:
-            while not self._stops.is_set():
+            while not self._stops.is_set() and not self._is_stuck:
                 order = self._kept(feed.read())
                 if order is Order.HOLD:
                     feed.hold_light()
@@ -121,17 +134,13 @@ class WatchedCamera:
                     feed.free_light()
         except CameraError as error:
             with self._lock:
-                self._why = _going_on(error)
+                self._why, self._blind = _going_on(error), None
         finally:
             feed.close()
         return self._last_ns > began_ns
 
     def _kept(self, picture: Picture) -> Order | None:
-        """Keep a picture, and return what to tell the camera.
-
-        Raises:
-            CameraError: If it has given the same picture for too long.
-        """
+        """Keep a picture, and return what to tell the camera."""
         with self._lock:
             blind = self._sight.after(picture)
             self._note(blind)
@@ -148,13 +157,16 @@ class WatchedCamera:
     def _note(self, blind: Blind | None) -> None:
         """Take note of a picture, and of why it shows nothing new, if it does not."""
         now_ns = self._turned_ns = self._clock()
+        self._blind = blind
         if blind is None:
             self._last_ns, self._why = now_ns, None
-            return
-        why = f"{self._name} {blind.value}"
-        if blind is Blind.SAME and now_ns - max(self._last_ns, self._opened_ns) > _STUCK_NS:
-            raise CameraError(why)
-        self._why = _going_on(why)
+        else:
+            self._why = _going_on(f"{self._name} {blind.value}")
+
+    @property
+    def _is_stuck(self) -> bool:
+        """Whether it has given the same picture for so long that it is worth opening anew."""
+        return self._blind is Blind.SAME and self._turned_ns - max(self._last_ns, self._opened_ns) > _STUCK_NS
 
 
 def _going_on(problem: object) -> str:

@@ -87,7 +87,8 @@ class WebhookThread:
     @property
     def found(self) -> Finding:
         """How the address takes events; any thread may ask."""
-        return webhook_found(self._name, self.problem, self._lost)
+        problem = self.problem
+        return webhook_found(self._name, problem and problem.removeprefix("webhook "), self._lost)
 
     def tell(self, events: tuple[Numbered, ...]) -> None:
         """Send those of the events that are wanted, as soon as it can be."""

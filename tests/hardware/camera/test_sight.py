@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hardware.camera.device import Image, Light, Picture
+from hardware.camera.device import Blind, Image, Light, Picture
 from hardware.camera.light import LightKeeper, Order
-from hardware.camera.sight import Blind, Sight, is_black
+from hardware.camera.sight import Sight, is_black
 from tests.hardware.camera.scene import MS
 
 
