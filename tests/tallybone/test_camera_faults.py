@@ -104,6 +104,7 @@ def match(tmp_path: Path) -> Iterator[Played]:
     playing.camera.close()
 
 
+@pytest.mark.slow
 def test_a_match_goes_on_as_if_nothing_had_been_whatever_the_camera_does(match: Played) -> None:
     looks = [item for item in match.match.items if isinstance(item, int)]
     faults = {looks[len(looks) * at // 7]: fault for at, fault in zip((1, 3, 5), Fault, strict=True)}
@@ -160,6 +161,7 @@ def scene() -> Iterator[Passing]:
     over.ends()
 
 
+@pytest.mark.slow
 def test_the_page_the_terminal_and_the_health_say_so_and_points_are_still_taken(scene: Passing, tmp_path: Path) -> None:
     served = at_served_table(
         tmp_path, open_device=lambda source, clock: camera_over(scene, tmp_path), clock=scene.clock

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
+
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from tests.tallybone.test_camera_faults import health
@@ -14,10 +16,11 @@ from tests.tallybone.web.test_matches import NEW, act, played
 from tests.tallybone.web.true_table import PIN
 
 # It is looked for after 0.1, 0.2, 0.4 and then every 0.8 s: after so long a minute would add nothing new.
-_AWAY_S = 3.0
+_AWAY_S = 2.5
 _PAUSE = threading.Event()
 
 
+@pytest.mark.slow
 def test_a_display_that_was_away_shows_the_score_that_was_made_meanwhile(tmp_path: Path) -> None:
     port = PtyPort(EmulatedSerLcd(20, 4), tmp_path / "display")
     port.plug()

@@ -15,7 +15,7 @@ from tests.tallybone.web.test_matches import NEW, act, played
 from tests.tallybone.web.test_observed import asked, samples
 from tests.tallybone.web.true_table import PIN
 
-_AWAY_S = 3.0
+_AWAY_S = 2.0
 
 
 def link(state: str) -> None:
