@@ -23,7 +23,9 @@ def with_port(args: Sequence[str]) -> list[str]:
 
     >>> with_port(["--serve", "--json"]), with_port(["--serve", "80"]), with_port(["--serve"])
     (['--serve=', '--json'], ['--serve', '80'], ['--serve='])
+    >>> with_port([])
+    []
     """
-    following = (*args[1:], "-")
+    following = (*args[1:], "-")[: len(args)]
     is_bare = (one == _SERVE and after.startswith("-") for one, after in zip(args, following, strict=True))
     return [f"{_SERVE}=" if bare else one for one, bare in zip(args, is_bare, strict=True)]
