@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -14,6 +15,9 @@ from calibration.boards import BLOCKS, MARKERS_PER_BLOCK, corner_dictionary
 Picture = NDArray[np.uint8]
 Points = NDArray[np.float64]
 PointPx = tuple[float, float]
+
+# What of a block's paper lies around its markers, in lengths of these.
+_EDGE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,18 @@ def find_corner_marks(picture: Picture) -> tuple[SeenMarker, ...]:
         if number < BLOCKS * MARKERS_PER_BLOCK:
             seen[int(number)] = np.asarray(corners, np.float64).reshape(4, 2)
     return tuple(_marker(number, seen[number]) for number in sorted(seen))
+
+
+def beside_blocks(markers: Sequence[SeenMarker], points_px: Points) -> NDArray[np.bool_]:
+    """Return which points, shape (N, 2), do not lie on a corner block: two of its squares look like a tile."""
+    beside = np.ones(len(points_px), np.bool_)
+    for block in {marker.block for marker in markers}:
+        corners = [corner for marker in markers if marker.block == block for corner in marker.corners_px]
+        outline = cv2.convexHull(np.array(corners, np.float32))
+        edge_px = _EDGE * float(np.sqrt(cv2.contourArea(outline)))
+        far_px = [cv2.pointPolygonTest(outline, (float(x), float(y)), measureDist=True) for x, y in points_px]
+        beside &= np.array(far_px).reshape(-1) < -edge_px
+    return beside
 
 
 def _marker(number: int, corners_px: Points) -> SeenMarker:

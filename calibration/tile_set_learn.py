@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.corner_marks import beside_blocks, find_corner_marks
 from calibration.errors import RefusedError
 from calibration.tile_set_labels import label_tiles, margins
+from engine.phrases import phrase
 from vision.heads import UP
 from vision.own_set import OwnSet
 from vision.own_set_fit import Restraint, Views, best_restraint, fit, held_out, look, misread, surprise
@@ -20,6 +22,8 @@ from vision.reader import Reader
 from vision.tile_sheet import TileSheet, cut_out
 
 Pips = NDArray[np.int64]
+Told = Callable[[float], object]
+"""Is told which share of the work is done, 0 to 1; what it raises ends the work."""
 
 # Fewer tiles show too little of a set: each number should be seen twice at least.
 LEAST_TILES = 10
@@ -29,6 +33,8 @@ _FIRST = Restraint(0.01, 0.6)
 # A tile is asked for where a half is told with less than this by what was learned of the other tiles, and where all
 # labels together are not that much likelier, in log odds, than with another one for it.
 _SURE, _AHEAD = 0.8, 3.0
+# Which share of the time it takes to find the tiles, and to look at them; the rest goes into learning.
+_FOUND, _LOOKED = 0.05, 0.7
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +52,23 @@ class Seen:
     backs: int
     sheet: TileSheet
     logs: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """What pictures show of a set.
+
+    Attributes:
+        seen: Each picture.
+        max_pips: The highest number of the set.
+        sheet: All tiles.
+        views: These, as other pictures may show them.
+    """
+
+    seen: tuple[Seen, ...]
+    max_pips: int
+    sheet: TileSheet
+    views: Views
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,19 +114,58 @@ def learn_set(
     Raises:
         RefusedError: If they show too few tiles.
     """
+    return learn(look_at_set(pictures, reader, rng=rng), said)
+
+
+def look_at_set(
+    pictures: Sequence[Image],
+    reader: Reader,
+    *,
+    rng: np.random.Generator | None = None,
+    told: Told = lambda _: None,
+) -> Shown:
+    """Return what pictures show of a set, before anything is learned of it.
+
+    Args:
+        pictures: As of `learn_set`.
+        reader: The shipped eye.
+        rng: Where the chance of the views comes from.
+        told: Is told how far it is.
+
+    Raises:
+        RefusedError: If they show too few tiles.
+    """
     rng = np.random.default_rng(1) if rng is None else rng
+    told(0.0)
     seen, max_pips = _seen(pictures, reader)
     sheet = reduce(TileSheet.joined, (one.sheet for one in seen))
     if sheet.count < LEAST_TILES:
         raise RefusedError(
-            f"{sheet.count} tiles are seen face up, and {LEAST_TILES} or more are needed; lay out the whole set"
+            phrase(
+                "{seen} tiles are seen face up, and {least} or more are needed; lay out the whole set",
+                seen=sheet.count,
+                least=LEAST_TILES,
+            )
         )
-    views = look(sheet, reader.halves, reader.heads.pips, max_pips, rng)
-    pips = _labelled(seen, views, said or {})
+
+    def looked(share: float) -> None:
+        told(_FOUND + share * (_LOOKED - _FOUND))
+
+    return Shown(seen, max_pips, sheet, look(sheet, reader.halves, reader.heads.pips, max_pips, rng, told=looked))
+
+
+def learn(shown: Shown, said: Mapping[int, tuple[int, int]] | None = None, *, told: Told = lambda _: None) -> Learned:
+    """Return what the tiles of a set teach; *said* are pips said by hand, *told* is told how far it is."""
+    told(_LOOKED)
+    views, said = shown.views, said or {}
+    pips = _labelled(shown.seen, views, said)
+    told((_LOOKED + 1) / 2)
     restraint = best_restraint(views, pips)
+    told(1.0)
     chances = held_out(views, pips, restraint)
     own, shares = own_set_if_better(views, pips, restraint, chances)
-    return Learned(seen, max_pips, sheet, pips, _doubtful(seen, chances, pips, said or {}), own, restraint, shares)
+    doubtful = _doubtful(shown.seen, chances, pips, said)
+    return Learned(shown.seen, shown.max_pips, shown.sheet, pips, doubtful, own, restraint, shares)
 
 
 def own_set_if_better(
@@ -134,7 +196,10 @@ def _seen(pictures: Sequence[Image], reader: Reader) -> tuple[tuple[Seen, ...], 
 
 
 def _looked_at(picture: Image, reader: Reader) -> Seen:
-    poses, faces, chances = reader.find_tiles(build_pyramid(picture))
+    markers = find_corner_marks(picture)
+    poses, faces, chances = reader.find_tiles(
+        build_pyramid(picture), lambda tried: beside_blocks(markers, tried[:, :2])
+    )
     up = faces == UP
     return Seen(poses[up], int((~up).sum()), cut_out(picture, poses[up]), np.log(chances[up]))
 

@@ -14,13 +14,14 @@ from engine.phrases import Phrase, phrase
 from hardware.camera.device import Clock
 from hardware.knock.errors import KnockError
 from tallybone.calibrate_command import ReadTiles, TableGiven
-from tallybone.calibrate_course_view import CourseView, Progress, Stage
+from tallybone.calibrate_course_view import CourseView, Progress, Stage, choices_at, words_at
 from tallybone.calibrate_drawn import Drawn
 from tallybone.calibrate_knock import sensor_for
 from tallybone.calibrate_lens_step import LensStep
 from tallybone.calibrate_look import Image, Onlooker
 from tallybone.calibrate_sense_steps import KnockStep, LightStep
-from tallybone.calibrate_steps import AGAIN, GO_ON, SKIP, Choice, Result, Step, StepName
+from tallybone.calibrate_set_step import LearnedTile, SetStep
+from tallybone.calibrate_steps import AGAIN, GO_ON, SKIP, Result, Step, StepName
 from tallybone.calibrate_table_steps import TableStep
 from tallybone.calibrate_zone_edit import EditableZone
 from tallybone.calibrate_zones_step import ZonesStep
@@ -80,11 +81,12 @@ class Course:
         """How it stands now."""
         name = None if self.is_over else self._order[self._at]
         steps = tuple(self._outcomes.get(one, Progress(one, None)) for one in self._order)
-        todo, seen = self._words()
+        todo, seen = words_at(self._stage, self._step, self._result)
         has_camera = self._step is None or self._step.scene is not None
         problem = self._look.problem if has_camera and not self.is_over else None
         note = "" if self._result is None else self._result.note
-        return CourseView(self._stage, name, steps, todo, seen, note, self._refused, problem, self._choices())
+        choices = choices_at(self._stage, self._step, self._result, is_refused=bool(self._refused))
+        return CourseView(self._stage, name, steps, todo, seen, note, self._refused, problem, choices)
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
@@ -98,6 +100,11 @@ class Course:
         """The zones that can be changed in the picture now."""
         is_open = isinstance(self._step, ZonesStep) and self._stage is Stage.LOOKS
         return self._step.editable if is_open and isinstance(self._step, ZonesStep) else ()
+
+    @property
+    def tiles(self) -> tuple[LearnedTile, ...]:
+        """The tiles that were learned, as long as they can be put right."""
+        return self._step.tiles if isinstance(self._step, SetStep) and self._stage is Stage.RESULT else ()
 
     def turn(self) -> None:
         """Look and listen once, and measure what was asked for; called often.
@@ -158,6 +165,17 @@ class Course:
         self._step.edit(drawn)
         self._refused = ""
 
+    def put_tile_right(self, number: int, pips: tuple[int, int]) -> None:
+        """Learn the set anew, a tile of which shows what somebody says.
+
+        Raises:
+            RefusedError: If there is no such tile, or tiles are not what it is about now.
+        """
+        if not isinstance(self._step, SetStep) or self._stage is not Stage.RESULT:
+            raise RefusedError(phrase("tiles are not what is calibrated now"))
+        self._step.put_right(number, pips)
+        self._result, self._stage = None, Stage.MEASURES
+
     def close(self) -> None:
         """Let go what a step has opened."""
         if self._step is not None:
@@ -202,6 +220,8 @@ class Course:
             case StepName.LIGHT:
                 self._look.hold_light()
                 return LightStep(before, self._look, self._read_tiles, drawn)
+            case StepName.SET:
+                return SetStep(before, drawn)
             case StepName.KNOCK:
                 sensor = sensor_for(self._wish.microphone or "any", seats, self._clock)
                 return KnockStep(before, seats, sensor, self._clock)
@@ -242,6 +262,8 @@ class Course:
         except OSError as error:
             self._refused, self._stage = _unwritable(error), Stage.LOOKS
             return
+        if self._result is None:
+            return
         self._stage = Stage.RESULT
         if not self._result.warnings and not self._wish.asks_always:
             self._keep()
@@ -256,33 +278,6 @@ class Course:
             return
         self.calibration = self._result.calibration
         self._leave(Progress(self._order[self._at], self._result.words, self._result.note))
-
-    def _words(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what to do, and what is seen."""
-        step, result = self._step, self._result
-        match self._stage:
-            case Stage.BEFORE:
-                return (phrase("This was done before."),), ()
-            case Stage.RESULT if result is not None:
-                grade = phrase("It could be better:") if result.warnings else phrase("That is good.")
-                return (phrase("Found: {what}. {grade}", what=result.words, grade=grade),), result.warnings
-            case Stage.LOOKS | Stage.MEASURES if step is not None:
-                return step.todo, step.seen
-            case _:
-                return (), ()
-
-    def _choices(self) -> tuple[Choice, ...]:
-        again, skip = Choice(AGAIN, phrase("again")), Choice(SKIP, phrase("skip"))
-        match self._stage:
-            case Stage.BEFORE:
-                return (Choice(GO_ON, phrase("keep it")), again)
-            case Stage.RESULT if self._result is not None:
-                words = phrase("take it so") if self._result.warnings else phrase("keep it")
-                return (Choice(GO_ON, words), again, skip)
-            case Stage.LOOKS if self._step is not None:
-                return (*self._step.choices, *((again,) if self._refused else ()), skip)
-            case _:
-                return ()
 
 
 def words_of(error: Exception) -> str:

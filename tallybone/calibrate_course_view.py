@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tallybone.calibrate_steps import Choice, StepName
+from engine.phrases import phrase
+from tallybone.calibrate_steps import AGAIN, GO_ON, SKIP, Choice, Result, Step, StepName
 
 
 class Stage(StrEnum):
@@ -55,3 +56,34 @@ class CourseView:
     refused: str
     problem: str | None
     choices: tuple[Choice, ...]
+
+
+def words_at(stage: Stage, step: Step | None, result: Result | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what to do, and what is seen."""
+    match stage:
+        case Stage.BEFORE:
+            return (phrase("This was done before."),), ()
+        case Stage.RESULT if result is not None:
+            grade = phrase("It could be better:") if result.warnings else phrase("That is good.")
+            return (phrase("Found: {what}. {grade}", what=result.words, grade=grade),), result.warnings
+        case Stage.LOOKS | Stage.MEASURES if step is not None:
+            return step.todo, step.seen
+        case _:
+            return (), ()
+
+
+def choices_at(stage: Stage, step: Step | None, result: Result | None, *, is_refused: bool) -> tuple[Choice, ...]:
+    """Return what can be decided."""
+    again, skip = Choice(AGAIN, phrase("again")), Choice(SKIP, phrase("skip"))
+    match stage:
+        case Stage.BEFORE:
+            return (Choice(GO_ON, phrase("keep it")), again)
+        case Stage.RESULT if result is not None:
+            words = phrase("take it so") if result.warnings else phrase("keep it")
+            return (Choice(GO_ON, words), again, skip)
+        case Stage.LOOKS if step is not None:
+            return (*step.choices, *((again,) if is_refused else ()), skip)
+        case Stage.MEASURES:
+            return (skip,)
+        case _:
+            return ()

@@ -28,6 +28,7 @@ class Scene(StrEnum):
     BOARD = "the board for the lens"
     TABLE = "corner blocks or mat"
     TILES = "open tiles all over the table"
+    SET = "the whole set, face up"
 
 
 class Onlooker(Protocol):

@@ -61,7 +61,7 @@ def calibrate_set(
             images = [load_picture(path) for path in pictures]
         learned = learn_set(images, reader or _shipped(tile_set), {at - 1: pips for at, pips in (said or {}).items()})
         before = load_calibration(into)
-        kept = tile_set_of(learned, look_of(learned, _size_mm(learned, images, before)))
+        kept = kept_of(learned, images[0], before)
         _say(kept, learned, talk)
         if annotate_into is not None:
             _draw(learned, annotate_into / f"{pictures[0].stem}-set.png", talk)
@@ -97,12 +97,21 @@ def _shipped(tile_set: SetName) -> Reader:
     return load_reader(tile_set.max_pips)
 
 
-def _size_mm(learned: Learned, images: Sequence[Image], before: Calibration) -> tuple[float, float] | None:
-    """Return length and width of the tiles of the first picture, where lens and table were measured."""
+def kept_of(learned: Learned, image: Image, before: Calibration) -> TileSet:
+    """Return what is kept of what was learned from pictures of which *image* is the first."""
+    return tile_set_of(learned, look_of(learned, _size_mm(learned, image, before)))
+
+
+def _size_mm(learned: Learned, image: Image, before: Calibration) -> tuple[float, float] | None:
+    """Return length and width of the tiles of the first picture, where lens and table were measured for such ones."""
     if before.lens is None or before.table is None:
         return None
-    height_px, width_px = images[0].shape[:2]
-    return tile_size_mm(learned.seen[0].poses, before.table, before.lens.at(width_px, height_px))
+    height_px, width_px = image.shape[:2]
+    try:
+        lens = before.lens.at(width_px, height_px)
+    except ValueError:
+        return None
+    return tile_size_mm(learned.seen[0].poses, before.table, lens)
 
 
 def _say(kept: TileSet, learned: Learned, talk: Talk) -> None:

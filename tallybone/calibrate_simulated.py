@@ -103,7 +103,7 @@ class SimulatedLook:
             self._at += 1
             return self._held(self._at - 1)
         if self._drawn is None:
-            self._drawn = self._tiles() if self._scene is Scene.TILES else self._laid()
+            self._drawn = self._laid() if self._scene is Scene.TABLE else self._tiles()
         return self._taken(self._drawn)
 
     def present(self, scene: Scene) -> None:

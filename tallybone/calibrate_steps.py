@@ -18,6 +18,7 @@ class StepName(StrEnum):
     TABLE = "table"
     ZONES = "zones"
     LIGHT = "light"
+    SET = "set"
     KNOCK = "knock"
 
 
@@ -107,8 +108,8 @@ class Step(Protocol):
     def close(self) -> None:
         """Let go what it has opened."""
 
-    def result(self) -> Result:
-        """Return what was found.
+    def result(self) -> Result | None:
+        """Return what was found; None while that is still worked out: it is asked again.
 
         Raises:
             RefusedError: If it is not enough; says what to do.

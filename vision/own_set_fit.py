@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,11 +66,29 @@ class Views:
 
 
 def look(
-    sheet: TileSheet, halves: HalfNetwork, head: Head, max_pips: int, rng: np.random.Generator, views: int = _VIEWS
+    sheet: TileSheet,
+    halves: HalfNetwork,
+    head: Head,
+    max_pips: int,
+    rng: np.random.Generator,
+    views: int = _VIEWS,
+    *,
+    told: Callable[[float], object] = lambda _: None,
 ) -> Views:
-    """Return a sheet's tiles as they are, and in other light, at other sizes, through poses that are a little wrong."""
+    """Return a sheet's tiles as they are, and in other light, at other sizes, through poses that are a little wrong.
+
+    Args:
+        sheet: The tiles.
+        halves: What looks at them.
+        head: The shipped pips head.
+        max_pips: The highest number of the set.
+        rng: Where the light comes from.
+        views: How many times they are looked at.
+        told: Is told which share is done before each.
+    """
     seen, logs = [], []
     for view in range(views):
+        told(view / views)
         image, poses = disturbed(sheet, rng) if view else (sheet.image, sheet.poses)
         described = halves.describe(build_pyramid(image), moved(rng, poses, _SPREAD) if view else poses)
         by_tile = described.reshape(2, sheet.count, -1).swapaxes(0, 1).reshape(2 * sheet.count, -1)

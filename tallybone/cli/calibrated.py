@@ -37,7 +37,7 @@ def _guide(
     ] = None,
     file: FileOption = None,
 ) -> None:
-    """Go through lens, table, zones, light and knocks step by step; what was done before is kept."""
+    """Go through lens, table, zones, light, tiles and knocks step by step; what was done before is kept."""
     from hardware.camera.open_device import is_device
     from tallybone.calibrate_command import TableGiven
     from tallybone.calibrate_course import GuideWish

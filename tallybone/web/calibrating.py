@@ -21,6 +21,7 @@ from tallybone.web.calibrating_desk import (
     DrawZones,
     GoTo,
     Press,
+    PutTileRight,
 )
 from tallybone.web.calibrating_shown import CalibrationShown
 from tallybone.web.entry import insider_by
@@ -32,10 +33,13 @@ from tallybone.web.snapshot import as_json
 # To find tiles in a picture takes seconds, and on a busy machine more.
 ANSWERS_WITHIN_S = 30.0
 _MOST_ZONES = 8
+_MOST_TILES = 1000
 _STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 _JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
 
 _Pixel = Annotated[float, Field(ge=-20_000, le=20_000, allow_inf_nan=False)]
+
+_Pips = Annotated[int, Field(ge=0, le=18)]
 
 
 class _Said(BaseModel):
@@ -67,6 +71,13 @@ class ZonesSaid(_Said):
     """Zones that were drawn; the others stay as they are."""
 
     zones: Annotated[list[ZoneSaid], Field(min_length=1, max_length=_MOST_ZONES)]
+
+
+class TileSaid(_Said):
+    """What a tile shows that was taken for another one."""
+
+    number: Annotated[int, Field(ge=1, le=_MOST_TILES)]
+    pips: tuple[_Pips, _Pips]
 
 
 class Taken(BaseModel):
@@ -111,6 +122,11 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
         """Take zones as they were drawn over the picture; they are kept when the step's result is."""
         drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in said.zones)
         return await taken(DrawZones(drawn), calibrating)
+
+    @router.put("/calibration/tile")
+    async def tile(said: Annotated[TileSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+        """Learn the set anew, with what a tile truly shows."""
+        return await taken(PutTileRight(said.number, said.pips), calibrating)
 
     return router
 

@@ -55,11 +55,19 @@ class DrawZones:
 
 
 @dataclass(frozen=True, slots=True)
+class PutTileRight:
+    """A tile that was learned shows what somebody says."""
+
+    number: int
+    pips: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """The calibration is ended; what was kept stays."""
 
 
-CalibrationWish: TypeAlias = Press | GoTo | DrawZones | Leave
+CalibrationWish: TypeAlias = Press | GoTo | DrawZones | PutTileRight | Leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +188,8 @@ def _done(wish: CalibrationWish, course: Course) -> Refused | None:
                 course.go_to(step)
             case DrawZones(zones):
                 course.edit_zones(zones)
+            case PutTileRight(number, pips):
+                course.put_tile_right(number, pips)
             case Leave():
                 pass
     except RefusedError as error:

@@ -62,6 +62,18 @@ class ZoneDrawn:
 
 
 @dataclass(frozen=True, slots=True)
+class TileTaken:
+    """A tile that was learned and can be put right: what it was taken for, and whether that is in doubt.
+
+    The tiles are the shapes of that kind, in the same order.
+    """
+
+    number: int
+    pips: tuple[int, int]
+    doubtful: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CalibrationShown:
     """How a guided calibration stands; *version* rises with every change, *step* is null at the end.
 
@@ -82,6 +94,7 @@ class CalibrationShown:
     picture: PictureShown | None
     drawn: tuple[ShapeShown, ...]
     zones: tuple[ZoneDrawn, ...]
+    tiles: tuple[TileTaken, ...]
     known: tuple[str, ...]
 
     def is_as(self, other: CalibrationShown | None) -> bool:
@@ -116,6 +129,7 @@ def shown_of(course: Course, camera: str, number: int, *, version: int) -> Calib
         picture=None if course.image is None else _picture(course.image, number),
         drawn=tuple(ShapeShown(one.kind.value, one.points_px, one.label, one.is_good) for one in course.drawn),
         zones=tuple(ZoneDrawn(zone.name, zone.corners_px) for zone in course.zones),
+        tiles=tuple(TileTaken(tile.number, tile.pips, tile.is_doubtful) for tile in course.tiles),
         known=tuple(plain(words) for words in known_words(course.calibration)) if course.is_over else (),
     )
 

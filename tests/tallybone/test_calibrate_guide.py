@@ -57,7 +57,7 @@ def guided(
 @pytest.mark.slow
 def test_who_does_what_is_said_has_it_all_done(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
-    code, out, err = guided(into, {"table": "..\n", "zones": ".3.\n", "light": "..\n"}, "simulated:seats=3")
+    code, out, err = guided(into, {"table": "..\n", "zones": ".3.\n", "light": "..\n", "set": "s"}, "simulated:seats=3")
     assert (code, err) == (0, "")
     kept = load_calibration(into)
     assert kept.lens is not None
@@ -90,10 +90,10 @@ def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 def test_steps_can_be_skipped_and_nothing_is_kept_of_them(tmp_path: Path) -> None:
     into = tmp_path / "c.json"
-    code, out, _ = guided(into, {"lens": "s", "table": "s", "zones": ".\ns", "light": "s"})
+    code, out, _ = guided(into, {"lens": "s", "table": "s", "zones": ".\ns", "light": "s", "set": "s"})
     assert code == 0
     assert not into.exists()
-    assert out.count(": skipped\n") == 3  # the last one is in what is known at the end
+    assert out.count(": skipped\n") == 4  # the last one is in what is known at the end
     assert "Lens: not measured" in out
     assert "Nothing was kept" in out
 
@@ -123,7 +123,7 @@ def test_knocks_are_listened_to_where_there_is_a_microphone(tmp_path: Path) -> N
         return now_ns[0]
 
     save_calibration(Calibration(LENS), into)
-    presses = {"lens": "\n", "table": "s", "zones": "s", "light": "s", "knock": ".\n.l"}
+    presses = {"lens": "\n", "table": "s", "zones": "s", "light": "s", "set": "s", "knock": ".\n.l"}
     code, out, err = guided(into, presses, microphone="simulated", clock=clock, patience=4000)
     assert (code, err) == (0, "")
     kept = load_calibration(into).knock
@@ -150,7 +150,7 @@ class Typist:
 def test_with_a_page_it_is_said_where_and_goes_on_until_somebody_leaves(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     wish = GuideWish("simulated", tmp_path / "c.json", asks_always=True)
-    code = guide_through(wish, serve="127.0.0.1:0", pin="123456", keys=Typist("ssssq"), out=out, err=err)
+    code = guide_through(wish, serve="127.0.0.1:0", pin="123456", keys=Typist("sssssq"), out=out, err=err)
     assert (code, err.getvalue()) == (0, "")
     assert "/#calibrate  PIN 123456" in out.getvalue()
     assert "Calibration of simulated\nq: end" in out.getvalue()

@@ -3,6 +3,7 @@
 import { send } from "./api.js";
 import { TITLES } from "./calibrate_parts.js";
 import { Sight } from "./calibrate_sight.js";
+import { TileEditor } from "./calibrate_tiles.js";
 import { button, byId, foreign, keep, make, write } from "./dom.js";
 import { say, sentence } from "./say.js";
 import { ZoneEditor } from "./zones.js";
@@ -13,6 +14,7 @@ export class CalibrateCourse {
     Object.assign(this, { toast, changed, isBusy: false, shown: null });
     this.sight = new Sight();
     this.zones = new ZoneEditor(this.sight, toast, changed);
+    this.tiles = new TileEditor(this.sight, toast, changed);
     this.root = make("div", { id: "calibrate-course", class: "course", hidden: true },
       make("ol", { id: "calibrate-steps", "aria-label": say("Steps") }),
       make("section", { class: "card", "aria-labelledby": "calibrate-title" },
@@ -22,6 +24,7 @@ export class CalibrateCourse {
         make("p", { id: "calibrate-refused", class: "wrong", role: "alert" }),
         make("ul", { id: "calibrate-seen", class: "sees", "aria-live": "polite" }),
         this.zones.root,
+        this.tiles.root,
         make("div", { id: "calibrate-choices", class: "row" })));
   }
 
@@ -38,6 +41,7 @@ export class CalibrateCourse {
     this.sight.root.hidden = isOver || shown.picture === null || shown.step === "knock";
     this.sight.show(shown);
     this.zones.show(shown);
+    this.tiles.show(shown);
     this.showChoices(shown);
   }
 

@@ -61,10 +61,18 @@ export class Sight {
     return one.kind === "zone" || (one.label !== "" && one.kind !== "cell") ? [shape, this.label(one)] : [shape];
   }
 
-  label({ kind, label, points }) {
+  label({ kind, label, points, good }) {
     const [x, y] = [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
     const words = kind === "zone" ? nameOf(label) : label;
-    return draw("text", { class: "label", x, y, "font-size": LABEL_PX * this.scale }, words);
+    return draw("text", { class: "label", x, y, "font-size": this.sizeOf({ kind, label, points, good }) }, words);
+  }
+
+  /** How large a label is: on a tile with which all is well it does not reach beyond it, for tiles lie close together. */
+  sizeOf({ kind, label, points, good }) {
+    const usual = LABEL_PX * this.scale;
+    if (kind !== "tile" || !good) return usual;
+    const [a, b] = points;
+    return Math.min(usual, (1.6 * Math.hypot(b[0] - a[0], b[1] - a[1])) / label.length);
   }
 
   /** The smallest width that fills the view; the smallest at all where data is dear. */

@@ -72,7 +72,7 @@ def test_everybody_sees_how_it_stands(fresh: Calibrated) -> None:
     with fresh.client(knows_pin=False) as anybody:
         said = once(anybody, lambda said: said["picture"])
     assert (said["camera"], said["stage"], said["step"]) == ("usb:0", "before", "lens")
-    assert [step["name"] for step in said["steps"]] == ["lens", "table", "zones", "light"]
+    assert [step["name"] for step in said["steps"]] == ["lens", "table", "zones", "light", "set"]
     assert said["choices"] == [{"press": "go_on", "words": "keep it"}, {"press": "again", "words": "again"}]
     assert (said["picture"]["width_px"], said["picture"]["height_px"]) == (1280, 720)
 
@@ -144,7 +144,7 @@ def test_who_decides_on_what_has_gone_is_told_so(insider: httpx.Client) -> None:
 
 
 def test_at_the_end_all_that_is_known_is_said(insider: httpx.Client) -> None:
-    insider.post("/calibration/step", json={"step": "light"})
+    insider.post("/calibration/step", json={"step": "set"})
     press(insider, "skip")
     said = shown(insider)
     assert (said["stage"], said["step"], said["choices"]) == ("over", None, [])
@@ -158,6 +158,7 @@ def test_at_the_end_all_that_is_known_is_said(insider: httpx.Client) -> None:
         ("POST", "/calibration/press", {"press": "go_on", "step": "lens", "stage": "before"}),
         ("POST", "/calibration/step", {"step": "zones"}),
         ("PUT", "/calibration/zones", {"zones": [ZONE]}),
+        ("PUT", "/calibration/tile", {"number": 1, "pips": [6, 5]}),
     ],
 )
 def test_nobody_changes_anything_without_the_pin_or_from_another_site(
@@ -191,6 +192,16 @@ def test_nobody_changes_anything_without_the_pin_or_from_another_site(
 def test_zones_out_of_bounds_are_not_even_tried(insider: httpx.Client, zones: Any) -> None:
     insider.post("/calibration/step", json={"step": "zones"})
     assert insider.put("/calibration/zones", json={"zones": zones}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "said", [{"number": 0, "pips": [1, 2]}, {"number": 1, "pips": [1]}, {"number": 1, "pips": [1, 19]}]
+)
+def test_a_tile_out_of_bounds_is_not_even_tried(insider: httpx.Client, said: dict[str, Any]) -> None:
+    insider.post("/calibration/step", json={"step": "set"})
+    assert insider.put("/calibration/tile", json=said).status_code == 422
+    answer = insider.put("/calibration/tile", json={"number": 1, "pips": [1, 2]})
+    assert (answer.status_code, answer.json()["error"]) == (422, "tiles are not what is calibrated now")
 
 
 def test_a_step_that_the_table_has_not_is_refused(insider: httpx.Client) -> None:

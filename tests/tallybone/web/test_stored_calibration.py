@@ -74,7 +74,7 @@ def test_nothing_is_stored_at_first(table: Served) -> None:
 def test_a_calibration_is_begun_followed_and_ended(table: Served) -> None:
     with table.client() as client:
         begin(client)
-        assert [step["name"] for step in shown(client)["steps"]] == ["lens", "table", "zones", "light"]
+        assert [step["name"] for step in shown(client)["steps"]] == ["lens", "table", "zones", "light", "set"]
         table.plugs.show(50)
         until(lambda: shown(client)["seen"] and shown(client)["picture"] is not None)
         end(client)
@@ -168,7 +168,7 @@ def test_a_step_is_done_again_by_itself(table: Served) -> None:
     save_calibration(MEASURED, file_of(table))
     with table.client() as client:
         begin(client)
-        assert client.post("/calibration/step", json={"step": "light"}).status_code == 200
+        assert client.post("/calibration/step", json={"step": "set"}).status_code == 200
         assert press(client, "skip").status_code == 200
         assert shown(client)["stage"] == "over"
         end(client)
