@@ -222,7 +222,8 @@ def asked(url: str, request: bytes, *, is_all: bool = True) -> bytes:
     with socket.create_connection((where.hostname, where.port), timeout=10) as line:
         line.sendall(request)
         if is_all:
-            line.shutdown(socket.SHUT_WR)
+            with suppress(OSError):  # it may have answered and hung up already
+                line.shutdown(socket.SHUT_WR)
         answer = b""
         while piece := line.recv(65536):
             answer += piece
