@@ -1,0 +1,89 @@
+"""The page in Firefox: all that it does there differently from Chromium would be seen by those who have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tallybone.web.conftest import at_table
+from tests.tallybone.web.firefox import FIREFOX, FirefoxPage, firefox
+from tests.tallybone.web.true_table import PIN, TrueTable
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(FIREFOX is None, reason="there is no Firefox: sudo apt install firefox-esr"),
+]
+
+_IS_LIVE = "document.documentElement.dataset.link === 'live' && document.querySelector('.player') !== null"
+_TOTALS = "[...document.querySelectorAll('.total')].map((one) => Number(one.textContent))"
+
+
+@pytest.fixture(name="begun", scope="module")
+def a_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FirefoxPage]:
+    with firefox(tmp_path_factory.mktemp("firefox")) as page:
+        yield page
+
+
+@pytest.fixture(name="table")
+def a_table_in_play() -> Iterator[TrueTable]:
+    with at_table() as table:
+        table.play(8)
+        yield table
+
+
+@pytest.fixture(name="page")
+def a_page_of_the_table(begun: FirefoxPage, table: TrueTable) -> Iterator[FirefoxPage]:
+    begun.resize(360, 740)
+    begun.go(table.page.url)
+    begun.wait_for(_IS_LIVE)
+    yield begun
+    begun.go("about:blank")  # before its table ends: a page whose table is gone complains
+    begun.complaints.clear()
+
+
+def totals(table: TrueTable) -> list[int]:
+    game = table.live.session.state.game
+    assert game is not None
+    return list(game.totals)
+
+
+def shows_totals(page: FirefoxPage, table: TrueTable) -> bool:
+    """Whether the page comes to show what the table counts; what was laid last may still be on its way to both."""
+    return any(page.evaluate(_TOTALS) == totals(table) or table.ended.wait(0.05) for _ in range(200))
+
+
+def test_a_game_is_followed_and_put_right(page: FirefoxPage, table: TrueTable, tmp_path: Path) -> None:
+    assert shows_totals(page, table)
+    before = totals(table)
+    table.play(14)
+    assert shows_totals(page, table)
+    assert totals(table) != before
+    page.tap("#play-list button")
+    page.wait_for("document.querySelector('#sheet').open")
+    page.tap("#sheet-close")
+    page.tap("#camera-tab")
+    page.wait_for("document.querySelector('#picture').naturalWidth > 0")
+    page.tap("#buttons [data-press=undo]")
+    page.wait_for("document.querySelector('#login').open")
+    page.tap("#pin")
+    page.type(PIN)
+    page.wait_for("!document.querySelector('#toast').hidden && !document.querySelector('#login').open")
+    page.screenshot(tmp_path / "page.png")
+    assert page.complaints == []
+
+
+def test_other_views_and_languages_are_there(page: FirefoxPage, table: TrueTable) -> None:
+    for name in ("statistics", "recordings"):
+        page.tap(f"#nav-{name}")
+        page.wait_for(f"document.querySelector('#view-{name} h2') !== null")
+    page.tap("#nav-table")
+    page.tap("[data-language=fr]")
+    page.wait_for(f"document.documentElement.lang === 'fr' && {_IS_LIVE}")
+    assert page.evaluate("document.querySelector('#plays-title').textContent") == "Coups de cette manche"
+    page.resize(1920, 1080)
+    page.go(f"{table.page.url}/?display&lang=pt")
+    page.wait_for(f"document.documentElement.lang === 'pt' && {_IS_LIVE}")
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    assert page.complaints == []
