@@ -29,11 +29,11 @@ _PATIENCE_MS = 120_000
 _WATCHES = """
 const painted = (name) => requestAnimationFrame(() => setTimeout(() => { window[name] ??= performance.now(); }));
 new MutationObserver((_, watcher) => {
-  if (document.querySelector(".player") !== null) painted("shownMs");
+  if (document.querySelector(".player")?.checkVisibility({ visibilityProperty: true })) painted("shownMs");
   if (document.documentElement?.dataset.link !== "live") return;
   painted("liveMs");
   watcher.disconnect();
-}).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["data-link"] });
+}).observe(document, { childList: true, subtree: true, attributeFilter: ["data-link", "data-shown"] });
 """
 _REACTS = """
 new Promise((done) => {

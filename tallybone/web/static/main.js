@@ -73,6 +73,7 @@ class Page {
 
   show(snapshot) {
     this.snapshot = snapshot;
+    document.documentElement.dataset.shown = ""; // what came with the page can be read before the line to the table is open
     showScores(snapshot, this.tapped(openSeat));
     showQuestion(snapshot, this.desk);
     showLayout(snapshot, this.tapped(openPlay));

@@ -1,0 +1,76 @@
+"""The first load of the page in a real browser: what is fetched, what is there before the line is, what comes later."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from tests.tallybone.web.browsers import Browser, chromium, play, served
+from tests.tallybone.web.true_table import TrueTable
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", name="browser")
+def a_browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module", name="table")
+def a_table_in_play() -> Iterator[TrueTable]:
+    with served() as table:
+        play(table, 14)
+        yield table
+
+
+def test_the_score_is_there_before_the_line_is_and_nothing_can_be_pressed_yet(
+    browser: Browser, table: TrueTable
+) -> None:
+    page = browser.new_page()
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url.rpartition("/")[2]))
+    page.add_init_script(
+        "window.WebSocket = class extends EventTarget { static OPEN = 1; close() {} };"
+    )  # nothing is ever said
+    page.goto(table.page.url)
+    page.locator(".player").first.wait_for()
+    game = table.live.session.state.game
+    assert game is not None
+    assert [int(text) for text in page.locator(".total").all_inner_texts()] == list(game.totals)
+    assert page.locator("html").get_attribute("data-link") == "opening"
+    assert not page.locator("#more").is_visible()
+    assert sorted(fetched) in (["", "page.css", "page.js"], ["", "icon.svg", "page.css", "page.js"])
+    page.close()
+
+
+def test_what_is_seldom_opened_comes_when_it_can_and_says_so_when_not(browser: Browser, table: TrueTable) -> None:
+    page = browser.new_page()
+    page.route("**/later.js", lambda route: route.abort())
+    page.goto(table.page.url)
+    page.locator("html[data-link=live] #nav-statistics").click()
+    page.locator("#toast", has_text="cannot be reached").wait_for()
+    page.unroute("**/later.js")
+    page.locator("#nav-table").click()
+    page.locator("#nav-statistics").click()
+    page.locator("#view-statistics h2").wait_for()
+    page.close()
+
+
+def test_what_is_seldom_opened_is_fetched_while_nobody_waits(browser: Browser, table: TrueTable) -> None:
+    page = browser.new_page()
+    with page.expect_response("**/later.js"):
+        page.goto(table.page.url)
+    page.locator("html[data-link=live] .player").first.wait_for()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2].partition("?")[0]))
+    page.locator("#nav-statistics").click()
+    page.locator("#view-statistics h2").wait_for()
+    assert "later.js" not in asked
+    page.close()
