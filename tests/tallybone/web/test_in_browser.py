@@ -70,8 +70,12 @@ def test_a_whole_game_is_watched_and_put_right_from_two_browsers_at_once(browser
 def test_pips_of_an_earlier_play_are_put_right_with_two_taps_and_back_with_one(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
         play(table, 5)
+        game = table.live.session.state.game
+        assert game is not None
+        # A tile that lay there alone for a moment was called the last one.
+        laid = "count => document.querySelectorAll('#tiles .tile').length === count"
+        viewer.page.wait_for_function(laid, arg=len(game.layout.nodes))
         first = viewer.page.locator("#play-list .play:has(.tile-icon)").last
-        first.wait_for()
         was = viewer.page.locator("#tiles .tile").first.get_attribute("aria-label")
         first.click()
         viewer.page.locator("#sheet .numbers").first.get_by_role("button", name="0", exact=True).click()
