@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, WebSocketRoute, sync_playwright
 
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
+from vision.table_view import TableView
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parents[2] / "vendor" / "axe-core" / "axe.min.js"
@@ -43,10 +44,15 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def served(
-    seed: int = 1, *, hands: int = 1, players: tuple[str, ...] = ("Ann", "Ben"), recordings: Path | None = None
+    seed: int = 1,
+    *,
+    hands: int = 1,
+    players: tuple[str, ...] = ("Ann", "Ben"),
+    recordings: Path | None = None,
+    eye: Callable[[TableView], TableView] = lambda view: view,
 ) -> Iterator[TrueTable]:
     """Yield a table with a page, at which nothing has happened yet but that a match has begun."""
-    table = true_table(seed, hands=hands, players=players, recordings=recordings)
+    table = true_table(seed, hands=hands, players=players, recordings=recordings, eye=eye)
     table.begin()
     try:
         yield table

@@ -21,11 +21,10 @@ from tallybone.calibration_file import save_calibration
 from tallybone.owner_password import set_password
 from tallybone.web import app
 from tests.tallybone.recorded_games import record_game
-from tests.tallybone.web.browsers import Browser, Viewer, chromium, play, visiting
+from tests.tallybone.web.browsers import Browser, Viewer, chromium, play, served, visiting
 from tests.tallybone.web.calibrated import MEASURED
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.served import at_served_table
-from tests.tallybone.web.true_table import true_table
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "television": (1920, 1080)}
 SCHEMES = ("light", "dark")
@@ -140,15 +139,13 @@ def every_table(folder: Path) -> Iterator[tuple[str, str]]:
     set_password(PASSWORD, state / "owner.json")
     for _ in range(3):
         save_calibration(MEASURED, state / "calibration" / "usb-0.json")
-    table = true_table(1, players=("Ann", "Ben"), recordings=recordings, eye=partial(doubtful, nth=_DOUBTED))
-    table.begin()
-    try:
+    with (
+        served(recordings=recordings, eye=partial(doubtful, nth=_DOUBTED)) as table,
+        at_served_table(folder, has_panel=True) as resting,
+    ):
         play(table, _ITEMS)
-        with at_served_table(folder, has_panel=True) as resting:
-            resting.plugs.show()
-            yield table.page.url.rstrip("/"), resting.url.rstrip("/")
-    finally:
-        table.end()
+        resting.plugs.show()
+        yield table.page.url.rstrip("/"), resting.url.rstrip("/")
 
 
 def walk(viewer: Viewer, places: tuple[Place, ...]) -> Iterator[Place]:

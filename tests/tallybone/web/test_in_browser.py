@@ -14,6 +14,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, chromium, looking, play, served
+from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
@@ -153,6 +154,23 @@ def test_what_was_undone_by_mistake_comes_back_with_one_tap(browser: Browser) ->
         viewer.page.locator("#toast .undo").click()
         wait_for_tiles(viewer, tiles)
         viewer.wait_for_totals(*totals)
+
+
+def test_a_wrong_answer_is_taken_back_with_one_tap_and_asked_again(browser: Browser) -> None:
+    with served(eye=doubtful) as table, looking(browser, table) as viewer:
+        play(table, ASKED_AFTER)
+        answers = viewer.page.locator("#choices button")
+        answers.nth(1).wait_for()
+        asked, tiles = answers.all_inner_texts(), tiles_of(table)
+        answers.nth(1).click()
+        viewer.log_in("Zoe")
+        assert "Answered" in viewer.toast()
+        wait_for_tiles(viewer, tiles + 1)
+        viewer.page.locator("#toast .undo").click()
+        viewer.page.locator("#toast", has_text="Taken back").wait_for()
+        wait_for_tiles(viewer, tiles)
+        assert answers.all_inner_texts() == asked
+        assert viewer.page.locator("#toast .undo").count() == 0
 
 
 def tiles_of(table: TrueTable) -> int:
