@@ -114,14 +114,15 @@ function adjustForm(onGive) {
 export function showQuestion(snapshot, desk) {
   const asked = snapshot.question;
   byId("question").hidden = asked === null;
-  write(byId("question-words"), sentence(asked?.words ?? "", snapshot.players.map((player) => player.name)));
+  const names = snapshot.players.map((player) => player.name);
+  write(byId("question-words"), sentence(asked?.words ?? "", names));
   keep(byId("question-tiles"), asked === null || desk === null ? [] : asked.seqs ?? [], (seq) => seq, cropOf);
   const chosen = asked?.chosen ?? null;
   const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
   const odd = snapshot.irregular ?? [];
   byId("irregular").hidden = odd.length === 0;
-  keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular(one, desk));
+  keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular({ ...one, words: sentence(one.words, names) }, desk));
 }
 
 function drawIrregular({ seq, words: text }, desk) {

@@ -16,7 +16,7 @@ export function showScores(snapshot, onSeat) {
   const players = byId("players");
   players.dataset.count = snapshot.players.length;
   keep(players, snapshot.players, (player) => player.seat, (player) => rowOf(player, match, onSeat));
-  showLast(snapshot.last, toldOf(snapshot));
+  showLast(snapshot.last, toldOf(snapshot), names);
 }
 
 function gameOf(match) {
@@ -67,20 +67,20 @@ function toldOf({ told, question }) {
 }
 
 /** Show the last play, and what was said after it if that is something else, as how the hand ended. */
-function showLast(last, told) {
+function showLast(last, told, names) {
   byId("no-last").hidden = last !== null || told !== null;
-  keep(byId("last"), last === null ? [] : [last], () => "last", lastOf);
+  keep(byId("last"), last === null ? [] : [last], () => "last", (one) => lastOf(one, names));
   const isMore = told !== null && told.words !== last?.words;
   byId("told").hidden = !isMore;
-  write(byId("told"), isMore ? told.words : "");
+  write(byId("told"), isMore ? sentence(told.words, names) : "");
 }
 
-function lastOf(last) {
+function lastOf(last, names) {
   const box = make("div", { class: "last" });
   const isScored = last.points !== null && last.points !== 0;
   const points = isScored ? make("strong", { class: "points" }, say("+{points}", { points: last.points })) : null;
   const sum = last.sum ? make("p", { class: "sum" }, make("span", {}, last.sum), points) : null;
-  box.append(foreign(last.what, { class: "what" }));
+  box.append(foreign(sentence(last.what, names), { class: "what" }));
   if (sum !== null) box.append(sum);
   else if (points !== null) box.append(make("p", { class: "sum" }, points));
   return box;
