@@ -29,7 +29,7 @@ const DRAWN = {
   leds: ({ leds }) => make("div", { class: "column" }, ...leds.map(ledsOf)),
   screen: ({ screen }) => make("pre", { class: "screen", "aria-label": say("Display"), role: "img" }, screen.join("\n")),
   buttons: ({ buttons, pressed }, press) =>
-    make("div", { class: "row" }, ...buttons.map((name) => button(sentence(name, []), () => press(name), { "data-button": name, "aria-pressed": String(pressed.includes(name)) }))),
+    make("div", { class: "row" }, ...buttons.map((name) => button(sentence(name.replaceAll("_", " "), []), () => press(name), { "data-button": name, "aria-pressed": String(pressed.includes(name)) }))),
   knock: ({ knocked }, press) => make("div", { class: "row" }, button(say("Knock on the table"), () => press(null), { id: "panel-knock", "aria-pressed": String(knocked) })),
 };
 

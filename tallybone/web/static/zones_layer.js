@@ -8,6 +8,8 @@ const HANDLE_PX = 9;
 const TOUCH_PX = 22;
 const MIDDLE_PX = 5;
 const LABEL_PX = 14;
+// About the width of a letter of it.
+const LETTER_PX = 9;
 // A key moves a corner by so many pixels of the screen, with Shift by the smaller number.
 const FAR_PX = 8;
 const NEAR_PX = 1;
@@ -131,7 +133,11 @@ export class ZoneLayer {
   }
 }
 
+/** Return the name of a zone; in one that is too narrow for it, it runs upwards, so that names do not meet. */
 function label({ name, corners, scale }) {
   const [x, y] = center(corners);
-  return draw("text", { class: "label", x, y, "font-size": LABEL_PX * scale }, nameOf(name));
+  const [wide, high] = [0, 1].map((axis) => Math.max(...corners.map((one) => one[axis])) - Math.min(...corners.map((one) => one[axis])));
+  const words = nameOf(name);
+  const isUpright = wide < LETTER_PX * words.length * scale && high > wide;
+  return draw("text", { class: "label", x, y, "font-size": LABEL_PX * scale, transform: isUpright ? `rotate(-90 ${x} ${y})` : null }, words);
 }
