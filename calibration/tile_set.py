@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
 from calibration.tile_set_labels import TileCount, count_tiles
-from calibration.tile_set_learn import Learned, own_set_if_better
+from calibration.tile_set_learn import Learned, is_too_doubtful, own_set_if_better
 from calibration.tile_set_look import SetLook
+from vision.halves import FEATURES, PICTURE_FEATURES
 from vision.own_set import OwnSet
 from vision.own_set_fit import Restraint, look
 from vision.reader import Reader
@@ -25,6 +26,8 @@ from vision.tile_sheet import TileSheet
 _JPEG_QUALITY = 92
 # What an own set was made with: with another network or head its weights mean nothing.
 _EYE = ("halves.onnx", "reader.npz")
+# The second way to learn: pictures of halves are weighed beside what the network says.
+_WEIGHED = b"2"
 
 
 class Packed(Protocol):
@@ -60,6 +63,7 @@ class TileSet:
         weights: Of `OwnSet`, as float16 in base64, row by row; empty where the shipped eye reads as well without.
         strength, believed: The restraint that they were fitted with.
         misread: Shares of halves in views of tiles that were kept back: by the shipped eye, and as learned.
+        doubtful: How many tiles may be others than they were taken for.
     """
 
     max_pips: int
@@ -71,12 +75,18 @@ class TileSet:
     strength: float
     believed: float
     misread: tuple[float, float]
+    doubtful: int = 0
 
     def __post_init__(self) -> None:
         if not 6 <= self.max_pips <= 18:
             raise ValueError(f"max_pips: expected 6 to 18, got {self.max_pips}")
         if not all(0 <= pips <= self.max_pips for tile in self.tiles for pips in tile):
             raise ValueError(f"tiles: expected pips of 0 to {self.max_pips}")
+
+    @property
+    def is_too_doubtful(self) -> bool:
+        """Whether so many tiles are in doubt that nothing was learned of them."""
+        return is_too_doubtful(self.doubtful, len(self.tiles))
 
     @property
     def count(self) -> TileCount:
@@ -97,6 +107,7 @@ def tile_set_of(learned: Learned, set_look: SetLook) -> TileSet:
         learned.restraint.strength,
         learned.restraint.believed,
         _rounded(learned.misread),
+        len(learned.doubtful),
     )
 
 
@@ -108,6 +119,8 @@ def with_shipped_eye(kept: TileSet, reader: Reader) -> TileSet:
     """
     if kept.eye == eye_checksum():
         return kept
+    if kept.is_too_doubtful:
+        return replace(kept, eye=eye_checksum(), weights="")
     restraint = Restraint(kept.strength, kept.believed)
     views = look(_sheet_of(kept), reader.halves, reader.heads.pips, kept.max_pips, np.random.default_rng(1))
     own, shares = own_set_if_better(views, np.array(kept.tiles, np.int64), restraint)
@@ -127,7 +140,7 @@ def own_set_of(kept: Packed) -> OwnSet | None:
         return None
     try:
         weights = np.frombuffer(base64.b64decode(kept.weights, validate=True), np.float16).astype(np.float64)
-        return OwnSet(weights.reshape(-1, kept.max_pips + 1), kept.believed)
+        return OwnSet(weights.reshape(FEATURES + PICTURE_FEATURES + 1, kept.max_pips + 1), kept.believed)
     except (binascii.Error, ValueError) as error:
         raise RefusedError(f"what was learned of the tile set is damaged ({error}); calibrate it anew") from None
 
@@ -147,7 +160,8 @@ def own_reader(reader: Reader, kept: Packed) -> Reader:
 def eye_checksum() -> str:
     """Return which network and heads the package ships: the beginning of a SHA-256."""
     files = resources.files("vision").joinpath("models")
-    return hashlib.sha256(b"".join(files.joinpath(name).read_bytes() for name in _EYE)).hexdigest()[:16]
+    read = b"".join(files.joinpath(name).read_bytes() for name in _EYE)
+    return hashlib.sha256(read + _WEIGHED).hexdigest()[:16]
 
 
 def _sheet_of(kept: TileSet) -> TileSheet:

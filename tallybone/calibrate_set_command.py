@@ -154,6 +154,12 @@ def _say_doubts(learned: Learned, talk: Talk) -> None:
 
 
 def _say_how_sure(kept: TileSet, talk: Talk) -> None:
+    if kept.is_too_doubtful:
+        talk.say(
+            "Too many of them are in doubt, so nothing is learned: say what they are, or take a picture in better"
+            " light."
+        )
+        return
     before, after = (100 * share for share in kept.misread)
     said = f"Of the halves of tiles kept back, in worse light, {before:.1f} % are misread by the eye as it is shipped"
     if kept.weights:

@@ -140,6 +140,10 @@ def _words(kept: TileSet) -> Phrase:
             before=before,
             after=after,
         )
+    elif kept.is_too_doubtful:
+        better = phrase(
+            "too many of them are in doubt, so nothing is learned: put them right, or lay them in better light"
+        )
     else:
         better = phrase(
             "what was learned is not used, for it reads no better: {after} % of the halves are misread in worse light,"

@@ -40,7 +40,7 @@ class OwnSet:
 
         Args:
             head: The shipped pips head.
-            described: Shape (N, F), what the half network says.
+            described: Shape (N, F), what the half network says, and behind it what else is seen of them.
         """
         count = self.weights.shape[1]
         outputs = self.believed * shipped_logs(head, described, count) + looked_at(head, described) @ self.weights
@@ -50,14 +50,18 @@ class OwnSet:
 
 
 def looked_at(head: Head, described: Array) -> NDArray[np.float64]:
-    """Return what an own set weighs, shape (N, F + 1): what is seen of halves in the head's own scale, and 1."""
-    seen = (described - head.mean) / head.scale
-    return np.concatenate([seen, np.ones((len(seen), 1))], axis=1, dtype=np.float64)
+    """Return what an own set weighs, shape (N, F + 1).
+
+    First what *described*, shape (N, F), has behind what the network says, then that in the head's own scale, and 1.
+    """
+    said, more = described[:, : len(head.mean)], described[:, len(head.mean) :]
+    return np.concatenate([more, (said - head.mean) / head.scale, np.ones((len(said), 1))], axis=1, dtype=np.float64)
 
 
 def shipped_logs(head: Head, described: Array, count: int) -> NDArray[np.float64]:
     """Return the shipped head's log probabilities of the numbers below *count*, shape (N, count)."""
-    return np.log(head.probabilities(described)[:, :count].astype(np.float64) + _LEAST_CHANCE)
+    said = described[:, : len(head.mean)]
+    return np.log(head.probabilities(said)[:, :count].astype(np.float64) + _LEAST_CHANCE)
 
 
 def softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -120,10 +120,11 @@ class Reader:
 
     def _pips_at(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
         """Return the probability of each number from 0 to 18 for both halves at one look, shape (N, 2, 19)."""
-        described = self.halves.describe(levels, poses)
         if self.own_set is None:
+            described = self.halves.describe(levels, poses)
             probabilities = self.heads.pips.probabilities(described).astype(np.float64)
         else:
+            described = self.halves.describe_with_pictures(levels, poses)
             probabilities = self.own_set.probabilities(self.heads.pips, described)
         return probabilities.reshape(2, len(poses), probabilities.shape[1]).swapaxes(0, 1)
 

@@ -20,8 +20,11 @@ _COLUMNS = 10
 _CELL_PX = (2 * SIDE_PX + 2 * _MARGIN_PX, SIDE_PX + 2 * _MARGIN_PX)
 
 # How other pictures of the same tiles differ, in shares of what the renderer draws (vision.render.looks): halves are
-# 15 to 36 px wide, one picture in four is noisy, two in five have a veil of glare over some tiles.
-_SMALLEST = 0.42
+# 15 to 36 px wide, one picture in four is noisy, two in five have a veil of glare over some tiles. Half of them are
+# taken in much other light: another lamp, an exposure that burns faces out, a camera that sharpens.
+_SMALLEST, _HARSH = 0.42, 0.5
+_WARM, _GREEN, _HARSH_CAST = 0.15, 0.04, 0.03
+_DARK, _BURNT, _SHARPENED, _SHARPER = (-0.9, -0.2), (0.15, 0.6), 0.4, (0.2, 1.2)
 _GAMMA, _LIGHT, _SHADES, _CAST = 0.18, 0.2, 0.15, 0.07
 _VEILED, _VEIL = 0.4, (10.0, 70.0)
 _BLUR, _MUCH_BLUR, _MUCH_BLURRED = (0.0, 0.035), (0.03, 0.07), 0.3
@@ -112,30 +115,49 @@ def disturbed(sheet: TileSheet, rng: np.random.Generator) -> tuple[Image, Poses]
     shrunk = math.exp(rng.uniform(math.log(_SMALLEST), 0))
     small = cv2.resize(sheet.image, (round(width * shrunk), round(height * shrunk)), interpolation=cv2.INTER_AREA)
     side_px = SIDE_PX * shrunk
-    seen = _in_other_light(np.asarray(small, np.float32), side_px, rng)
+    is_harsh = rng.random() < _HARSH
+    seen = _in_other_light(np.asarray(small, np.float32), side_px, rng, is_harsh=is_harsh)
     blur = side_px * rng.uniform(*(_MUCH_BLUR if rng.random() < _MUCH_BLURRED else _BLUR))
     if blur > 0.2:
         seen = _blurred(seen, blur)
-    spread = rng.uniform(*(_MUCH_NOISE if rng.random() < _MUCH_NOISY else _NOISE))
-    grain = np.asarray(rng.normal(0, spread, seen.shape), np.float32)
-    if rng.random() < 0.5:  # what cameras leave of it are blotches
-        grain = 1.8 * _blurred(grain, 0.8)
-    taken = np.clip(seen + grain, 0, 255).astype(np.uint8)
+    seen = _grained(seen, rng)
+    if is_harsh and rng.random() < _SHARPENED:
+        seen = seen + np.float32(rng.uniform(*_SHARPER)) * (seen - _blurred(seen, 1.0))
+    taken = np.clip(seen, 0, 255).astype(np.uint8)
     if rng.random() < _AS_JPEG:
         packed = cv2.imencode(".jpg", taken, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(*_JPEG))])[1]
         taken = np.asarray(cv2.imdecode(packed, cv2.IMREAD_COLOR), np.uint8)
     return taken, sheet.poses * np.tile([taken.shape[1] / width, taken.shape[0] / height], 3)
 
 
-def _in_other_light(seen: NDArray[np.float32], side_px: float, rng: np.random.Generator) -> NDArray[np.float32]:
+def _in_other_light(
+    seen: NDArray[np.float32], side_px: float, rng: np.random.Generator, *, is_harsh: bool
+) -> NDArray[np.float32]:
     """Return a picture with other contrast, colour of light, shades across it, and now and then a veil of glare."""
     size = seen.shape[:2]
-    lit = 255 * (seen / 255) ** np.float32(math.exp(rng.normal(0, _GAMMA)))
-    shades = np.exp(_SHADES * _cloud(rng, size, 3 * side_px) + rng.normal(0, _LIGHT))
-    lit = lit * shades[..., None] * np.exp(rng.normal(0, _CAST, 3))
+    exposure, cast = _harsh_light(rng) if is_harsh else (rng.normal(0, _LIGHT), rng.normal(0, _CAST, 3))
+    bent = 255 * (seen / 255) ** np.float32(math.exp(rng.normal(0, _GAMMA)))
+    shades = np.exp(_SHADES * _cloud(rng, size, 3 * side_px) + exposure)
+    lit = bent * shades[..., None] * np.exp(cast)
     if rng.random() < _VEILED:
         lit = lit + (np.clip(_cloud(rng, size, 2.5 * side_px), 0, 2) * rng.uniform(*_VEIL))[..., None]
-    return np.asarray(lit, np.float32)
+    # What a sensor burns out before a lens blurs it stays so.
+    return np.asarray(np.minimum(lit, 275) if is_harsh else lit, np.float32)
+
+
+def _harsh_light(rng: np.random.Generator) -> tuple[float, NDArray[np.float64]]:
+    """Return the logarithms of exposure and of the light's colour, blue, green and red."""
+    usual, dark, burnt = rng.normal(0, _LIGHT), rng.uniform(*_DARK), rng.uniform(*_BURNT)
+    warm, green = rng.normal(0, _WARM), rng.normal(0, _GREEN)
+    exposure = rng.choice([usual, dark, burnt], p=[0.6, 0.2, 0.2])
+    return float(exposure), np.array([-warm, green, warm]) + rng.normal(0, _HARSH_CAST, 3)
+
+
+def _grained(seen: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
+    """Return a picture with noise, as it is or, as cameras leave it, in blotches."""
+    spread = rng.uniform(*(_MUCH_NOISE if rng.random() < _MUCH_NOISY else _NOISE))
+    grain = np.asarray(rng.normal(0, spread, seen.shape), np.float32)
+    return seen + (1.8 * _blurred(grain, 0.8) if rng.random() < 0.5 else grain)
 
 
 def _blurred(picture: NDArray[np.float32], sigma_px: float) -> NDArray[np.float32]:

@@ -162,6 +162,13 @@ def test_another_eye_learns_again_from_the_kept_tiles(kept: TileSet, reader: Rea
     assert own_set_of(again) is not None
 
 
+def test_where_too_much_is_in_doubt_nothing_is_learned_of_it_later_either(kept: TileSet, reader: Reader) -> None:
+    doubted = replace(kept, eye="another", doubtful=6)
+    assert doubted.is_too_doubtful
+    assert not replace(doubted, doubtful=5).is_too_doubtful
+    assert own_set_of(with_shipped_eye(doubted, reader)) is None
+
+
 @pytest.mark.parametrize("field", ["weights", "sheet"])
 def test_damage_is_named(kept: TileSet, reader: Reader, field: str) -> None:
     damaged = {"weights": replace(kept, weights="AAAA"), "sheet": replace(kept, sheet="AAAA", eye="another")}[field]

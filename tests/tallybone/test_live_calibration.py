@@ -34,6 +34,7 @@ from tests.calibration.test_zone_view import tilted
 from tests.tallybone.test_play_command import told
 from tests.tallybone.videos import write_video
 from tests.vision.tables import lay, table_with
+from vision.halves import FEATURES, PICTURE_FEATURES
 from vision.reader import load_reader
 
 # From 800 mm it sees 110 x 62 cm.
@@ -130,8 +131,7 @@ def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_
 
 def five_everywhere(eye: str) -> TileSetKept:
     """A double-six of which was learned that all that it shows is a 5."""
-    pips = load_reader(6).heads.pips
-    weights = np.zeros((len(pips.mean) + 1, 7), np.float16)
+    weights = np.zeros((FEATURES + PICTURE_FEATURES + 1, 7), np.float16)
     weights[-1, 5] = 30
     packed = base64.b64encode(weights.tobytes()).decode()
     look = SetLook((255, 255, 255), (), PipColors.DARK, BarSeen.LINE, 2.0)

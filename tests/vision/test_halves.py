@@ -9,7 +9,7 @@ import pytest
 
 from tests.vision.tables import Looks, lay, table_with
 from vision.errors import ModelError
-from vision.halves import FEATURES, load_halves
+from vision.halves import FEATURES, PICTURE_FEATURES, load_halves
 from vision.poses import Poses, empty_poses
 from vision.pyramid import Level, build_pyramid
 from vision.render.paint import Rendered
@@ -34,6 +34,17 @@ def test_every_half_is_described_half_0_of_all_tiles_first() -> None:
     turned = load_halves().describe(levels, poses * np.array([1, 1, -1, -1, -1, -1]))
     np.testing.assert_allclose(turned[: len(poses)], said[len(poses) :], atol=0.02)
     np.testing.assert_allclose(turned[len(poses) :], said[: len(poses)], atol=0.02)
+
+
+def test_pictures_of_halves_stand_behind_what_the_network_says() -> None:
+    levels, poses = table()
+    said = load_halves().describe_with_pictures(levels, poses)
+    assert said.shape == (2 * len(poses), FEATURES + PICTURE_FEATURES)
+    np.testing.assert_array_equal(said[:, :FEATURES], load_halves().describe(levels, poses))
+    pips = true_pips(rendered_table().truth).T.ravel()
+    lightness = np.abs(said[:, FEATURES : FEATURES + PICTURE_FEATURES // 3]).mean(axis=1)
+    assert lightness[pips == 6].min() > lightness[pips == 0].max(initial=0.0)
+    assert load_halves().describe_with_pictures(levels, poses[:0]).shape == (0, FEATURES + PICTURE_FEATURES)
 
 
 def test_a_half_is_described_alike_alone_and_among_others() -> None:

@@ -36,6 +36,23 @@ def test_numbers_that_were_not_shown_get_no_weights() -> None:
     assert (own.weights[:, :5] != 0).any()
 
 
+def test_a_number_that_only_its_colour_tells_is_learned_from_pictures() -> None:
+    pips = np.array([(a, b) for a in range(7) for b in range(a, 7)])
+    rng = np.random.default_rng(1)
+    views = views_of(pips, rng)
+    alike = np.where(pips == 5, 4, pips)  # the network says the same of both
+    blind = views_of(alike, rng)
+    colors = np.where(pips == 5, 0.4, 0.3)[None, ..., None] + rng.normal(0, 0.01, (4, *pips.shape, 3))
+    shown = Views(np.concatenate([colors, blind.seen], axis=3), blind.logs, pictures=3)
+    assert misread(held_out(shown.without_pictures(), pips, RESTRAINT), pips) > 0.1
+    assert misread(held_out(shown, pips, RESTRAINT), pips) == 0
+    own = fit(shown, pips, RESTRAINT)
+    assert own.weights.shape == (11, 7)
+    outputs = shown.logs + shown.seen @ own.weights
+    assert (outputs.argmax(axis=3) == pips).all(), "the weights are those of pictures as they are seen"
+    assert misread(np.exp(views.logs), pips) > 0
+
+
 def test_without_weights_the_shipped_head_is_what_counts() -> None:
     rng = np.random.default_rng(2)
     head = Head(
