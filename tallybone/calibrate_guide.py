@@ -24,6 +24,7 @@ from tallybone.calibrate_screen import Board, Screen, parts_of, screen_on
 from tallybone.calibrate_steps import AGAIN, GO_ON, SKIP
 from tallybone.calibration_file import Calibration, load_calibration
 from tallybone.keyboard import keyboard_on
+from tallybone.live_camera import SIMULATED
 from vision.errors import VisionError
 
 _WAIT_S = 0.02
@@ -129,6 +130,12 @@ def _say_end(calibration: Calibration, wish: GuideWish, talk: Talk) -> None:
     say_calibration(calibration, talk)
     if not wish.into.exists():
         talk.say("Nothing was kept.")
+        return
+    if wish.source.partition(":")[0] == SIMULATED:
+        talk.say(
+            f"Kept in {wish.into}, for trying: simulated matches have other tables. A camera of your own:"
+            " tallybone calibrate guide --camera usb:0"
+        )
         return
     play = f"--camera {wish.source}" if is_device(wish.source) else f"--calibration {wish.into}"
     talk.say(f"Kept in {wish.into}. Play with it: tallybone play {play}")

@@ -10,6 +10,7 @@ from calibration.errors import CalibrationError
 from calibration.zone_view import ZoneShown, middle_share, show_zone
 from hardware.camera.open_device import is_device
 from tallybone.calibration_file import Calibration, default_path, load_calibration, name_of_camera
+from tallybone.live_camera import SIMULATED
 from tallybone.zones import Outline, SeatZone, Zones
 from vision.settle import Side
 
@@ -18,6 +19,10 @@ USUAL = "table"
 
 # Of a zone of which less is seen, tiles that lie there may be overlooked.
 _ENOUGH = 0.7
+_FOR_TRYING = (
+    "What was calibrated with the simulated camera is not used: each simulated match has another table, other tiles and"
+    " another camera, and its zones are known. With a camera that is plugged in a calibration is used by its matches."
+)
 _KNOCKS = "Knocks are told from tiles as they were calibrated at this table."
 
 
@@ -51,6 +56,19 @@ def stored_for(source: str, said: Path | None, environment: Mapping[str, str], h
         return None
     paths = (default_path(environment, home, name) for name in (name_of_camera(source), USUAL))
     return next((path for path in paths if path.exists()), None)
+
+
+def words_of_unused(source: str, environment: Mapping[str, str], home: Path) -> tuple[str, ...]:
+    """Return why a calibration that is stored under the name of a simulated camera does not count for its matches.
+
+    Args:
+        source: The camera, as `tallybone play --camera` takes it; only of a simulated one there is something to say.
+        environment: Says where state is kept.
+        home: The user's folder.
+    """
+    if source.partition(":")[0] != SIMULATED or not default_path(environment, home, SIMULATED).exists():
+        return ()
+    return (_FOR_TRYING,)
 
 
 def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_said: bool) -> Used:

@@ -15,7 +15,7 @@ from engine import EngineError, Rules, changed_options, profile, with_options
 from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
 from tallybone.lasting_recorder import LastingRecorder
-from tallybone.live_calibration import Used, stored_for, use_of
+from tallybone.live_calibration import Used, stored_for, use_of, words_of_unused
 from tallybone.live_camera import SIMULATED, Camera, Clock, open_filmed
 from tallybone.live_device import DeviceCamera, open_plugged_in
 from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
@@ -111,7 +111,7 @@ def with_calibration(
         return game, Used(None, ())
     path = stored_for(source, file, environment, home)
     if path is None:
-        return game, Used(None, ())
+        return game, Used(None, words_of_unused(source, environment, home))
     used = use_of(path, len(game.start.players), _size_px(camera, source), is_said=file is not None)
     if used.zones is None:
         return game, used

@@ -22,9 +22,9 @@ from hardware.camera.device import CameraMode
 from hardware.camera.fake import FakeCamera
 from tallybone.calibration_file import Calibration, default_path, format_calibration, load_calibration, save_calibration
 from tallybone.choices import TileSet
-from tallybone.live_calibration import Used, stored_for, use_of, zones_in_picture
+from tallybone.live_calibration import Used, stored_for, use_of, words_of_unused, zones_in_picture
 from tallybone.live_device import DeviceCamera
-from tallybone.live_start import Game, new_game, with_calibration, with_own_tiles
+from tallybone.live_start import Game, new_game, open_camera, with_calibration, with_own_tiles
 from tallybone.play_command import Wishes
 from tallybone.recording.left import Left
 from tallybone.recording.own_set import RecordedSet
@@ -136,6 +136,18 @@ def five_everywhere(eye: str) -> TileSetKept:
     packed = base64.b64encode(weights.tobytes()).decode()
     look = SetLook((255, 255, 255), (), PipColors.DARK, BarSeen.LINE, 2.0)
     return TileSetKept(6, ((0, 0),), "AAAA", look, eye, packed, 0.01, 0.0, (0.1, 0.0))
+
+
+def test_a_simulated_match_says_that_what_was_tried_at_another_table_is_not_used(tmp_path: Path) -> None:
+    world = {"XDG_STATE_HOME": str(tmp_path)}
+    assert words_of_unused("simulated:seed=3", world, tmp_path) == ()
+    written(default_path(world, tmp_path, "simulated"), calibration())
+    assert words_of_unused("film.mp4", world, tmp_path) == ()
+    camera, game = open_camera("simulated:seed=3", bones(), lambda: 0)
+    same, used = with_calibration(game, camera, "simulated:seed=3", None, environment=world, home=tmp_path)
+    assert same.start.zones is not None
+    assert (same, used.zones) == (game, None)
+    assert "each simulated match has another table" in used.words[0]
 
 
 def test_tiles_are_read_as_they_were_learned_and_so_they_are_in_a_replay(tmp_path: Path) -> None:
