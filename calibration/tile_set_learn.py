@@ -37,8 +37,9 @@ _SURE, _AHEAD = 0.8, 3.0
 # 18 tiles 10 were, 9 wrongly labelled, and a game was read with 28 errors instead of 8. Of 27 other sets at most one of
 # 28 tiles was in doubt.
 _MOST_DOUBTED = 0.2
-# Which share of the time it takes to find the tiles, and to look at them; the rest goes into learning.
-_FOUND, _LOOKED = 0.05, 0.7
+# Which share of the time has passed when tiles are found, looked at and labelled, when it is known how far to go, and
+# how well that reads tiles kept back.
+_FOUND, _LOOKED, _LABELLED, _CHOSEN, _JUDGED = 0.02, 0.3, 0.5, 0.65, 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,13 +161,12 @@ def look_at_set(
 
 def learn(shown: Shown, said: Mapping[int, tuple[int, int]] | None = None, *, told: Told = lambda _: None) -> Learned:
     """Return what the tiles of a set teach; *said* are pips said by hand, *told* is told how far it is."""
-    told(_LOOKED)
     views, said = shown.views, said or {}
-    pips = _labelled(shown.seen, views, said)
-    told((_LOOKED + 1) / 2)
+    pips = _labelled(shown.seen, views, said, told)
+    told(_LABELLED)
     restraint = best_restraint(views.without_pictures(), pips)
-    told(1.0)
-    chances = held_out(views, pips, restraint)
+    chances = held_out(views, pips, restraint, told=lambda share: told(_CHOSEN + share * (_JUDGED - _CHOSEN)))
+    told(_JUDGED)
     own, shares = own_set_if_better(views, pips, restraint, chances)
     doubtful = _doubtful(shown.seen, chances, pips, said)
     own = None if is_too_doubtful(len(doubtful), len(pips)) else own
@@ -216,14 +216,15 @@ def _looked_at(picture: Image, reader: Reader) -> Seen:
     return Seen(poses[up], int((~up).sum()), cut_out(picture, poses[up]), np.log(chances[up]))
 
 
-def _labelled(seen: tuple[Seen, ...], views: Views, said: Mapping[int, tuple[int, int]]) -> Pips:
+def _labelled(seen: tuple[Seen, ...], views: Views, said: Mapping[int, tuple[int, int]], told: Told) -> Pips:
     """Return the pips of all tiles, shape (N, 2).
 
     What is learned of labels tells of tiles that were kept back whether it fits them: so labels are put right until
     they stay.
     """
     pips = _each_once(seen, np.concatenate([one.logs for one in seen]), said)
-    for _ in range(_ROUNDS):
+    for done in range(_ROUNDS):
+        told(_LOOKED + done / _ROUNDS * (_LABELLED - _LOOKED))
         better = _each_once(seen, np.log(_together(held_out(views.without_pictures(), pips, _FIRST))), said)
         if (better == pips).all():
             break

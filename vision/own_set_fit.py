@@ -159,11 +159,21 @@ def _fitted(seen: NDArray[np.float32], logs: NDArray[np.float32], shown: Pips, s
     return weights
 
 
-def held_out(views: Views, pips: Pips, restraint: Restraint) -> Numbers:
-    """Return the probabilities of the halves of each tile by what was fitted on others, shape (V, N, 2, K)."""
+def held_out(
+    views: Views, pips: Pips, restraint: Restraint, *, told: Callable[[float], object] = lambda _: None
+) -> Numbers:
+    """Return the probabilities of the halves of each tile by what was fitted on others, shape (V, N, 2, K).
+
+    Args:
+        views: Of the tiles.
+        pips: Shape (N, 2), what they show.
+        restraint: How small weights are kept.
+        told: Is told which share is done before each part of the tiles.
+    """
     chances = np.empty_like(views.logs)
     fold = np.arange(len(pips)) % _FOLDS
     for one in range(_FOLDS):
+        told(one / _FOLDS)
         if not (fold == one).any():
             continue
         own = fit(views.of(fold != one), pips[fold != one], restraint)
