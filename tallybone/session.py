@@ -51,8 +51,10 @@ TILE_ECHOES_NS = 300_000_000
 LINGERS_NS = 2_000_000_000
 # Who presses the button for a draw so soon after it was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
-# An answer can be taken back until the table was looked at so often since: minutes of play, which are judged anew.
-MOST_SINCE = 100
+# An answer can be taken back until so much was seen or heard since: all of it is judged anew, in up to 19 ms a look.
+MOST_SINCE = 30
+# Of looks that show no change in a row only these are kept: what is counted has to be seen twice.
+_ALIKE = 2
 
 
 def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Said, ...]]:
@@ -78,12 +80,19 @@ def _to_take_back(before: Session, event: Input, after: Session) -> Answered | N
         case Answer() if _meant_by(before, event) is not None:
             return Answered(replace(before, answered=None))
         case TableView() | KnockHeard() if answered is not None:
-            is_new = isinstance(event, KnockHeard) or after.places.looks != before.places.looks
-            if is_new and len(answered.since) >= MOST_SINCE:
-                return None
-            return replace(answered, since=(*answered.since, (event, after.t_ns))) if is_new else answered
+            if isinstance(event, TableView) and after.places.looks == before.places.looks:
+                return answered
+            since = (*_without_alike(answered.since, event), (event, after.t_ns))
+            return replace(answered, since=since) if len(since) <= MOST_SINCE else None
         case _:
             return answered if after.state is before.state and after.places == before.places else None
+
+
+def _without_alike(since: tuple[tuple[Came, int], ...], event: Came) -> tuple[tuple[Came, int], ...]:
+    """Return what came, without the last look where that, the one before it and *event* show no change."""
+    last = [*(came for came, _ in since[-_ALIKE:]), event]
+    is_alike = len(last) > _ALIKE and all(isinstance(one, TableView) and not one.changes for one in last)
+    return since[:-1] if is_alike else since
 
 
 def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Said, ...]]:

@@ -162,6 +162,18 @@ def test_a_look_that_shows_nothing_new_costs_nothing() -> None:
     assert session.answered.since == ()
 
 
+def test_looks_that_show_no_change_are_kept_but_twice() -> None:
+    session, _ = feed(asked(), Answer(1))
+    for at in range(3 * MOST_SINCE):
+        doubtful = seen((5, 4), (2, 0), sure=(0.99, 0.5 + 0.01 * (at % 7)))
+        session, _ = feed(session, TableView((FIRST, doubtful), (), ()), t_ns=at)
+    assert session.answered is not None
+    assert [at for _, at in session.answered.since] == [0, 3 * MOST_SINCE - 1]
+    again, said = back(session)
+    assert again.open_question is not None
+    assert said == [again.open_question.words]
+
+
 def test_what_lies_around_the_layout_keeps_its_names() -> None:
     hand = OpenHand(shown=Seq(7))
     around = Around(yard=Yard(seq=8, caused=(Seq(4), Seq(7))), hands=(hand, OpenHand()), led=Seq(6))
