@@ -31,7 +31,7 @@ SCHEMES = ("light", "dark")
 STATIC = Path(app.__file__).parent / "static"
 PASSWORD = "correct horse"
 _DOUBTED, _ITEMS = 11, 15
-_VIEW = re.compile(r'\bview\("(\w+)"')
+_VIEW = re.compile(r'\bview\("(\w+)"|^ *(\w+): async .*\bimport\("', re.MULTILINE)
 _FUNCTION = re.compile(r"^(?:export )?(?:async )?function (\w+)")
 _MADE = re.compile(r"\bopenSheet\(|\.showModal\(")
 
@@ -113,8 +113,9 @@ DISPLAYED = ("display", "display-resting")
 
 
 def views_of_page() -> set[str]:
-    """The views that the scripts of the page register, but for the way in of a code, which shows nothing."""
-    return {name for path in STATIC.glob("*.js") for name in _VIEW.findall(path.read_text())} - {"pair"}
+    """The views that the scripts know, loaded at once or when wanted; the way in of a code shows nothing."""
+    found = (names for path in STATIC.glob("*.js") for names in _VIEW.findall(path.read_text()))
+    return {now or later for now, later in found} - {"pair"}
 
 
 def sheets_of_page() -> set[str]:
