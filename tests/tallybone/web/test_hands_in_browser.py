@@ -52,9 +52,10 @@ def test_a_play_of_an_earlier_hand_is_found_and_put_right(browser: Browser, tabl
         page.locator("#plays-title", has_text="Plays of hand 1").wait_for()
         page.locator("#play-list .play:has(.tile-icon)").first.wait_for()
         assert page.locator("#play-list li").all_inner_texts() != newest
-        page.locator("#play-list .play:has(.tile-icon)").first.click()
+        with page.expect_response("**/api/v1/ends?*"):
+            page.locator("#play-list .play:has(.tile-icon)").first.click()
         page.locator("#sheet").wait_for()
-        assert page.locator("#sheet", has_text="Was it laid elsewhere?").count() == 0, "nobody knows where it lay"
+        assert not page.get_by_text("Was it laid elsewhere?").is_visible(), "nobody knows where it lay"
         points = int(page.locator("#sheet input[type=number]").input_value())
         page.locator("#sheet input[type=number]").fill(str(points + 5))
         page.locator("#sheet").get_by_role("button", name="Write down").click()
