@@ -13,7 +13,11 @@ _EVEN = 8
 
 
 class Sight:
-    """Compares each picture with the one before; two of a sensor are never the same, for they have noise."""
+    """Compares each picture with the one before; two of a sensor are never the same, for they have noise.
+
+    Of a still table 3 % of the samples differ where the noise is a tenth of a grey level and JPEG leaves little of it
+    (quality 30); a usual webcam has ten times that noise, and 28 % and more differ.
+    """
 
     def __init__(self) -> None:
         """Have seen nothing."""
