@@ -12,6 +12,7 @@ import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
+from engine.phrases import Phrase, listed, phrase
 from tallybone.beyond.backoff import wait_s
 from tallybone.beyond.broker_settings import Broker
 from tallybone.beyond.messages import Message
@@ -37,7 +38,7 @@ class Line:
     def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
         """Speak to *broker*, which says *will* for this program once it hears nothing of it any more."""
         self._broker, self._rng, self._will = broker, rng, will
-        self.problem: str | None = f"no line to {broker.words} yet"
+        self.problem: str | None = phrase("no line to {broker} yet", broker=broker.words)
 
     async def keep(self, talk: Callable[[aiomqtt.Client], Awaitable[None]]) -> None:
         """Let *talk* have the line whenever there is one, until it returns by itself."""
@@ -52,7 +53,7 @@ class Line:
                 return
             except (BrokerError, OSError) as error:
                 failures += 1
-                self._say(f"the line to {self._broker.words} broke" if was_open else self.words_of(error))
+                self._say(self._broke if was_open else self.words_of(error))
             await asyncio.sleep(wait_s(failures, self._rng))
 
     async def once(self) -> str | None:
@@ -61,7 +62,7 @@ class Line:
             async with asyncio.timeout(_ANSWERS_WITHIN_S), self._client():
                 return None
         except TimeoutError:
-            return f"{self._broker.words} does not answer"
+            return phrase("{broker} does not answer", broker=self._broker.words)
         except (BrokerError, OSError) as error:
             return self.words_of(error)
 
@@ -72,15 +73,28 @@ class Line:
         cause = error.__context__ or error  # the library makes texts of what went wrong, and hides it
         if code in _REFUSED:
             # Everybody may read this at /health: it does not say which user.
-            who = "anybody without a user" if broker.user is None else "its user"
-            return f"{broker.words} does not let in {who}: check user and password_file"
+            if broker.user is None:
+                return phrase("{broker} lets nobody in without a user: set user and password_file", broker=broker.words)
+            return phrase("{broker} does not let in the user: check user and password_file", broker=broker.words)
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"{broker.words} does not show who it is ({cause.verify_message}): check the address and ca_file"
+            return phrase(
+                "{broker} does not show who it is ({why}): check the address and ca_file",
+                broker=broker.words,
+                why=cause.verify_message,
+            )
         if isinstance(cause, ssl.SSLError):
-            return f"{broker.words} does not speak TLS with us ({cause.reason}): check mqtts://, cert_file and key_file"
+            return phrase(
+                "{broker} does not speak TLS with us ({why}): check mqtts://, cert_file and key_file",
+                broker=broker.words,
+                why=str(cause.reason),
+            )
         if isinstance(cause, ConnectionRefusedError):
-            return f"no broker answers at {broker.words}"
-        return f"{broker.words}: {error}"
+            return phrase("no broker answers at {broker}", broker=broker.words)
+        return listed((broker.words, str(error)), ": ")
+
+    @property
+    def _broke(self) -> Phrase:
+        return phrase("the line to {broker} broke", broker=self._broker.words)
 
     def _client(self) -> aiomqtt.Client:
         broker, will = self._broker, self._will

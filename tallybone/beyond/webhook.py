@@ -12,6 +12,7 @@ from datetime import datetime
 from random import Random
 from urllib.parse import urlsplit
 
+from engine.phrases import listed, phrase
 from tallybone.beyond.backoff import wait_s
 from tallybone.beyond.findings import webhook_found
 from tallybone.beyond.messages import as_payload
@@ -87,8 +88,7 @@ class WebhookThread:
     @property
     def found(self) -> Finding:
         """How the address takes events; any thread may ask."""
-        problem = self.problem
-        return webhook_found(self._name, problem and problem.removeprefix("webhook "), self._lost)
+        return webhook_found(self._name, self.problem, self._lost)
 
     def tell(self, events: tuple[Numbered, ...]) -> None:
         """Send those of the events that are wanted, as soon as it can be."""
@@ -143,10 +143,12 @@ class WebhookThread:
             finally:
                 line.close()
         except (OSError, http.client.HTTPException) as error:
-            return f"webhook {self._name}: {error}", True
+            return listed((self._name, str(error)), ": "), True
         if 200 <= status < 300:
             return None, False
-        return f"webhook {self._name} answers {status}", status in _LATER or status >= 500
+        return phrase(
+            "{address} answers {status}", address=self._name, status=status
+        ), status in _LATER or status >= 500
 
     @property
     def _name(self) -> str:
@@ -159,4 +161,4 @@ class WebhookThread:
         if problem is None:
             log.info("webhook %s works again", self._name)
         else:
-            log.warning("%s", problem)
+            log.warning("webhook %s", problem)

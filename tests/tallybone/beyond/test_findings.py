@@ -6,19 +6,23 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from pathlib import Path
+from random import Random
 
 import httpx
 import pytest
 
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
+from tallybone.beyond.broker import Line
 from tallybone.beyond.broker_settings import Broker
+from tallybone.beyond.findings import broker_found, webhook_found
 from tallybone.beyond.outbox import Outbox
 from tallybone.beyond.settings import Webhook
-from tallybone.beyond.webhook import MOST_WAITING, WebhookThread
+from tallybone.beyond.webhook import MOST_WAITING, WebhookThread, try_webhook
 from tallybone.doctor.finding import Grade
 from tallybone.doctor.real_probes import RealProbes
 from tallybone.play_command import Wishes, play
+from tallybone.texts.translating import in_language
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, free_port, real_broker
 from tests.tallybone.beyond.test_outbox import event, state
 from tests.tallybone.beyond.test_webhook import AT, Soon, a_wall, hook_to, points
@@ -124,10 +128,26 @@ def test_the_doctor_opens_a_line_to_each(tmp_path: Path) -> None:
     assert nobody == f"no broker answers at mqtt://127.0.0.1:{port}"
     with real_broker(tmp_path, "allow_anonymous false") as broker, a_wall() as wall:
         refused = PROBES.broker(Broker(host="127.0.0.1", port=broker.port))
-        assert refused == f"{broker.url} does not let in anybody without a user: check user and password_file"
+        assert refused == f"{broker.url} lets nobody in without a user: set user and password_file"
         assert PROBES.webhook(Webhook(url=wall.url)) is None
         assert wall.came == [], "nothing is sent to see whether somebody is there"
     with real_broker(tmp_path) as broker:
         assert PROBES.broker(Broker(host="127.0.0.1", port=broker.port)) is None
     assert "Connection refused" in str(PROBES.webhook(Webhook(url=f"http://127.0.0.1:{port}/a-secret?x=1")))
     assert "secret" not in str(PROBES.webhook(Webhook(url=f"http://127.0.0.1:{port}/a-secret?x=1")))
+
+
+@pytest.mark.parametrize("language", ["es", "pt", "fr"])
+def test_all_of_it_is_said_in_every_language_but_the_words_of_the_system(language: str) -> None:
+    line, hook = Line(Broker(host="hub", port=1), Random(1)), Webhook(url="http://127.0.0.1:1/")
+    for lost in (0, 1, 3):
+        for one in (
+            broker_found("mqtt://hub:1", line.problem, lost),
+            broker_found("mqtt://hub:1", None, lost),
+            webhook_found("http://127.0.0.1:1", try_webhook(hook), lost),
+            webhook_found("http://127.0.0.1:1", None, lost),
+        ):
+            for said in (one.part, one.words, one.mend):
+                translated = in_language(said, language)
+                assert translated != said or said in ("", "mqtt://hub:1") or "127.0.0.1" in said, said
+                assert "event" not in translated.replace("événement", "")

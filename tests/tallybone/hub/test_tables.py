@@ -187,3 +187,7 @@ def test_a_folder_that_cannot_be_written_costs_only_the_file(caplog: pytest.LogC
     results.take("t1", over(150, 40, winner=0))
     assert len(results) == 1
     assert "results are not kept" in caplog.text
+    assert "results are not kept" in str(results.problem)
+    (tmp_path / "file").unlink()
+    results.take("t2", over(150, 40, winner=0))
+    assert not results.problem, "they are kept again"
