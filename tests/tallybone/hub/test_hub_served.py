@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import fields
 from io import StringIO
@@ -19,10 +20,12 @@ pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[
 from websockets.sync.client import connect
 
 from tallybone.hub.command import HubWishes, run_hub
+from tallybone.hub.hall import PACE_S
 from tallybone.hub.shapes import HubShown
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until
 from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
 
+_PAUSE = threading.Event()
 needs_broker = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
 
 
@@ -49,6 +52,13 @@ def state_of(hub: ServedHub) -> Any:
     return httpx.get(f"{hub.url}/api/v1/state", timeout=30).json()
 
 
+def is_quiet(hub: ServedHub) -> bool:
+    """Whether all that was heard has become a version by now."""
+    before = state_of(hub)["version"]
+    _PAUSE.wait(5 * PACE_S)
+    return bool(state_of(hub)["version"] == before)
+
+
 class TestWithBroker:
     pytestmark = needs_broker
 
@@ -68,6 +78,7 @@ class TestWithBroker:
         for number in range(5):
             tables.table(f"t{number}", 0, 0)
         until(lambda: sum(one["online"] for one in state_of(hub)["tables"]) == 5)
+        until(lambda: is_quiet(hub))
         with connect(hub.url.replace("http", "ws") + "/api/v1/live", compression=None) as socket:
             first = json.loads(socket.recv(30))
             assert (first.pop("type"), first["whole"], len(first["tables"])) == ("snapshot", True, 5)
