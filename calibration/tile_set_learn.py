@@ -163,8 +163,7 @@ def learn(shown: Shown, said: Mapping[int, tuple[int, int]] | None = None, *, to
     """Return what the tiles of a set teach; *said* are pips said by hand, *told* is told how far it is."""
     views, said = shown.views, said or {}
     pips = _labelled(shown.seen, views, said, told)
-    told(_LABELLED)
-    restraint = best_restraint(views.without_pictures(), pips)
+    restraint = best_restraint(views.without_pictures(), pips, told=lambda _: told(_LABELLED))
     chances = held_out(views, pips, restraint, told=lambda share: told(_CHOSEN + share * (_JUDGED - _CHOSEN)))
     told(_JUDGED)
     own, shares = own_set_if_better(views, pips, restraint, chances)

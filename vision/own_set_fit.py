@@ -183,9 +183,22 @@ def held_out(
     return chances
 
 
-def best_restraint(views: Views, pips: Pips, tried: Sequence[Restraint] = RESTRAINTS) -> Restraint:
-    """Return the one by which tiles are read best that were not fitted on: their likelihood is highest."""
-    return min(tried, key=lambda one: surprise(held_out(views, pips, one), pips))
+def best_restraint(
+    views: Views,
+    pips: Pips,
+    tried: Sequence[Restraint] = RESTRAINTS,
+    *,
+    told: Callable[[float], object] = lambda _: None,
+) -> Restraint:
+    """Return the one by which tiles are read best that were not fitted on: their likelihood is highest.
+
+    Args:
+        views: Of the tiles.
+        pips: Shape (N, 2), what they show.
+        tried: What is compared.
+        told: Is told, of each of these anew, which share is done.
+    """
+    return min(tried, key=lambda one: surprise(held_out(views, pips, one, told=told), pips))
 
 
 def surprise(chances: Numbers, pips: Pips) -> float:
