@@ -124,11 +124,14 @@ def test_a_new_user_has_it_all_done_within_five_minutes(
     began_s = time.monotonic()
     with guided(into) as url, looking(browser, url, PHONE) as viewer:
         page = viewer.page
+        # It began when the guide did, and may be done before the page is open: so it is done again.
+        page.locator("#calibrate-todo", has_text="px off in 8 views. That is good.").wait_for()
+        press(page, "Again")
+        viewer.log_in("Ann")
         page.locator("#calibrate-seen", has_text="Next: ").wait_for()
         page.locator(".shape.is-cell.is-good").first.wait_for(state="attached")
         page.locator("#calibrate-todo", has_text="px off in 8 views. That is good.").wait_for()
         press(page, "Keep it")
-        viewer.log_in("Ann")
         wait_for_step(page, "Table")
         page.locator("#calibrate-seen", has_text="4 of 4 corner blocks").wait_for()
         page.locator(".shape.is-marker").nth(15).wait_for(state="attached")
