@@ -108,7 +108,8 @@ def _remapped(level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
     center = level.from_full(poses[:, :2])
     x = np.column_stack([center[:, 0], poses[:, 2] / scale_x, poses[:, 4] / scale_x])
     y = np.column_stack([center[:, 1], poses[:, 3] / scale_y, poses[:, 5] / scale_y])
-    map_x, map_y = x.astype(np.float32) @ basis, y.astype(np.float32) @ basis
+    # Not by @: what that says of a tile depends in its last digit on how many others are with it, and on the machine.
+    map_x, map_y = (np.einsum("nk,km->nm", one.astype(np.float32), basis) for one in (x, y))
     return np.asarray(cv2.remap(level.image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
