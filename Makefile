@@ -23,7 +23,7 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fuzz sbom fast check chromium mosquitto format bench hands deb chroot lock clean
+.PHONY: help demo setup test fuzz sbom fast check chromium mosquitto shellcheck format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
@@ -36,7 +36,7 @@ demo: $(RUN) ## set up (about 80 MB the first time), then watch and score a rend
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 	@echo "Ready: $(BIN)/tallybone --help"
 
-test: $(DEV) chromium mosquitto check ## set up the tools (about 200 MB the first time, Chromium and Mosquitto as root), then check and run every test; a few minutes
+test: $(DEV) chromium mosquitto shellcheck check ## set up the tools (about 200 MB the first time, what is of Debian as root), then check and run every test; a few minutes
 	@echo "Running every test, the slow ones too."
 	@$(BIN)/python -m pytest $(SPREAD)
 
@@ -55,6 +55,13 @@ mosquitto:
 	  export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 && apt-get -qq update && \
 	  apt-get -qq -y install --no-install-recommends mosquitto >/dev/null; } || \
 	  echo "There is no Mosquitto: scores by MQTT are not tested. On Debian: sudo apt install mosquitto"
+
+# What installs the appliance is written for a shell.
+shellcheck:
+	@command -v shellcheck >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing ShellCheck, which reads what installs the appliance." && \
+	  export DEBIAN_FRONTEND=noninteractive && apt-get -qq update && apt-get -qq -y install --no-install-recommends shellcheck >/dev/null; } || \
+	  echo "There is no ShellCheck: what installs the appliance is not read. On Debian: sudo apt install shellcheck"
 
 fast: $(DEV) check ## check and run the quick tests only; under two minutes
 	@$(BIN)/python -m pytest $(SPREAD) -m "not slow"

@@ -63,11 +63,6 @@ def served(
 def play(table: TrueTable, count: int) -> None:
     """Let so many things happen at the table, and wait until all of it is scored."""
     table.play(count)
-    # What was taken last may still be on its way to the rules when the next look is shown, and not after it.
-    for _ in range(2):
-        shown = table.display.now
-        while table.display.now is shown:
-            table.ended.wait(0.002)
 
 
 @dataclass(slots=True)

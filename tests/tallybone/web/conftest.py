@@ -15,6 +15,7 @@ from tallybone.web.app import make_app
 from tallybone.web.guard import Guard
 from tallybone.web.hub import Hub
 from tallybone.web.pictures import Pictures
+from tests.tallybone.web.served import until
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 
 # It needs Playwright; the tests that use it say so where that is missing.
@@ -35,8 +36,10 @@ def at_table(**wishes: object) -> Iterator[TrueTable]:
 @pytest.fixture(scope="module")
 def table() -> Iterator[TrueTable]:
     """A game of bones after eight plays."""
-    with at_table() as begun:
+    with at_table() as begun, httpx.Client(base_url=begun.page.url) as client:
         begun.play(11)
+        # The page's thread tells a little later what the game's has done.
+        until(lambda: "4 + 4 = 8" in client.get("/api/v1/state").text)
         yield begun
 
 

@@ -71,7 +71,7 @@ class TrueCamera:
 
     def __init__(self, items: Iterator[Shown], clock: Callable[[], int], pace_ns: int | None) -> None:
         self._items, self._clock, self._pace_ns = items, clock, pace_ns
-        self._due_ns, self._allowed = clock(), 0
+        self._due_ns, self._allowed, self._taken, self._settled = clock(), 0, 0, 0
         self.t_ns = 0
         self.is_done = False
 
@@ -81,14 +81,17 @@ class TrueCamera:
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that was let through has been taken."""
-        return self.is_done or self._allowed == 0
+        """Whether all that was let through has been taken, and the game asked for more: it has done what followed."""
+        return self._settled == self._allowed
 
     def take(self) -> Shown | None:
-        is_due = self._allowed > 0 if self._pace_ns is None else self._clock() >= self._due_ns
+        allowed = self._allowed
+        if self.is_done or self._taken >= allowed:
+            self._settled = allowed
+        is_due = self._taken < allowed if self._pace_ns is None else self._clock() >= self._due_ns
         if not is_due:
             return None
-        self._allowed -= 1
+        self._taken += 1
         self._due_ns += self._pace_ns or 0
         given = next(self._items, None)
         self.is_done = given is None
