@@ -21,6 +21,8 @@ from vision.render.paint import Rendered, render
 from vision.training.held_out import true_halves
 from vision.training.samples import true_pips, truth_poses
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reader() -> Reader:

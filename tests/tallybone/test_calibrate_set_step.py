@@ -20,6 +20,8 @@ from tallybone.calibrate_steps import GO_ON, SKIP, StepName
 from tallybone.calibration_file import Calibration, load_calibration
 from tests.tallybone.bare_table import GreyLook
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 120
 
 

@@ -15,6 +15,8 @@ from tallybone.served_life import Look, ServedLife
 from tallybone.service_notify import Notifier
 from tests.tallybone.web.served import Plugs, at_served_table, until
 
+pytestmark = pytest.mark.slow
+
 S = 1_000_000_000
 _PAUSE = threading.Event()
 

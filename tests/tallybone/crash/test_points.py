@@ -35,6 +35,7 @@ def died(folder: Path, *wishes: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_match_through_a_few_deaths_is_what_it_would_have_been(tmp_path: Path) -> None:
     said = died(tmp_path, "--points", "8", "--games", "allfives", "--seed", "3")
     assert "0 scores lost, changed or doubled" in said

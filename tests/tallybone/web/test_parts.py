@@ -13,6 +13,8 @@ from tests.tallybone.web.served import Served, at_served_table, until
 from tests.tallybone.web.test_matches import NEW, in_lobby, played
 from tests.tallybone.web.true_table import PIN
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(name="table")
 def a_table_with_virtual_parts(tmp_path: Path) -> Iterator[Served]:

@@ -67,6 +67,7 @@ def test_no_name_is_markup(tmp_path: Path) -> None:
     assert HOSTILE[0][:39] in told_in(page)["title"]  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_large_pictures_make_no_large_file(tmp_path: Path) -> None:
     from tallybone.web.shared_hand import MOST_BYTES, shared_hand
 

@@ -17,6 +17,8 @@ from tests.tallybone.web.served import Served, at_served_table, until
 from tests.tallybone.web.test_calibrating import do_zones_of_two, press, shown
 from tests.tallybone.web.test_matches import NEW, in_lobby, played
 
+pytestmark = pytest.mark.slow
+
 MEASURED = Calibration(LENS, table_below())
 
 
