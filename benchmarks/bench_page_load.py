@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from playwright.sync_api import BrowserContext, CDPSession
 from rich.console import Console
 
-from tests.tallybone.web.browsers import Browser, chromium, play, served
+from tests.tallybone.web.browsers import Browser, chromium, served
 
 _BYTES_PER_S = {"down": 1_600_000 / 8, "up": 750_000 / 8}
 _PATIENCE_MS = 120_000
@@ -122,7 +122,7 @@ def main() -> int:
     first: list[Load] = []
     again: list[Load] = []
     with served() as table, chromium() as browser:
-        play(table, 9)
+        table.play(9)
         address = f"{table.page.url}/?lang={asked.language}"
         worked_ms = [1000 * worked_s(browser, address) for _ in range(asked.loads)][1:]  # the first one warms up
         for _ in range(asked.loads):

@@ -14,17 +14,11 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker
 from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
-from tests.tallybone.web.browsers import AXE, Browser, chromium, visiting
+from tests.tallybone.web.browsers import AXE, Browser, visiting
 from tests.tallybone.web.test_in_browser import NARROW, PHONE, TELEVISION, violations
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
 HOSTILE = '<img src=x onerror="document.title=1">'
-
-
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module", name="club")

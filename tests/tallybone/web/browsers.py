@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, WebSocketRoute, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, WebSocketRoute, sync_playwright
 
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from vision.table_view import TableView
@@ -23,7 +23,6 @@ __all__ = [
     "WebSocketRoute",
     "chromium",
     "looking",
-    "play",
     "served",
     "visiting",
 ]
@@ -60,24 +59,29 @@ def served(
         table.end()
 
 
-def play(table: TrueTable, count: int) -> None:
-    """Let so many things happen at the table, and wait until all of it is scored."""
-    table.play(count)
-
-
 @dataclass(slots=True)
 class Viewer:
     """Somebody before a screen.
 
     Attributes:
         page: What the browser shows.
-        complaints: What the page has written into the console as an error.
+        complaints: What the page has written into the console as an error, and what it came from.
         fetched: What was fetched.
     """
 
     page: Page
     complaints: list[str] = field(default_factory=list)
     fetched: set[str] = field(default_factory=set)
+
+    def listen(self) -> None:
+        """Take down from now on what the page complains of."""
+
+        def hear(said: ConsoleMessage) -> None:
+            if said.type == "error":
+                self.complaints.append(f"{said.text} {said.location['url']}")
+
+        self.page.on("console", hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def log_in(self, name: str = "") -> None:
         """Type the PIN into the dialog that has opened."""
@@ -146,8 +150,7 @@ def visiting(
         context.add_init_script(script)
     context.set_default_timeout(PATIENCE_MS)
     viewer = Viewer(context.new_page())
-    viewer.page.on("console", lambda said: viewer.complaints.append(said.text) if said.type == "error" else None)
-    viewer.page.on("pageerror", lambda error: viewer.complaints.append(str(error)))
+    viewer.listen()
     viewer.page.on("response", lambda answer: viewer.fetched.add(answer.url))
     viewer.page.goto(address, wait_until="domcontentloaded")
     viewer.page.locator("html[data-link=live]").wait_for(state="attached")

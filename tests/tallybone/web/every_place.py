@@ -21,7 +21,7 @@ from tallybone.calibration_file import save_calibration
 from tallybone.owner_password import set_password
 from tallybone.web import app
 from tests.tallybone.recorded_games import record_game
-from tests.tallybone.web.browsers import Browser, Viewer, chromium, play, served, visiting
+from tests.tallybone.web.browsers import Browser, Viewer, chromium, served, visiting
 from tests.tallybone.web.calibrated import MEASURED
 from tests.tallybone.web.doubts import doubtful
 from tests.tallybone.web.served import at_served_table
@@ -144,7 +144,7 @@ def every_table(folder: Path) -> Iterator[tuple[str, str]]:
         served(recordings=recordings, eye=partial(doubtful, nth=_DOUBTED)) as table,
         at_served_table(folder, has_panel=True) as resting,
     ):
-        play(table, _ITEMS)
+        table.play(_ITEMS)
         resting.plugs.show()
         yield table.page.url.rstrip("/"), resting.url.rstrip("/")
 

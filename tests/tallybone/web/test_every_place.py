@@ -13,7 +13,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 
 from playwright.sync_api import Page
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, chromium, visiting
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, visiting
 from tests.tallybone.web.every_place import (
     IN_PLAY,
     RESTING,
@@ -36,12 +36,6 @@ _CUT = """() => [...document.querySelectorAll("button, h1, h2, h3, a, label")]
 def two_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     with every_table(tmp_path_factory.mktemp("tables")) as addresses:
         yield addresses
-
-
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 def test_no_view_and_no_sheet_is_left_out() -> None:

@@ -11,22 +11,16 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import Browser, chromium, play, served
+from tests.tallybone.web.browsers import Browser, served
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture(scope="module", name="table")
 def a_table_in_play() -> Iterator[TrueTable]:
     with served() as table:
-        play(table, 14)
+        table.play(14)
         yield table
 
 

@@ -11,25 +11,19 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, chromium, looking, play, served
+from tests.tallybone.web.browsers import AXE, Browser, looking, served
 from tests.tallybone.web.test_in_browser import NARROW, violations
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture(scope="module", name="table")
 def a_table_in_its_second_hand() -> Iterator[TrueTable]:
     with served(hands=2) as table:
         while hand_of(table) < 2:
-            play(table, 1)
-        play(table, 3)
+            table.play(1)
+        table.play(3)
         yield table
 
 

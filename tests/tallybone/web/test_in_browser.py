@@ -13,7 +13,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, chromium, looking, play, served
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, looking, served
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import TrueTable
 
@@ -24,16 +24,10 @@ HOSTILE = ("<img src=x onerror=document.title='hacked'>", "\u202eevil\u202d", "x
 KILOBYTE = 1024
 
 
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture(scope="module", name="table")
 def a_table_in_play() -> Iterator[TrueTable]:
     with served() as table:
-        play(table, 14)
+        table.play(14)
         yield table
 
 
@@ -45,7 +39,7 @@ def true_totals(table: TrueTable) -> tuple[int, ...]:
 
 def test_a_whole_game_is_watched_and_put_right_from_two_browsers_at_once(browser: Browser) -> None:
     with served() as table, looking(browser, table) as phone, looking(browser, table, TABLET) as tablet:
-        play(table, 9)
+        table.play(9)
         before = true_totals(table)
         phone.wait_for_totals(*before)
         tablet.wait_for_totals(*before)
@@ -61,7 +55,7 @@ def test_a_whole_game_is_watched_and_put_right_from_two_browsers_at_once(browser
         phone.page.locator("#play-list li", has_text="knocks").first.wait_for(state="detached")
 
         while not table.camera.is_done:
-            play(table, 1)
+            table.play(1)
         assert sum(true_totals(table)) > sum(before)
         for viewer in (phone, tablet):
             viewer.wait_for_totals(*true_totals(table))
@@ -70,7 +64,7 @@ def test_a_whole_game_is_watched_and_put_right_from_two_browsers_at_once(browser
 
 def test_pips_of_an_earlier_play_are_put_right_with_two_taps_and_back_with_one(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
-        play(table, 5)
+        table.play(5)
         game = table.live.session.state.game
         assert game is not None
         # A tile that lay there alone for a moment was called the last one.
@@ -93,7 +87,10 @@ def test_pips_of_an_earlier_play_are_put_right_with_two_taps_and_back_with_one(b
 
 def test_a_tile_is_put_where_it_was_really_laid_and_back(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
-        play(table, 8)
+        table.play(8)
+        game = table.live.session.state.game
+        assert game is not None
+        wait_for_tiles(viewer, len(game.layout.nodes))
         viewer.page.locator("#play-list .play:has(.tile-icon)").first.click()
         viewer.page.locator("#sheet .part", has_text="laid elsewhere").get_by_role("button").first.click()
         viewer.log_in()
@@ -114,7 +111,7 @@ def test_a_tile_is_put_where_it_was_really_laid_and_back(browser: Browser) -> No
 
 def test_two_sides_of_a_spinner_are_told_apart_when_a_play_is_put_in_or_moved(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
-        play(table, 5)
+        table.play(5)
         page, plays = viewer.page, viewer.page.locator("#play-list .play:has(.tile-icon)")
         wait_for_tiles(viewer, 2)
         plays.first.click()
@@ -143,9 +140,9 @@ def test_two_sides_of_a_spinner_are_told_apart_when_a_play_is_put_in_or_moved(br
 
 def test_what_was_undone_by_mistake_comes_back_with_one_tap(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
-        play(table, 6)
+        table.play(6)
         while not isinstance(table.live.session.state.log[-1], Play):
-            play(table, 1)
+            table.play(1)
         tiles, totals = tiles_of(table), true_totals(table)
         wait_for_tiles(viewer, tiles)
         viewer.press("undo")
@@ -158,7 +155,7 @@ def test_what_was_undone_by_mistake_comes_back_with_one_tap(browser: Browser) ->
 
 def test_a_wrong_answer_is_taken_back_with_one_tap_and_asked_again(browser: Browser) -> None:
     with served(eye=doubtful) as table, looking(browser, table) as viewer:
-        play(table, ASKED_AFTER)
+        table.play(ASKED_AFTER)
         answers = viewer.page.locator("#choices button")
         answers.nth(1).wait_for()
         asked, tiles = answers.all_inner_texts(), tiles_of(table)
@@ -272,7 +269,7 @@ def test_letters_of_twice_the_size_lie_below_one_another_on_a_small_phone(browse
 def test_nothing_moves_for_those_who_want_no_motion(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
         viewer.page.emulate_media(reduced_motion="reduce")
-        play(table, 5)
+        table.play(5)
         viewer.press("undo")
         viewer.log_in()
         viewer.toast()
@@ -309,7 +306,7 @@ def font_px(viewer: Viewer, selector: str) -> float:
 
 def test_hostile_names_are_shown_as_text_and_do_nothing(browser: Browser) -> None:
     with served(players=HOSTILE[:2]) as table, looking(browser, table) as viewer:
-        play(table, 6)
+        table.play(6)
         viewer.page.locator("#play-list .play").first.wait_for()
         assert viewer.page.locator(".player img").count() == 0
         assert viewer.page.title() == "Tallybone"
@@ -319,7 +316,7 @@ def test_hostile_names_are_shown_as_text_and_do_nothing(browser: Browser) -> Non
     with served(players=("Ann", HOSTILE[2])) as table:
         for size, path in ((PHONE, "/"), (TELEVISION, "/?display")):
             with looking(browser, table, size, path=path) as viewer:
-                play(table, 2)
+                table.play(2)
                 assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
                 assert viewer.page.evaluate("document.querySelector('.player:last-child').offsetHeight") <= size[1] / 2
 
@@ -381,7 +378,7 @@ def test_pictures_are_fetched_only_while_somebody_looks(browser: Browser, table:
 
 def test_wrong_pins_are_refused_in_words_and_nothing_is_done(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
-        play(table, 4)
+        table.play(4)
         events = len(table.live.session.state.log)
         viewer.page.locator("#play-list .play").first.wait_for()
         viewer.press("undo")

@@ -12,7 +12,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, chromium, looking, play, served
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, looking, served
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
@@ -36,20 +36,14 @@ Object.defineProperty(window, "speechSynthesis", { value: {
 def play_slowly(table: TrueTable, count: int) -> None:
     """Let so many things happen, each long enough after the other that viewers are told of it by itself."""
     for _ in range(count):
-        play(table, 1)
+        table.play(1)
         table.ended.wait(0.1)
-
-
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module", name="table")
 def a_table_in_play() -> Iterator[TrueTable]:
     with served() as table:
-        play(table, 14)
+        table.play(14)
         yield table
 
 
@@ -80,7 +74,7 @@ def test_two_who_look_at_once_read_it_each_in_his_language(browser: Browser) -> 
         looking(browser, table, path="/?lang=pt") as one,
         looking(browser, table, path="/?display&lang=fr", size=TELEVISION) as other,
     ):
-        play(table, 7)
+        table.play(7)
         one.page.locator("#last .what", has_text="joga").wait_for()
         other.page.locator("#last .what", has_text="joue").wait_for()
         one.press("undo")
@@ -127,7 +121,7 @@ def test_axe_finds_nothing_to_complain_about_in_any_language(browser: Browser, t
 
 def test_nothing_is_spoken_until_somebody_switches_it_on(browser: Browser) -> None:
     with served() as table, looking(browser, table, script=SYNTHESIZER) as viewer:
-        play(table, 5)
+        table.play(5)
         viewer.page.locator("#last .what", has_text="plays").wait_for()
         assert heard(viewer) == []
 
@@ -147,7 +141,7 @@ def test_points_and_turns_are_spoken_one_at_a_time_by_a_voice_of_the_language(br
         viewer.page.locator("#voice").uncheck()
         assert heard(viewer)[-1] == "silence"
         count = len(heard(viewer))
-        play(table, 2)
+        table.play(2)
         viewer.page.wait_for_timeout(500)
         assert len(heard(viewer)) == count
 

@@ -12,17 +12,11 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.web.browsers import AXE, Browser, chromium, visiting
+from tests.tallybone.web.browsers import AXE, Browser, visiting
 from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION, violations
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(name="table")

@@ -13,7 +13,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tests.tallybone.recorded_games import record_game
-from tests.tallybone.web.browsers import AXE, Browser, Viewer, chromium, play, served, visiting
+from tests.tallybone.web.browsers import AXE, Browser, Viewer, served, visiting
 from tests.tallybone.web.true_table import TrueTable
 
 pytestmark = pytest.mark.slow
@@ -23,19 +23,13 @@ HOSTILE = ("<img src=x onerror=document.title='hacked'>", "\u202eevil" + "x" * 5
 ONE = "/#recordings/bones.mcap"
 
 
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture(name="table", scope="module")
 def a_table_with_recordings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrueTable]:
     folder = tmp_path_factory.mktemp("recordings")
     record_game(folder / "bones.mcap", hands=2)
     record_game(folder / "hostile.mcap", players=HOSTILE)
     with served(recordings=folder) as table:
-        play(table, 9)
+        table.play(9)
         yield table
 
 

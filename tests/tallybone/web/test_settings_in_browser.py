@@ -14,19 +14,13 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
 from tallybone.owner_password import set_password
-from tests.tallybone.web.browsers import Browser, chromium, visiting
+from tests.tallybone.web.browsers import Browser, visiting
 from tests.tallybone.web.served import Served, at_served_table, until
 from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION
 from tests.tallybone.web.true_table import PIN
 
 pytestmark = pytest.mark.slow
 PASSWORD = "correct horse"
-
-
-@pytest.fixture(scope="module", name="browser")
-def a_browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(name="table")
