@@ -1,4 +1,4 @@
-"""`tallybone train`, `train-finder` and `train-halves`: all that the eye learns, from a seed, on rendered tables."""
+"""Commands that make what the eye knows, from seeds, on rendered tables: `tallybone train` and its sisters."""
 
 from __future__ import annotations
 
@@ -95,6 +95,29 @@ def train_halves(
     return _train_network(out, partial(trained, seed=seed, scenes=scenes, epochs=epochs, jobs=jobs or _core_count()))
 
 
+def train_second_look(
+    out: Path, *, seed: int, scenes: int, steps: int, jobs: int | None = None, trained: NetworkTraining | None = None
+) -> int:
+    """Train the network that looks again at halves in doubt, and write it.
+
+    Args:
+        out: File to write, replaced when all is done.
+        seed: Everything follows from it.
+        scenes: How many tables to render.
+        steps: How many batches of halves to learn from.
+        jobs: Processes that render, by default one per core.
+        trained: What trains, by default `vision.training.second_fit.train_second_look`.
+
+    Returns:
+        The exit code: 0, or 1 if torch is missing.
+    """
+    try:
+        trained = trained or _second_look_training()
+    except ModuleNotFoundError as error:
+        return say_missing("train-second-look", error, "finder")
+    return _train_network(out, partial(trained, seed=seed, scenes=scenes, steps=steps, jobs=jobs or _core_count()))
+
+
 def _train_network(out: Path, trained: NetworkTraining) -> int:
     with bars_on_stderr() as bars:
         save = trained(progress=progress_on(bars))
@@ -119,6 +142,12 @@ def _halves_training() -> NetworkTraining:
     from vision.training.half_fit import train_halves
 
     return train_halves
+
+
+def _second_look_training() -> NetworkTraining:
+    from vision.training.second_fit import train_second_look
+
+    return train_second_look
 
 
 def _core_count() -> int:

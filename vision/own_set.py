@@ -65,6 +65,6 @@ def shipped_logs(head: Head, described: Array, count: int) -> NDArray[np.float64
 
 
 def softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities, shape (N, K), from outputs of that shape."""
-    raised = np.exp(outputs - outputs.max(axis=1, keepdims=True, initial=-np.inf))
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+    """Return probabilities, shape (..., K), from outputs of that shape."""
+    raised = np.exp(outputs - outputs.max(axis=-1, keepdims=True, initial=-np.inf))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))

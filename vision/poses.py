@@ -16,6 +16,8 @@ Points = NDArray[np.float64]
 # The corners of a tile in units of its half-axes, clockwise in the image.
 _CORNERS_UV = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
 _HALF_CENTERS_UV = np.array([(-0.5, 0.0), (0.5, 0.0)])
+# A pose times this is that of the same tile with its halves swapped.
+_TURNED_ROUND = np.array([1, 1, -1, -1, -1, -1.0])
 
 
 def require_poses(poses: Poses) -> None:
@@ -90,6 +92,11 @@ def deltas_between(poses: Poses, targets: Poses) -> NDArray[np.float64]:
     axes = poses[:, 2:].reshape(-1, 2, 2)
     difference = (targets - poses).reshape(-1, 3, 2)
     return np.asarray((difference @ np.linalg.inv(axes)).reshape(-1, 6))
+
+
+def turned_round(poses: Poses) -> Poses:
+    """Return the poses of the same tiles with their halves swapped, shape (N, 6)."""
+    return np.asarray(poses * _TURNED_ROUND)
 
 
 def moved(rng: np.random.Generator, poses: Poses, spread: float) -> Poses:

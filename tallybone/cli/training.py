@@ -58,6 +58,22 @@ def _train_halves(
     raise typer.Exit(train_halves(out, seed=seed, scenes=scenes, epochs=epochs))
 
 
+@app.command("train-second-look")
+def _train_second_look(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")] = Path(
+        "vision/models/second_look.onnx"
+    ),
+    *,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same network.")] = 4004,
+    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=1)] = 45000,
+    steps: Annotated[int, typer.Option(help="Batches of halves to learn from.", min=1)] = 12000,
+) -> None:
+    """Train what looks again at halves in doubt, after `train`. Needs torch: pip install 'tallybone[finder]'."""
+    from tallybone.train_command import train_second_look
+
+    raise typer.Exit(train_second_look(out, seed=seed, scenes=scenes, steps=steps))
+
+
 @app.command("train-knock")
 def _train_knock(
     out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained classifier goes.")] = Path(

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.train_command import train, train_finder, train_halves
+from tallybone.train_command import train, train_finder, train_halves, train_second_look
 from vision.heads import Head, ReaderHeads, load_heads
 
 
@@ -63,6 +63,7 @@ def test_without_scikit_learn_it_says_what_to_install(
 NETWORKS: list[tuple[Callable[..., int], str, dict[str, int]]] = [
     (train_finder, "finder.onnx", {"steps": 5}),
     (train_halves, "halves.onnx", {"epochs": 5}),
+    (train_second_look, "second_look.onnx", {"steps": 5}),
 ]
 
 

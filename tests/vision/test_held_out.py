@@ -10,8 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.tables import CAMERA, lay
-from vision.finder import load_finder
-from vision.halves import load_halves
 from vision.heads import load_heads
 from vision.poses import half_centers, sides_px
 from vision.render.look_types import PipKind, TileLook
@@ -19,6 +17,7 @@ from vision.render.looks import CLASSIC, FELT, LAMP
 from vision.render.paint import Rendered, render
 from vision.render.scene import PlacedTile, Scene
 from vision.training import held_out
+from vision.training.collect import load_networks
 from vision.training.held_out import Halves, draw_usual, draw_usual_scene, figures_of, join_halves, true_halves
 from vision.training.legible import legible_halves
 from vision.training.samples import true_pips, truth_poses
@@ -40,7 +39,7 @@ def test_halves_that_were_found_are_labelled_with_their_own_pips(monkeypatch: py
     scene, rendered = scene_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)])
     monkeypatch.setattr(held_out, "draw_usual_scene", lambda _: scene)
     monkeypatch.setattr(held_out, "render", lambda *_: rendered)
-    got = draw_usual(np.random.default_rng(0), load_finder(), load_halves(), heads=load_heads())
+    got = draw_usual(np.random.default_rng(0), load_networks(), heads=load_heads())
     assert sorted(got.pips.tolist()) == [0, 1, 5, 6]
     assert got.legible.all()
     assert got.said.tolist() == got.pips.tolist()

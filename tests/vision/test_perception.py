@@ -308,7 +308,9 @@ class Blinking(Reader):
 
 def blinking(reads: int) -> Perception:
     whole = reader()
-    return Perception(Blinking(whole.heads, whole.finder, whole.halves, whole.max_pips, blind=[True] * reads))
+    return Perception(
+        Blinking(whole.heads, whole.finder, whole.halves, whole.second_look, whole.max_pips, blind=[True] * reads)
+    )
 
 
 @pytest.mark.slow
@@ -352,7 +354,7 @@ LINE = (lay(1, 6, -100, 60), lay(6, 3, -49.5, 60), lay(2, 5, -60, -80), lay(5, 4
 @pytest.mark.slow
 def test_where_the_set_is_known_only_what_changed_is_read_again_and_joins_elsewhere_stay() -> None:
     whole = reader()
-    eye = Noting(whole.heads, whole.finder, whole.halves, 6)
+    eye = Noting(whole.heads, whole.finder, whole.halves, whole.second_look, 6)
     table = Table(Looks(camera=replace(CAMERA, width_px=900, height_px=640)))
     table.eye = Perception(eye)
     table.show()

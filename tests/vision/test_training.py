@@ -15,7 +15,6 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from tests.vision.shapes import tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
-from vision.finder import load_finder
 from vision.halves import load_halves
 from vision.heads import DOWN, NOTHING, UP, Head, ReaderHeads
 from vision.poses import Poses, deltas_between, empty_poses, half_centers, sides_px
@@ -23,6 +22,7 @@ from vision.pyramid import build_pyramid
 from vision.reading import Face, Reading
 from vision.render.scene import PlacedTile
 from vision.training import fit, samples
+from vision.training.collect import load_networks
 from vision.training.fit import calibrated, fit_heads, train_heads
 from vision.training.samples import (
     Samples,
@@ -56,10 +56,7 @@ def _threads() -> Iterator[None]:
 def drawn() -> Samples:
     """Two tables."""
     return join_samples(
-        [
-            draw_samples(np.random.default_rng(seed), load_finder(), load_halves(), max_pips=6, heads=None)
-            for seed in (1, 2)
-        ]
+        [draw_samples(np.random.default_rng(seed), load_networks(), max_pips=6, heads=None) for seed in (1, 2)]
     )
 
 
@@ -122,7 +119,7 @@ def test_samples_have_what_the_heads_take(drawn: Samples) -> None:
 
 
 def test_the_same_seed_draws_the_same_samples(drawn: Samples) -> None:
-    again = draw_samples(np.random.default_rng(1), load_finder(), load_halves(), max_pips=6, heads=None)
+    again = draw_samples(np.random.default_rng(1), load_networks(), max_pips=6, heads=None)
     for name in FIELDS:
         values = getattr(again, name)
         assert (getattr(drawn, name)[: len(values)] == values).all()
@@ -131,8 +128,7 @@ def test_the_same_seed_draws_the_same_samples(drawn: Samples) -> None:
 @pytest.mark.slow
 def test_another_seed_draws_others() -> None:
     first, second = (
-        draw_samples(np.random.default_rng(seed), load_finder(), load_halves(), max_pips=6, heads=None)
-        for seed in (3, 4)
+        draw_samples(np.random.default_rng(seed), load_networks(), max_pips=6, heads=None) for seed in (3, 4)
     )
     assert first.half_pips.tolist() != second.half_pips.tolist()
 
@@ -142,7 +138,7 @@ def test_a_half_is_labelled_with_its_own_pips(monkeypatch: pytest.MonkeyPatch) -
     rendered = table_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)], Looks(seed=3))
     monkeypatch.setattr(samples, "draw_scene", lambda *_, **__: None)
     monkeypatch.setattr(samples, "render", lambda *_: rendered)
-    got = draw_samples(np.random.default_rng(0), load_finder(), load_halves(), max_pips=6, heads=None)
+    got = draw_samples(np.random.default_rng(0), load_networks(), max_pips=6, heads=None)
     assert sorted(got.half_pips.tolist()) == sorted([0, 6, 5, 1] * 2)
     exact, pips = exact_halves(rendered.image, rendered.truth)
     for seen, label in zip(got.half_features.astype(np.float32), got.half_pips, strict=True):
@@ -172,7 +168,7 @@ def test_pose_deltas_lead_onto_the_tile(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(samples, "draw_scene", lambda *_, **__: None)
     monkeypatch.setattr(samples, "render", lambda *_: rendered)
     monkeypatch.setattr(samples, "deltas_between", recorded)
-    got = draw_samples(np.random.default_rng(0), load_finder(), load_halves(), max_pips=6, heads=None)
+    got = draw_samples(np.random.default_rng(0), load_networks(), max_pips=6, heads=None)
     (errors,) = asked
     assert len(errors) == len(got.pose_deltas) > 4
     assert errors.max() < 1e-9

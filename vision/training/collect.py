@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -13,13 +14,34 @@ from threadpoolctl import threadpool_limits
 
 from vision.finder import Finder, load_finder
 from vision.halves import HalfNetwork, load_halves
+from vision.second_look import SecondLook, load_second_look
 
 _CHUNK = 8
 Drawn = TypeVar("Drawn")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Networks:
+    """All that the eye learned before its heads.
+
+    Attributes:
+        finder: What finds tiles.
+        halves: What looks at halves.
+        second_look: What looks again at those in doubt.
+    """
+
+    finder: Finder
+    halves: HalfNetwork
+    second_look: SecondLook
+
+
+def load_networks() -> Networks:
+    """Return what the package ships."""
+    return Networks(load_finder(), load_halves(), load_second_look())
+
+
 def collect(
-    draw: Callable[[np.random.Generator, Finder, HalfNetwork], Drawn],
+    draw: Callable[[np.random.Generator, Networks], Drawn],
     seed: int,
     scenes: int,
     jobs: int,
@@ -49,14 +71,14 @@ def collect(
 
 
 def _drawn_chunk(
-    draw: Callable[[np.random.Generator, Finder, HalfNetwork], Drawn], seed: np.random.SeedSequence, scenes: int
+    draw: Callable[[np.random.Generator, Networks], Drawn], seed: np.random.SeedSequence, scenes: int
 ) -> list[Drawn]:
     rng = np.random.default_rng(seed)
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)  # the processes share the cores already
     try:
         with threadpool_limits(1):
-            finder, halves = load_finder(), load_halves()  # here, because no network goes from process to process
-            return [draw(rng, finder, halves) for _ in range(scenes)]
+            networks = load_networks()  # here, because no network goes from process to process
+            return [draw(rng, networks) for _ in range(scenes)]
     finally:
         cv2.setNumThreads(threads)

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from vision.finder import Finder
-from vision.halves import HalfNetwork
 from vision.heads import Array, Head, ReaderHeads
 from vision.render.patterns import MAX_PIPS
-from vision.training.collect import collect
+from vision.training.collect import Networks, collect
 from vision.training.held_out import draw_usual, figures_of, join_halves
 from vision.training.samples import SETS_DRAWN, Samples, draw_samples, join_samples
 
@@ -94,11 +92,9 @@ def held_out_figures(heads: ReaderHeads, check: Samples) -> dict[str, object]:
     }
 
 
-def _draw_any_set(
-    rng: np.random.Generator, finder: Finder, halves: HalfNetwork, *, heads: ReaderHeads | None
-) -> Samples:
+def _draw_any_set(rng: np.random.Generator, networks: Networks, *, heads: ReaderHeads | None) -> Samples:
     max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
-    return draw_samples(rng, finder, halves, max_pips=max_pips, heads=heads)
+    return draw_samples(rng, networks, max_pips=max_pips, heads=heads)
 
 
 def _fit_classifier(

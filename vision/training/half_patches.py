@@ -56,11 +56,15 @@ def draw_halves(seed: int, scenes: int, jobs: int, progress: Callable[[float], N
 def draw_table(seed: int, index: int) -> HalfPatches:
     """Return the halves of one rendered table."""
     rng = np.random.default_rng([seed, index])
-    max_pips = int(rng.choice(list(_SETS_DRAWN), p=list(_SETS_DRAWN.values())))
-    width = int(rng.integers(*_WIDTH_PX))
+    max_pips, width = draw_highest(rng), int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
     rendered = render(draw_scene(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px), rng)
     levels, (poses, faces) = build_pyramid(rendered.image), truth_poses(rendered.truth)
     views = [moved(rng, poses[faces == UP], spread) for spread in _SPREADS]
     patches = [sample(levels, seen, training_grid(half)) for seen in views for half in (0, 1)]
     return HalfPatches(np.concatenate(patches), np.tile(true_pips(rendered.truth).T.ravel(), len(views)))
+
+
+def draw_highest(rng: np.random.Generator) -> int:
+    """Return the highest number of the set on a table."""
+    return int(rng.choice(list(_SETS_DRAWN), p=list(_SETS_DRAWN.values())))

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.finder import Finder
-from vision.halves import HalfNetwork
 from vision.heads import UP, ReaderHeads
 from vision.poses import Points, Poses, half_centers, sides_px
 from vision.reader import Reader
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.render.scene import Scene
+from vision.training.collect import Networks
 from vision.training.legible import legible_halves
 from vision.training.samples import true_pips, truth_poses
 
@@ -64,12 +63,13 @@ def draw_usual_scene(rng: np.random.Generator) -> Scene:
             return scene
 
 
-def draw_usual(rng: np.random.Generator, finder: Finder, halves: HalfNetwork, *, heads: ReaderHeads) -> Halves:
+def draw_usual(rng: np.random.Generator, networks: Networks, *, heads: ReaderHeads) -> Halves:
     """Render a usual table, let the whole reader read it, and return the halves of the tiles that it found."""
     scene = draw_usual_scene(rng)
     rendered = render(scene, rng)
     truth, faces = truth_poses(rendered.truth)
-    reading = Reader(heads, finder, halves).read(rendered.image)
+    reader = Reader(heads, networks.finder, networks.halves, networks.second_look)
+    reading = reader.read(rendered.image)
     read = [half for tile in reading.tiles for half in tile.halves]
     which = true_halves(np.array([half.center_px for half in read]).reshape(-1, 2, 2), truth[faces == UP])
     found = which >= 0

@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.candidates import Candidates
-from vision.finder import Finder
-from vision.halves import HalfNetwork
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.patches import PatchGrid, features, sample, tile_grid
-from vision.poses import Poses, corners, deltas_between, empty_poses, move, moved, sides_px, upright_poses
+from vision.poses import Poses, corners, deltas_between, empty_poses, move, moved, sides_px, turned_round, upright_poses
 from vision.pyramid import Level, build_pyramid
 from vision.reading import Face, PointPx, Reading
 from vision.reading import Tile as TileReading
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
+from vision.training.collect import Networks
 
 # How often a scene's set goes up to each number: small sets are what most people have.
 SETS_DRAWN = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
@@ -35,8 +34,6 @@ _PIP_SPREADS = (0.03, 0.1)
 _COMMON_SETS = 9
 _ANYWHERE_PER_SCENE = 25
 _READER_ROUNDS = 2
-# A pose times this is that of the same tile with its halves swapped.
-_TURNED = np.array([1, 1, -1, -1, -1, -1.0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,15 +59,12 @@ def join_samples(parts: list[Samples]) -> Samples:
     return Samples(*(np.concatenate([getattr(part, name) for part in parts]) for name in Samples.__slots__))
 
 
-def draw_samples(
-    rng: np.random.Generator, finder: Finder, halves: HalfNetwork, *, max_pips: int, heads: ReaderHeads | None
-) -> Samples:
+def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int, heads: ReaderHeads | None) -> Samples:
     """Render one random table and return its samples.
 
     Args:
         rng: Where all chance comes from.
-        finder: What proposes tiles.
-        halves: What looks at halves.
+        networks: What proposes tiles, and what looks at halves.
         max_pips: The highest number of the set.
         heads: Heads of an earlier round: what they still take for tiles is taught; None in the first round.
     """
@@ -79,10 +73,10 @@ def draw_samples(
     rendered = render(scene, rng)
     levels = build_pyramid(rendered.image)
     poses, faces = truth_poses(rendered.truth)
-    found = finder.find(levels)
+    found = networks.finder.find(levels)
     mended = empty_poses()
     if heads is not None:
-        mended = Candidates(heads, finder).mended(levels, found.poses, rounds=_READER_ROUNDS)[0]
+        mended = Candidates(heads, networks.finder).mended(levels, found.poses, rounds=_READER_ROUNDS)[0]
     near = np.concatenate([found.poses, mended, _anywhere(rng, poses, levels[0].full_size_px)])
     near = near[~_near_any(near, rendered.unread_px)]
     slight = np.concatenate([moved(rng, poses, 0.05), moved(rng, poses, 0.03), _wrong_on_purpose(rng, poses)])
@@ -96,7 +90,7 @@ def draw_samples(
         tile_class,
         _features(levels, mendable, tile_grid()),
         deltas.astype(np.float32),
-        halves.describe(levels, seen).astype(np.float16),
+        networks.halves.describe(levels, seen).astype(np.float16),
         true_pips(rendered.truth)[which].T.ravel(),
     )
 
@@ -137,7 +131,7 @@ def corner_errors(poses: Poses, truth: Poses) -> tuple[NDArray[np.float64], NDAr
     """
     if not len(truth):
         return np.full(len(poses), np.inf), np.zeros(len(poses), np.intp), poses.copy()
-    turned = truth * _TURNED
+    turned = turned_round(truth)
     both = np.concatenate([truth, turned])
     gaps = np.linalg.norm(corners(poses)[:, None] - corners(both)[None], axis=-1).max(axis=-1) / sides_px(both)
     nearest = gaps.argmin(axis=1)
@@ -153,7 +147,7 @@ def with_half_0_first(poses: Poses, target: Poses, truth: Poses) -> Poses:
         truth: The true tiles.
     """
     same = (target[:, 2:4] * truth[:, 2:4]).sum(axis=1) > 0
-    return np.where(same[:, None], poses, poses * _TURNED)
+    return np.where(same[:, None], poses, turned_round(poses))
 
 
 def _drawn(

@@ -39,6 +39,7 @@ class Blind(Reader):
     heads: Any = None
     finder: Any = None
     halves: Any = None
+    second_look: Any = None
     max_pips: int | None = 6
 
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
