@@ -57,6 +57,13 @@ def test_noise_light_hands_and_tiles_move_no_camera() -> None:
     assert find_aim(anchor, image, STRAIGHT_ON).agreement is Agreement.STEADY
 
 
+@pytest.mark.parametrize("seed", [2, 3])
+def test_noise_along_the_grain_of_wood_moves_no_camera(seed: int) -> None:
+    moment = Moment(TILES, (hand_at((90.0, 40.0), Side.RIGHT, 0.1),), gain=0.8)
+    anchor, image, _ = seen(Clip(WOOD, seed=seed, noise=5.0), (0.0, 0.0, 0.0), moment)
+    assert find_aim(anchor, image, STRAIGHT_ON).agreement is Agreement.STEADY
+
+
 def test_slips_are_told_from_the_start_and_do_not_add_up() -> None:
     clip, aim = Clip(seed=2), STRAIGHT_ON
     for step in range(1, 9):
