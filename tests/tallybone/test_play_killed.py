@@ -33,7 +33,7 @@ def test_a_game_that_is_killed_again_and_again_loses_and_doubles_nothing(tmp_pat
     images = [item.image for item in items if isinstance(item, Frame)]
     folder, rng = tmp_path / "sessions", np.random.default_rng(3)
     kept: list[tuple[int, int]] = []
-    begun, moments = 0, set()
+    begun, moments, before = 0, set(), set[Path]()
     for kill in range(_KILLS + 1):
         video = write_video(tmp_path / f"{kill}.avi", images[begun:], per_s=10)
         # Most die while they look at the table, some while they are starting.
@@ -45,7 +45,9 @@ def test_a_game_that_is_killed_again_and_again_loses_and_doubles_nothing(tmp_pat
         kept = _scored(state)
         assert kept[: len(shown)] == shown
         assert len(kept) <= len(shown) + 1  # one may be kept that nobody was shown any more
-        begun = max(0, begun + _looked_at(folder) - _SHOWN_AGAIN)
+        # One that died while it was starting has left no recording, or none with a picture: the table is where it was.
+        begun += max(0, sum(_looked_at(path) for path in _recordings(folder) - before) - _SHOWN_AGAIN)
+        before = _recordings(folder)
         moments.add(begun)
     assert len(moments) >= _KILLS / 4, "hardly any kill has hit a game that was looked at"
     assert _state(folder).game == truth.game
@@ -85,12 +87,15 @@ def _scored(state: State) -> list[tuple[int, int]]:
     return [(one.seat, one.points) for told in history(state) for one in told.outcomes if isinstance(one, Scored)]
 
 
-def _looked_at(folder: Path) -> int:
-    """How many pictures of its video the newest recording has; those of its head have no numbers."""
-    paths = sorted(folder.glob("*.mcap"), key=lambda path: path.stat().st_mtime_ns)
+def _recordings(folder: Path) -> set[Path]:
+    return set(folder.glob("*.mcap"))
+
+
+def _looked_at(path: Path) -> int:
+    """How many pictures of its video a recording has; those of its head have no numbers."""
     names = [
         one.payload.name
-        for one in (read_session(paths[-1]) if paths and paths[-1].stat().st_size else ())
+        for one in (read_session(path) if path.stat().st_size else ())
         if isinstance(one, Recorded) and isinstance(one.payload, ImageMessage)
     ]
     numbers = [int(name) for name in names if name is not None and name.isdecimal()]
