@@ -121,13 +121,9 @@ def find_aim(anchor: Anchor, image: Image, before: Aim) -> Aimed:
     # Wood looks alike along its grain: what agrees nearby is compared with what agrees anywhere.
     fits = [near, *(usual.fit(guess, rounds=_ROUNDS) for guess in _Pair.of(anchor, now, _COARSE_PX).guesses())]
     best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.likeness, default=None)
-    if best is not None:
-        best = _Pair.of(anchor, now, _FINE_PX).fit(best.motion, rounds=2) or best
-    alike = usual.parts_alike(before.motion, best)
-    if alike:
-        return Aimed(Agreement.STEADY, before, alike)
     if best is None:
         return Aimed(Agreement.NONE, before, 0)
+    best = _Pair.of(anchor, now, _FINE_PX).fit(best.motion, rounds=2) or best
     aim = Aim.of(best.motion)
     if before.farthest_px(aim, anchor.size_px) < _LEAST_MOVE_PX:
         return Aimed(Agreement.STEADY, before, best.parts)
@@ -178,15 +174,6 @@ class _Pair:
             motion = _after(fit * np.array([1.0, 1.0, self.scale]), motion)
         likeness = self._likeness(motion, places[agreed])
         return None if likeness < _LEAST_LIKENESS else _Fit(motion, int(agreed.sum()), likeness)
-
-    def parts_alike(self, motion: Motion, found: _Fit | None) -> int:
-        """Return how many parts tell something, if a motion fits these better than what was *found*; else 0.
-
-        Along the grain of wood in a noisy picture, parts can agree on a motion that nothing has made.
-        """
-        places, _ = self._shifts(motion, 1)
-        other = _LEAST_LIKENESS if found is None else self._likeness(found.motion, places)
-        return len(places) if self._likeness(motion, places) > other else 0
 
     def guesses(self) -> Iterator[Motion]:
         """Yield the likeliest turns and shifts of the picture as a whole."""

@@ -33,8 +33,9 @@ _KEPT_TABLES = 4
 _BLUR_MARGIN_PX, _SHADOW_MARGIN_PX = 8, 6
 # The skin of a hand does not change while it moves.
 _SKIN_SEED = 5
-# The sheet of noise is so much larger than the picture: each frame cuts its own out of it.
-_SPARE_NOISE_PX = 128
+# The sheet of noise is so much larger than the picture. Each frame cuts its own out of it, each strip of so many rows
+# from another place: what two frames had in common as a whole would look like a table that is seen from elsewhere.
+_SPARE_NOISE_PX, _NOISE_STRIP_PX = 128, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +187,13 @@ class Film:
 
     def _with_noise(self, shown: Picture) -> Picture:
         """Return a frame with noise of its own, in place."""
-        down, right = self._rng.integers(0, _SPARE_NOISE_PX, 2).tolist()
-        cut = (slice(down, down + self.height_px), slice(right, right + self.width_px))
-        cv2.add(shown, self._lighter[cut], dst=shown)
-        cv2.subtract(shown, self._darker[cut], dst=shown)
+        tops = range(0, self.height_px, _NOISE_STRIP_PX)
+        places = self._rng.integers(0, _SPARE_NOISE_PX, (len(tops), 2)).tolist()
+        for top, (down, right) in zip(tops, places, strict=True):
+            strip = shown[top : top + _NOISE_STRIP_PX]
+            cut = (slice(top + down, top + down + len(strip)), slice(right, right + self.width_px))
+            cv2.add(strip, self._lighter[cut], dst=strip)
+            cv2.subtract(strip, self._darker[cut], dst=strip)
         return shown
 
 

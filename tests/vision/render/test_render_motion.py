@@ -89,6 +89,17 @@ def test_each_frame_has_noise_of_its_own_and_each_seed_the_same_frames() -> None
     assert not np.array_equal(first, other.picture(Moment(TILES)))
 
 
+def test_the_noise_of_two_frames_has_nothing_in_common_wherever_one_is_laid_over_the_other() -> None:
+    table, one = film().picture(Moment()).astype(float), film(replace(QUIET, noise=2.0))
+    noises = [(one.picture(Moment()) - table).mean(axis=2) for _ in range(2)]
+    (first, second), strength = (
+        (np.fft.rfft2(noise - noise.mean()) for noise in noises),
+        np.prod(np.std(noises, axis=(1, 2))),
+    )
+    agreement = np.fft.irfft2(first.conj() * second, noises[0].shape) / (strength * noises[0].size)
+    assert np.abs(agreement).max() < 0.1
+
+
 @pytest.mark.parametrize("what", [{"lens": 0.05}, {"bloom": 0.2}, {"fringe_px": 1.0}, {"metering": 0.5}])
 def test_a_camera_that_changes_far_away_pixels_is_refused(what: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="camera: expected no lens"):
