@@ -35,11 +35,14 @@ class Change:
         tile: As it lies now; where it was removed, as it lay.
         before: As it lay before it was moved or turned, as it was read before, or the one on which it was stacked;
             otherwise None.
+        since_ns: Since when a tile that was placed has lain there, where hands were over the table for longer; None
+            where that cannot be told.
     """
 
     kind: ChangeKind
     tile: Tile
     before: Tile | None = None
+    since_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

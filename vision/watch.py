@@ -7,7 +7,9 @@ from typing import Protocol
 
 from vision.pyramid import Image
 from vision.settle import CameFrom, Grey, SettleGate, Side, Stillness, small_grey
-from vision.table_view import TableView
+from vision.sightings import Sightings
+from vision.table_view import Change, ChangeKind, TableView
+from vision.tracks import moved_tile
 
 # So often it is looked whether the camera slips, or a table that was lost can be made out again, where nothing moves.
 _BETWEEN_AIMS_NS = 2_000_000_000
@@ -68,6 +70,7 @@ class Watch:
         """Start without a frame."""
         self._eye = eye
         self._gate = SettleGate()
+        self._sightings = Sightings()
         self._view = replace(eye.view, is_settled=False)
         self._read_still_ns: int | None = None
         self._looked_ns = self._aimed_ns = 0
@@ -81,9 +84,11 @@ class Watch:
         """
         grey = small_grey(frame.image) if frame.grey is None else frame.grey
         stillness = self._gate.feed(grey, frame.t_ns)
+        self._sightings.feed(grey, frame.t_ns, stillness)
         view = self._looked(frame, stillness) if stillness.is_settled else None
         if view is not None:
             self._follow_camera(view)
+            view = self._dated(view)
             self._view, self._looked_ns = replace(view, changes=()), frame.t_ns
         elif not stillness.is_settled:
             self._came_from = None
@@ -112,6 +117,17 @@ class Watch:
         if self._eye.is_unconfirmed:
             return self._eye.feed(frame.image)
         return self._eye.look_again(frame.image) if self._eye.is_unsure else None
+
+    def _dated(self, view: TableView) -> TableView:
+        """Return a view that says since when the tiles that were placed have lain there."""
+
+        def dated(change: Change) -> Change:
+            if change.kind is not ChangeKind.PLACED or view.size_px is None:
+                return change
+            shown = moved_tile(change.tile, view.aim.motion)
+            return replace(change, since_ns=self._sightings.since_ns(shown.corners_px, view.size_px))
+
+        return replace(view, changes=tuple(map(dated, view.changes))) if view.changes else view
 
     def _follow_camera(self, view: TableView) -> None:
         """Take note of where a view says that the camera points."""

@@ -64,11 +64,13 @@ class Waiting:
         tile: As it was seen last.
         look: Which look at the table showed it first; those of one look may have been laid in any order.
         by: Who sits at the side from which alone hands came then; nobody where that is not clear.
+        since_ns: Since when it has lain there, as `Change` says it.
     """
 
     tile: SeenTile
     look: int
     by: tuple[Seat, ...] = ()
+    since_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ def observe(places: Places, view: TableView, by: tuple[Seat, ...] = ()) -> Place
     for change in view.changes:
         match change.kind:
             case ChangeKind.PLACED | ChangeKind.STACKED:
-                places = _placed(places, change.tile, by if is_one else ())
+                places = _placed(places, change, by if is_one else ())
             case ChangeKind.MOVED | ChangeKind.TURNED:
                 places = _moved(places, change)
             case ChangeKind.REMOVED:
@@ -178,8 +180,9 @@ def numbers_of(tile: SeenTile) -> tuple[int, ...]:
     return tuple(number for number, _ in shown(tile))
 
 
-def _placed(places: Places, tile: SeenTile, by: tuple[Seat, ...]) -> Places:
+def _placed(places: Places, change: Change, by: tuple[Seat, ...]) -> Places:
     """Return what is kept after a tile was laid."""
+    tile = change.tile
     if tile.face is Face.DOWN:
         return places
     for one in places.known:
@@ -187,7 +190,8 @@ def _placed(places: Places, tile: SeenTile, by: tuple[Seat, ...]) -> Places:
             is_handled = one.is_handled or (not one.is_missing and numbers_of(one.tile) == numbers_of(tile))
             return places.with_known(replace(one, is_missing=False, is_handled=is_handled))
     places = replace(places, dismissed=tuple(_others(places.dismissed, tile)))
-    return replace(places, waiting=(*places.without_waiting(tile).waiting, Waiting(tile, places.looks, by)))
+    now = Waiting(tile, places.looks, by, change.since_ns)
+    return replace(places, waiting=(*places.without_waiting(tile).waiting, now))
 
 
 def _moved(places: Places, change: Change) -> Places:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from engine import (
     ALLFIVES,
     BLOCK,
@@ -30,12 +32,22 @@ from engine import (
 from engine import Tile as Bone
 from tallybone.contact import halves_of
 from tallybone.inputs import Answer, Button, Press
-from tallybone.session import Session, feed
+from tallybone.session import Said, Session, feed
 from tests.tallybone.test_referee import lay, line, plays, problems, questions, seen
 from vision.reading import Tile
 from vision.table_view import Change, ChangeKind, TableView
 
 ALL = ("Ann", "Ben", "Cleo", "Dora")
+
+
+SECOND = 1_000_000_000
+TWO_AT_ONCE = (seen((5, 2), (2, 0)), seen((3, 6), (-2, 0), 180))
+
+
+def laid_since(session: Session, *tiles: tuple[Tile, int]) -> tuple[Session, tuple[Said, ...]]:
+    """Lay tiles that one look shows, each since a time of its own."""
+    changes = tuple(Change(ChangeKind.PLACED, tile, since_ns=since_ns) for tile, since_ns in tiles)
+    return feed(session, TableView(tuple(tile for tile, _ in tiles), (), changes))
 
 
 def removed(session: Session, *tiles: Tile) -> tuple[Session, tuple[object, ...]]:
@@ -227,13 +239,33 @@ def test_a_play_said_by_hand_takes_the_tile_that_waits() -> None:
 
 
 def test_the_order_of_two_tiles_is_asked_where_points_depend_on_it() -> None:
-    session, said = lay(line(seen((3, 5), (0, 0))), seen((5, 2), (2, 0)), seen((3, 6), (-2, 0), 180))
+    session, said = lay(line(seen((3, 5), (0, 0))), *TWO_AT_ONCE)
     assert len(questions(said)) == 1
     assert questions(said)[0].startswith("which was laid first, ")
     assert session.open_question is not None
     choice = session.open_question.choices.index("the 6-3")
     session, _ = feed(session, Answer(choice))
     assert plays(session) == ["5-3", "6-3@5-3W", "5-2@5-3E"]
+
+
+@pytest.mark.parametrize("is_six_first", [True, False])
+def test_the_order_of_two_tiles_is_not_asked_where_it_was_to_be_seen(*, is_six_first: bool) -> None:
+    since_ns = (SECOND, 0) if is_six_first else (0, SECOND)
+    session, said = laid_since(line(seen((3, 5), (0, 0))), *zip(TWO_AT_ONCE, since_ns, strict=True))
+    assert not questions(said)
+    order = ["6-3@5-3W", "5-2@5-3E"]
+    assert plays(session) == ["5-3", *(order if is_six_first else order[::-1])]
+
+
+def test_the_order_of_two_tiles_is_asked_where_they_were_to_be_seen_at_nearly_the_same_time() -> None:
+    _, said = laid_since(line(seen((3, 5), (0, 0))), *zip(TWO_AT_ONCE, (SECOND // 10, 0), strict=True))
+    assert questions(said)[0].startswith("which was laid first, ")
+
+
+def test_a_tile_that_was_to_be_seen_first_is_laid_last_where_it_touches_nothing_before() -> None:
+    early, late = (seen((2, 4), (4, 0)), 0), (seen((5, 2), (2, 0)), SECOND)
+    session, _ = laid_since(line(seen((3, 5), (0, 0))), early, late)
+    assert plays(session) == ["5-3", "5-2@5-3E", "4-2@5-2E"]
 
 
 def test_the_order_of_two_tiles_is_not_asked_where_it_makes_no_difference() -> None:

@@ -67,6 +67,35 @@ def test_a_tile_that_a_hand_lays_is_said_once_when_the_hand_is_gone_with_the_sid
     assert len(sitting.views[-1].tiles) == 1
 
 
+@pytest.mark.parametrize("gain", [1.0, 0.85])
+@pytest.mark.parametrize("is_left_first", [True, False])
+def test_of_two_tiles_that_hands_laid_one_right_after_the_other_it_is_said_since_when_each_has_lain(
+    gain: float, *, is_left_first: bool
+) -> None:
+    sitting = Sitting()
+    sitting.show(still((), 4))
+    order = [(THREE_FIVE, Side.LEFT), (DOUBLE_TWO, Side.RIGHT)]
+    (first, one_side), (second, other_side) = order if is_left_first else order[::-1]
+    during = play((), (first,), first.center_mm, one_side)
+    after = play((first,), (first, second), second.center_mm, other_side)
+    moments = [*during, *(replace(moment, gain=gain) for moment in (*after, *still((first, second), 4)))]
+    begun_ns = sitting.clip.t_ns
+    changes = sitting.show(moments)
+    since = {change.tile.half_centers_px[0][0] < 480: change.since_ns for change in changes}
+    one_ns, other_ns = since[is_left_first], since[not is_left_first]
+    assert one_ns is not None
+    assert other_ns is not None
+    # A hand lets its tile go in the sixth picture, and is off it two pictures later.
+    assert 500 * MS <= one_ns - begun_ns <= 800 * MS
+    assert 500 * MS <= other_ns - begun_ns - len(during) * 100 * MS <= 800 * MS
+
+
+def test_of_tiles_that_no_motion_brought_nobody_knows_since_when_they_have_lain() -> None:
+    sitting = Sitting(start=Start.IN_PLAY)
+    (change,) = sitting.show(still((THREE_FIVE,), 4))
+    assert change.since_ns is None
+
+
 @pytest.mark.slow
 def test_a_hand_that_rests_hides_nothing_for_good_and_is_no_tile() -> None:
     sitting = Sitting()

@@ -1,0 +1,105 @@
+"""Since when tiles have lain where they lie, told from the small pictures of the motion that ended with them.
+
+Two tiles that two hands laid one right after the other are seen at the same look. Which was first is to be seen before:
+where it lies, the table gave way to it earlier.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.pyramid import Image
+from vision.reading import PointPx
+from vision.settle import Grey, Stillness
+
+_WIDTH, _HEIGHT = 160, 90
+# Longer motions are remembered by their end: ten seconds of twenty pictures, 3 MB.
+_MOST_FRAMES = 200
+# A place looks as at one time where it differs from that by less than this share of what a tile there changes; tiles
+# that change less than so many grey levels tell nothing, nor do those of which fewer points are seen.
+_ALIKE, _LEAST_CHANGE, _LEAST_POINTS = 0.3, 12.0, 6
+# What is taken of a tile, in shares of its sides: its edges are mixed with the table.
+_INNER = 0.8
+# Light is told from one point of so many.
+_EVERY, _DARK = 97, np.float32(8.0)
+
+
+class Sightings:
+    """The latest motion on a table, in small pictures, with how the table lay before it."""
+
+    def __init__(self) -> None:
+        """Start without a picture."""
+        self._frames: deque[tuple[int, Grey]] = deque(maxlen=_MOST_FRAMES)
+        self._before: Grey | None = None
+        self._last: Grey | None = None
+        self._moved_since_ns: int | None = None
+
+    def feed(self, grey: Grey, t_ns: int, stillness: Stillness) -> None:
+        """Take note of a picture.
+
+        Args:
+            grey: Shape (360, 640), as the settle gate takes it.
+            t_ns: When it was taken.
+            stillness: What the gate says of it.
+        """
+        now = np.asarray(cv2.resize(grey, (_WIDTH, _HEIGHT), interpolation=cv2.INTER_AREA), np.uint8)
+        if stillness.moved_since_ns != self._moved_since_ns:
+            self._moved_since_ns, self._before = stillness.moved_since_ns, self._last
+            self._frames.clear()
+        if not stillness.is_settled:
+            self._frames.append((t_ns, now))
+        self._last = now
+
+    def since_ns(self, corners_px: Sequence[PointPx], size_px: tuple[int, int]) -> int | None:
+        """Return since when a tile has lain where the last picture shows it; None where that cannot be told.
+
+        It is the first picture that shows it after the last one that shows the table there as it was before.
+
+        Args:
+            corners_px: Of the tile, one after the other, as the picture shows it.
+            size_px: Width and height of that picture.
+        """
+        if self._before is None or self._last is None or not self._frames:
+            return None
+        smaller = np.array([_WIDTH / size_px[0], _HEIGHT / size_px[1]])
+        inside = _points_of((np.array(corners_px, np.float64) + 0.5) * smaller - 0.5)
+        if len(inside) < _LEAST_POINTS:
+            return None
+        now, frames = self._last.ravel(), np.array([self._before, *(grey for _, grey in self._frames)])
+        seen = _in_light_of(now, frames.reshape(len(frames), -1), inside)
+        before, last = seen[0], now[inside].astype(np.float32)
+        change = float(np.abs(before - last).mean())
+        if change < _LEAST_CHANGE:
+            return None
+        is_before = np.abs(seen - before).mean(axis=1) < _ALIKE * change
+        is_now = np.abs(seen - last).mean(axis=1) < _ALIKE * change
+        start = int(np.flatnonzero(is_before)[-1])
+        shown = np.flatnonzero(is_now[start:])
+        # The first of all these is the picture before the motion.
+        return self._frames[start + int(shown[0]) - 1][0] if len(shown) else None
+
+
+def _points_of(corners: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return which points of the small picture, in its flat order, lie well inside of corners, shape (4, 2)."""
+    middle = corners.mean(axis=0)
+    inner = middle + _INNER * (corners - middle)
+    mask: Image = np.zeros((_HEIGHT, _WIDTH), np.uint8)
+    cv2.fillConvexPoly(mask, np.rint(inner * 16).astype(np.int32), 1, shift=4)
+    return np.flatnonzero(mask)
+
+
+def _in_light_of(now: Grey, frames: Grey, inside: NDArray[np.intp]) -> NDArray[np.float32]:
+    """Return points of pictures as they would be in the light of the last one, shape (N, M).
+
+    Args:
+        now: Shape (P,), the last picture.
+        frames: Shape (N, P).
+        inside: Shape (M,), which points.
+    """
+    gains = np.median((now[::_EVERY] + _DARK) / (frames[:, ::_EVERY] + _DARK), axis=1, keepdims=True)
+    return np.asarray((frames[:, inside] + _DARK) * gains - _DARK, np.float32)
