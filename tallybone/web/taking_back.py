@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine import (
     Abandon,
     Amend,
@@ -90,7 +92,7 @@ def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_
     for entry in now:
         moved = lying_on(entry.action, {Seq(seq): Seq(next_seq)})
         if moved is not entry.action:
-            events.append(Amend(entry.seq, moved))
+            events += as_it_was(replace(entry, action=moved))
     return tuple(events)
 
 

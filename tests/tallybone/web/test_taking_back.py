@@ -90,6 +90,17 @@ def test_what_was_let_stand_is_let_stand_again() -> None:
         assert seen(after(done, events_back(done, len(before.log)))) == seen(before)
 
 
+def test_what_was_let_stand_still_stands_when_the_tile_under_it_comes_back() -> None:
+    lies_on_first = next(
+        entry.seq
+        for entry in entries(played())
+        if isinstance(entry.action, Play) and entry.action.at is not None and entry.action.at.host == NodeId(FIRST)
+    )
+    before = after(played(), (ItStands(lies_on_first),))
+    done = after(before, (Remove(Seq(FIRST)),))
+    assert seen(after(done, events_back(done, len(before.log)))) == seen(before)
+
+
 def test_a_deal_an_unknown_place_and_what_was_overtaken_are_not_taken_back() -> None:
     state = played()
     assert events_back(state, 1) == ()
