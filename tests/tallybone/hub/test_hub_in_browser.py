@@ -68,7 +68,7 @@ def test_one_tournament_is_looked_at_and_its_standings(browser: Browser, club: t
     with visiting(browser, club[0].url, PHONE) as viewer:
         page = viewer.page
         page.locator("#tournament").select_option("Autumn")
-        page.wait_for_function("document.querySelectorAll('.table-card').length === 1")
+        page.wait_for_function("() => document.querySelectorAll('.table-card').length === 1")
         assert page.locator("#standings").is_hidden()
         page.locator("#tournament").select_option("Spring")
         page.locator("#standings caption", has_text="Spring").wait_for()

@@ -366,7 +366,7 @@ def test_pictures_are_fetched_only_while_somebody_looks(browser: Browser, table:
         page.wait_for_timeout(700)
         assert fetched == []
         page.locator("#camera-tab").click()
-        page.wait_for_function("document.querySelector('#picture').naturalWidth > 0")
+        page.wait_for_function("() => document.querySelector('#picture').naturalWidth > 0")
         assert page.locator("#seen .seen").count() == page.locator("#tiles .tile").count() > 0
         page.locator("#layout-tab").click()
         page.wait_for_timeout(1000)
