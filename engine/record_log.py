@@ -97,6 +97,16 @@ class _Hand:
         """Write moves of *seat*."""
         self.moves += ((seat, move) for move in moves)
 
+    def forget_knocks(self) -> None:
+        """Leave out the knocks before it was said who leads: that is written first, and they would pass the lead on."""
+        kept: list[tuple[Seat, Move]] = []
+        is_left_out = False
+        for seat, move in self.moves:
+            is_left_out = isinstance(move, KnockMove) or (is_left_out and move == STANDS)
+            if not is_left_out:
+                kept.append((seat, move))
+        self.moves = kept
+
     def forfeit(self, seat: Seat, points: int) -> None:
         """Write points that were not called where the tile was laid."""
         self.moves.insert(self.last_tile + 1, (seat, ForfeitedMove(points)))
@@ -171,6 +181,8 @@ class _Writing:
                 hand.forfeit(outcome.seat, outcome.points)
         if isinstance(action, Lead | Redeal):
             hand.lead = action.seat if isinstance(action, Lead) else None
+        if isinstance(action, Lead):
+            hand.forget_knocks()
         if isinstance(action, Play | Stack):
             hand.last_tile = len(hand.moves)
         hand.add(seat, *moves)

@@ -8,7 +8,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, FREE, SUPER, TWOSET, Phase, Rules, State, replay
+from engine import (
+    ALLFIVES,
+    BLOCK,
+    BONES,
+    CUTTHROAT,
+    DRAW,
+    FREE,
+    SUPER,
+    TWOSET,
+    Knock,
+    Lead,
+    MatchStart,
+    NewHand,
+    Phase,
+    Play,
+    Rules,
+    Seat,
+    State,
+    Tile,
+    replay,
+)
 from engine.options import with_options
 from engine.record_log import record_of
 from engine.record_play import PlayedRecord, play_record
@@ -64,6 +84,12 @@ def comes_back(state: State) -> None:
 def test_a_match_comes_back_from_its_record(rules: Rules, seats: int, wildness: float) -> None:
     for seed in range(2):
         comes_back(wild_match(rules, seats, random.Random(seed), events=120, wildness=wildness))
+
+
+def test_a_knock_before_it_is_said_who_leads_does_not_pass_the_lead_on() -> None:
+    rules = with_options(SUPER, {"policy": "strict"})
+    start = MatchStart(rules, ("Ann", "Ben", "Cleo"))
+    comes_back(replay((start, NewHand(), Knock(Seat(2)), Lead(Seat(1)), Play(Seat(1), Tile(0, 0)))))
 
 
 @pytest.mark.slow
