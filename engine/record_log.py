@@ -179,9 +179,10 @@ class _Writing:
         for outcome in outcomes:
             if isinstance(outcome, Forfeited):
                 hand.forfeit(outcome.seat, outcome.points)
-        if isinstance(action, Lead | Redeal):
-            hand.lead = action.seat if isinstance(action, Lead) else None
+        if isinstance(action, Redeal):
+            hand.lead = None
         if isinstance(action, Lead):
+            hand.lead = action.seat
             hand.forget_knocks()
         if isinstance(action, Play | Stack):
             hand.last_tile = len(hand.moves)

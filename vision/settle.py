@@ -75,6 +75,7 @@ class Stillness:
         moved: Shape (18, 32), which cells of the picture moved in it.
         covered: Shape (18, 32), which of them are covered by something large that reaches in over the border.
         came_from: Where what moved came in, the heaviest side first.
+        points: Shape (90, 160), the picture as small as it is compared.
     """
 
     is_settled: bool
@@ -83,6 +84,7 @@ class Stillness:
     moved: Cells
     covered: Cells
     came_from: tuple[CameFrom, ...]
+    points: Grey
 
     @property
     def is_covered(self) -> bool:
@@ -130,7 +132,8 @@ class SettleGate:
             raise GreySizeError(
                 f"grey must have shape ({HEIGHT_PX}, {WIDTH_PX}) and be uint8, but got {grey.shape} {grey.dtype}"
             )
-        now = cv2.resize(grey, (_WIDTH, _HEIGHT), interpolation=cv2.INTER_AREA).astype(np.float32)
+        points = np.asarray(cv2.resize(grey, (_WIDTH, _HEIGHT), interpolation=cv2.INTER_AREA), np.uint8)
+        now = points.astype(np.float32)
         if self._still is None:
             self._still, self._still_since_ns = now, t_ns
         moved = _cells(_motion(self._still, now), _MOVED_POINTS)
@@ -148,6 +151,7 @@ class SettleGate:
             self._moved,
             self._covered,
             _origins(self._crossed),
+            points,
         )
 
     def follow_camera(self, motion: NDArray[np.float64], width_px: int) -> None:

@@ -17,7 +17,6 @@ from vision.pyramid import Image
 from vision.reading import PointPx
 from vision.settle import Grey, Stillness
 
-_WIDTH, _HEIGHT = 160, 90
 # Longer motions are remembered by their end: ten seconds of twenty pictures, 3 MB.
 _MOST_FRAMES = 200
 # A place looks as at one time where it differs from that by less than this share of what a tile there changes; tiles
@@ -39,21 +38,14 @@ class Sightings:
         self._last: Grey | None = None
         self._moved_since_ns: int | None = None
 
-    def feed(self, grey: Grey, t_ns: int, stillness: Stillness) -> None:
-        """Take note of a picture.
-
-        Args:
-            grey: Shape (360, 640), as the settle gate takes it.
-            t_ns: When it was taken.
-            stillness: What the gate says of it.
-        """
-        now = np.asarray(cv2.resize(grey, (_WIDTH, _HEIGHT), interpolation=cv2.INTER_AREA), np.uint8)
+    def feed(self, stillness: Stillness, t_ns: int) -> None:
+        """Take note of a picture that was taken at a time, by what the settle gate says of it."""
         if stillness.moved_since_ns != self._moved_since_ns:
             self._moved_since_ns, self._before = stillness.moved_since_ns, self._last
             self._frames.clear()
         if not stillness.is_settled:
-            self._frames.append((t_ns, now))
-        self._last = now
+            self._frames.append((t_ns, stillness.points))
+        self._last = stillness.points
 
     def since_ns(self, corners_px: Sequence[PointPx], size_px: tuple[int, int]) -> int | None:
         """Return since when a tile has lain where the last picture shows it; None where that cannot be told.
@@ -66,8 +58,8 @@ class Sightings:
         """
         if self._before is None or self._last is None or not self._frames:
             return None
-        smaller = np.array([_WIDTH / size_px[0], _HEIGHT / size_px[1]])
-        inside = _points_of((np.array(corners_px, np.float64) + 0.5) * smaller - 0.5)
+        smaller = np.array(self._last.shape[::-1]) / size_px
+        inside = _points_within((np.array(corners_px, np.float64) + 0.5) * smaller - 0.5, self._last.shape)
         if len(inside) < _LEAST_POINTS:
             return None
         now, frames = self._last.ravel(), np.array([self._before, *(grey for _, grey in self._frames)])
@@ -84,11 +76,11 @@ class Sightings:
         return self._frames[start + int(shown[0]) - 1][0] if len(shown) else None
 
 
-def _points_of(corners: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return which points of the small picture, in its flat order, lie well inside of corners, shape (4, 2)."""
+def _points_within(corners: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return which points of a picture of a shape, in its flat order, lie well inside of corners, shape (4, 2)."""
     middle = corners.mean(axis=0)
     inner = middle + _INNER * (corners - middle)
-    mask: Image = np.zeros((_HEIGHT, _WIDTH), np.uint8)
+    mask: Image = np.zeros(shape, np.uint8)
     cv2.fillConvexPoly(mask, np.rint(inner * 16).astype(np.int32), 1, shift=4)
     return np.flatnonzero(mask)
 

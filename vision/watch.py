@@ -84,7 +84,7 @@ class Watch:
         """
         grey = small_grey(frame.image) if frame.grey is None else frame.grey
         stillness = self._gate.feed(grey, frame.t_ns)
-        self._sightings.feed(grey, frame.t_ns, stillness)
+        self._sightings.feed(stillness, frame.t_ns)
         view = self._looked(frame, stillness) if stillness.is_settled else None
         if view is not None:
             self._follow_camera(view)

@@ -33,7 +33,7 @@ def watched(pictures: list[Grey]) -> Sightings:
     """What has seen pictures, ten a second from 0 on."""
     gate, sightings = SettleGate(), Sightings()
     for at, grey in enumerate(pictures):
-        sightings.feed(grey, at * 100 * MS, gate.feed(grey, at * 100 * MS))
+        sightings.feed(gate.feed(grey, at * 100 * MS), at * 100 * MS)
     return sightings
 
 
