@@ -11,7 +11,7 @@ import numpy as np
 
 from hardware.camera.device import CameraError, CameraMode, CameraWish, Image, Picture
 from hardware.camera.picamera_library import Library, opened, picamera2
-from hardware.camera.picamera_light import AUTO_FOCUS, Metered, auto_controls, held_controls, metered
+from hardware.camera.picamera_light import Metered, auto_controls, first_controls, held_controls, metered
 from hardware.camera.sensor_time import Clocks
 
 _GREY_PX = (320, 180)
@@ -89,7 +89,7 @@ class PicameraFeed:
     def _begin(self, wish: CameraWish) -> None:
         camera = self._camera
         self._known = frozenset(camera.camera_controls)
-        controls: dict[str, Any] = dict(AUTO_FOCUS) if "AfMode" in self._known else {}
+        controls = first_controls(self._known)
         if "FrameDurationLimits" in self._known:
             frame_us = round(_US_PER_S / wish.per_s)
             controls["FrameDurationLimits"] = (frame_us, frame_us)

@@ -10,8 +10,13 @@ from typing import Any
 _AE_CONVERGED = 2
 _AF_SCANNING = 1
 _AF_MANUAL, _AF_CONTINUOUS = 0, 2
-AUTO_FOCUS: Mapping[str, Any] = {"AfMode": _AF_CONTINUOUS}
-"""Lets a camera with a motor look for its focus: left alone it stays where it was made to stand."""
+_AE_HIGHLIGHT = 1
+_ADAPTING: Mapping[str, Any] = {
+    # Left alone a camera with a motor stays where it was made to stand.
+    "AfMode": _AF_CONTINUOUS,
+    # By the mean alone a dark table would burn out white tiles on it; so the brightest fiftieth stays below white.
+    "AeConstraintMode": _AE_HIGHLIGHT,
+}
 
 # White balance is never quite still.
 _SAME_GAIN = 0.02
@@ -73,11 +78,15 @@ def held_controls(metered: Metered, known: Set[str]) -> dict[str, Any]:
     return {name: value for name, value in controls.items() if value is not None and name in known}
 
 
+def first_controls(known: Set[str]) -> dict[str, Any]:
+    """Return how a camera is to adapt, before its first picture; *known* are the controls that it has."""
+    return {name: value for name, value in _ADAPTING.items() if name in known}
+
+
 def auto_controls(known: Set[str]) -> dict[str, Any]:
     """Return what lets a camera adapt again; 0 is picamera2's way to say: no longer this one."""
     controls: dict[str, Any] = {"AeEnable": True, "ExposureTime": 0, "AnalogueGain": 0.0, "AwbEnable": True}
-    controls |= AUTO_FOCUS
-    return {name: value for name, value in controls.items() if name in known}
+    return {name: value for name, value in controls.items() if name in known} | first_controls(known)
 
 
 def _is_settled(metadata: Mapping[str, Any]) -> bool | None:

@@ -10,6 +10,7 @@ from hardware.camera.device import Image
 from tests.hardware.camera.scene import Scene
 
 CONTROLS = (
+    "AeConstraintMode",
     "AeEnable",
     "AfMode",
     "AnalogueGain",

@@ -88,6 +88,7 @@ def test_held_light_is_exposure_gain_colours_and_lens_of_the_last_picture() -> N
     library = _library()
     feed = _feed(library)
     assert library.controls["AfMode"] == 2, "it looks for its focus until it is held"
+    assert library.controls["AeConstraintMode"] == 1, "white tiles on a dark table do not burn out"
     feed.read()
     feed.hold_light()
     assert (
@@ -108,6 +109,7 @@ def test_held_light_is_exposure_gain_colours_and_lens_of_the_last_picture() -> N
         library.controls
         | {
             "AeEnable": True,
+            "AeConstraintMode": 1,
             "AwbEnable": True,
             "AfMode": 2,
             "ExposureTime": 0,
