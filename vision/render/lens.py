@@ -14,13 +14,22 @@ from vision.render.view import View
 
 Picture = NDArray[np.uint8]
 
+# What the automatic exposure of a Raspberry Pi's camera aims at, in shares of the most light that a pixel holds: the
+# mean, and the brightest fiftieth at least and at most, as `hardware.camera.picamera_light` asks for it (libcamera,
+# src/ipa/rpi/vc4/data/imx708.json, rpi.agc, constraint "highlight").
+_MEAN, _BRIGHTEST, _LEAST_BRIGHT, _MOST_BRIGHT = 0.16, 0.02, 0.2, 0.8
+_GAMMA = 2.2
+
 
 def _metered(lit: Picture, camera: CameraLook) -> float:
-    """Return the factor by which the camera's meter brightens or darkens the picture."""
+    """Return the factor by which the camera's automatic exposure brightens or darkens the picture."""
     if camera.metering == 0:
         return 1.0
-    brightest = max(float(np.percentile(lit[::16, ::16, 1], 97)), 20.0)
-    return float((205.0 / brightest) ** camera.metering)
+    grey = cv2.cvtColor(np.ascontiguousarray(lit[::8, ::8]), cv2.COLOR_BGR2GRAY)
+    light = np.sort((grey.ravel() / 255.0) ** _GAMMA) + 1e-4
+    brightest = light[-max(1, round(_BRIGHTEST * len(light))) :].mean()
+    gain = min(max(_MEAN / light.mean(), _LEAST_BRIGHT / brightest), _MOST_BRIGHT / brightest)
+    return float(gain ** (camera.metering / _GAMMA))
 
 
 def expose(picture: Picture, field: Picture, light: LightLook, camera: CameraLook) -> Picture:

@@ -1,0 +1,53 @@
+"""The rendered camera exposes as one of a Raspberry Pi does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.vision.tables import CAMERA, lay
+from vision.pyramid import Image
+from vision.render.lens import expose
+from vision.render.looks import CLASSIC, FELT, LAMP
+from vision.render.paint import render
+from vision.render.scene import Scene
+
+AUTOMATIC = replace(CAMERA, metering=1.0, noise=0.0, jpeg_quality=None)
+EVEN = np.full((240, 320, 3), 128, np.uint8)
+
+
+def _light(picture: Image) -> np.ndarray:
+    """Linear light of all pixels, 0 to 1, the least first."""
+    return np.sort((picture[..., 1].ravel() / 255.0) ** 2.2)
+
+
+@pytest.mark.parametrize("level", [20, 60, 100, 180, 240])
+def test_an_even_table_is_made_mid_grey_whatever_it_is(level: int) -> None:
+    exposed = expose(np.full((240, 320, 3), level, np.uint8), EVEN, LAMP, AUTOMATIC)
+    assert _light(exposed).mean() == pytest.approx(0.2, abs=0.02)  # the brightest fiftieth asks for a little more
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05, 0.2])
+def test_white_on_black_is_kept_below_white(share: float) -> None:
+    table = np.full((240, 320, 3), 12, np.uint8)
+    table[:, : round(320 * share)] = 200
+    exposed = expose(table, EVEN, LAMP, AUTOMATIC)
+    assert _light(exposed)[-len(table) :].mean() == pytest.approx(0.8, abs=0.05)
+
+
+def test_a_camera_that_does_not_adapt_leaves_a_scene_as_it_is() -> None:
+    table = np.full((240, 320, 3), 40, np.uint8)
+    assert (expose(table, EVEN, LAMP, replace(AUTOMATIC, metering=0.0)) == table).all()
+
+
+def test_black_pips_stay_black_on_white_tiles_on_a_dark_table() -> None:
+    dark = replace(FELT, base_bgr=(9.0, 9.0, 9.0), second_bgr=(5.0, 5.0, 5.0), third_bgr=(12.0, 12.0, 12.0))
+    tiles = tuple(lay(6, pips, 60 * (pips % 3) - 60, 60 * (pips // 3) - 60) for pips in range(9))
+    seen = render(Scene(tiles, CLASSIC, dark, LAMP, AUTOMATIC), np.random.default_rng(3))
+    for tile in seen.truth.tiles:
+        x, y = np.array(tile.corners_px).T
+        face = seen.image[int(y.min()) : int(y.max()), int(x.min()) : int(x.max()), 1]
+        assert np.percentile(face, 90) < 253
+        assert np.percentile(face, 90) - np.percentile(face, 2) > 120
