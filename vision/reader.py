@@ -19,7 +19,7 @@ from vision.poses import Points, Poses, corners, half_centers
 from vision.pyramid import Image, Level, build_pyramid
 from vision.reading import Face, Guess, Half, PointPx, Reading, Tile
 from vision.second_look import SecondLook, load_second_look
-from vision.sets import likely_max_pips
+from vision.sets import numbers_in_play
 from vision.touches import find_touches
 
 # What the log odds of the less sure half count beside those of a candidate, and how much they can add: what shows clear
@@ -116,10 +116,10 @@ class Reader:
         return poses, faces, self._of_set(chances)
 
     def _of_set(self, chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the chances of the numbers of the set, (N, 2, K), from those of 0 to 18, (N, 2, 19)."""
+        """Return the chances of the numbers that can lie here, (N, 2, K), from those of 0 to 18, (N, 2, 19)."""
         seen = chances.reshape(-1, chances.shape[2])
-        max_pips = likely_max_pips(seen) if self.max_pips is None else self.max_pips
-        chances = chances[..., : max_pips + 1] + 1e-9
+        numbers = numbers_in_play(seen) if self.max_pips is None else np.ones(self.max_pips + 1)
+        chances = chances[..., : len(numbers)] * numbers + 1e-9
         return np.asarray(chances / chances.sum(axis=2, keepdims=True))
 
     def _read_pips(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:
