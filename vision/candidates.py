@@ -189,7 +189,7 @@ class Candidates:
             visited.append(poses)
             judged.append(probabilities)
             poses = move(poses, self.heads.pose.outputs(seen).astype(np.float64)) if left else poses
-        ranked = [log_odds(1 - p[:, NOTHING]) + _MENDED_IS_BETTER * done for done, p in enumerate(judged)]
+        ranked = [sure_tile(p) + _MENDED_IS_BETTER * done for done, p in enumerate(judged)]
         best, each = np.argmax(ranked, axis=0), np.arange(len(poses))
         return np.stack(visited)[best, each], np.stack(judged)[best, each]
 
@@ -202,7 +202,7 @@ class Candidates:
 
 def _better(plane: Plane, tried: Looks, seen: Looks) -> Looks:
     """Return of each pose the look that shows more of a tile on the table."""
-    gain = _sure(tried[1]) - plane.doubt(tried[0]) - _sure(seen[1]) + plane.doubt(seen[0])
+    gain = sure_tile(tried[1]) - plane.doubt(tried[0]) - sure_tile(seen[1]) + plane.doubt(seen[0])
     better = (gain > 0)[:, None]
     return np.where(better, tried[0], seen[0]), np.where(better, tried[1], seen[1])
 
@@ -215,10 +215,11 @@ def beside(poses: Poses) -> list[Poses]:
 def _closer(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what the closer look says for each being a tile, in log odds that add to those of the finder."""
     backs = probabilities[:, DOWN] > probabilities[:, UP]
-    return _CLOSER_LOOK_COUNTS * _sure(probabilities) + _BACKS_AHEAD * backs
+    return _CLOSER_LOOK_COUNTS * sure_tile(probabilities) + _BACKS_AHEAD * backs
 
 
-def _sure(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+def sure_tile(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the log odds that something is a tile, (N,), from its probabilities of nothing, up and down, (N, 3)."""
     return log_odds(1 - probabilities[:, NOTHING])
 
 

