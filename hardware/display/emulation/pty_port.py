@@ -94,9 +94,11 @@ class PtyPort:
         """Give the display what has come, and send what it says; False once it is to be cut."""
         ready, _, _ = select.select([ours], [], [], _TICK_S)
         data = b""
+        with self._lock:
+            left = self._cut_after  # one that is asked for while bytes come counts from the next
         if ready:
             with contextlib.suppress(BlockingIOError):
-                data = os.read(ours, _MOST_BYTES if self._cut_after is None else min(_MOST_BYTES, self._cut_after))
+                data = os.read(ours, _MOST_BYTES if left is None else min(_MOST_BYTES, left))
         is_understood = _has_speed(ours, self._emulated.baud)
         with self._lock:
             t_ns = self._clock()
@@ -105,8 +107,8 @@ class PtyPort:
             self._emulated.screen(t_ns)
             self.received_bytes += len(data)
             replies = self._emulated.replies() if is_understood else b""
-            if self._cut_after is not None:
-                self._cut_after -= len(data)
+            if left is not None:
+                self._cut_after = left - len(data)
             is_cut = self._cut_after == 0
             self._cut_after = None if is_cut else self._cut_after
         with contextlib.suppress(BlockingIOError):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 import socket
 import termios
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,13 @@ def _seconds_until(port: PtyPort, look: Look) -> float:
         assert time.perf_counter() - began < _LONG_S, (port.screen(), look)
         _PAUSE.wait(0.01)
     return time.perf_counter() - began
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    began = time.perf_counter()
+    while not holds():
+        assert time.perf_counter() - began < _LONG_S
+        _PAUSE.wait(0.01)
 
 
 def _page(number: int) -> Page:
@@ -111,6 +119,32 @@ def test_a_hundred_times_the_last_page_is_back_within_two_seconds(tmp_path: Path
         back_s += took_s
     assert len(back_s) == 100
     assert max(back_s) < _BACK_WITHIN_S
+
+
+def test_a_cut_that_is_asked_for_while_bytes_come_counts_from_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port, read = PtyPort(EmulatedSerLcd(), tmp_path / "display"), os.read
+
+    def cut_meanwhile(file: int, count: int) -> bytes:
+        monkeypatch.setattr(os, "read", read)
+        data = read(file, count)
+        port.cut_after(10)
+        return data
+
+    monkeypatch.setattr(os, "read", cut_meanwhile)
+    port.plug()
+    with serial.Serial(str(tmp_path / "display"), SerLcd().wire.baud) as wire:
+        wire.write(b"x" * 50)
+        _until(lambda: port.received_bytes == 50)
+        assert not port.unplugged.is_set()
+        wire.write(b"y" * 9)
+        _until(lambda: port.received_bytes == 59)
+        assert not port.unplugged.is_set()
+        wire.write(b"z" * 20)
+        assert port.unplugged.wait(_LONG_S)
+        assert port.received_bytes == 60
+    port.close()
 
 
 def test_a_display_that_is_not_there_says_so_and_nothing_waits_for_it(tmp_path: Path) -> None:
