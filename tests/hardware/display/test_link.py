@@ -47,20 +47,18 @@ def _plugged(port: PtyPort, part: Part, path: Path) -> Iterator[LinkedDisplay]:
         port.close()
 
 
-def _seconds_until(port: PtyPort, look: Look) -> float:
-    """Wait until a person reads *look*, and return how long it took."""
+def _until(is_so: Callable[[], bool], seen: Callable[[], object] = lambda: None) -> float:
+    """Wait until something is so, and return how many seconds it took; *seen* is said where it never is."""
     began = time.perf_counter()
-    while port.screen() != look:
-        assert time.perf_counter() - began < _LONG_S, (port.screen(), look)
+    while not is_so():
+        assert time.perf_counter() - began < _LONG_S, seen()
         _PAUSE.wait(0.01)
     return time.perf_counter() - began
 
 
-def _until(holds: Callable[[], bool]) -> None:
-    began = time.perf_counter()
-    while not holds():
-        assert time.perf_counter() - began < _LONG_S
-        _PAUSE.wait(0.01)
+def _seconds_until(port: PtyPort, look: Look) -> float:
+    """Wait until a person reads *look*, and return how long it took."""
+    return _until(lambda: port.screen() == look, lambda: (port.screen(), look))
 
 
 def _page(number: int) -> Page:
