@@ -28,7 +28,7 @@ _STEPS = {
     "Plane.on_table": "plane",
     "Plane.doubt": "plane",
     "choose": "selection",
-    "Reader._read_pips": "pips",
+    "Reader._pips_at": "pips",
     "find_joins": "joins",
 }
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vision.finder import Finder, Focus
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
-from vision.odds import log_odds
+from vision.odds import log_odds, probability
 from vision.patches import features, sample, tile_grid
 from vision.plane import Plane, find_plane
 from vision.poses import Points, Poses, move
@@ -90,10 +90,10 @@ class Candidates:
             return poses, probabilities, odds
         seen, size_px, every = (poses, probabilities), levels[0].full_size_px, np.arange(len(poses))
         closer = odds + _closer(probabilities)
-        plane = find_plane(poses, _probability(closer), size_px)
+        plane = find_plane(poses, probability(closer), size_px)
         unsure = np.nonzero(closer - plane.doubt(poses) < _SURE_AT_ONCE)[0]
         seen = self._looked_anew(levels, plane, plane.on_table(proposed[unsure]), unsure, seen)
-        plane = find_plane(seen[0], _probability(odds + _closer(seen[1])), size_px)
+        plane = find_plane(seen[0], probability(odds + _closer(seen[1])), size_px)
         seen = self._looked_anew(levels, plane, plane.on_table(seen[0]), every, seen)
         poses, probabilities = self._as_neighbours_lie(levels, plane, proposed, odds, seen)
         odds = odds - plane.doubt(poses)
@@ -221,7 +221,3 @@ def _closer(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
 def sure_tile(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the log odds that something is a tile, (N,), from its probabilities of nothing, up and down, (N, 3)."""
     return log_odds(1 - probabilities[:, NOTHING])
-
-
-def _probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(1 / (1 + np.exp(-odds)))

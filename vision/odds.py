@@ -16,3 +16,12 @@ def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     safe = np.clip(probability, _NEVER_SURER, 1 - _NEVER_SURER)
     return np.asarray(np.log(safe / (1 - safe)))
+
+
+def probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities of natural log odds.
+
+    >>> probability(np.array([0.0, 2.197])).round(3).tolist()
+    [0.5, 0.9]
+    """
+    return np.asarray(1 / (1 + np.exp(-odds)))

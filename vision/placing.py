@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.candidates import Candidates, sure_tile
+from vision.candidates import Candidates, Looks, sure_tile
 from vision.plane import Plane
 from vision.poses import Poses, sides_px
 from vision.pyramid import Level
@@ -28,18 +28,17 @@ PipsAt = Callable[[Poses], NDArray[np.float64]]
 """Says of poses, shape (N, 6), the probabilities of the pips of both halves, (N, 2, 19)."""
 
 
-def placed_anew(
-    levels: tuple[Level, ...], candidates: Candidates, plane: Plane, poses: Poses, pips_at: PipsAt
-) -> Poses:
+def placed_anew(levels: tuple[Level, ...], candidates: Candidates, plane: Plane, seen: Looks, pips_at: PipsAt) -> Poses:
     """Return tiles where, of several places nearby, they look most like tiles with clear pips, shape (N, 6).
 
     Args:
         levels: Pyramid of the picture.
         candidates: What mends tiles.
         plane: On which they lie.
-        poses: Shape (N, 6), where they were found.
+        seen: Where they were found, and what was said of them there.
         pips_at: What reads them.
     """
+    poses, probabilities = seen
     if not len(poses):
         return poses
     middles, thetas = plane.on_table(poses)
@@ -47,12 +46,11 @@ def placed_anew(
         plane.tiles_at(middles + along * np.column_stack([np.cos(thetas), np.sin(thetas)]), thetas + turned)
         for along, turned in _STARTS
     ]
-    mended, probabilities = candidates.mended(levels, np.concatenate(starts), rounds=_ROUNDS)
-    tried = np.concatenate([poses, mended])
-    seen = np.concatenate([candidates.mended(levels, poses, rounds=0)[1], probabilities])
+    mended = candidates.mended(levels, np.concatenate(starts), rounds=_ROUNDS)
+    tried, said = np.concatenate([poses, mended[0]]), np.concatenate([probabilities, mended[1]])
     clear = np.log(pips_at(tried).max(axis=2)).sum(axis=1)
-    scores = sure_tile(seen) - plane.doubt(tried) + _PIPS_COUNT * clear
-    away = np.linalg.norm(tried[:, :2] - np.tile(poses[:, :2], (len(_STARTS) + 1, 1)), axis=1)
-    scores[away > _FARTHEST * np.tile(sides_px(poses), len(_STARTS) + 1)] = -np.inf
-    best = scores.reshape(-1, len(poses)).argmax(axis=0)
-    return np.asarray(tried.reshape(-1, len(poses), 6)[best, np.arange(len(poses))])
+    scores = (sure_tile(said) - plane.doubt(tried) + _PIPS_COUNT * clear).reshape(-1, len(poses))
+    places = tried.reshape(-1, *poses.shape)
+    away = np.linalg.norm(places[..., :2] - poses[:, :2], axis=2)
+    best = np.where(away > _FARTHEST * sides_px(poses), -np.inf, scores).argmax(axis=0)
+    return np.asarray(places[best, np.arange(len(poses))])

@@ -14,7 +14,7 @@ from vision.finder import Finder, Focus, load_finder
 from vision.halves import HalfNetwork, load_halves
 from vision.heads import DOWN, UP, ReaderHeads, load_heads
 from vision.joins import find_joins
-from vision.odds import log_odds
+from vision.odds import log_odds, probability
 from vision.own_set import OwnSet, softmax
 from vision.placing import placed_anew
 from vision.plane import find_plane
@@ -116,10 +116,12 @@ class Reader:
         poses, faces, chances = poses[order], faces[order], chances[order]
         unsure = np.nonzero((faces == UP) & _leave_doubt(chances))[0]
         if len(unsure):
-            plane = find_plane(poses, 1 / (1 + np.exp(-odds[order])), levels[0].full_size_px)
-            read = partial(self._pips_at, levels)
-            poses[unsure] = placed_anew(levels, candidates, plane, poses[unsure], read)
-            chances[unsure] = self._read_pips(levels, poses[unsure])
+            plane = find_plane(poses, probability(odds[order]), levels[0].full_size_px)
+            seen = poses[unsure], probabilities[order[unsure]]
+            placed = placed_anew(levels, candidates, plane, seen, partial(self._pips_at, levels))
+            moved = unsure[(placed != poses[unsure]).any(axis=1)]
+            poses[unsure] = placed
+            chances[moved] = self._read_pips(levels, poses[moved])
         up = faces == UP
         chances[up] = self._doubts_settled(levels, poses[up], chances[up])
         return poses, faces, self._of_set(chances)

@@ -51,6 +51,12 @@ def _beside(poses: Poses, along: float, turned_rad: float) -> Poses:
     return np.concatenate([poses[:, :2] + along * poses[:, 2:4], *axes], axis=1)
 
 
+def _placed(eye: Reader, levels: tuple[Level, ...], plane: Plane, poses: Poses) -> Poses:
+    candidates = Candidates(eye.heads, eye.finder)
+    looks = candidates.mended(levels, poses, rounds=0)
+    return placed_anew(levels, candidates, plane, looks, partial(eye._pips_at, levels))
+
+
 def _off(poses: Poses, truth: Poses) -> np.ndarray:
     """How far the halves are from their places, in sides."""
     gaps = np.linalg.norm(half_centers(poses) - half_centers(truth), axis=-1)
@@ -63,7 +69,7 @@ def test_tiles_seen_beside_their_places_are_put_there(
 ) -> None:
     truth, _ = truth_poses(table.truth)
     seen = _beside(truth, along, turned_rad)
-    placed = placed_anew(levels, Candidates(eye.heads, eye.finder), plane, seen, partial(eye._pips_at, levels))
+    placed = _placed(eye, levels, plane, seen)
     assert _off(placed, truth) == pytest.approx(0, abs=0.08)
 
 
@@ -73,13 +79,12 @@ def test_no_tile_is_put_in_the_place_of_its_neighbour(
 ) -> None:
     truth, _ = truth_poses(table.truth)
     seen = _beside(truth, along, 0.0)
-    placed = placed_anew(levels, Candidates(eye.heads, eye.finder), plane, seen, partial(eye._pips_at, levels))
+    placed = _placed(eye, levels, plane, seen)
     assert (np.linalg.norm(placed[:, :2] - seen[:, :2], axis=1) <= 0.5 * sides_px(seen)).all()
 
 
 def test_of_no_tiles_none_is_put_anywhere(eye: Reader, levels: tuple[Level, ...], plane: Plane) -> None:
-    nothing = np.empty((0, 6))
-    placed = placed_anew(levels, Candidates(eye.heads, eye.finder), plane, nothing, partial(eye._pips_at, levels))
+    placed = _placed(eye, levels, plane, np.empty((0, 6)))
     assert placed.shape == (0, 6)
 
 
