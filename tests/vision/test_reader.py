@@ -191,6 +191,21 @@ def test_a_known_set_bounds_the_pips() -> None:
     assert any(half.pips > 6 for tile in known.tiles for half in tile.halves)
 
 
+def test_what_hardly_looks_like_a_tile_has_no_say_in_which_set_lies_there() -> None:
+    tiles = [(12, 11), (10, 12), (0, 9), (7, 8)]
+    flowers = [(1, 4)] * 40
+    chances = np.clip(np.eye(19)[np.array(tiles + flowers)], 1e-4, 1 - 1e-4)
+    look_like_tiles = np.array([4.0] * len(tiles) + [0.5] * len(flowers))
+    of_set = load_reader()._of_set(chances, look_like_tiles)
+    assert of_set[: len(tiles)].argmax(axis=2).tolist() == [[12, 11], [10, 12], [0, 9], [7, 8]]
+
+
+def test_where_nothing_is_surely_a_tile_the_surest_says_which_set_lies_there() -> None:
+    chances = np.clip(np.eye(19)[np.array([(9, 8), (8, 7)] + [(1, 4)] * 40)], 1e-4, 1 - 1e-4)
+    of_set = load_reader()._of_set(chances, np.array([0.9, 0.8] + [0.1] * 40))
+    assert of_set[:2].argmax(axis=2).tolist() == [[9, 8], [8, 7]]
+
+
 def test_only_what_is_plausible_is_read() -> None:
     rendered, _ = shown("scatter", "felt")
     width = rendered.image.shape[1]
