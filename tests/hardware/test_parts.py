@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,6 +39,7 @@ from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.pin_factory import PinLibrary
 from hardware.virtual.panel import VirtualPanel
+from tests.waiting import until
 
 LEDS = LedsPart(LedsDriver.STRIP, Shows.ALL, 6, spi=SpiPort(0, 0))
 ALL = HardwareConfig(
@@ -52,15 +53,6 @@ PAGE = Page((Score("Ann", 5), Score("Ben", 10, is_turn=True)), "Ann +5")
 SHINES = glow_at(STATE, 0).all
 STOPPED = "it has stopped for good: start the program again"
 _SOON_S = 5.0
-
-
-def until(is_so: Callable[[], bool]) -> float:
-    """Wait until something is so, and return how many seconds it took."""
-    began = time.perf_counter()
-    while not is_so():
-        assert time.perf_counter() - began < _SOON_S
-        threading.Event().wait(0.002)
-    return time.perf_counter() - began
 
 
 def all_that_came(parts: Parts, count: int) -> list[object]:

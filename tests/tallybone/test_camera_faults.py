@@ -23,9 +23,10 @@ from tallybone.sitting import Sitting, opened
 from tests.tallybone.crash.game import Eye, Match, match_of, number_in, picture_of
 from tests.tallybone.faulty_camera import Fault, Passing, camera_over
 from tests.tallybone.test_live_game import Apart, Script
-from tests.tallybone.web.served import PATIENCE_S, Served, at_served_table, until
+from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.test_matches import NEW, act, played
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import PATIENCE_S, until
 from vision.pyramid import Image
 from vision.table_view import TableView
 from vision.watch import Frame

@@ -11,9 +11,10 @@ from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from tests.tallybone.test_camera_faults import health
 from tests.tallybone.test_play_parts import table_file
-from tests.tallybone.web.served import at_served_table, until
+from tests.tallybone.web.served import at_served_table
 from tests.tallybone.web.test_matches import NEW, act, played
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 # It is looked for after 0.1, 0.2, 0.4 and then every 0.8 s: after so long a minute would add nothing new.
 _AWAY_S = 2.5

@@ -12,7 +12,8 @@ from tallybone.left_match import LeftMatches
 from tallybone.live_recorder import Room
 from tallybone.live_start import new_game, recorder_of, sitting_of
 from tallybone.sitting import Happened
-from tests.tallybone.web.served import Blind, until
+from tests.tallybone.web.served import Blind
+from tests.waiting import until
 
 BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

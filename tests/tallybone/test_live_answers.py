@@ -17,8 +17,9 @@ from tallybone.live_parts import FromTable, open_parts
 from tallybone.session import Session, feed
 from tallybone.sitting import Sitting, opened
 from tests.tallybone.test_live_game import Apart
-from tests.tallybone.test_live_parts import Keeps, until
+from tests.tallybone.test_live_parts import Keeps
 from tests.tallybone.test_referee import lay, line, plays, seen
+from tests.waiting import until
 
 ASKED, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
 NEXT, CALL, STANDS = Press(Button.NEXT), Press(Button.CALL, Seat(1)), Press(Button.STANDS)

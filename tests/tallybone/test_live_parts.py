@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -30,6 +29,7 @@ from tallybone.replay_source import Given
 from tallybone.sitting import ByHand, Happened, Sitting, opened
 from tests.tallybone.test_live_camera import Clock
 from tests.tallybone.test_live_game import MS, Apart, Script, shot
+from tests.waiting import until
 
 SESSION, SAID = opened(BONES, ("Ann", "Ben"))
 NOW = Now(SESSION, (1280, 720), "settled", "recorded in a.mcap", is_healthy=True)
@@ -151,13 +151,6 @@ def test_a_panel_is_added_to_what_the_table_has() -> None:
     assert config.knock is not None
     assert len(config.displays) == 1
     assert config.pins is PinLibrary.MOCK
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    began = time.perf_counter()
-    while not is_so():
-        assert time.perf_counter() - began < _SOON_S
-        threading.Event().wait(0.002)
 
 
 def given(item: ByHand, t_ms: int) -> Given:

@@ -13,7 +13,8 @@ import pytest
 from tallybone.observing.counts import Counts
 from tallybone.served_life import Look, ServedLife
 from tallybone.service_notify import Notifier
-from tests.tallybone.web.served import Plugs, at_served_table, until
+from tests.tallybone.web.served import Plugs, at_served_table
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 

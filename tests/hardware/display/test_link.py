@@ -8,7 +8,7 @@ import socket
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from hardware.display.segment import Segment
 from hardware.display.serial_port import serial_port
 from hardware.display.serlcd import SerLcd
 from tests.hardware.display.parts import KINDS, Kind
+from tests.waiting import until
 
 _BACK_WITHIN_S = 2.0
 _LONG_S = 20.0
@@ -47,18 +48,9 @@ def _plugged(port: PtyPort, part: Part, path: Path) -> Iterator[LinkedDisplay]:
         port.close()
 
 
-def _until(is_so: Callable[[], bool], seen: Callable[[], object] = lambda: None) -> float:
-    """Wait until something is so, and return how many seconds it took; *seen* is said where it never is."""
-    began = time.perf_counter()
-    while not is_so():
-        assert time.perf_counter() - began < _LONG_S, seen()
-        _PAUSE.wait(0.01)
-    return time.perf_counter() - began
-
-
 def _seconds_until(port: PtyPort, look: Look) -> float:
     """Wait until a person reads *look*, and return how long it took."""
-    return _until(lambda: port.screen() == look, lambda: (port.screen(), look))
+    return until(lambda: port.screen() == look, seen=lambda: (port.screen(), look))
 
 
 def _page(number: int) -> Page:
@@ -134,10 +126,10 @@ def test_a_cut_that_is_asked_for_while_bytes_come_counts_from_the_next(
     port.plug()
     with serial.Serial(str(tmp_path / "display"), SerLcd().wire.baud) as wire:
         wire.write(b"x" * 50)
-        _until(lambda: port.received_bytes == 50)
+        until(lambda: port.received_bytes == 50)
         assert not port.unplugged.is_set()
         wire.write(b"y" * 9)
-        _until(lambda: port.received_bytes == 59)
+        until(lambda: port.received_bytes == 59)
         assert not port.unplugged.is_set()
         wire.write(b"z" * 20)
         assert port.unplugged.wait(_LONG_S)

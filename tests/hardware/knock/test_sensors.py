@@ -26,6 +26,7 @@ from hardware.knock.sensor import BackOff, KnockSensor
 from hardware.knock.wav_sensor import WavKnockSensor
 from hardware.virtual.drivers import VirtualKnock
 from tests.hardware.knock.sounds import with_hits, write_wav
+from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 MS = 1_000_000
@@ -356,13 +357,6 @@ class TestPin:
         import gpiozero
 
         assert gpiozero.GPIOZeroError is GPIOZeroError
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Wait for a thread, five seconds at most."""
-    end = time.perf_counter() + 5
-    while not is_so():
-        assert time.perf_counter() < end
 
 
 class TestSpi:

@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +16,10 @@ from pathlib import Path
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
+from tests.waiting import PATIENCE_S, until
+
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
 WHY_NOT = "there is no mosquitto: sudo apt install mosquitto"
-PATIENCE_S = 30.0
-_PAUSE = threading.Event()
 
 
 @dataclass(slots=True)
@@ -119,12 +118,3 @@ def hearing(broker: RealBroker, topic: str = "#") -> Iterator[Heard]:
     finally:
         client.disconnect()
         client.loop_stop()
-
-
-def until(is_so: object, patience_s: float = PATIENCE_S) -> None:
-    """Wait until something is so."""
-    assert callable(is_so)
-    end_s = time.monotonic() + patience_s
-    while not is_so():
-        assert time.monotonic() < end_s, "it never came to be so"
-        _PAUSE.wait(0.01)

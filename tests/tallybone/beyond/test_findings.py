@@ -26,8 +26,9 @@ from tallybone.texts.translating import in_language
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, free_port, real_broker
 from tests.tallybone.beyond.test_outbox import event, state
 from tests.tallybone.beyond.test_webhook import AT, Soon, a_wall, hook_to, points
-from tests.tallybone.web.served import PATIENCE_S, at_served_table, until
+from tests.tallybone.web.served import at_served_table
 from tests.tallybone.web.test_observed import samples
+from tests.waiting import PATIENCE_S, until
 
 PROBES = RealProbes(lambda seconds: None)
 

@@ -20,8 +20,9 @@ from tallybone.beyond.beyond import Beyond
 from tallybone.beyond.settings import BeyondSettings, read_beyond
 from tallybone.doctor.finding import ok
 from tallybone.wall_clock import wall_time
-from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, hearing, real_broker, until
+from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, hearing, real_broker
 from tests.tallybone.beyond.snapshots import lobby, played, players, shown
+from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
 TOPIC = "tallybone/v1/table-3"

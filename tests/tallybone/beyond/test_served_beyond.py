@@ -12,10 +12,11 @@ import pytest
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
 from tallybone.serve_command import ServeWishes, World, serve
-from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, hearing, real_broker, until
+from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, hearing, real_broker
 from tests.tallybone.beyond.test_webhook import a_wall
 from tests.tallybone.web.served import at_served_table
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 TOPIC = "tallybone/v1/table-3"
 

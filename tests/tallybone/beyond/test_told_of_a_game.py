@@ -11,7 +11,7 @@ from tallybone.beyond.beyond import telling
 from tallybone.beyond.settings import BeyondSettings, Webhook
 from tests.tallybone.beyond.test_webhook import a_wall
 from tests.tallybone.web.conftest import at_table
-from tests.tallybone.web.served import until
+from tests.waiting import until
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from tallybone.beyond.kinds import EventKind
 from tallybone.beyond.settings import Webhook
 from tallybone.beyond.teller import Numbered
 from tallybone.beyond.webhook import MOST_TRIES, MOST_WAITING, WebhookThread
-from tests.tallybone.web.served import until
+from tests.waiting import until
 
 AT = datetime(2026, 5, 1, 18, tzinfo=UTC)
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from tallybone.hub.command import HubWishes, run_hub
 from tallybone.told_to_end import Told
-from tests.tallybone.beyond.brokers import RealBroker, hearing, until
+from tests.tallybone.beyond.brokers import RealBroker, hearing
 from tests.tallybone.hub.said import scores, state, topic
+from tests.waiting import until
 
 
 @dataclass(slots=True)

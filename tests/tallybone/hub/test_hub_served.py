@@ -22,8 +22,9 @@ from websockets.sync.client import connect
 from tallybone.hub.command import HubWishes, run_hub
 from tallybone.hub.hall import PACE_S
 from tallybone.hub.shapes import HubShown
-from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until
+from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker
 from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
+from tests.waiting import until
 
 _PAUSE = threading.Event()
 needs_broker = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]

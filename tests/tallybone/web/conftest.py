@@ -15,8 +15,8 @@ from tallybone.web.app import make_app
 from tallybone.web.guard import Guard
 from tallybone.web.hub import Hub
 from tallybone.web.pictures import Pictures
-from tests.tallybone.web.served import until
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
+from tests.waiting import until
 
 # It needs Playwright; the tests that use it say so where that is missing.
 collect_ignore = [] if find_spec("playwright") else ["browsers.py"]

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from websockets.sync.client import connect
 
-from tests.tallybone.web.served import at_served_table, until
+from tests.tallybone.web.served import at_served_table
 from tests.tallybone.web.test_matches import NEW, act, played
 from tests.tallybone.web.test_observed import asked, samples
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 _AWAY_S = 2.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from io import StringIO
@@ -20,6 +20,7 @@ from tallybone.serve_command import ServeWishes, World, serve
 from tallybone.table_camera import OpenDevice
 from tallybone.told_to_end import Told
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import PATIENCE_S, until
 from vision.candidates import Filter
 from vision.finder import Focus
 from vision.poses import Poses
@@ -28,8 +29,6 @@ from vision.reader import Reader
 from vision.reading import Reading, Tile
 
 API = "/api/v1"
-PATIENCE_S = 20.0
-_PAUSE = threading.Event()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,11 +122,3 @@ def at_served_table(
         told.is_told = True
         thread.join()
         assert codes == [0], out.getvalue()
-
-
-def until(is_so: Callable[[], object]) -> None:
-    """Wait until something is so."""
-    end_s = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end_s, "it never came to be so"
-        _PAUSE.wait(0.005)

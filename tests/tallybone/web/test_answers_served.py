@@ -17,8 +17,8 @@ from tallybone.sitting import Sitting, opened
 from tests.tallybone.truth_eye import PLAYERS
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
-from tests.tallybone.web.served import until
 from tests.tallybone.web.true_table import PIN, file_recorder, items_of, look_at
+from tests.waiting import until
 from vision.watch import Frame
 
 API = "/api/v1"

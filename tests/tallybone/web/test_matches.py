@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from tallybone.recording.survey import survey
-from tests.tallybone.web.served import Plugs, Served, at_served_table, until
+from tests.tallybone.web.served import Plugs, Served, at_served_table
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 NEW = {"game": "bones", "players": ["Ann", "Ben"]}
 

@@ -19,8 +19,9 @@ from tallybone.observing.process import Process
 from tallybone.observing.text_format import as_text
 from tallybone.table_health import Health
 from tallybone.web.observed import verdict_of
-from tests.tallybone.web.served import Plugs, Served, at_served_table, until
+from tests.tallybone.web.served import Plugs, Served, at_served_table
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 WARM = Machine("Raspberry Pi 5", "Debian", 64, (3, 11), 4096, 61.5, 0x50005, is_clock_set=True)
 HEALTH = Health(

@@ -9,9 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.tallybone.web.served import Served, at_served_table, until
+from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.test_matches import NEW, in_lobby, played
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 

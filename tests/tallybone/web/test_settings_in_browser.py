@@ -15,9 +15,10 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 
 from tallybone.owner_password import set_password
 from tests.tallybone.web.browsers import Browser, visiting
-from tests.tallybone.web.served import Served, at_served_table, until
+from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION
 from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 PASSWORD = "correct horse"

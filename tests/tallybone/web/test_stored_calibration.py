@@ -13,9 +13,10 @@ import pytest
 
 from tallybone.calibration_file import Calibration, save_calibration
 from tests.tallybone.bare_table import LENS, table_below
-from tests.tallybone.web.served import Served, at_served_table, until
+from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.test_calibrating import do_zones_of_two, press, shown
 from tests.tallybone.web.test_matches import NEW, in_lobby, played
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
