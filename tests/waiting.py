@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-PATIENCE_S = 30.0
+PATIENCE_S, _SOON_S = 20.0, 5.0
 _PAUSE = threading.Event()
 
 
@@ -19,3 +19,8 @@ def until(
         assert time.perf_counter() - began_s < patience_s, f"it never came to be so: {seen()}"
         _PAUSE.wait(0.005)
     return time.perf_counter() - began_s
+
+
+def soon(is_so: Callable[[], object]) -> float:
+    """Wait until something is so, five seconds at most, and return how many it took."""
+    return until(is_so, _SOON_S)

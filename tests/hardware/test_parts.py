@@ -39,7 +39,7 @@ from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.pin_factory import PinLibrary
 from hardware.virtual.panel import VirtualPanel
-from tests.waiting import until
+from tests.waiting import soon
 
 LEDS = LedsPart(LedsDriver.STRIP, Shows.ALL, 6, spi=SpiPort(0, 0))
 ALL = HardwareConfig(
@@ -63,7 +63,7 @@ def all_that_came(parts: Parts, count: int) -> list[object]:
         came.extend(parts.came())
         return len(came) >= count
 
-    until(is_enough)
+    soon(is_enough)
     return came
 
 
@@ -112,7 +112,7 @@ def test_lights_and_pages_go_to_every_part() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         parts.show(STATE, PAGE)
-        until(lambda: bool(fakes.lit) and fakes.lit[0].shown[-1] == SHINES and PAGE in fakes.shown.pages)
+        soon(lambda: bool(fakes.lit) and fakes.lit[0].shown[-1] == SHINES and PAGE in fakes.shown.pages)
         assert parts.problems == ()
     assert fakes.lit[0].shown[-1] == (OFF,) * 6
     assert fakes.shown.is_closed
@@ -132,7 +132,7 @@ def test_only_knocks_count_among_sounds() -> None:
     with opened(ALL, fakes) as parts:
         tile = KnockHeard(5, None, 0.5, 0.9, Sound.TILE, in_row=0)
         knock = KnockHeard(6, 1, 0.5, 0.9)
-        until(lambda: fakes.heard._life._is_started)
+        soon(lambda: fakes.heard._life._is_started)
         fakes.heard.hear(tile, knock)
         came = all_that_came(parts, 1)
         assert came == [knock]
@@ -142,28 +142,28 @@ def test_leds_that_are_unplugged_are_told_and_shine_again_when_they_are_back() -
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
         parts.show(STATE, PAGE)
-        until(lambda: bool(fakes.lit) and fakes.lit[0].shown[-1] == SHINES)
+        soon(lambda: bool(fakes.lit) and fakes.lit[0].shown[-1] == SHINES)
         fakes.is_unplugged = True
         fakes.lit[0].unplug()
         parts.show(replace(STATE, turn=0), PAGE)
-        until(lambda: bool(parts.problems))
+        soon(lambda: bool(parts.problems))
         (problem,) = parts.problems
         assert str(problem).startswith("hardware.leds: the LEDs do not answer")
-        until(lambda: len(fakes.lit) >= 2)
+        soon(lambda: len(fakes.lit) >= 2)
         assert parts.problems == (problem,)
         fakes.is_unplugged = False
-        until(lambda: parts.problems == ())
-        until(lambda: fakes.lit[-1].shown[-1] == glow_at(replace(STATE, turn=0), 0).all)
+        soon(lambda: parts.problems == ())
+        soon(lambda: fakes.lit[-1].shown[-1] == glow_at(replace(STATE, turn=0), 0).all)
 
 
 def test_a_part_that_cannot_be_opened_is_tried_again_less_and_less_often() -> None:
     fakes = Fakes(problem=LedError("there is no /dev/spidev0.0"))
     with opened(ALL, fakes) as parts:
-        until(lambda: parts.problems == (PartProblem("hardware.leds", "there is no /dev/spidev0.0"),))
+        soon(lambda: parts.problems == (PartProblem("hardware.leds", "there is no /dev/spidev0.0"),))
         fakes.pressed.press("undo", 7)
-        until(lambda: bool(parts.came()))
+        soon(lambda: bool(parts.came()))
         fakes.problem = None
-        assert until(lambda: parts.problems == ()) > 0.1
+        assert soon(lambda: parts.problems == ()) > 0.1
 
 
 def test_nobody_waits_for_a_part_that_hangs() -> None:
@@ -182,7 +182,7 @@ def test_nobody_waits_for_a_part_that_hangs() -> None:
             assert parts.problems == ()
             longest_s = max(longest_s, time.perf_counter() - began)
         assert longest_s < 0.05  # microseconds, and what a busy machine takes away
-        until(lambda: PAGE in fakes.shown.pages)
+        soon(lambda: PAGE in fakes.shown.pages)
         fakes.gate.set()
 
 
@@ -212,7 +212,7 @@ def test_an_error_that_no_part_should_have_is_a_problem_too(monkeypatch: pytest.
             raise ZeroDivisionError
 
     with opened(ALL, Broken()) as parts:
-        until(lambda: [str(one) for one in parts.problems] == [f"hardware.buttons: {STOPPED}"])
+        soon(lambda: [str(one) for one in parts.problems] == [f"hardware.buttons: {STOPPED}"])
     assert seen == [ZeroDivisionError]
 
 
@@ -239,9 +239,9 @@ def test_parts_on_mock_pins_shine_and_are_pressed() -> None:
     try:
         factory = opener._pins()
         parts.show(STATE, PAGE)
-        until(lambda: factory.pin(6).state == 1 and factory.pin(13).state > 0)
+        soon(lambda: factory.pin(6).state == 1 and factory.pin(13).state > 0)
         assert (factory.pin(5).state, factory.pin(12).state) == (0, 0)
-        until(lambda: factory.pin(23).function == "input" and factory.pin(17).function == "input")
+        soon(lambda: factory.pin(23).function == "input" and factory.pin(17).function == "input")
         threading.Event().wait(0.05)
         factory.pin(23).drive_low()
         threading.Event().wait(0.05)
@@ -267,7 +267,7 @@ def test_where_there_is_no_pi_the_parts_say_what_is_missing(part: LedsPart, word
     opener = PartOpener(PinLibrary.LGPIO, VirtualPanel(()), time.monotonic_ns)
     parts = Parts(HardwareConfig((part,)), opener, clock=time.monotonic_ns)
     try:
-        until(lambda: bool(parts.problems))
+        soon(lambda: bool(parts.problems))
         assert words in str(parts.problems[0])
     finally:
         parts.close()
@@ -279,12 +279,12 @@ def test_virtual_parts_are_those_of_the_panel() -> None:
     parts = Parts(config, PartOpener(PinLibrary.LGPIO, panel, lambda: 0), clock=lambda: 0)
     try:
         parts.show(STATE, PAGE)
-        until(lambda: panel.has_button("undo") and panel.hears)
+        soon(lambda: panel.has_button("undo") and panel.hears)
         panel.press("undo", 3)
         panel.knock(4)
         assert len(all_that_came(parts, 2)) == 2
-        until(lambda: bool(panel.look(0).leds) and panel.look(0).leds[0].colours == SHINES)
-        until(lambda: panel.look(0).screen[1] == ">Ben              10")
+        soon(lambda: bool(panel.look(0).leds) and panel.look(0).leds[0].colours == SHINES)
+        soon(lambda: panel.look(0).screen[1] == ">Ben              10")
     finally:
         parts.close()
     assert panel.look(0).leds[0].colours == (OFF,) * 6

@@ -19,7 +19,7 @@ from tallybone.sitting import Sitting, opened
 from tests.tallybone.test_live_game import Apart
 from tests.tallybone.test_live_parts import Keeps
 from tests.tallybone.test_referee import lay, line, plays, seen
-from tests.waiting import until
+from tests.waiting import soon
 
 ASKED, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
 NEXT, CALL, STANDS = Press(Button.NEXT), Press(Button.CALL, Seat(1)), Press(Button.STANDS)
@@ -116,7 +116,7 @@ def test_a_table_with_buttons_alone_answers_and_the_game_goes_on(take: str) -> N
             came.extend(parts.came())
             return bool(came)
 
-        until(has_come)
+        soon(has_come)
         for one in came:
             game.pressed(one.item, is_held=one.is_held)
         display.show(game.now)
@@ -125,11 +125,11 @@ def test_a_table_with_buttons_alone_answers_and_the_game_goes_on(take: str) -> N
         return " ".join(" ".join(parts.panel.look(time.monotonic_ns()).screen).split())
 
     try:
-        until(lambda: parts.panel.has_button("next"))
+        soon(lambda: parts.panel.has_button("next"))
         press("next")
-        until(lambda: question()[0] in screen())
+        soon(lambda: question()[0] in screen())
         press("next")
-        until(lambda: question()[1] in screen())
+        soon(lambda: question()[1] in screen())
         assert script.kept == []
         press(take)
     finally:

@@ -29,7 +29,7 @@ from tallybone.replay_source import Given
 from tallybone.sitting import ByHand, Happened, Sitting, opened
 from tests.tallybone.test_live_camera import Clock
 from tests.tallybone.test_live_game import MS, Apart, Script, shot
-from tests.waiting import until
+from tests.waiting import soon
 
 SESSION, SAID = opened(BONES, ("Ann", "Ben"))
 NOW = Now(SESSION, (1280, 720), "settled", "recorded in a.mcap", is_healthy=True)
@@ -167,7 +167,7 @@ def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_
     ]
     script = Keeps(*(given(item, 10 * at) for at, item in enumerate(said, start=1)), shot(100))
     parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=True)
-    until(lambda: parts.panel.hears and parts.panel.has_button("undo"))
+    soon(lambda: parts.panel.hears and parts.panel.has_button("undo"))
     camera = PressingCamera(script, parts)
     sitting = Sitting(script.look, SESSION)
     game = LiveGame(camera, sitting, script, parts.on(Apart(script)), clock=time.monotonic_ns, most_per_s=10)

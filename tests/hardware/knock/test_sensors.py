@@ -26,7 +26,7 @@ from hardware.knock.sensor import BackOff, KnockSensor
 from hardware.knock.wav_sensor import WavKnockSensor
 from hardware.virtual.drivers import VirtualKnock
 from tests.hardware.knock.sounds import with_hits, write_wav
-from tests.waiting import until
+from tests.waiting import soon
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 MS = 1_000_000
@@ -374,14 +374,14 @@ class TestSpi:
         spi = Spi()
         sensor = SpiKnockSensor((3,), clock=time.perf_counter_ns, library=lambda: spi)
         sensor.start()
-        until(lambda: spi.reads > 3)
+        soon(lambda: spi.reads > 3)
         spi.level = 600
-        until(lambda: any(one.strength == pytest.approx(600 / 1023) for one in sensor.read()))
+        soon(lambda: any(one.strength == pytest.approx(600 / 1023) for one in sensor.read()))
         spi.is_there = False
-        until(lambda: sensor.state.problem is not None)
+        soon(lambda: sensor.state.problem is not None)
         assert sensor.state.problem == "SPI 0.0 cannot be read: Input/output error"
         spi.is_there = True
-        until(lambda: sensor.state.problem is None)
+        soon(lambda: sensor.state.problem is None)
         sensor.close()
         assert not spi.is_open
 
@@ -471,7 +471,7 @@ class TestSeveralPiezos:
         spi = Spi()
         sensor = SpiKnockSensor((3, 1), clock=time.perf_counter_ns, seats=(0, 1), library=lambda: spi)
         sensor.start()
-        until(lambda: spi.reads > 6)
+        soon(lambda: spi.reads > 6)
         heard: list[KnockHeard] = []
 
         def is_heard() -> bool:
@@ -479,7 +479,7 @@ class TestSeveralPiezos:
             return bool(heard)
 
         spi.levels = {3: 200, 1: 700}
-        until(is_heard)
+        soon(is_heard)
         sensor.close()
         assert [one.seat for one in heard] == [1]
         assert heard[0].strength == pytest.approx(700 / 1023)

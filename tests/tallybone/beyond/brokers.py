@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +16,11 @@ from pathlib import Path
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from tests.waiting import PATIENCE_S, until
+from tests.waiting import until
 
 MOSQUITTO = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
 WHY_NOT = "there is no mosquitto: sudo apt install mosquitto"
+_PATIENCE_S = 30.0
 
 
 @dataclass(slots=True)
@@ -44,7 +45,7 @@ class RealBroker:
         with (self.folder / "mosquitto.log").open("ab") as log:
             assert MOSQUITTO is not None
             self.process = subprocess.Popen([MOSQUITTO, "-c", str(config)], stdout=log, stderr=log)
-        until(self._answers)
+        until_heard(self._answers)
 
     def end(self) -> None:
         """End it as the system does: it keeps what it was told to keep."""
@@ -113,8 +114,13 @@ def hearing(broker: RealBroker, topic: str = "#") -> Iterator[Heard]:
     client.connect("127.0.0.1", broker.port)
     client.loop_start()
     try:
-        assert ready.wait(PATIENCE_S)
+        assert ready.wait(_PATIENCE_S)
         yield heard
     finally:
         client.disconnect()
         client.loop_stop()
+
+
+def until_heard(is_so: Callable[[], object], patience_s: float = _PATIENCE_S) -> None:
+    """Wait until something is so, as long as a broker may take."""
+    until(is_so, patience_s)

@@ -20,9 +20,8 @@ from tallybone.beyond.beyond import Beyond
 from tallybone.beyond.settings import BeyondSettings, read_beyond
 from tallybone.doctor.finding import ok
 from tallybone.wall_clock import wall_time
-from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, hearing, real_broker
+from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, hearing, real_broker, until_heard
 from tests.tallybone.beyond.snapshots import lobby, played, players, shown
-from tests.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]
 TOPIC = "tallybone/v1/table-3"
@@ -57,22 +56,22 @@ def test_a_table_says_how_it_stands_and_what_happens_and_goodbye(broker: RealBro
         with table_at(broker.url) as table:
             table.follow(shown(0, 0), 1)
             table.follow(shown(10, 0, plays=(played(1, points=10),)), 1)
-            until(lambda: len(heard.events) == 3)
-            until(lambda: heard.newest.keys() >= {f"{TOPIC}/{one}" for one in ("scores", "state", "health")})
+            until_heard(lambda: len(heard.events) == 3)
+            until_heard(lambda: heard.newest.keys() >= {f"{TOPIC}/{one}" for one in ("scores", "state", "health")})
             assert heard.newest[f"{TOPIC}/availability"] == b"online"
             assert [json.loads(one)["event"] for one in heard.events] == ["match_began", "play", "points"]
             assert [json.loads(one)["seq"] for one in heard.events] == [1, 2, 3]
             assert json.loads(heard.newest[f"{TOPIC}/health"])["grade"] == "ok"
-        until(lambda: heard.newest[f"{TOPIC}/availability"] == b"offline")
+        until_heard(lambda: heard.newest[f"{TOPIC}/availability"] == b"offline")
 
 
 def test_who_comes_later_is_told_how_it_stands_and_no_old_event(broker: RealBroker) -> None:
     with table_at(broker.url) as table:
         with hearing(broker) as first:
             table.follow(shown(10, 0), 1)
-            until(lambda: len(first.events) == 1)
+            until_heard(lambda: len(first.events) == 1)
         with hearing(broker) as second:
-            until(lambda: f"{TOPIC}/scores" in second.newest)
+            until_heard(lambda: f"{TOPIC}/scores" in second.newest)
             assert json.loads(second.newest[f"{TOPIC}/scores"])["players"][0]["total"] == 10
             assert {f"{TOPIC}/{one}" for one in ("scores", "state", "availability")} <= second.retained
             assert second.events == []
@@ -89,13 +88,13 @@ def test_a_broker_that_is_killed_in_a_match_knows_how_it_stands_once_it_is_back(
     with table_at(broker.url) as table:
         table.follow(shown(0, 0), 1)
         with hearing(broker) as before:
-            until(lambda: f"{TOPIC}/scores" in before.newest)
+            until_heard(lambda: f"{TOPIC}/scores" in before.newest)
         broker.kill()
         play_on(table, 20)
         broker.begin()
         with hearing(broker) as after:
-            until(lambda: after.newest.get(f"{TOPIC}/availability") == b"online", 90)
-            until(lambda: after.newest.keys() >= {f"{TOPIC}/{one}" for one in ("scores", "state", "health")})
+            until_heard(lambda: after.newest.get(f"{TOPIC}/availability") == b"online", 90)
+            until_heard(lambda: after.newest.keys() >= {f"{TOPIC}/{one}" for one in ("scores", "state", "health")})
             assert json.loads(after.newest[f"{TOPIC}/scores"])["players"][0]["total"] == 100
 
 
@@ -103,11 +102,11 @@ def test_no_event_is_lost_nor_counted_twice_while_the_broker_is_away(tmp_path: P
     kept = ("persistence true", f"persistence_location {tmp_path}/", "max_queued_messages 0")
     with real_broker(tmp_path, *kept) as broker, table_at(broker.url) as table, hearing(broker) as heard:
         table.follow(shown(0, 0), 1)
-        until(lambda: len(heard.events) == 1)
+        until_heard(lambda: len(heard.events) == 1)
         broker.end()
         play_on(table, 20)
         broker.begin()
-        until(lambda: len({json.loads(one)["seq"] for one in heard.events}) == 41, 90)
+        until_heard(lambda: len({json.loads(one)["seq"] for one in heard.events}) == 41, 90)
         events = {json.loads(one)["seq"]: json.loads(one) for one in heard.events}
         assert list(events) == list(range(1, 42))
         assert sum(one["points"] for one in events.values() if one["event"] == "points") == 100
@@ -116,9 +115,9 @@ def test_no_event_is_lost_nor_counted_twice_while_the_broker_is_away(tmp_path: P
 def test_a_table_that_is_killed_is_said_to_be_offline_by_the_broker(broker: RealBroker, tmp_path: Path) -> None:
     with hearing(broker) as heard:
         with subprocess.Popen([sys.executable, "-c", _KILLED, broker.url], cwd=Path(__file__).parents[3]) as process:
-            until(lambda: heard.newest.get(f"{TOPIC}/availability") == b"online")
+            until_heard(lambda: heard.newest.get(f"{TOPIC}/availability") == b"online")
             process.kill()
-        until(lambda: heard.newest[f"{TOPIC}/availability"] == b"offline", 90)
+        until_heard(lambda: heard.newest[f"{TOPIC}/availability"] == b"offline", 90)
 
 
 _KILLED = """
@@ -133,27 +132,27 @@ with table_at(sys.argv[1]):
 def test_home_assistant_is_told_again_when_it_begins_anew(broker: RealBroker) -> None:
     device = "homeassistant/device/tallybone_table-3/config"
     with table_at(broker.url, discovery=True), hearing(broker) as heard:
-        until(lambda: device in heard.newest and f"{TOPIC}/scores" in heard.newest)
+        until_heard(lambda: device in heard.newest and f"{TOPIC}/scores" in heard.newest)
         heard.newest.clear()
         heard.client.publish("homeassistant/status", b"offline", qos=1)
         heard.client.publish("homeassistant/status", b"online", qos=1)
-        until(lambda: heard.newest.keys() >= {device, f"{TOPIC}/availability", f"{TOPIC}/scores"})
+        until_heard(lambda: heard.newest.keys() >= {device, f"{TOPIC}/availability", f"{TOPIC}/scores"})
 
 
 def test_home_assistant_is_told_nothing_unless_it_is_asked_for(broker: RealBroker) -> None:
     with table_at(broker.url), hearing(broker) as heard:
-        until(lambda: f"{TOPIC}/health" in heard.newest)
+        until_heard(lambda: f"{TOPIC}/health" in heard.newest)
         assert [topic for topic in heard.newest if not topic.startswith("tallybone/v1/table-3/")] == []
 
 
 def test_more_players_than_home_assistant_knows_are_told_to_it(broker: RealBroker) -> None:
     device = "homeassistant/device/tallybone_table-3/config"
     with table_at(broker.url, discovery=True) as table, hearing(broker) as heard:
-        until(lambda: device in heard.newest)
+        until_heard(lambda: device in heard.newest)
         assert "score_2" not in json.loads(heard.newest[device])["components"]
         three = players(0, 0, 0, names=("Ann", "Ben", "Cid"))
         table.follow(shown(players=three), 1)
-        until(lambda: "score_2" in json.loads(heard.newest[device])["components"])
+        until_heard(lambda: "score_2" in json.loads(heard.newest[device])["components"])
 
 
 def test_a_wrong_password_is_said_plainly_and_never_shown(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -168,15 +167,15 @@ def test_a_wrong_password_is_said_plainly_and_never_shown(tmp_path: Path, caplog
     with real_broker(tmp_path, "allow_anonymous false", f"password_file {passwords}") as broker:
         with table_at(broker.url, user="tables", password_file=str(wrong)):
             words = f"{broker.url} does not let in the user: check user and password_file; trying again"
-            until(lambda: words in caplog.messages)
+            until_heard(lambda: words in caplog.messages)
         assert "wrong" not in caplog.text
         with table_at(broker.url, user="tables", password_file=str(right)):
-            until(lambda: f"line to {broker.url} is open" in caplog.messages)
+            until_heard(lambda: f"line to {broker.url} is open" in caplog.messages)
 
 
 def test_no_broker_is_said_once_and_costs_the_table_nothing(caplog: pytest.LogCaptureFixture) -> None:
     with table_at("mqtt://127.0.0.1:1") as table:
-        until(lambda: "no broker answers at mqtt://127.0.0.1:1; trying again" in caplog.messages)
+        until_heard(lambda: "no broker answers at mqtt://127.0.0.1:1; trying again" in caplog.messages)
         for number in range(1000):
             table.follow(shown(number, 0), 1)
     assert sum("no broker answers" in one for one in caplog.messages) == 1
@@ -213,10 +212,10 @@ def test_a_line_that_encrypts_needs_our_ca_and_shows_who_we_are(
     with real_broker(tmp_path, *lines) as broker:
         url = broker.url.replace("mqtt:", "mqtts:")
         with table_at(url):
-            until(lambda: any(f"{url} does not show who it is" in one for one in caplog.messages))
+            until_heard(lambda: any(f"{url} does not show who it is" in one for one in caplog.messages))
         own = {"cert_file": str(tmp_path / "table.crt"), "key_file": str(tmp_path / "table.key")}
         with table_at(url, ca_file=str(tmp_path / "ca.crt"), **own):
-            until(lambda: f"line to {url} is open" in caplog.messages)
+            until_heard(lambda: f"line to {url} is open" in caplog.messages)
         caplog.clear()
         with table_at(url, ca_file=str(tmp_path / "ca.crt")):
-            until(lambda: any("trying again" in one for one in caplog.messages))
+            until_heard(lambda: any("trying again" in one for one in caplog.messages))

@@ -12,11 +12,10 @@ import pytest
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
 from tallybone.serve_command import ServeWishes, World, serve
-from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, hearing, real_broker
+from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, hearing, real_broker, until_heard
 from tests.tallybone.beyond.test_webhook import a_wall
 from tests.tallybone.web.served import at_served_table
 from tests.tallybone.web.true_table import PIN
-from tests.waiting import until
 
 TOPIC = "tallybone/v1/table-3"
 
@@ -30,15 +29,15 @@ def test_a_match_on_the_page_is_told_beyond_it_without_pin_cookie_or_picture(tmp
         config.write_text(said + f'[[webhooks]]\nurl = "{wall.url}"\n')
         with at_served_table(tmp_path / "state", config=config) as table, table.client() as client:
             table.plugs.show()
-            until(lambda: json.loads(heard.newest.get(f"{TOPIC}/state", b"{}")).get("phase") == "lobby")
+            until_heard(lambda: json.loads(heard.newest.get(f"{TOPIC}/state", b"{}")).get("phase") == "lobby")
             begun = client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]})
             assert begun.status_code == 204
-            until(lambda: json.loads(heard.newest[f"{TOPIC}/scores"])["playing"])
-            until(lambda: f"{TOPIC}/health" in heard.newest)
+            until_heard(lambda: json.loads(heard.newest[f"{TOPIC}/scores"])["playing"])
+            until_heard(lambda: f"{TOPIC}/health" in heard.newest)
             assert client.post("/match/end", json={}).status_code == 204
-            until(lambda: json.loads(heard.newest[f"{TOPIC}/state"])["phase"] == "lobby")
-            until(lambda: len(wall.came) == 2)
-        until(lambda: heard.newest[f"{TOPIC}/availability"] == b"offline")
+            until_heard(lambda: json.loads(heard.newest[f"{TOPIC}/state"])["phase"] == "lobby")
+            until_heard(lambda: len(wall.came) == 2)
+        until_heard(lambda: heard.newest[f"{TOPIC}/availability"] == b"offline")
         names = [player["name"] for player in json.loads(heard.newest[f"{TOPIC}/scores"])["players"]]
         assert names == ["Ann", "Ben"]
         assert [json.loads(one)["event"] for one in heard.events] == ["match_began", "match_left"]

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from tallybone.hub.command import HubWishes, run_hub
 from tallybone.told_to_end import Told
-from tests.tallybone.beyond.brokers import RealBroker, hearing
+from tests.tallybone.beyond.brokers import RealBroker, hearing, until_heard
 from tests.tallybone.hub.said import scores, state, topic
-from tests.waiting import until
 
 
 @dataclass(slots=True)
@@ -37,7 +36,7 @@ def served_hub(broker: RealBroker, folder: Path) -> Iterator[ServedHub]:
     thread = threading.Thread(target=run, name="hub")
     thread.start()
     try:
-        until(lambda: "hub http" in out.getvalue() or not thread.is_alive())
+        until_heard(lambda: "hub http" in out.getvalue() or not thread.is_alive())
         assert "hub http" in out.getvalue(), out.getvalue()
         yield ServedHub(out.getvalue().split()[1], out)
     finally:
@@ -54,7 +53,7 @@ class Tellers:
         self._client = self._hearing.__enter__().client
 
     def say(self, table: str, what: str, payload: bytes) -> None:
-        until(self._client.is_connected)
+        until_heard(self._client.is_connected)
         self._client.publish(topic(table, what), payload, qos=1, retain=True).wait_for_publish(30)
 
     def table(self, table: str, *totals: int, **more: object) -> None:
