@@ -74,6 +74,8 @@ class TileLook:
         wrap: Strength of the reflections of a plastic film, 0 for none.
         has_emblem: Whether the back shows one.
         numerals: None for pips; else halves show numerals, turned so many quarter turns.
+        signs: What stands for the numbers from 0 on instead of numerals, where *numerals* is said: the outlines of
+            what each sign is made of, from -1 to 1 of a half, x right and y down. None for a blank.
     """
 
     face_bgr: Bgr
@@ -108,6 +110,7 @@ class TileLook:
     wrap: float = 0.0
     has_emblem: bool = False
     numerals: int | None = None
+    signs: tuple[tuple[Outline, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.pip_bgr) != MAX_PIPS + 1 or len(self.pip_style) != MAX_PIPS + 1:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from vision.render.colors import brightness
+from vision.render.face_grid import grid_of
+from vision.render.faces import OVERHEAD_GLINT, paint_face
 from vision.render.layouts import visible_area
 from vision.render.look_types import BarKind, CameraLook, PipKind, TableKind
 from vision.render.looks import (
@@ -89,6 +91,23 @@ def test_numerals_differ_from_each_other_and_a_blank_stays_blank() -> None:
             assert not changed[:, 163:].any()
         others = [(np.abs(images[a] - images[b]).sum(axis=-1) > 60).sum() for a in range(19) for b in range(a)]
         assert min(others) > 20
+
+
+def test_a_sign_covers_what_its_outlines_do_on_both_halves() -> None:
+    left = ((-0.8, -0.5), (-0.2, -0.5), (-0.2, 0.5), (-0.8, 0.5))
+    look = replace(CLASSIC, numerals=0, signs=((), (left,), (left, left)), bar_kind=BarKind.NONE)
+    grid = grid_of(look, 6.0)
+
+    def painted(pips: tuple[int, int]) -> np.ndarray:
+        with_signs = paint_face(grid, look, pips, OVERHEAD_GLINT, 1.0, np.random.default_rng(1))
+        blank = paint_face(grid, look, (0, 0), OVERHEAD_GLINT, 1.0, np.random.default_rng(1))
+        return np.asarray((with_signs != blank).any(axis=2))
+
+    first, second = painted((1, 0)), painted((0, 1))
+    side_px = look.width_mm * 6.0
+    assert first.sum() == pytest.approx(0.3 * 0.5 * side_px**2, rel=0.1)
+    assert (first == np.rot90(second, 2)).mean() > 0.99, "turned with their half"
+    assert (painted((2, 0)) == first).all(), "outlines that lie over each other leave no hole"
 
 
 def test_only_large_sets_have_numerals() -> None:
