@@ -1,13 +1,15 @@
 """What one picture of the whole set does: halves that are misread in games before and after.
 
+    python benchmarks/bench_enrol.py --signs [--games 10]                         # no pips: signs that nobody taught
     python benchmarks/bench_enrol.py --unseen [--games 10]                        # pips of kinds that nobody taught
     python benchmarks/bench_enrol.py [--looks 60] [--hardest 10] [--games 10]      # hard ones of those that were taught
     python benchmarks/bench_enrol.py --chosen 5,17,41      # these looks, without the search
 
-The hard looks: sets to double-six, -nine and -twelve whose numbers are numerals, rings, or little unlike the face; of
-the first sixty, those of which the shipped eye misreads most in three tables each. The unseen ones: `unseen_looks`.
-Then other tables are read before and after the picture of the whole set, both times with the set told. No seed is one
-that the classifiers learned from.
+The signs: `sign_looks`. Somebody says what the doubles are, and then what the tiles are that are in doubt, as they are
+asked to; all else comes from one picture. The hard looks: sets to double-six, -nine and -twelve whose numbers are
+numerals, rings, or little unlike the face; of the first sixty, those of which the shipped eye misreads most in three
+tables each. The unseen ones: `unseen_looks`. Then other tables are read before and after the picture of the whole set,
+both times with the set told; --seed makes others. No seed is one that the classifiers learned from.
 """
 
 from __future__ import annotations
@@ -24,11 +26,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.sign_looks import HIGHEST, sign_looks
 from benchmarks.unseen_looks import unseen_looks
-from calibration.tile_set_learn import learn_set
+from calibration.tile_set_learn import Learned, learn, look_at_set
 from tests.vision.whole_set import draw_whole_set
 from vision.heads import UP
-from vision.poses import moved
+from vision.poses import half_centers, moved
 from vision.reader import Reader, load_reader
 from vision.render.layouts import draw_layout, visible_area
 from vision.render.look_types import PipKind, TileLook
@@ -41,6 +44,8 @@ from vision.training.samples import true_pips, truth_poses
 
 _SETS = (6, 9, 12)
 _SEED = 71
+# How often somebody answers what tiles in doubt are.
+_ANSWERED = 3
 # Pips of a number that differ less than this from the face, in CIE76, are hard to see in many lights.
 _PALE = 30.0
 _SURE = 0.99
@@ -90,10 +95,14 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=10)
     parser.add_argument("--chosen", help="seeds of looks")
     parser.add_argument("--unseen", action="store_true")
+    parser.add_argument("--signs", action="store_true")
+    parser.add_argument("--seed", type=int, default=_SEED)
     given = parser.parse_args()
     cv2.setNumThreads(1)
     reader = load_reader()
-    if given.unseen:
+    if given.signs:
+        looks = [Look(seed, HIGHEST, tile, name) for seed, (name, tile) in enumerate(sign_looks(), 20_000)]
+    elif given.unseen:
         looks = [Look(seed, highest, tile, name) for seed, (name, highest, tile) in enumerate(unseen_looks(), 10_000)]
     elif given.chosen:
         looks = [_look(int(seed)) for seed in given.chosen.split(",")]
@@ -101,7 +110,7 @@ def main() -> None:
         looks = _hardest(reader, given.looks, given.hardest)
     before, after = Misread(), Misread()
     for look in looks:
-        was, now = _enrolled(replace(reader, max_pips=look.max_pips), look, given.games)
+        was, now = _enrolled(replace(reader, max_pips=look.max_pips), look, given.games, given.seed)
         before, after = before + was, after + now
     print(f"all: before {before}, after {after}: {before.wrong / max(1, after.wrong):.1f} times fewer", flush=True)
 
@@ -172,20 +181,51 @@ def draw_game(look: Look, rng: np.random.Generator) -> Scene:
     return Scene(layout.tiles, look.tile, draw_table_look(rng, look.tile.face_bgr), light, camera, layout.joins)
 
 
-def _enrolled(reader: Reader, look: Look, games: int) -> tuple[Misread, Misread]:
+def _enrolled(reader: Reader, look: Look, games: int, seed: int) -> tuple[Misread, Misread]:
     """Return what is misread of a look in games before and after its whole set was shown."""
-    rng = np.random.default_rng([_SEED, look.seed, 0])
+    rng = np.random.default_rng([seed, look.seed, 0])
     scene = draw_whole_set(look.tile, look.max_pips, rng)
-    learned = learn_set([render(scene, rng).image], reader)
+    learned = _learned(render(scene, rng), reader, says=bool(look.tile.signs))
     own = replace(reader, own_set=learned.own_set)
     before, after = Misread(), Misread()
     for game in range(games):
-        rng = np.random.default_rng([_SEED, look.seed, 1 + game])
+        rng = np.random.default_rng([seed, look.seed, 1 + game])
         table = draw_game(look, rng)
         rendered = render(table, rng)
         before, after = before + _read(reader, table, rendered), after + _read(own, table, rendered)
     print(f"{look.name} {look.seed}, double-{look.max_pips}: before {before}, after {after}", flush=True)
     return before, after
+
+
+def _learned(rendered: Rendered, reader: Reader, *, says: bool) -> Learned:
+    """Return what one picture of a set teaches; where somebody says it, what they were asked is said in a line."""
+    shown = look_at_set([rendered.image], reader)
+    if not says:
+        return learn(shown)
+    poses, faces = truth_poses(rendered.truth)
+    which = true_halves(half_centers(shown.seen[0].poses), poses[faces == UP]).reshape(-1, 2)
+    pips = true_pips(rendered.truth).ravel()[which]
+    known = {at: (int(first), int(second)) for at, (first, second) in enumerate(pips) if (which[at] >= 0).all()}
+    said = _named(known)
+    named, learned = len(said), learn(shown, said)
+    for _ in range(_ANSWERED):
+        answers = {at: known[at] for at in learned.doubtful if at in known}
+        if not answers:
+            break
+        said |= answers
+        learned = learn(shown, said)
+    print(f"{len(known)} of {len(poses)} tiles are seen, {named} were named, {len(said) - named} asked for", flush=True)
+    return learned
+
+
+def _named(known: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    """Return what somebody says who names the doubles, and for a number whose double is not seen another tile of it."""
+    said = {at: pair for at, pair in known.items() if pair[0] == pair[1]}
+    for at, pair in known.items():
+        told = {number for one in said.values() for number in one}
+        if len(told & set(pair)) == 1:
+            said[at] = pair
+    return said
 
 
 def _read(reader: Reader, scene: Scene, rendered: Rendered) -> Misread:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -11,28 +11,41 @@ from numpy.typing import NDArray
 
 from calibration.corner_marks import beside_blocks, find_corner_marks
 from calibration.errors import RefusedError
-from calibration.tile_set_labels import label_tiles, margins
+from calibration.tile_set_rounds import (
+    Pips,
+    Said,
+    Told,
+    are_signs,
+    are_signs_so_far,
+    doubtful,
+    guessed,
+    labelled,
+    labelled_signs,
+)
 from engine.phrases import phrase
 from vision.heads import UP
 from vision.own_set import OwnSet
-from vision.own_set_fit import Restraint, Views, best_restraint, fit, held_out, look, misread, surprises
+from vision.own_set_fit import (
+    RESTRAINTS,
+    RESTRAINTS_OF_SIGNS,
+    Restraint,
+    Views,
+    best_restraint,
+    fit,
+    held_out,
+    look,
+    misread,
+    surprises,
+)
 from vision.poses import Poses
 from vision.pyramid import Image, build_pyramid
 from vision.reader import Reader
 from vision.tile_sheet import TileSheet, cut_out
 
-Pips = NDArray[np.int64]
-Told = Callable[[float], object]
-"""Is told which share of the work is done, 0 to 1; what it raises ends the work."""
-
 # Fewer tiles show too little of a set: each number should be seen twice at least.
 LEAST_TILES = 10
-# How often labels and what is learned from them are put right by each other.
-_ROUNDS = 4
-_FIRST = Restraint(0.01, 0.6)
-# A tile is asked for where a half is told with less than this by what was learned of the other tiles, and where all
-# labels together are not that much likelier, in log odds, than with another one for it.
-_SURE, _AHEAD = 0.8, 3.0
+# Sets as they are sold; one seems to have that many more tiles at most, where things are taken for tiles.
+_SETS, _SPARE = (6, 9, 12, 15, 18), 1.1
 # Where more of the tiles are in doubt, some that are not are mislabelled too, and what is learned of them does harm: of
 # 18 tiles 10 were, 9 wrongly labelled, and a game was read with 28 errors instead of 8. Of 27 other sets at most one of
 # 28 tiles was in doubt.
@@ -65,13 +78,15 @@ class Shown:
 
     Attributes:
         seen: Each picture.
-        max_pips: The highest number of the set.
+        max_pips: The highest number of the set, as the shipped eye sees it.
+        is_told: Whether that was said beforehand.
         sheet: All tiles.
-        views: These, as other pictures may show them.
+        views: These, as other pictures may show them, for all numbers.
     """
 
     seen: tuple[Seen, ...]
     max_pips: int
+    is_told: bool
     sheet: TileSheet
     views: Views
 
@@ -104,7 +119,7 @@ class Learned:
 def learn_set(
     pictures: Sequence[Image],
     reader: Reader,
-    said: Mapping[int, tuple[int, int]] | None = None,
+    said: Said | None = None,
     *,
     rng: np.random.Generator | None = None,
 ) -> Learned:
@@ -156,20 +171,84 @@ def look_at_set(
     def looked(share: float) -> None:
         told(_FOUND + share * (_LOOKED - _FOUND))
 
-    return Shown(seen, max_pips, sheet, look(sheet, reader.halves, reader.heads.pips, max_pips, rng, told=looked))
+    views = look(sheet, reader.halves, reader.heads.pips, _SETS[-1], rng, told=looked)
+    return Shown(seen, max_pips, reader.max_pips is not None, sheet, views)
 
 
-def learn(shown: Shown, said: Mapping[int, tuple[int, int]] | None = None, *, told: Told = lambda _: None) -> Learned:
-    """Return what the tiles of a set teach; *said* are pips said by hand, *told* is told how far it is."""
-    views, said = shown.views, said or {}
-    pips = _labelled(shown.seen, views, said, told)
-    restraint = best_restraint(views.without_pictures(), pips, told=lambda _: told(_LABELLED))
+def learn(shown: Shown, said: Said | None = None, *, told: Told = lambda _: None) -> Learned:
+    """Return what the tiles of a set teach.
+
+    Where numbers are told by signs that the shipped eye does not know, such as pictures or numerals of another script,
+    it is what was said of the tiles that counts: each number must be among that.
+
+    Args:
+        shown: What pictures show of it.
+        said: Pips said by hand, by the index of the tile over all pictures.
+        told: Is told how far it is.
+
+    Raises:
+        RefusedError: If a tile was said that a set that was told beforehand does not have, or there is no such tile.
+    """
+    said, counts = said or {}, [len(one.poses) for one in shown.seen]
+    _check(shown, said)
+    highest = max((max(pair) for pair in said.values()), default=0)
+
+    def labelling(share: float) -> None:
+        told(_LOOKED + share * (_LABELLED - _LOOKED))
+
+    max_pips = shown.max_pips if shown.is_told else least_set(max(counts), highest)
+    views = shown.views.up_to(max_pips)
+    if are_signs(views, said):
+        pips, judged, tried = labelled_signs(views, counts, said, labelling), views, RESTRAINTS_OF_SIGNS
+    elif are_signs_so_far(views, said):
+        return _not_yet(shown, max_pips, said)
+    else:
+        max_pips = max(shown.max_pips, least_set(0, highest))
+        views = shown.views.up_to(max_pips)
+        pips = labelled(_shipped(shown.seen, max_pips), views, counts, said, labelling)
+        judged, tried = views.without_pictures(), RESTRAINTS
+    restraint = best_restraint(judged, pips, tried, told=lambda _: told(_LABELLED))
     chances = held_out(views, pips, restraint, told=lambda share: told(_CHOSEN + share * (_JUDGED - _CHOSEN)))
     told(_JUDGED)
     own, shares = own_set_if_better(views, pips, restraint, chances)
-    doubtful = _doubtful(shown.seen, chances, pips, said)
-    own = None if is_too_doubtful(len(doubtful), len(pips)) else own
-    return Learned(shown.seen, shown.max_pips, shown.sheet, pips, doubtful, own, restraint, shares)
+    in_doubt = doubtful(chances, pips, counts, said)
+    own = None if is_too_doubtful(len(in_doubt), len(pips)) else own
+    return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, own, restraint, shares)
+
+
+def _not_yet(shown: Shown, max_pips: int, said: Said) -> Learned:
+    """Return what is known of a set some of whose signs were not said yet: nothing but what was said."""
+    logs = _shipped(shown.seen, max(max_pips, shown.max_pips))[..., : max_pips + 1]
+    pips = guessed(logs, [len(one.poses) for one in shown.seen], said)
+    share = misread(np.exp(shown.views.up_to(max_pips).logs), pips)
+    in_doubt = tuple(at for at in range(len(pips)) if at not in said)
+    return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, None, RESTRAINTS_OF_SIGNS[0], (share, share))
+
+
+def least_set(tiles: int, highest: int = 0) -> int:
+    """Return the highest number of the smallest set as they are sold that has so many tiles, and a number.
+
+    >>> least_set(28), least_set(28, 7), least_set(91)
+    (6, 9, 12)
+    """
+    fitting = (one for one in _SETS if one >= highest and tiles <= _SPARE * (one + 1) * (one + 2) / 2)
+    return next(fitting, _SETS[-1])
+
+
+def _check(shown: Shown, said: Said) -> None:
+    for at, pair in said.items():
+        if at not in range(shown.sheet.count):
+            raise RefusedError(phrase("there is no tile {number}", number=at + 1))
+        if shown.is_told and max(pair) > shown.max_pips:
+            raise RefusedError(
+                phrase("this set has no {pips}: it goes to {highest}", pips=max(pair), highest=shown.max_pips)
+            )
+
+
+def _shipped(seen: tuple[Seen, ...], max_pips: int) -> NDArray[np.float64]:
+    """Return the log probabilities of the numbers as the shipped eye reads them, shape (N, 2, K)."""
+    logs = np.concatenate([one.logs for one in seen])
+    return np.pad(logs, ((0, 0), (0, 0), (0, max_pips + 1 - logs.shape[2])), constant_values=logs.min(initial=0.0))
 
 
 def is_too_doubtful(doubtful: int, tiles: int) -> bool:
@@ -209,60 +288,7 @@ def _seen(pictures: Sequence[Image], reader: Reader) -> tuple[tuple[Seen, ...], 
 def _looked_at(picture: Image, reader: Reader) -> Seen:
     markers = find_corner_marks(picture)
     poses, faces, chances = reader.find_tiles(
-        build_pyramid(picture), lambda tried: beside_blocks(markers, tried[:, :2])
+        build_pyramid(picture), lambda tried: beside_blocks(markers, tried[:, :2]), only_tiles=True
     )
     up = faces == UP
     return Seen(poses[up], int((~up).sum()), cut_out(picture, poses[up]), np.log(chances[up]))
-
-
-def _labelled(seen: tuple[Seen, ...], views: Views, said: Mapping[int, tuple[int, int]], told: Told) -> Pips:
-    """Return the pips of all tiles, shape (N, 2).
-
-    What is learned of labels tells of tiles that were kept back whether it fits them: so labels are put right until
-    they stay.
-    """
-    pips = _each_once(seen, np.concatenate([one.logs for one in seen]), said)
-    for done in range(_ROUNDS):
-        told(_LOOKED + done / _ROUNDS * (_LABELLED - _LOOKED))
-        better = _each_once(seen, np.log(_together(held_out(views.without_pictures(), pips, _FIRST))), said)
-        if (better == pips).all():
-            break
-        pips = better
-    return pips
-
-
-def _each_once(seen: tuple[Seen, ...], logs: NDArray[np.float64], said: Mapping[int, tuple[int, int]]) -> Pips:
-    """Return the pips of all tiles, shape (N, 2), each tile once in a picture."""
-    starts = np.cumsum([0, *(len(one.poses) for one in seen)]).tolist()
-    parts = []
-    for start, one in zip(starts, seen, strict=False):
-        here = {at - start: pips for at, pips in said.items() if start <= at < start + len(one.poses)}
-        parts.append(label_tiles(logs[start : start + len(one.poses)], here))
-    return np.concatenate(parts)
-
-
-def _doubtful(
-    seen: tuple[Seen, ...], chances: NDArray[np.float64], pips: Pips, said: Mapping[int, tuple[int, int]]
-) -> tuple[int, ...]:
-    """Return the tiles that may be another one, by what *chances*, shape (V, N, 2, K), say of tiles kept back."""
-    together, doubtful, start = _together(chances), [], 0
-    for one in seen:
-        stop = start + len(one.poses)
-        here = {at - start: pair for at, pair in said.items() if start <= at < stop}
-        sure = np.take_along_axis(together[start:stop], pips[start:stop, :, None], axis=2)[..., 0].min(axis=1)
-        unsure = [at for at in np.nonzero(sure < _SURE)[0].tolist() if at not in here]
-        ahead = margins(np.log(together[start:stop]), pips[start:stop], unsure, here)
-        doubtful += [start + at for at, margin in zip(unsure, ahead.tolist(), strict=True) if margin < _AHEAD]
-        start = stop
-    return tuple(doubtful)
-
-
-def _together(chances: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what all views say together, shape (N, 2, K); the first, the picture itself, counts as much as all others.
-
-    Args:
-        chances: Shape (V, N, 2, K), V above 1.
-    """
-    logs = np.log(chances + 1e-9)
-    together = np.exp((logs[0] + logs[1:].mean(axis=0)) / 2)
-    return np.asarray(together / together.sum(axis=2, keepdims=True))

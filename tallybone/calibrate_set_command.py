@@ -138,7 +138,8 @@ def _say(kept: TileSet, learned: Learned, talk: Talk) -> None:
         talk.say(f"Missing: {named}{more}")
     if count.twice:
         talk.say("There twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
-    _say_doubts(learned, talk)
+    if not kept.is_too_doubtful:
+        _say_doubts(learned, talk)
     _say_how_sure(kept, talk)
 
 
@@ -156,8 +157,9 @@ def _say_doubts(learned: Learned, talk: Talk) -> None:
 def _say_how_sure(kept: TileSet, talk: Talk) -> None:
     if kept.is_too_doubtful:
         talk.say(
-            "Too many of them are in doubt, so nothing is learned: say what they are, or take a picture in better"
-            " light."
+            f"{kept.doubtful} of them are in doubt, too many to learn from: say what they are, by their number on the"
+            " picture that --annotate draws, such as --tiles '3=6-5', or take a picture in better light. Where signs"
+            " stand for the numbers, say what each double is."
         )
         return
     before, after = (100 * share for share in kept.misread)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from calibration.errors import RefusedError
 from calibration.tile_set import TileSet
-from calibration.tile_set_learn import Learned
+from calibration.tile_set_learn import Learned, least_set
 from calibration.tile_set_picture import draw_tiles
 from engine.phrases import Phrase, listed, phrase, plural
 from tallybone.calibrate_drawn import Drawn, Kind, points_of
@@ -95,7 +95,7 @@ class SetStep:
         """
         if self._learning is None or number not in [tile.number for tile in self.tiles]:
             raise RefusedError(phrase("there is no tile {number}", number=number))
-        highest = max(max(tile.pips) for tile in self.tiles)
+        highest = max(least_set(len(self.tiles)), *(max(tile.pips) for tile in self.tiles))
         if max(pips) > highest:
             raise RefusedError(phrase("this set has no {pips}: it goes to {highest}", pips=max(pips), highest=highest))
         self._said[number - 1] = pips
@@ -142,7 +142,8 @@ def _words(kept: TileSet) -> Phrase:
         )
     elif kept.is_too_doubtful:
         better = phrase(
-            "too many of them are in doubt, so nothing is learned: put them right, or lay them in better light"
+            "too many of them are in doubt, so nothing is learned: put them right, or lay them in better light;"
+            " where signs stand for the numbers, say what each double is"
         )
     else:
         better = phrase(
@@ -162,7 +163,7 @@ def _words(kept: TileSet) -> Phrase:
 def _warnings(kept: TileSet, learned: Learned, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
     said, count = [], kept.count
     doubtful = [tile for tile in tiles if tile.is_doubtful]
-    if doubtful:
+    if doubtful and not kept.is_too_doubtful:
         taken = listed(
             phrase("{number} (taken for {tile})", number=tile.number, tile=_named(tile.pips)) for tile in doubtful
         )

@@ -6,14 +6,27 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.tile_set_learn import look_at_set
 from tallybone.calibrate_command import Talk
 from tallybone.calibrate_set_command import calibrate_set, parse_tiles
 from tallybone.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.choices import TileSet
 from tallybone.read_command import read_photos
+from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
+from vision.reader import load_reader
 from vision.render.looks import COLORED
 from vision.render.paint import render
+
+WHOLE_SET = [(low, high) for low in range(7) for high in range(low, 7)]
+
+
+def read_pips(picture: Path, calibration: Path) -> list[tuple[int, ...]]:
+    out = io.StringIO()
+    assert read_photos([picture], calibration=calibration, as_json=True, out=out) == 0
+    return sorted(
+        tuple(sorted(half["pips"] for half in tile["halves"])) for tile in json.loads(out.getvalue())["tiles"]
+    )
 
 
 def talk() -> Talk:
@@ -45,15 +58,27 @@ def test_a_picture_of_the_set_is_learned_and_used(tmp_path: Path) -> None:
     assert (tmp_path / "drawn" / "set-set.png").exists()
     kept = load_calibration(file).set
     assert kept is not None
-    assert sorted(tuple(sorted(tile)) for tile in kept.tiles) == sorted(
-        (low, high) for low in range(7) for high in range(low, 7) if (low, high) != (6, 6)
-    )
-    out = io.StringIO()
-    assert read_photos([picture], calibration=file, as_json=True, out=out) == 0
-    read = json.loads(out.getvalue())
-    assert sorted(tuple(sorted(half["pips"] for half in tile["halves"])) for tile in read["tiles"]) == sorted(
-        tuple(sorted(tile)) for tile in kept.tiles
-    )
+    assert sorted(tuple(sorted(tile)) for tile in kept.tiles) == WHOLE_SET[:-1]
+    assert read_pips(picture, file) == WHOLE_SET[:-1]
+
+
+@pytest.mark.slow
+def test_of_a_set_of_signs_the_doubles_are_said(tmp_path: Path) -> None:
+    rng = np.random.default_rng(12)
+    rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
+    picture, file, before, after = tmp_path / "set.png", tmp_path / "table.json", talk(), talk()
+    cv2.imwrite(str(picture), rendered.image)
+    assert calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, talk=before) == 0
+    assert "say what each double is" in said_by(before)
+    assert read_pips(picture, file) != WHOLE_SET
+    true = true_tiles(look_at_set([rendered.image], load_reader()).seen[0], rendered)
+    said = {at + 1: pips for at, pips in named_doubles(true).items()}
+    assert calibrate_set([picture], file, said=said, talk=after) == 0
+    assert "28 tiles of a set to double-6" in said_by(after)
+    assert "In doubt" not in said_by(after)
+    assert read_pips(picture, file) == WHOLE_SET
+    assert calibrate_set([picture], file, said={29: (1, 1)}, talk=after) == 1
+    assert "there is no tile 29" in complaint_of(after)
 
 
 def test_too_few_tiles_leave_the_file_as_it_was(tmp_path: Path) -> None:

@@ -8,17 +8,23 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
 from calibration.tile_set_labels import all_pairs
+from calibration.tile_set_learn import look_at_set
 from tallybone.calibrate_course import Course, GuideWish
 from tallybone.calibrate_course_view import Stage
 from tallybone.calibrate_look import Onlooker
 from tallybone.calibrate_simulated import open_simulated
 from tallybone.calibrate_steps import GO_ON, SKIP, StepName
 from tallybone.calibration_file import Calibration, load_calibration
-from tests.tallybone.bare_table import GreyLook
+from tests.tallybone.bare_table import GreyLook, StillLook
+from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
+from tests.vision.whole_set import draw_whole_set
+from vision.reader import load_reader
+from vision.render.paint import render
 
 pytestmark = pytest.mark.slow
 
@@ -80,6 +86,27 @@ def test_a_set_is_learned_named_put_right_and_kept(learned: Course, into: Path) 
     assert kept is not None
     assert len(kept.tiles) == 28
     assert into.with_suffix("").joinpath("set.png").exists()
+
+
+def test_a_set_of_signs_is_learned_once_its_doubles_were_named(tmp_path: Path) -> None:
+    """Tiles are put right one by one, as on the page; the last double tells what all the others are."""
+    rng = np.random.default_rng(12)
+    rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
+    with closing(course_over(StillLook(image=rendered.image), tmp_path / "c.json")) as course:
+        course.turn()
+        course.press(GO_ON)
+        until_measured(course)
+        shown = look_at_set([rendered.image], load_reader())
+        true = true_tiles(shown.seen[0], rendered)
+        for at, pips in named_doubles(true).items():
+            assert sorted(tuple(sorted(tile.pips)) for tile in course.tiles) != [
+                tuple(p) for p in all_pairs(6).tolist()
+            ]
+            course.put_tile_right(at + 1, pips)
+            until_measured(course)
+        assert [sorted(tile.pips) for tile in course.tiles] == np.sort(true, axis=1).tolist()
+        assert not any(tile.is_doubtful for tile in course.tiles)
+        assert "of the halves are misread as shipped" in course.view.todo[0]
 
 
 def test_who_does_not_wait_goes_on(tmp_path: Path) -> None:

@@ -1,0 +1,100 @@
+"""Sets on which no number can be counted: somebody says what the doubles are, and the rest is learned."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from calibration.errors import RefusedError
+from calibration.tile_set import own_reader, tile_set_of, with_shipped_eye
+from calibration.tile_set_learn import Learned, Shown, learn, look_at_set
+from calibration.tile_set_look import look_of
+from calibration.tile_set_rounds import are_signs
+from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
+from tests.vision.whole_set import draw_whole_set
+from vision.reader import Reader, load_reader
+from vision.render.looks import CLASSIC
+from vision.render.paint import Rendered, render
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def reader() -> Reader:
+    return load_reader()
+
+
+@pytest.fixture(scope="module")
+def rendered() -> Rendered:
+    rng = np.random.default_rng(12)
+    return render(draw_whole_set(SHAPES, 6, rng), rng)
+
+
+@pytest.fixture(scope="module")
+def shown(reader: Reader, rendered: Rendered) -> Shown:
+    return look_at_set([rendered.image], reader)
+
+
+@pytest.fixture(scope="module")
+def pips(shown: Shown, rendered: Rendered) -> np.ndarray:
+    return true_tiles(shown.seen[0], rendered)
+
+
+@pytest.fixture(scope="module")
+def learned(shown: Shown, pips: np.ndarray) -> Learned:
+    return learn(shown, named_doubles(pips))
+
+
+def test_the_doubles_tell_what_all_other_tiles_are(learned: Learned, pips: np.ndarray) -> None:
+    assert len(pips) == 28
+    assert learned.max_pips == 6
+    assert (np.sort(learned.pips, axis=1) == np.sort(pips, axis=1)).all()
+    assert learned.doubtful == ()
+
+
+def test_halves_of_tiles_kept_back_are_read_far_better(learned: Learned) -> None:
+    shipped, own = learned.misread
+    assert shipped > 0.5, "nobody has taught the shipped eye these signs"
+    assert own < shipped / 10
+    assert learned.own_set is not None
+    assert learned.own_set.believed == 0, "what the shipped eye says of signs is chance"
+
+
+def test_another_picture_is_read_with_what_was_learned(learned: Learned, reader: Reader) -> None:
+    rng = np.random.default_rng(13)
+    rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
+    kept = tile_set_of(learned, look_of(learned, None))
+    for one in (kept, with_shipped_eye(replace(kept, eye="another"), reader)):
+        read = own_reader(reader, one).read(rendered.image)
+        assert sorted(tuple(sorted(half.pips for half in tile.halves)) for tile in read.tiles) == [
+            (low, high) for low in range(7) for high in range(low, 7)
+        ]
+
+
+def test_until_every_number_was_said_nothing_is_taken_for_a_sign(shown: Shown, pips: np.ndarray) -> None:
+    doubles, views = named_doubles(pips), shown.views.up_to(6)
+    assert are_signs(views, doubles)
+    five = next(at for at, pair in doubles.items() if pair == (5, 5))
+    without = {at: pair for at, pair in doubles.items() if at != five}
+    assert not are_signs(views, without)
+    not_yet = learn(shown, without)
+    assert not_yet.own_set is None
+    assert set(not_yet.doubtful) == set(range(28)) - set(without)
+    assert [tuple(not_yet.pips[at]) for at in without] == list(without.values())
+    beside_a_known_one = next(at for at, pair in enumerate(pips.tolist()) if sorted(pair) == [2, 5])
+    assert are_signs(views, {**without, beside_a_known_one: (2, 5)})
+
+
+def test_a_set_that_the_eye_reads_has_no_signs_whatever_is_said(reader: Reader) -> None:
+    rng = np.random.default_rng(5)
+    rendered = render(draw_whole_set(CLASSIC, 6, rng), rng)
+    shown = look_at_set([rendered.image], reader)
+    assert not are_signs(shown.views.up_to(6), named_doubles(true_tiles(shown.seen[0], rendered)))
+
+
+def test_what_cannot_be_said_is_named(shown: Shown) -> None:
+    with pytest.raises(RefusedError, match="there is no tile 29"):
+        learn(shown, {28: (1, 1)})
+    told = replace(shown, max_pips=6, is_told=True)
+    with pytest.raises(RefusedError, match="this set has no 7: it goes to 6"):
+        learn(told, {0: (7, 1)})

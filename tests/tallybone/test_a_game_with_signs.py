@@ -1,0 +1,65 @@
+"""A set on which no number can be counted is shown once, and a whole hand with it is followed as with any other."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import vision.reader
+from calibration.tile_set import own_reader, tile_set_of
+from calibration.tile_set_learn import learn, look_at_set
+from calibration.tile_set_look import look_of
+from tallybone.choices import Difficulty
+from tallybone.demo_scene import LOOKS
+from tallybone.own_tiles import recorded_set
+from tallybone.recording.own_set import RecordedSet
+from tallybone.session_batch import judge_recordings
+from tallybone.session_figures import Figures
+from tallybone.simulate_command import simulate, wishes_of
+from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
+from tests.vision.whole_set import draw_whole_set
+from vision.reader import Reader, load_reader
+from vision.render.looks import FELT
+from vision.render.paint import render
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", name="recorded")
+def what_a_recording_says_of_the_set() -> RecordedSet:
+    rng = np.random.default_rng(12)
+    rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
+    shown = look_at_set([rendered.image], load_reader())
+    learned = learn(shown, named_doubles(true_tiles(shown.seen[0], rendered)))
+    recorded = recorded_set(tile_set_of(learned, look_of(learned, None)), load_reader(6))
+    assert recorded is not None
+    return recorded
+
+
+@pytest.fixture(scope="module", name="hand")
+def a_hand_with_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    into, complaints = tmp_path_factory.mktemp("signs") / "hand.mcap", StringIO()
+    wishes = wishes_of(
+        "bones", players=2, seed=500, options="set=6", hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(LOOKS, "classic-felt", (SHAPES, FELT))
+        assert simulate(into, wishes, out=StringIO(), err=complaints) == 0, complaints.getvalue()
+    return into
+
+
+def judged(hand: Path, reader: Reader) -> Figures:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vision.reader, "load_reader", lambda _: reader)
+        return judge_recordings([hand], jobs=1, err=Console(file=StringIO())).total
+
+
+def test_every_play_of_a_hand_is_right_and_before_hardly_any(hand: Path, recorded: RecordedSet) -> None:
+    before = judged(hand, load_reader(6))
+    after = judged(hand, own_reader(load_reader(6), recorded))
+    assert before.tiles_right < before.plays / 2
+    assert (after.wholly_right, after.totals_right, after.spare, after.unflagged) == (after.plays, 1, 0, 0)

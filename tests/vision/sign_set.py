@@ -1,0 +1,40 @@
+"""A double-six with shapes instead of pips, and what somebody says who names its doubles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from calibration.tile_set_learn import Seen
+from vision.heads import UP
+from vision.poses import half_centers
+from vision.render.looks import CLASSIC
+from vision.render.paint import Rendered
+from vision.training.held_out import true_halves
+from vision.training.samples import true_pips, truth_poses
+
+_SQUARE = ((-0.6, -0.6), (0.6, -0.6), (0.6, 0.6), (-0.6, 0.6))
+_TRIANGLE = ((0.0, -0.7), (0.7, 0.6), (-0.7, 0.6))
+_DIAMOND = ((0.0, -0.8), (0.45, 0.0), (0.0, 0.8), (-0.45, 0.0))
+_UPRIGHT = ((-0.15, -0.7), (0.15, -0.7), (0.15, 0.7), (-0.15, 0.7))
+_LEVEL = ((-0.7, -0.15), (0.7, -0.15), (0.7, 0.15), (-0.7, 0.15))
+_ROOF = ((-0.7, 0.1), (0.0, -0.7), (0.7, 0.1))
+_BOWL = ((-0.7, 0.25), (0.7, 0.25), (0.3, 0.7), (-0.3, 0.7))
+SHAPES = replace(
+    CLASSIC,
+    numerals=0,
+    signs=((_SQUARE,), (_TRIANGLE,), (_DIAMOND,), (_UPRIGHT, _LEVEL), (_ROOF, _BOWL), (_ROOF,), (_LEVEL,)),
+)
+
+
+def true_tiles(seen: Seen, rendered: Rendered) -> np.ndarray:
+    """Return the pips of the tiles that were seen, shape (N, 2), which all must be there."""
+    poses, faces = truth_poses(rendered.truth)
+    which = true_halves(half_centers(seen.poses), poses[faces == UP])
+    assert (which >= 0).all()
+    return true_pips(rendered.truth).ravel()[which].reshape(-1, 2)
+
+
+def named_doubles(pips: np.ndarray) -> dict[int, tuple[int, int]]:
+    return {at: (first, second) for at, (first, second) in enumerate(pips.tolist()) if first == second}
