@@ -116,8 +116,9 @@ def _size_mm(learned: Learned, image: Image, before: Calibration) -> tuple[float
 
 def _say(kept: TileSet, learned: Learned, talk: Talk) -> None:
     backs = sum(one.backs for one in learned.seen)
+    of_set = "" if kept.is_too_doubtful else f" of a set to double-{kept.max_pips}"
     talk.say(
-        f"{len(kept.tiles)} tiles of a set to double-{kept.max_pips} are seen face up"
+        f"{len(kept.tiles)} tiles{of_set} are seen face up"
         + (f", and {backs} face down: turn them over to have them learned too." if backs else ".")
     )
     look = kept.look
@@ -126,6 +127,13 @@ def _say(kept: TileSet, learned: Learned, talk: Talk) -> None:
         f"Face {_hex(look.face_rgb)}, {look.pips} pips, {_BARS[look.bar.value]}, {look.length_to_width:g} times as long"
         f" as wide{size}."
     )
+    if not kept.is_too_doubtful:
+        _say_tiles(kept, learned, talk)
+    _say_how_sure(kept, talk)
+
+
+def _say_tiles(kept: TileSet, learned: Learned, talk: Talk) -> None:
+    look = kept.look
     marks = [f"{number} {_hex(rgb)}" for number, rgb in enumerate(look.pips_rgb, 1) if rgb is not None]
     talk.say("Pips: " + ", ".join(marks))
     unseen = [str(number) for number, rgb in enumerate(look.pips_rgb, 1) if rgb is None]
@@ -138,9 +146,7 @@ def _say(kept: TileSet, learned: Learned, talk: Talk) -> None:
         talk.say(f"Missing: {named}{more}")
     if count.twice:
         talk.say("There twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
-    if not kept.is_too_doubtful:
-        _say_doubts(learned, talk)
-    _say_how_sure(kept, talk)
+    _say_doubts(learned, talk)
 
 
 def _say_doubts(learned: Learned, talk: Talk) -> None:

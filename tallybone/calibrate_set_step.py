@@ -161,17 +161,7 @@ def _words(kept: TileSet) -> Phrase:
 
 
 def _warnings(kept: TileSet, learned: Learned, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
-    said, count = [], kept.count
-    doubtful = [tile for tile in tiles if tile.is_doubtful]
-    if doubtful and not kept.is_too_doubtful:
-        taken = listed(
-            phrase("{number} (taken for {tile})", number=tile.number, tile=_named(tile.pips)) for tile in doubtful
-        )
-        said.append(phrase("In doubt: {tiles}. What is wrong can be put right on the page.", tiles=taken))
-    if count.missing:
-        said.append(_missing(count.missing))
-    if count.twice:
-        said.append(phrase("There twice: {tiles}.", tiles=listed(_named(pair[::-1]) for pair in count.twice)))
+    said = [] if kept.is_too_doubtful else _about_tiles(kept, tiles)
     backs = sum(one.backs for one in learned.seen)
     if backs:
         turn = plural(
@@ -180,6 +170,21 @@ def _warnings(kept: TileSet, learned: Learned, tiles: tuple[LearnedTile, ...]) -
             number=backs,
         )
         said.append(turn)
+    return said
+
+
+def _about_tiles(kept: TileSet, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
+    said, count = [], kept.count
+    doubtful = [tile for tile in tiles if tile.is_doubtful]
+    if doubtful:
+        taken = listed(
+            phrase("{number} (taken for {tile})", number=tile.number, tile=_named(tile.pips)) for tile in doubtful
+        )
+        said.append(phrase("In doubt: {tiles}. What is wrong can be put right on the page.", tiles=taken))
+    if count.missing:
+        said.append(_missing(count.missing))
+    if count.twice:
+        said.append(phrase("There twice: {tiles}.", tiles=listed(_named(pair[::-1]) for pair in count.twice)))
     shown = {pips for tile in tiles for pips in tile.pips}
     unseen = [str(number) for number, rgb in enumerate(kept.look.pips_rgb, 1) if rgb is None and number in shown]
     if unseen:
