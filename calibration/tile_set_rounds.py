@@ -44,8 +44,12 @@ def are_signs(views: Views, said: Said) -> bool:
 
 def are_signs_so_far(views: Views, said: Said) -> bool:
     """Return whether a set seems to have signs, some of which were not said yet: of three doubles most are misread."""
-    doubles = {at: pair for at, pair in said.items() if pair[0] == pair[1]}
+    doubles = _doubles(said)
     return len(doubles) >= _DOUBLES_TELL and _is_unknown(views, doubles) and not are_signs(views, said)
+
+
+def _doubles(said: Said) -> Said:
+    return {at: pair for at, pair in said.items() if pair[0] == pair[1]}
 
 
 def _is_unknown(views: Views, said: Said) -> bool:
@@ -84,11 +88,9 @@ def labelled_signs(views: Views, counts: Sequence[int], said: Said, told: Told) 
     Args:
         views, counts, said, told: As of `labelled`; *said* has every number.
     """
-    doubles = {at: pair for at, pair in said.items() if pair[0] == pair[1]}
-    pips = _by_examples(
-        views, counts, said, np.array([[*said.get(at, (0, 0))] for at in range(sum(counts))]), doubles or said
-    )
-    pips = _by_examples(views, counts, said, pips, said)
+    pips = np.array([said.get(at, (0, 0)) for at in range(sum(counts))], np.int64)
+    for examples in (_doubles(said), said):
+        pips = _by_examples(views, counts, said, pips, examples)
     return _put_right(pips, views, counts, said, _FIRST_OF_SIGNS, told)
 
 
@@ -117,7 +119,7 @@ def _told_apart(said: Said) -> set[int]:
     >>> sorted(_told_apart({0: (4, 4), 1: (4, 6), 2: (2, 3)}))
     [4, 6]
     """
-    known = {first for first, second in said.values() if first == second}
+    known = {number for number, _ in _doubles(said).values()}
     while True:
         more = {number for pair in said.values() if known & set(pair) for number in pair} - known
         if not more:
