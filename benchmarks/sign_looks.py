@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from benchmarks.outlines import corners, star
 from vision.render.look_types import Bgr, Outline, TileLook
 from vision.render.looks import draw_tile_look
 
@@ -129,11 +130,11 @@ def _shapes() -> tuple[Sign, ...]:
     return (
         _ring(0.2),
         (_disc(0, 0.65),),
-        (_star(3, 0.5, 0.75),),
-        (_corners([-0.57 - 0.57j, 0.57 - 0.57j, 0.57 + 0.57j, -0.57 + 0.57j]),),
-        (_star(5, 0.42, 0.8),),
+        (star(3, 0.5, 0.75),),
+        (corners([-0.57 - 0.57j, 0.57 - 0.57j, 0.57 + 0.57j, -0.57 + 0.57j]),),
+        (star(5, 0.42, 0.8),),
         (_line((-0.6, 0.6), 0.36), _line((-0.6j, 0.6j), 0.36)),
-        (_corners([*_arc(0, 0.7, 0.7, 5.6), *_arc(0.35, 0.5, 5.3, 1.0)]),),
+        (corners([*_arc(0, 0.7, 0.7, 5.6), *_arc(0.35, 0.5, 5.3, 1.0)]),),
     )
 
 
@@ -144,18 +145,14 @@ def _pictures() -> tuple[Sign, ...]:
     sails = ((-0.05 - 0.75j, -0.05 + 0.2j, -0.6 + 0.2j), (0.05 - 0.5j, 0.5 + 0.2j, 0.05 + 0.2j))
     ears = ((-0.45, -0.5 - 0.7j, -0.05 - 0.3j), (0.45, 0.5 - 0.7j, 0.05 - 0.3j))
     return (
-        (_corners([-0.6 - 0.05j, -0.75j, 0.6 - 0.05j, 0.6 + 0.65j, *door, -0.6 + 0.65j]),),
-        (_disc(-0.15, 0.4), _corners([0.1, 0.7 - 0.4j, 0.7 + 0.4j])),
-        (_corners(fir), _line((0.35j, 0.75j), 0.2)),
-        (_corners([-0.75 + 0.3j, 0.75 + 0.3j, 0.45 + 0.7j, -0.45 + 0.7j]), *map(_corners, sails)),
-        (_disc(0.1j, 0.45), *map(_corners, ears)),
-        (_corners(_arc(0, 0.7, math.pi, 2 * math.pi)), *_lines([(0, 0.6j, 0.3 + 0.6j)], 0.1)),
+        (corners([-0.6 - 0.05j, -0.75j, 0.6 - 0.05j, 0.6 + 0.65j, *door, -0.6 + 0.65j]),),
+        (_disc(-0.15, 0.4), corners([0.1, 0.7 - 0.4j, 0.7 + 0.4j])),
+        (corners(fir), _line((0.35j, 0.75j), 0.2)),
+        (corners([-0.75 + 0.3j, 0.75 + 0.3j, 0.45 + 0.7j, -0.45 + 0.7j]), *map(corners, sails)),
+        (_disc(0.1j, 0.45), *map(corners, ears)),
+        (corners(_arc(0, 0.7, math.pi, 2 * math.pi)), *_lines([(0, 0.6j, 0.3 + 0.6j)], 0.1)),
         tuple(_disc(complex(0.45 * np.exp(2j * math.pi * turn / 5)), 0.26) for turn in range(5)),
     )
-
-
-def _corners(line: Line) -> Outline:
-    return tuple((at.real, at.imag) for at in line)
 
 
 def _arc(middle: complex, radius: float, start: float, stop: float) -> list[complex]:
@@ -163,7 +160,7 @@ def _arc(middle: complex, radius: float, start: float, stop: float) -> list[comp
 
 
 def _disc(middle: complex, radius: float) -> Outline:
-    return _corners(_arc(middle, radius, 0, 2 * math.pi))
+    return corners(_arc(middle, radius, 0, 2 * math.pi))
 
 
 def _ring(width: float) -> Sign:
@@ -172,14 +169,7 @@ def _ring(width: float) -> Sign:
 
 def _pie(share: float) -> Sign:
     top = -math.pi / 2
-    return (_corners([0, *_arc(0, 0.7, top, top + 2 * math.pi * share)]), *_ring(0.08))
-
-
-def _star(points: int, inner: float, radius: float) -> Outline:
-    """Return a star; with three points and *inner* 0.5 a triangle."""
-    turns = math.pi * np.arange(2 * points) / points - math.pi / 2
-    away = np.where(np.arange(2 * points) % 2, inner, 1.0) * radius
-    return _corners((away * np.exp(1j * turns)).tolist())
+    return (corners([0, *_arc(0, 0.7, top, top + 2 * math.pi * share)]), *_ring(0.08))
 
 
 def _written(signs: Sequence[Strokes], width: float) -> tuple[Sign, ...]:
@@ -195,4 +185,4 @@ def _line(ends: Line, width: float) -> Outline:
     start, stop = ends
     along = (stop - start) / abs(stop - start) * width / 2
     across = along * 1j
-    return _corners([start - along + across, start - along - across, stop + along - across, stop + along + across])
+    return corners([start - along + across, start - along - across, stop + along - across, stop + along + across])

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.outlines import corners, star
 from vision.render.look_types import Outline, PipKind, TileLook
 from vision.render.looks import draw_tile_look
 
@@ -47,24 +48,14 @@ def _outlines() -> dict[str, Outline]:
         "squares": _regular(4, 0.25 * math.pi),
         "diamonds": _regular(4),
         "hexagons": _regular(6),
-        "stars": _star(5, 0.42),
-        "flowers": _star(6, 0.55),
-        "hearts": _corners(heart / 17.1),
-        "crosses": _corners(np.concatenate([arm * quarter for quarter in (1, 1j, -1, -1j)])),
-        "crescents": _corners(np.concatenate([np.exp(1j * arc), inner])),
-        "strokes": _corners(np.array([-0.28 - 0.95j, 0.28 - 0.95j, 0.28 + 0.95j, -0.28 + 0.95j])),
+        "stars": star(5, 0.42),
+        "flowers": star(6, 0.55),
+        "hearts": corners(heart / 17.1),
+        "crosses": corners(np.concatenate([arm * quarter for quarter in (1, 1j, -1, -1j)])),
+        "crescents": corners(np.concatenate([np.exp(1j * arc), inner])),
+        "strokes": corners(np.array([-0.28 - 0.95j, 0.28 - 0.95j, 0.28 + 0.95j, -0.28 + 0.95j])),
     }
 
 
-def _corners(at: np.ndarray) -> Outline:
-    """Return complex numbers as corners."""
-    return tuple(zip(at.real.tolist(), at.imag.tolist(), strict=True))
-
-
-def _regular(corners: int, turned_rad: float = 0.0) -> Outline:
-    return _corners(np.exp(1j * (2 * math.pi * np.arange(corners) / corners - math.pi / 2 + turned_rad)))
-
-
-def _star(points: int, inner: float) -> Outline:
-    turn = math.pi * np.arange(2 * points) / points - math.pi / 2
-    return _corners(np.where(np.arange(2 * points) % 2, inner, 1.0) * np.exp(1j * turn))
+def _regular(count: int, turned_rad: float = 0.0) -> Outline:
+    return corners(np.exp(1j * (2 * math.pi * np.arange(count) / count - math.pi / 2 + turned_rad)))

@@ -18,7 +18,7 @@ from calibration.tile_set_rounds import (
     are_signs,
     are_signs_so_far,
     doubtful,
-    guessed,
+    each_once,
     labelled,
     labelled_signs,
 )
@@ -218,8 +218,7 @@ def learn(shown: Shown, said: Said | None = None, *, told: Told = lambda _: None
 
 def _not_yet(shown: Shown, max_pips: int, said: Said) -> Learned:
     """Return what is known of a set some of whose signs were not said yet: nothing but what was said."""
-    logs = _shipped(shown.seen, max(max_pips, shown.max_pips))[..., : max_pips + 1]
-    pips = guessed(logs, [len(one.poses) for one in shown.seen], said)
+    pips = each_once(_shipped(shown.seen, max_pips), [len(one.poses) for one in shown.seen], said)
     share = misread(np.exp(shown.views.up_to(max_pips).logs), pips)
     in_doubt = tuple(at for at in range(len(pips)) if at not in said)
     return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, None, RESTRAINTS_OF_SIGNS[0], (share, share))
@@ -248,7 +247,8 @@ def _check(shown: Shown, said: Said) -> None:
 def _shipped(seen: tuple[Seen, ...], max_pips: int) -> NDArray[np.float64]:
     """Return the log probabilities of the numbers as the shipped eye reads them, shape (N, 2, K)."""
     logs = np.concatenate([one.logs for one in seen])
-    return np.pad(logs, ((0, 0), (0, 0), (0, max_pips + 1 - logs.shape[2])), constant_values=logs.min(initial=0.0))
+    more = max(0, max_pips + 1 - logs.shape[2])
+    return np.pad(logs, ((0, 0), (0, 0), (0, more)), constant_values=logs.min(initial=0.0))[..., : max_pips + 1]
 
 
 def is_too_doubtful(doubtful: int, tiles: int) -> bool:

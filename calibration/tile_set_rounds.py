@@ -43,9 +43,9 @@ def are_signs(views: Views, said: Said) -> bool:
 
 
 def are_signs_so_far(views: Views, said: Said) -> bool:
-    """Return whether a set seems to have signs, some of which were not said yet: of three doubles most are misread."""
+    """Return whether a set seems to have signs before all of them were said: of three doubles most are misread."""
     doubles = _doubles(said)
-    return len(doubles) >= _DOUBLES_TELL and _is_unknown(views, doubles) and not are_signs(views, said)
+    return len(doubles) >= _DOUBLES_TELL and _is_unknown(views, doubles)
 
 
 def _doubles(said: Said) -> Said:
@@ -58,13 +58,15 @@ def _is_unknown(views: Views, said: Said) -> bool:
     return min(misread(shipped, pairs), misread(shipped, pairs[:, ::-1])) > _UNKNOWN
 
 
-def guessed(logs: Numbers, counts: Sequence[int], said: Said) -> Pips:
-    """Return the pips of all tiles, shape (N, 2), as the shipped eye reads them, nothing being learned of them.
+def each_once(logs: Numbers, counts: Sequence[int], said: Said) -> Pips:
+    """Return the pips of all tiles, shape (N, 2), that are together the likeliest, each tile once in a picture.
 
     Args:
-        logs, counts, said: As of `labelled`.
+        logs: Shape (N, 2, K), log probabilities of the numbers.
+        counts: How many of the tiles each picture shows.
+        said: What was said by hand.
     """
-    return _each_once(counts, logs, said)
+    return np.concatenate([label_tiles(logs[start:stop], here) for start, stop, here in _pictures(counts, said)])
 
 
 def labelled(logs: Numbers, views: Views, counts: Sequence[int], said: Said, told: Told) -> Pips:
@@ -77,7 +79,7 @@ def labelled(logs: Numbers, views: Views, counts: Sequence[int], said: Said, tol
         said: What was said by hand.
         told: Is told how far it is.
     """
-    return _put_right(guessed(logs, counts, said), views.without_pictures(), counts, said, _FIRST, told)
+    return _put_right(each_once(logs, counts, said), views.without_pictures(), counts, said, _FIRST, told)
 
 
 def labelled_signs(views: Views, counts: Sequence[int], said: Said, told: Told) -> Pips:
@@ -131,23 +133,18 @@ def _by_examples(views: Views, counts: Sequence[int], said: Said, pips: Pips, ex
     """Return the pips of all tiles as those of some tell, which half of a tile that was said shows what among them."""
     known = np.isin(np.arange(len(pips)), list(examples))
     chances = read_by(views, views.of(known), pips[known], _FIRST_OF_SIGNS)
-    return _each_once(counts, np.log(_together(chances)), said)
+    return each_once(np.log(_together(chances)), counts, said)
 
 
 def _put_right(pips: Pips, views: Views, counts: Sequence[int], said: Said, restraint: Restraint, told: Told) -> Pips:
     """Return labels that fit what is learned of them: it tells of tiles that were kept back, until labels stay."""
     for done in range(_ROUNDS):
         told(done / _ROUNDS)
-        better = _each_once(counts, np.log(_together(held_out(views, pips, restraint))), said)
+        better = each_once(np.log(_together(held_out(views, pips, restraint))), counts, said)
         if (better == pips).all():
             break
         pips = better
     return pips
-
-
-def _each_once(counts: Sequence[int], logs: Numbers, said: Said) -> Pips:
-    """Return the pips of all tiles, shape (N, 2), each tile once in a picture."""
-    return np.concatenate([label_tiles(logs[start:stop], here) for start, stop, here in _pictures(counts, said)])
 
 
 def _pictures(counts: Sequence[int], said: Said) -> Iterator[tuple[int, int, Said]]:

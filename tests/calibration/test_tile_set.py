@@ -11,15 +11,12 @@ from calibration.tile_set_learn import Learned, learn_set, own_set_if_better
 from calibration.tile_set_look import BarSeen, PipColors, look_of
 from calibration.tile_set_picture import draw_tiles
 from tallybone.calibration_file import Calibration, format_calibration, parse_calibration
+from tests.vision.sign_set import true_tiles
 from tests.vision.whole_set import draw_whole_set
-from vision.heads import UP
 from vision.own_set_fit import Restraint, Views, look
-from vision.poses import half_centers
 from vision.reader import Reader, load_reader
 from vision.render.looks import CLASSIC
 from vision.render.paint import Rendered, render
-from vision.training.held_out import true_halves
-from vision.training.samples import true_pips, truth_poses
 
 pytestmark = pytest.mark.slow
 
@@ -48,12 +45,6 @@ def learned(reader: Reader, shown: Rendered) -> Learned:
 @pytest.fixture(scope="module")
 def kept(learned: Learned) -> TileSet:
     return tile_set_of(learned, look_of(learned, None))
-
-
-def true_labels(learned: Learned, shown: Rendered) -> np.ndarray:
-    poses, faces = truth_poses(shown.truth)
-    which = true_halves(half_centers(learned.seen[0].poses), poses[faces == UP])
-    return true_pips(shown.truth).ravel()[which].reshape(-1, 2)
 
 
 def logs_of(pips: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -112,7 +103,7 @@ def test_a_tile_that_could_be_the_missing_one_has_a_small_margin() -> None:
 def test_every_tile_of_a_rendered_set_is_labelled_right_and_the_missing_one_named(
     learned: Learned, shown: Rendered
 ) -> None:
-    assert (learned.pips == true_labels(learned, shown)).all()
+    assert (learned.pips == true_tiles(learned.seen[0], shown)).all()
     assert count_tiles(learned.pips, 6) == TileCount(missing=((0, 3),), twice=())
     assert learned.doubtful == ()
 

@@ -47,13 +47,3 @@ class GreyLook:
 
     def close(self) -> None:
         pass
-
-
-@dataclass(slots=True)
-class StillLook(GreyLook):
-    """A camera over a table on which nothing changes."""
-
-    image: Image = field(default_factory=lambda: np.zeros((720, 1280, 3), np.uint8))
-
-    def take(self) -> Image | None:
-        return self.image.copy()

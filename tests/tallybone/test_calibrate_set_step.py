@@ -16,11 +16,11 @@ from calibration.tile_set_labels import all_pairs
 from calibration.tile_set_learn import look_at_set
 from tallybone.calibrate_course import Course, GuideWish
 from tallybone.calibrate_course_view import Stage
-from tallybone.calibrate_look import Onlooker
+from tallybone.calibrate_look import Onlooker, StillLook
 from tallybone.calibrate_simulated import open_simulated
 from tallybone.calibrate_steps import GO_ON, SKIP, StepName
 from tallybone.calibration_file import Calibration, load_calibration
-from tests.tallybone.bare_table import GreyLook, StillLook
+from tests.tallybone.bare_table import GreyLook
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import load_reader
@@ -92,7 +92,7 @@ def test_a_set_of_signs_is_learned_once_its_doubles_were_named(tmp_path: Path) -
     """Tiles are put right one by one, as on the page; the last double tells what all the others are."""
     rng = np.random.default_rng(12)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
-    with closing(course_over(StillLook(image=rendered.image), tmp_path / "c.json")) as course:
+    with closing(course_over(StillLook(rendered.image), tmp_path / "c.json")) as course:
         course.turn()
         course.press(GO_ON)
         until_measured(course)

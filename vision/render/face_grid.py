@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,8 +153,20 @@ def _outlined(x: Plane, y: Plane, outline: Outline, sharp: float) -> Plane:
     """Return the anti-aliased cover of pips of another shape, shape (N, K, K)."""
     cover = np.empty((len(x), y.shape[1], x.shape[2]), np.float32)
     for at, corner in enumerate(zip(x[:, 0, 0].tolist(), y[:, 0, 0].tolist(), strict=True)):
-        fine = np.zeros((_FINER * cover.shape[1], _FINER * cover.shape[2]), np.uint8)
         corners = (np.array(outline) - corner) * (sharp * _FINER) + (_FINER - 1) / 2
-        cv2.fillPoly(fine, [np.round(corners).astype(np.int32)], (255,))
-        cover[at] = cv2.resize(fine, cover.shape[:0:-1], interpolation=cv2.INTER_AREA) / np.float32(255)
+        cover[at] = filled([corners], cover.shape[1:], _FINER)
     return cover
+
+
+def filled(outlines: Iterable[Points], size: tuple[int, ...], finer: int) -> Plane:
+    """Return the anti-aliased cover of what any of some outlines encloses, shape *size*, 0 to 1.
+
+    Args:
+        outlines: Corners of each, shape (N, 2), in pixels that are *finer* times as small.
+        size: Rows and columns.
+        finer: How many of those make one pixel.
+    """
+    fine = np.zeros((finer * size[0], finer * size[1]), np.uint8)
+    for corners in outlines:
+        cv2.fillPoly(fine, [np.round(corners).astype(np.int32)], (255,))
+    return cv2.resize(fine, size[::-1], interpolation=cv2.INTER_AREA) / np.float32(255)

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.render.face_grid import FaceGrid, blend
+from vision.render.face_grid import FaceGrid, blend, filled
 from vision.render.look_types import Outline, TileLook
 
 Plane = NDArray[np.floating[Any]]
@@ -27,14 +27,14 @@ def paint_numeral(face: Plane, grid: FaceGrid, look: TileLook, number: int, half
     turned = np.rot90(ink, look.numerals + (2 if half == 1 and not look.is_mirrored else 0))
     top = (height - side) // 2
     left = width // 4 - side // 2 if half == 0 else width - width // 4 - side + side // 2
-    blend(face[:, top : top + side, left : left + side], turned.astype(np.float32) / 255, look.pip_bgr[number])
+    blend(face[:, top : top + side, left : left + side], turned, look.pip_bgr[number])
 
 
-def _numeral(side: int, number: int, bold: float) -> NDArray[np.uint8]:
-    """Return a numeral as ink, shape (side, side); a blank stays blank, 6 and 9 are underlined."""
+def _numeral(side: int, number: int, bold: float) -> Plane:
+    """Return a numeral as ink, shape (side, side), 0 to 1; a blank stays blank, 6 and 9 are underlined."""
     ink = np.zeros((side, side), np.uint8)
     if number == 0:
-        return ink
+        return ink.astype(np.float32)
     text, thick = str(number), max(1, round(side * bold * 0.5))
     (wide, high), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_DUPLEX, 1.0, 1)
     size = min(0.62 * side / high, 0.72 * side / wide)
@@ -42,13 +42,10 @@ def _numeral(side: int, number: int, bold: float) -> NDArray[np.uint8]:
     cv2.putText(ink, text, origin, cv2.FONT_HERSHEY_DUPLEX, size, 255, thick, cv2.LINE_AA)
     if number in (6, 9):
         cv2.line(ink, (side // 3, side * 8 // 9), (side - side // 3, side * 8 // 9), 255, thick)
-    return ink
+    return ink.astype(np.float32) / 255
 
 
-def _sign(side: int, outlines: tuple[Outline, ...]) -> NDArray[np.uint8]:
-    """Return a sign as ink, shape (side, side)."""
-    fine = np.zeros((_FINER * side, _FINER * side), np.uint8)
-    for outline in outlines:
-        corners = (np.array(outline) + 1) * (_FINER * side - 1) / 2
-        cv2.fillPoly(fine, [np.round(corners).astype(np.int32)], (255,))
-    return np.asarray(cv2.resize(fine, (side, side), interpolation=cv2.INTER_AREA), np.uint8)
+def _sign(side: int, outlines: tuple[Outline, ...]) -> Plane:
+    """Return a sign as ink, shape (side, side), 0 to 1."""
+    corners = ((np.array(outline) + 1) * (_FINER * side - 1) / 2 for outline in outlines)
+    return filled(corners, (side, side), _FINER)
