@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,6 +19,8 @@ _LARGE_DIFFERENCE = 120.0
 # OpenCV stretches 8-bit lightness to 0..255, but not a and b.
 _LAB_SCALES = (100 / 255, 1.0, 1.0)
 _MOST_ROWS = 30000  # remap takes at most 32767
+# Patches of which a larger share is burnt out are brightened less, until so much of them is less than so bright.
+_BURNT_OUT, _BRIGHT_ENOUGH = 0.01, 250
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,21 +91,44 @@ def sample(levels: tuple[Level, ...], poses: Poses, grid: PatchGrid) -> Image:
     Returns:
         Shape (N, rows * columns, 3), BGR. Outside the picture its border colour goes on.
     """
-    patches = np.empty((len(poses), len(grid.uv), 3), np.uint8)
     step_px = sides_px(poses) * grid.step
     scales = np.array([level.scale for level in levels])
     # The coarsest level whose pixel is not larger than the step; a finer one would alias.
     chosen = np.clip(np.searchsorted(scales, step_px, side="right") - 1, 0, len(levels) - 1)
     basis = np.vstack([np.ones(len(grid.uv)), grid.uv.T]).astype(np.float32)
-    for index, level in enumerate(levels):
-        rows = np.nonzero(chosen == index)[0]
-        for start in range(0, len(rows), _MOST_ROWS):
-            part = rows[start : start + _MOST_ROWS]
-            patches[part] = _remapped(level, poses[part], basis)
+    patches = _sampled([level.image for level in levels], levels, chosen, poses, basis)
+    taken = [level.as_taken for level in levels if level.as_taken is not None]
+    if len(taken) == len(levels):
+        burnt = np.nonzero((patches.max(axis=2) == 255).mean(axis=1) > _BURNT_OUT)[0]
+        patches[burnt] = _kept_below_white(_sampled(taken, levels, chosen[burnt], poses[burnt], basis), patches[burnt])
     return patches
 
 
-def _remapped(level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
+def _sampled(
+    images: Sequence[Image],
+    levels: tuple[Level, ...],
+    chosen: NDArray[np.intp],
+    poses: Poses,
+    basis: NDArray[np.float32],
+) -> Image:
+    """Return patches, each from the picture of its level."""
+    patches = np.empty((len(poses), basis.shape[1], 3), np.uint8)
+    for index, (image, level) in enumerate(zip(images, levels, strict=True)):
+        rows = np.nonzero(chosen == index)[0]
+        for start in range(0, len(rows), _MOST_ROWS):
+            part = rows[start : start + _MOST_ROWS]
+            patches[part] = _remapped(image, level, poses[part], basis)
+    return patches
+
+
+def _kept_below_white(taken: Image, brightened: Image) -> Image:
+    """Return patches, shape (N, P, 3), as bright as they can be and not burn out, at most as bright as *brightened*."""
+    brightest = np.quantile(taken.max(axis=2), 1 - _BURNT_OUT, axis=1, method="nearest").astype(np.float32)
+    gains = np.maximum(_BRIGHT_ENOUGH / np.maximum(brightest, 1), 1)
+    return np.asarray(np.minimum(np.rint(taken * gains[:, None, None]), brightened), np.uint8)
+
+
+def _remapped(image: Image, level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
     """Return the colours at centre + u * half-axis + v * half-axis; *basis* has the rows 1, u, v."""
     scale_x, scale_y = level.scale_xy
     center = level.from_full(poses[:, :2])
@@ -110,7 +136,7 @@ def _remapped(level: Level, poses: Poses, basis: NDArray[np.float32]) -> Image:
     y = np.column_stack([center[:, 1], poses[:, 3] / scale_y, poses[:, 5] / scale_y])
     # Not by @: what that says of a tile depends in its last digit on how many others are with it, and on the machine.
     map_x, map_y = (np.einsum("nk,km->nm", one.astype(np.float32), basis) for one in (x, y))
-    return np.asarray(cv2.remap(level.image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
+    return np.asarray(cv2.remap(image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
 def features(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:

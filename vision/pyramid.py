@@ -23,10 +23,13 @@ class Level:
     Attributes:
         image: Shape (H, W, 3), BGR.
         scale_xy: Width and height of its pixel in pixels of the full picture, at least 1; they differ by rounding only.
+        as_taken: The picture before it was brightened, of the same shape; None where it was not. What is bright on a
+            dark table can be burnt out in *image*, where the camera shows it well.
     """
 
     image: Image
     scale_xy: tuple[float, float]
+    as_taken: Image | None = None
 
     @property
     def scale(self) -> float:
@@ -57,13 +60,26 @@ def build_pyramid(image: Image) -> tuple[Level, ...]:
     scale = max(1.0, max(image.shape[:2]) / _FINEST_PX)
     found: list[Level] = []
     for _ in range(_MOST_LEVELS):
-        width, height = max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale))
-        if found and min(width, height) < _SMALLEST_SIDE_PX:
+        size_px = max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale))
+        if found and min(size_px) < _SMALLEST_SIDE_PX:
             break
-        level = _shrunk(found[-1].image, width, height) if found else _brightened(_shrunk(image, width, height))
-        found.append(Level(level, (image.shape[1] / width, image.shape[0] / height)))
+        scale_xy = (image.shape[1] / size_px[0], image.shape[0] / size_px[1])
+        found.append(_coarser(found[-1], size_px, scale_xy) if found else _finest(image, size_px, scale_xy))
         scale *= 2
     return tuple(found)
+
+
+def _finest(image: Image, size_px: tuple[int, int], scale_xy: tuple[float, float]) -> Level:
+    as_taken = _shrunk(image, *size_px)
+    gain = _gain(as_taken)
+    if gain <= 1:
+        return Level(as_taken, scale_xy)
+    return Level(np.asarray(cv2.convertScaleAbs(as_taken, alpha=gain), np.uint8), scale_xy, as_taken)
+
+
+def _coarser(finer: Level, size_px: tuple[int, int], scale_xy: tuple[float, float]) -> Level:
+    as_taken = None if finer.as_taken is None else _shrunk(finer.as_taken, *size_px)
+    return Level(_shrunk(finer.image, *size_px), scale_xy, as_taken)
 
 
 def _shrunk(image: Image, width: int, height: int) -> Image:
@@ -76,9 +92,8 @@ def _shrunk(image: Image, width: int, height: int) -> Image:
     return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR), np.uint8)
 
 
-def _brightened(image: Image) -> Image:
-    """Return a dim picture with the contrasts of a well lit one."""
+def _gain(image: Image) -> float:
+    """Return what gives a dim picture the contrasts of a well lit one; 1 or less for one that is lit well."""
     blue, green, red = cv2.split(np.ascontiguousarray(image[::4, ::4]))
     white = float(np.percentile(cv2.max(cv2.max(blue, green), red), 99))
-    gain = min(_WHITE / max(white, 1.0), _MOST_GAIN)
-    return image if gain <= 1 else np.asarray(cv2.convertScaleAbs(image, alpha=gain), np.uint8)
+    return min(_WHITE / max(white, 1.0), _MOST_GAIN)

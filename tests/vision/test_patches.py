@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.vision.shapes import Bgr, blank, fill, fill_circle, tile_at, tiles_at
 from vision.patches import PatchGrid, contrasts, features, half_grid, sample, tile_grid
 from vision.poses import Poses, corners, empty_poses, to_image
-from vision.pyramid import Image, build_pyramid
+from vision.pyramid import Image, Level, build_pyramid
 
 GRIDS = {"tile": tile_grid(), "half 0": half_grid(0), "half 1": half_grid(1)}
 WHITE: Bgr = (235, 235, 235)
@@ -200,3 +200,42 @@ def test_more_tiles_than_opencv_takes_at_once_are_sampled() -> None:
     patches = sample(build_pyramid(image), poses, tile_grid())
     assert (patches[::2, 99] == 240).all()
     assert (patches[1::2, 99] == 10).all()
+
+
+def pale_tile_on_a_dark_table(side_px: float) -> tuple[Image, Poses]:
+    """White pips on a rosy tile, bright in a picture that is dark but for it."""
+    pose = tile_at(600, 400, side_px=side_px, degrees=20)
+    image = blank(1200, 900, (20, 30, 20))
+    fill(image, corners(pose)[0], (150, 140, 195))
+    for uv in PIPS_UV:
+        fill_circle(image, to_image(pose, np.array([uv]))[0, 0], 0.2 * side_px, (240, 235, 228))
+    return image, pose
+
+
+def test_a_bright_tile_on_a_dark_table_is_not_burnt_out() -> None:
+    image, pose = pale_tile_on_a_dark_table(40.0)
+    grid = half_grid(0)
+    levels = build_pyramid(image)
+    assert levels[0].image[400 - 15, 600, 2] == 255, "brightened as a whole, as a dark picture is, it would be"
+    patch = sample(levels, pose, grid)[0].reshape(grid.rows, grid.columns, 3)
+    face, pip = patch[grid.rows // 2, 5].astype(int), patch[grid.rows // 2, grid.columns // 2].astype(int)
+    assert (pip - face).min() >= 30
+    assert (patch == 255).mean() < 0.02
+
+
+def test_what_is_dim_beside_a_bright_tile_is_brightened_all_the_same() -> None:
+    image, pose = pale_tile_on_a_dark_table(40.0)
+    dim = tile_at(200, 200, side_px=40.0, degrees=70)
+    fill(image, corners(dim)[0], (60, 60, 60))
+    first, second = sample(build_pyramid(image), tiles_at(pose, dim), tile_grid())
+    assert np.median(second[tile_grid().face]) == 180
+    assert np.median(first[tile_grid().face], axis=0) == pytest.approx([150, 140, 195], abs=15)
+
+
+def test_a_patch_that_nothing_burns_out_is_that_of_the_brightened_picture() -> None:
+    image = blank(1200, 900, (20, 30, 20))
+    pose = tile_at(600, 400, side_px=60.0, degrees=20)
+    fill(image, corners(pose)[0], (70, 65, 60))
+    levels = build_pyramid(image)
+    brightened = tuple(Level(level.image, level.scale_xy) for level in levels)
+    assert (sample(levels, pose, tile_grid()) == sample(brightened, pose, tile_grid())).all()

@@ -102,6 +102,16 @@ def test_a_bright_picture_stays_as_it_is(white: int) -> None:
     assert (build_pyramid(image)[0].image == image).all()
 
 
+def test_a_brightened_picture_is_kept_as_it_was_taken_too() -> None:
+    image = blank(640, 480, (20, 20, 20))
+    image[100:110, 200:210] = 240
+    dim, bright = build_pyramid(image), build_pyramid(blank(640, 480, (240, 240, 240)))
+    assert dim[0].as_taken is not None
+    assert (dim[0].as_taken == image).all()
+    assert all(level.as_taken is not None and level.as_taken.shape == level.image.shape for level in dim)
+    assert all(level.as_taken is None for level in bright)
+
+
 def test_a_black_picture_stays_black() -> None:
     assert all(not level.image.any() for level in build_pyramid(blank(200, 160, (0, 0, 0))))
 

@@ -155,6 +155,16 @@ def test_dim_light_hides_no_tile() -> None:
     assert spare(rendered.truth.tiles, reading.tiles) == []
 
 
+def test_pale_pips_on_the_only_bright_things_of_a_dark_table_are_read() -> None:
+    rosy = replace(CLASSIC, face_bgr=(150.0, 140.0, 195.0), pip_bgr=((240.0, 235.0, 228.0),) * 19)
+    dark = replace(FELT, base_bgr=(18.0, 30.0, 14.0), second_bgr=(12.0, 22.0, 10.0), third_bgr=(20.0, 30.0, 16.0))
+    tiles = (lay(6, 2, -60, 20, 15), lay(5, 1, 40, 30, 80), lay(4, 3, 0, -60, -30))
+    small = replace(CAMERA, width_px=1200, height_px=900)
+    rendered = table_with(tiles, Looks(rosy, dark, camera=small))
+    reading = reader().read(rendered.image)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+
+
 def test_the_same_picture_gives_the_same_reading() -> None:
     rendered, reading = shown("block", "felt")
     assert reader().read(rendered.image) == reading
