@@ -17,6 +17,7 @@ from calibration.tile_set_rounds import (
     Told,
     are_signs,
     are_signs_so_far,
+    are_unfounded,
     doubtful,
     each_once,
     labelled,
@@ -198,7 +199,8 @@ def learn(shown: Shown, said: Said | None = None, *, told: Told = lambda _: None
 
     max_pips = shown.max_pips if shown.is_told else least_set(max(counts), highest)
     views = shown.views.up_to(max_pips)
-    if are_signs(views, said):
+    named = are_signs(views, said)
+    if named:
         pips, judged, tried = labelled_signs(views, counts, said, labelling), views, RESTRAINTS_OF_SIGNS
     elif are_signs_so_far(views, said):
         return _not_yet(shown, max_pips, said)
@@ -211,7 +213,8 @@ def learn(shown: Shown, said: Said | None = None, *, told: Told = lambda _: None
     chances = held_out(views, pips, restraint, told=lambda share: told(_CHOSEN + share * (_JUDGED - _CHOSEN)))
     told(_JUDGED)
     own, shares = own_set_if_better(views, pips, restraint, chances)
-    in_doubt = doubtful(chances, pips, counts, said)
+    unfounded = not named and are_unfounded(shares[0])
+    in_doubt = _unsaid(pips, said) if unfounded else doubtful(chances, pips, counts, said)
     own = None if is_too_doubtful(len(in_doubt), len(pips)) else own
     return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, own, restraint, shares)
 
@@ -220,8 +223,12 @@ def _not_yet(shown: Shown, max_pips: int, said: Said) -> Learned:
     """Return what is known of a set some of whose signs were not said yet: nothing but what was said."""
     pips = each_once(_shipped(shown.seen, max_pips), [len(one.poses) for one in shown.seen], said)
     share = misread(np.exp(shown.views.up_to(max_pips).logs), pips)
-    in_doubt = tuple(at for at in range(len(pips)) if at not in said)
+    in_doubt = _unsaid(pips, said)
     return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, None, RESTRAINTS_OF_SIGNS[0], (share, share))
+
+
+def _unsaid(pips: Pips, said: Said) -> tuple[int, ...]:
+    return tuple(at for at in range(len(pips)) if at not in said)
 
 
 def least_set(tiles: int, highest: int = 0) -> int:

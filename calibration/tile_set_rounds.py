@@ -58,6 +58,14 @@ def _is_unknown(views: Views, said: Said) -> bool:
     return min(misread(shipped, pairs), misread(shipped, pairs[:, ::-1])) > _UNKNOWN
 
 
+def are_unfounded(shipped_misread: float) -> bool:
+    """Return whether labels are nothing that the shipped eye sees: it misreads that share of what they say.
+
+    Signs that nobody has named can be told apart, so that any order of them fits what is learned of it.
+    """
+    return shipped_misread > _UNKNOWN
+
+
 def each_once(logs: Numbers, counts: Sequence[int], said: Said) -> Pips:
     """Return the pips of all tiles, shape (N, 2), that are together the likeliest, each tile once in a picture.
 

@@ -71,6 +71,15 @@ def test_another_picture_is_read_with_what_was_learned(learned: Learned, reader:
         ]
 
 
+def test_signs_that_nobody_named_are_not_learned_in_an_order_of_their_own(shown: Shown, pips: np.ndarray) -> None:
+    told = replace(shown, max_pips=6, is_told=True)
+    boat = next(at for at, pair in named_doubles(pips).items() if pair == (3, 3))
+    for said in ({}, {boat: (3, 3)}):
+        learned = learn(told, said)
+        assert learned.own_set is None
+        assert len(learned.doubtful) == 28 - len(said)
+
+
 def test_until_every_number_was_said_nothing_is_taken_for_a_sign(shown: Shown, pips: np.ndarray) -> None:
     doubles, views = named_doubles(pips), shown.views.up_to(6)
     assert are_signs(views, doubles)
