@@ -171,7 +171,7 @@ def draw_game(look: Look, rng: np.random.Generator) -> Scene:
         px_per_mm=rng.uniform(1.0, 2.2),
         largest_tilt_rad=math.radians(25),
     )
-    camera = replace(drawn, noise=min(drawn.noise, 4.0), motion_px=0.0, bloom=min(drawn.bloom, 0.15))
+    camera = replace(drawn, noise=min(drawn.noise, 4.0), motion_px=0.0, bloom=min(drawn.bloom, 0.03))
     light = draw_light_look(rng)
     light = replace(light, exposure=float(np.clip(light.exposure, 0.7, 1.1)), glare=min(light.glare, 0.35))
     area = visible_area(camera)

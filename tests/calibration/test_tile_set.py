@@ -169,11 +169,11 @@ def test_damage_is_named(kept: TileSet, reader: Reader, field: str) -> None:
         own_reader(reader, with_shipped_eye(damaged, reader))
 
 
-def test_too_few_tiles_are_refused(reader: Reader) -> None:
+def test_too_few_tiles_are_refused() -> None:
     rng = np.random.default_rng(5)
     few = render(draw_whole_set(CLASSIC, 6, rng, left_out=tuple(range(22))), rng)
     with pytest.raises(RefusedError, match="6 tiles are seen face up, and 10"):
-        learn_set([few.image], reader)
+        learn_set([few.image], load_reader(6))
 
 
 def test_tiles_are_drawn_with_their_numbers(learned: Learned) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -19,28 +20,42 @@ Picture = NDArray[np.uint8]
 # src/ipa/rpi/vc4/data/imx708.json, rpi.agc, constraint "highlight").
 _MEAN, _BRIGHTEST, _LEAST_BRIGHT, _MOST_BRIGHT = 0.16, 0.02, 0.2, 0.8
 _GAMMA = 2.2
+# White in a light that leaves it as it is: a level of 255 times 128.
+_WHITE = 255 * 128
+# How wide spread light is: near its source, in pixels of a picture so many times smaller, and far, in picture widths.
+_SMALLER, _NEAR_PX, _FAR = 8, 1.2, 1 / 160
 
 
-def _metered(lit: Picture, camera: CameraLook) -> float:
-    """Return the factor by which the camera's automatic exposure brightens or darkens the picture."""
+def _metered(lit: NDArray[np.uint16], camera: CameraLook) -> float:
+    """Return the factor by which the camera's automatic exposure brightens or darkens what it sees."""
     if camera.metering == 0:
         return 1.0
     grey = cv2.cvtColor(np.ascontiguousarray(lit[::8, ::8]), cv2.COLOR_BGR2GRAY)
-    light = np.sort((grey.ravel() / 255.0) ** _GAMMA) + 1e-4
+    light = np.sort((grey.ravel() / _WHITE) ** _GAMMA) + 1e-4
     brightest = light[-max(1, round(_BRIGHTEST * len(light))) :].mean()
     gain = min(max(_MEAN / light.mean(), _LEAST_BRIGHT / brightest), _MOST_BRIGHT / brightest)
     return float(gain ** (camera.metering / _GAMMA))
 
 
 def expose(picture: Picture, field: Picture, light: LightLook, camera: CameraLook) -> Picture:
-    """Return *picture* in the light of *field* (128 = unchanged) with colour cast, exposure and contrast."""
-    lit = cv2.multiply(picture, field, scale=1 / 128).astype(np.uint8, copy=False)
+    """Return *picture* in the light of *field* (128 = unchanged) with colour cast, exposure and contrast.
+
+    What reaches the sensor can be up to twice as bright as white: nothing is cut off before the camera has exposed.
+    """
+    lit = np.multiply(picture, field, dtype=np.uint16)
     gain = light.exposure * _metered(lit, camera)
-    level = np.arange(256, dtype=np.float64)[:, None] / 255 * np.asarray(light.cast_bgr) * gain
-    tone = np.clip(level, 0, None) ** light.contrast
+    blue, green, red = (
+        _tone(gain * cast, light.contrast)[lit[..., channel]] for channel, cast in enumerate(light.cast_bgr)
+    )
+    return cv2.merge([blue, green, red]).astype(np.uint8, copy=False)
+
+
+@lru_cache(maxsize=6)
+def _tone(gain: float, contrast: float) -> Picture:
+    """Return what the camera makes of each level, shape (65536,): brighter by *gain*, soft where it is nearly white."""
+    tone = (np.arange(2**16) / _WHITE * gain) ** contrast
     shoulder = np.where(tone > 0.85, 0.85 + 0.15 * np.tanh((tone - 0.85) / 0.15), tone)
-    table = np.clip(np.round(shoulder * 255), 0, 255).astype(np.uint8)[None]
-    return cv2.LUT(lit, table).astype(np.uint8, copy=False)
+    return np.round(shoulder * 255).astype(np.uint8)
 
 
 def _motion_kernel(length_px: float, angle_rad: float) -> NDArray[np.float32]:
@@ -78,14 +93,20 @@ def _with_fringes(picture: Picture, fringe_px: float) -> Picture:
     return cv2.merge(channels).astype(np.uint8, copy=False)
 
 
-def _with_bloom(picture: Picture, strength: float) -> Picture:
-    """Return *picture* with a soft glow around what is bright."""
+def _with_bloom(picture: Picture, share: float) -> Picture:
+    """Return *picture* with *share* of its light spread by the lens, half of it near, half of it far.
+
+    Grey levels are taken for square roots of the light, which is near enough to `_GAMMA`.
+    """
     height, width = picture.shape[:2]
-    small = cv2.resize(picture, (max(2, width // 8), max(2, height // 8)), interpolation=cv2.INTER_AREA)
-    bright = cv2.convertScaleAbs(cv2.subtract(small, np.full_like(small, 90)), alpha=0.7 * strength)
-    near, far = cv2.GaussianBlur(bright, (0, 0), 1.2), cv2.GaussianBlur(bright, (0, 0), max(2.0, width / 160))
-    glow = cv2.resize(cv2.addWeighted(near, 0.5, far, 0.5, 0), (width, height), interpolation=cv2.INTER_LINEAR)
-    return cv2.add(picture, glow).astype(np.uint8, copy=False)
+    small_px = (max(2, width // _SMALLER), max(2, height // _SMALLER))
+    small = cv2.resize(picture, small_px, interpolation=cv2.INTER_AREA).astype(np.float32)
+    near, far = (cv2.GaussianBlur(small * small, (0, 0), width_px) for width_px in (_NEAR_PX, max(2.0, width * _FAR)))
+    spread = cv2.resize((near + far) * np.float32(share / 2), (width, height), interpolation=cv2.INTER_LINEAR)
+    straight = picture.astype(np.float32)
+    straight *= straight
+    straight *= np.float32(1 - share)
+    return cv2.convertScaleAbs(cv2.sqrt(straight + spread)).astype(np.uint8, copy=False)
 
 
 def take(picture: Picture, camera: CameraLook, view: View, rng: np.random.Generator) -> Picture:

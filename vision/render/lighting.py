@@ -42,6 +42,15 @@ def to_lamp(light: LightLook) -> Points:
     )
 
 
+def add_light(picture: NDArray[np.generic], shine: NDArray[np.generic]) -> Picture:
+    """Return *picture*, shape (H, W, 3), with *shine*, (H, W), reflected on it, both in grey levels, 0 to 255.
+
+    Light adds up, grey levels do not: they are taken for square roots of the light, as in `lens`.
+    """
+    total = cv2.magnitude(picture.astype(np.float32), cv2.merge([shine.astype(np.float32)] * 3))
+    return cv2.convertScaleAbs(total).astype(np.uint8, copy=False)
+
+
 def _fill(mask: Picture, points_px: Points, scale: float) -> None:
     """Fill the convex hull of *points_px*, given in full size, in a smaller mask."""
     hull = cv2.convexHull(np.round(points_px * (scale * 16)).astype(np.int32))

@@ -200,7 +200,7 @@ class CameraLook:
         noise: Standard deviation in grey levels.
         noise_grain_px: Sigma of the grain; 0 for independent pixels.
         vignette: Relative darkening of the corners.
-        bloom: Strength of the soft glow around what is bright, of a dirty or cheap lens, 0 to 1.
+        bloom: Share of the light that a dirty or cheap lens spreads as a soft glow, 0 to 1; 0.1 is a thumb on it.
         fringe_px: How far red and blue are apart in the corners, of a cheap lens.
         metering: How far automatic exposure makes up for a dark or bright scene, 0 to 1.
         jpeg_quality: 1 to 100, or None for no compression.

@@ -143,7 +143,7 @@ def draw_light_look(rng: np.random.Generator) -> LightLook:
             rng.choice([rng.uniform(0.9, 1.25), rng.uniform(0.5, 0.9), rng.uniform(1.25, 1.5)], p=[0.6, 0.25, 0.15])
         ),
         contrast=rng.uniform(0.75, 1.35),
-        glare=float(rng.choice([0.0, rng.uniform(0.1, 0.7)], p=[0.65, 0.35])),
+        glare=float(rng.choice([0.0, rng.uniform(0.1, 1.0)], p=[0.65, 0.35])),
         glare_stretch=float(rng.choice([1.0, rng.uniform(2, 12)])),
     )
 
@@ -185,7 +185,7 @@ def draw_camera_look(
         # Cameras smooth their noise away: what is strong is mostly left as blotches.
         noise_grain_px=rng.uniform(0.5, 1.3) if rng.random() < (0.4 if noisy < 2.5 else 0.8) else 0.0,
         vignette=rng.uniform(0, 0.3),
-        bloom=float(rng.choice([0.0, rng.uniform(0.05, 0.5)], p=[0.75, 0.25])),
+        bloom=float(rng.choice([0.0, rng.uniform(0.01, 0.1)], p=[0.75, 0.25])),
         fringe_px=float(rng.choice([0.0, rng.uniform(0.3, 1.5)], p=[0.85, 0.15])),
         metering=float(rng.choice([rng.uniform(0, 0.4), rng.uniform(0.4, 1.0)])),
         jpeg_quality=int(rng.choice([rng.integers(25, 60), rng.integers(60, 97)], p=[0.25, 0.75])),

@@ -17,7 +17,7 @@ from vision.render.clutter import clutter_solids, is_flat, paint_flat_clutter, p
 from vision.render.cover import tile_solids
 from vision.render.face_grid import FaceGrid, grid_of
 from vision.render.faces import Glint, paint_face
-from vision.render.lighting import Solid, glare_field, light_field, shade_plane, shade_table, to_lamp
+from vision.render.lighting import Solid, add_light, glare_field, light_field, shade_plane, shade_table, to_lamp
 from vision.render.look_types import TileLook
 from vision.render.patterns import MAX_PIPS, Points
 from vision.render.reaching import paint_reach, reach_solids
@@ -118,7 +118,7 @@ def paint_scene(scene: Scene, rng: np.random.Generator) -> Painted:
     glare = glare_field(scene.light, shape, light_rng)
     if glare is not None and scene.table.gloss > 0:
         shine = cv2.convertScaleAbs(glare, alpha=scene.table.gloss)
-        picture = cv2.add(picture, cv2.merge([shine] * 3)).astype(np.uint8, copy=False)
+        picture = add_light(picture, shine)
     if scene.table.mirror > 0:
         picture = _mirrored(picture, scene, view)
     light = _Light(glare, _shadow_on_tiles(solids, scene, view))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vision.render.face_grid import FaceGrid
 from vision.render.faces import Texture
-from vision.render.lighting import to_lamp
+from vision.render.lighting import add_light, to_lamp
 from vision.render.look_types import Bgr, LightLook, TileLook
 from vision.render.patterns import Points
 from vision.render.scene import PlacedTile
@@ -103,7 +103,7 @@ def paint_texture(
         color = cv2.multiply(color, cv2.merge([shadow[top:bottom, left:right]] * 3), scale=1 / 255)
     if glare is not None and gloss > 0:
         shine = cv2.multiply(_moved(glare, lean_px, (top, bottom, left, right)), alpha, scale=gloss / 255)
-        color = cv2.add(color, cv2.merge([shine] * 3))
+        color = add_light(color, shine)
     region = picture[top:bottom, left:right]
     uncovered = cv2.bitwise_not(alpha)
     region[:] = cv2.add(color, cv2.multiply(region, cv2.merge([uncovered] * 3), scale=1 / 255))

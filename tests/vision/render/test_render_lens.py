@@ -9,10 +9,12 @@ import pytest
 
 from tests.vision.tables import CAMERA, lay
 from vision.pyramid import Image
-from vision.render.lens import expose
+from vision.render.lens import expose, take
+from vision.render.lighting import add_light
 from vision.render.looks import CLASSIC, FELT, LAMP
 from vision.render.paint import render
 from vision.render.scene import Scene
+from vision.render.view import view_of
 
 AUTOMATIC = replace(CAMERA, metering=1.0, noise=0.0, jpeg_quality=None)
 EVEN = np.full((240, 320, 3), 128, np.uint8)
@@ -51,3 +53,35 @@ def test_black_pips_stay_black_on_white_tiles_on_a_dark_table() -> None:
         face = seen.image[int(y.min()) : int(y.max()), int(x.min()) : int(x.max()), 1]
         assert np.percentile(face, 90) < 253
         assert np.percentile(face, 90) - np.percentile(face, 2) > 120
+
+
+def test_what_the_light_makes_brighter_than_white_is_not_lost_before_the_camera_exposes() -> None:
+    table = np.full((240, 320, 3), 200, np.uint8)
+    table[:, 160:] = 230
+    exposed = expose(table, np.full_like(EVEN, 220), LAMP, AUTOMATIC)
+    dark, bright = (float(exposed[120, x, 1]) for x in (80, 240))
+    assert bright < 230
+    assert bright / dark == pytest.approx(230 / 200, rel=0.03)
+
+
+def _spread(picture: Image, share: float) -> Image:
+    camera = replace(CAMERA, bloom=share, noise=0.0, blur_px=0.0, jpeg_quality=None)
+    return take(picture, camera, view_of(camera), np.random.default_rng(1))
+
+
+def test_a_lens_spreads_light_and_makes_none() -> None:
+    lamp = np.full((240, 320, 3), 10, np.uint8)
+    lamp[100:140, 140:180] = 250
+    spread = _spread(lamp, 0.1)
+    assert 10 < spread[98, 160, 1] < 100, "a glow beside it"
+    assert 235 < spread[120, 160, 1] < 250
+    assert _light(spread).sum() == pytest.approx(_light(lamp).sum(), rel=0.1)
+    even = np.full((240, 320, 3), 180, np.uint8)
+    assert (_spread(even, 0.1) == even).all()
+
+
+def test_light_adds_up_not_grey_levels() -> None:
+    grey = np.repeat(np.array([[0, 30, 120, 200, 250]], np.uint8)[..., None], 3, axis=2)
+    shone = add_light(grey, np.array([[90, 40, 160, 150, 0]], np.uint8))
+    assert shone[0, :, 0].tolist() == [90, 50, 200, 250, 250]
+    assert (add_light(grey, np.full((1, 5), 255, np.uint8)) == 255).all()
