@@ -90,7 +90,7 @@ class Reader:
         """
         levels = build_pyramid(image)
         chances = self._doubts_settled(levels, poses, self._read_pips(levels, poses))
-        chances = self._of_set(chances, np.full(len(poses), np.inf))
+        chances = self._of_set(chances, np.full(len(poses), np.inf), np.full(len(poses), UP))
         return self._reading_of(levels, poses, np.full(len(poses), UP), chances).tiles
 
     def _reading_of(
@@ -125,7 +125,7 @@ class Reader:
         spare = _PIPS_ADD_AT_MOST + (_LEAST_AMONG_TILES if only_tiles else 0.0)
         poses, probabilities, odds = candidates.judge(levels, plausible, focus, spare=spare)
         faces, chances = UP + probabilities[:, UP:].argmax(axis=1), self._read_pips(levels, poses)
-        least_sure = log_odds(self._of_set(chances, odds).max(axis=2).min(axis=1))
+        least_sure = log_odds(self._of_set(chances, odds, faces).max(axis=2).min(axis=1))
         odds = odds + np.where(faces == UP, np.minimum(_PIPS_COUNT * least_sure, _PIPS_ADD_AT_MOST), 0.0)
         tiles = np.nonzero(odds > (_least_among_tiles(odds) if only_tiles else 0.0))[0]
         order = tiles[np.lexsort((poses[tiles, 0], poses[tiles, 1]))]
@@ -140,19 +140,23 @@ class Reader:
             chances[moved] = self._read_pips(levels, poses[moved])
         up = faces == UP
         chances[up] = self._doubts_settled(levels, poses[up], chances[up])
-        return poses, faces, self._of_set(chances, odds)
+        return poses, faces, self._of_set(chances, odds, faces)
 
-    def _of_set(self, chances: NDArray[np.float64], odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _of_set(
+        self, chances: NDArray[np.float64], odds: NDArray[np.float64], faces: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         """Return the chances of the numbers that can lie here, (N, 2, K), from those of 0 to 18, (N, 2, 19).
 
         Which set lies here is told by what is surely a tile: a cloth can have more flowers that look a little like one
-        than there are tiles on it.
+        than there are tiles on it. And by those that lie face up: a boneyard looks like many blanks.
 
         Args:
             chances: What is seen of each.
             odds: Shape (N,), the log odds of each being a tile.
+            faces: Shape (N,), which side of each is seen.
         """
-        sure = odds > min(_SURE_TILE, odds.max(initial=0.0) / 2)
+        up = faces == UP
+        sure = up & (odds > min(_SURE_TILE, odds.max(initial=0.0, where=up) / 2))
         seen = chances[sure].reshape(-1, chances.shape[2])
         numbers = numbers_in_play(seen) if self.max_pips is None else np.ones(self.max_pips + 1)
         chances = chances[..., : len(numbers)] * numbers + 1e-9

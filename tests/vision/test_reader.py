@@ -22,6 +22,7 @@ from tests.vision.tables import (
     table_with,
     turned_back,
 )
+from vision.heads import UP
 from vision.poses import Poses
 from vision.pyramid import Image
 from vision.reader import load_reader
@@ -206,14 +207,23 @@ def test_what_hardly_looks_like_a_tile_has_no_say_in_which_set_lies_there() -> N
     flowers = [(1, 4)] * 40
     chances = np.clip(np.eye(19)[np.array(tiles + flowers)], 1e-4, 1 - 1e-4)
     look_like_tiles = np.array([4.0] * len(tiles) + [0.5] * len(flowers))
-    of_set = load_reader()._of_set(chances, look_like_tiles)
+    of_set = load_reader()._of_set(chances, look_like_tiles, np.full(len(chances), UP))
     assert of_set[: len(tiles)].argmax(axis=2).tolist() == [[12, 11], [10, 12], [0, 9], [7, 8]]
 
 
 def test_where_nothing_is_surely_a_tile_the_surest_says_which_set_lies_there() -> None:
     chances = np.clip(np.eye(19)[np.array([(9, 8), (8, 7)] + [(1, 4)] * 40)], 1e-4, 1 - 1e-4)
-    of_set = load_reader()._of_set(chances, np.array([0.9, 0.8] + [0.1] * 40))
+    of_set = load_reader()._of_set(chances, np.array([0.9, 0.8] + [0.1] * 40), np.full(len(chances), UP))
     assert of_set[:2].argmax(axis=2).tolist() == [[9, 8], [8, 7]]
+
+
+def test_a_boneyard_has_no_say_in_which_set_lies_there() -> None:
+    boneyard = [PlacedTile(None, (-140 + 40 * (i % 8), -110 + 60 * (i // 8)), 1.5) for i in range(16)]
+    played = [lay(13, 2, -50, 60), lay(1, 5, 40, 70, 90)]
+    rendered = table_with([*boneyard, *played], Looks(seed=3))
+    reading = reader().read(rendered.image)
+    assert sum(tile.face is Face.DOWN for tile in reading.tiles) == len(boneyard)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
 
 
 def test_only_what_is_plausible_is_read() -> None:
