@@ -1,0 +1,47 @@
+"""How many halves of rendered tables in looks that nobody has seen the shipped eye misreads; the set is not told.
+
+    python benchmarks/bench_halves.py [--tables 2000] [--seed 5150] [--jobs 2]
+
+Few tables have most of the mistakes: take thousands.
+"""
+
+from __future__ import annotations
+
+import argparse
+from functools import cache, partial
+
+import numpy as np
+
+from vision.heads import load_heads
+from vision.training.collect import Networks, load_networks
+from vision.training.held_out import Halves, draw_usual, figures_of, join_halves
+from vision.training.processes import drawn_by_processes
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=5150)
+    parser.add_argument("--jobs", type=int, default=2, help="processes that render and read")
+    options = parser.parse_args()
+    drawn = drawn_by_processes(partial(halves_of_table, options.seed), options.tables, options.jobs, lambda _: None)
+    halves = join_halves(list(drawn))
+    print(f"{(halves.said != halves.pips).sum()} of {len(halves.pips)} halves of {options.tables} tables are misread")
+    for name, figure in figures_of(halves).items():
+        print(f"{name}: {figure}")
+
+
+def halves_of_table(seed: int, index: int) -> Halves:
+    """Return what the eye makes of the halves of one table."""
+    return draw_usual(np.random.default_rng((seed, index)), _networks(), heads=load_heads())
+
+
+@cache
+def _networks() -> Networks:
+    """Return the networks; each process has its own."""
+    return load_networks()
+
+
+if __name__ == "__main__":
+    main()
