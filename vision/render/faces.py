@@ -209,7 +209,8 @@ def paint_face(
     if look.wear > 0:
         _wear(face, grid, look, rng)
     face *= _shading(grid, look, light.astype(np.float32), np.float32(ambient))
-    _add_light(face, _edge_shine(grid, look, glint, np.float32(1 - ambient)))
+    shine = _edge_shine(grid, look, glint, np.float32(1 - ambient))
+    np.sqrt(face * face + shine * shine, out=face)  # light adds up, as in `lighting.add_light`
     if look.wrap > 0:
         _wrap(face, grid, look, rng)
     face *= grid.alpha
@@ -217,13 +218,6 @@ def paint_face(
     np.maximum(face, 0, out=face)
     planes = face.astype(np.uint8)
     return cv2.merge([*planes, (grid.alpha * 255).astype(np.uint8)]).astype(np.uint8, copy=False)
-
-
-def _add_light(face: Plane, shine: Plane) -> None:
-    """Add reflected light in place, as `lighting.add_light` does."""
-    face *= face
-    face += shine * shine
-    np.sqrt(face, out=face)
 
 
 def _shading(grid: FaceGrid, look: TileLook, light: Plane, ambient: np.float32) -> Plane:
