@@ -26,7 +26,7 @@ from calibration.lens_fit import fit_lens
 from calibration.lens_views import find_view
 from calibration.table import Table
 from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
-from tallybone.calibrate_command import ReadTiles
+from tallybone.calibrate.lens_and_table import ReadTiles
 from tests.calibration import held, laid
 from vision.reader import load_reader
 from vision.render.looks import CLASSIC, FELT, LAMP

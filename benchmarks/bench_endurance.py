@@ -37,7 +37,7 @@ from websockets.sync.client import connect
 from hardware.camera.device import CameraMode, CameraState, Clock, Picture
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
-from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.serve.serve_command import ServeWishes, World, serve
 from tallybone.told_to_end import Told, told_to_end
 from tests.tallybone.web.served import Blind
 

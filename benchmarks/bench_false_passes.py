@@ -25,14 +25,14 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock_training.contacts import RATE_HZ
 from hardware.knock_training.scenes import scene_of
-from tallybone.demo_players import answer_of
-from tallybone.inputs import KnockHeard
-from tallybone.live_buttons import knock_meant
-from tallybone.session import feed
-from tallybone.simulation.items import Heard, Lying, NowLying, Planned, Shot, TrueEvent
-from tallybone.simulation.room import MARGIN_PX
-from tallybone.simulation.sitting import Simulation, Wishes
-from tallybone.sitting import ByHand, opened
+from tallybone.play.live_buttons import knock_meant
+from tallybone.session.inputs import KnockHeard
+from tallybone.session.session import feed
+from tallybone.session.sitting import ByHand, opened
+from tallybone.simulate.items import Heard, Lying, NowLying, Planned, Shot, TrueEvent
+from tallybone.simulate.players import answer_of
+from tallybone.simulate.room import MARGIN_PX
+from tallybone.simulate.simulation import Simulation, Wishes
 from vision.reading import Tile
 from vision.render.motion import STRAIGHT, Film
 from vision.settle import CameFrom

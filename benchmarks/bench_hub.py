@@ -23,11 +23,11 @@ from pathlib import Path
 
 from websockets.asyncio.client import connect
 
-from tallybone.beyond.broker_settings import Broker
-from tallybone.beyond.publishing import Publishing
-from tallybone.beyond.settings import MqttSettings, Place
-from tallybone.beyond.teller import Teller, ToTell
-from tallybone.doctor.finding import ok
+from tallybone.finding import ok
+from tallybone.notify.publishing import Publishing
+from tallybone.notify.teller import Teller, ToTell
+from tallybone.store.broker_settings import Broker
+from tallybone.store.settings import MqttSettings, Place
 from tallybone.web.shapes import PlayShown
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker
 from tests.tallybone.beyond.snapshots import lobby, played, players, shown

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.light import examine_light
-from tallybone.demo_scene import LOOKS
+from tallybone.simulate.scenes import LOOKS
 from vision.reader import Reader, load_reader
 from vision.reading import Tile
 from vision.render.look_types import CameraLook

@@ -29,16 +29,16 @@ import numpy as np
 from rich.console import Console
 
 from engine import BONES, Event, Layout, Placed
-from tallybone.live_camera import PacedCamera, Shown
-from tallybone.live_display import PlainDisplay
-from tallybone.live_game import LiveGame
-from tallybone.live_recorder import FileRecorder, Room
-from tallybone.live_start import Game, sitting_of
-from tallybone.recording.start import Pictures, SessionStart
+from tallybone.play.display import PlainDisplay
+from tallybone.play.game import LiveGame
+from tallybone.play.recorder import FileRecorder, Room
+from tallybone.play.start import Game, sitting_of
+from tallybone.recording.format import Pictures, SessionStart
 from tallybone.recording.writer import SessionWriter
-from tallybone.replay_source import Given
-from tallybone.shots import Shot
-from tallybone.sitting import Happened
+from tallybone.session.sitting import Happened
+from tallybone.sources.camera import PacedCamera, Shown
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import Given
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
 from vision.picture import decode_picture

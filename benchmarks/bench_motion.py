@@ -16,10 +16,10 @@ import cv2
 import numpy as np
 
 from tallybone.choices import Difficulty
-from tallybone.simulate_command import wishes_of
-from tallybone.simulation.items import Shot
-from tallybone.simulation.room import MARGIN_PX
-from tallybone.simulation.sitting import Simulation
+from tallybone.cli.simulate_command import wishes_of
+from tallybone.simulate.items import Shot
+from tallybone.simulate.room import MARGIN_PX
+from tallybone.simulate.simulation import Simulation
 from vision.render.motion import Film
 
 

@@ -28,7 +28,7 @@ import httpx
 from playwright.sync_api import Page
 from websockets.asyncio.client import connect
 
-from tallybone.sitting import Happened
+from tallybone.session.sitting import Happened
 from tests.tallybone.web.browsers import chromium
 from tests.tallybone.web.true_table import SECOND, Silent, TrueTable, true_table
 

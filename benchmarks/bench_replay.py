@@ -21,12 +21,12 @@ from pathlib import Path
 from benchmarks.recorded_match import NS_PER_FRAME, Shown, match_in_motion, write_match
 from engine import BONES
 from tallybone.recording.image_message import ImageMessage
-from tallybone.recording.inputs import input_of
+from tallybone.recording.messages import input_of
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.replay_game import GameWish
-from tallybone.replay_run import Wishes, opened_replay
-from tallybone.session import feed
-from tallybone.sitting import ByHand, opened
+from tallybone.replay.replay_run import Wishes, opened_replay
+from tallybone.session.session import feed
+from tallybone.session.sitting import ByHand, opened
+from tallybone.sources.replay_game import GameWish
 from vision.perception import Perception
 from vision.picture import decode_picture
 from vision.pyramid import Image

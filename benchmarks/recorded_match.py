@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import BONES, Layout, MatchStart, Play
-from tallybone.demo_scene import DemoTable, pick_table
-from tallybone.game_script import Step, play_out
-from tallybone.recording.inputs import say_input
-from tallybone.recording.start import Pictures, SessionStart
+from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.messages import say_input
 from tallybone.recording.writer import SessionWriter
-from tallybone.sitting import ByHand
+from tallybone.session.sitting import ByHand
+from tallybone.simulate.game_script import Step, play_out
+from tallybone.simulate.scenes import DemoTable, pick_table
 from vision.pyramid import Image
 from vision.render.paint import render
 from vision.render.reaching import paint_reach

@@ -13,7 +13,7 @@ from docs.wiring_drawings.sheet import Room, Sheet
 from hardware.config.config import ButtonsDriver, DisplayDriver, KnockDriver, LedsDriver
 from hardware.config.pins import pins_used
 from hardware.config.read import read_hardware
-from tallybone.table_file import load_table
+from tallybone.store.table_file import load_table
 
 PIN_OF = {gpio: 2 * row + 1 + side for row, two in enumerate(GPIO_AT) for side, gpio in enumerate(two)}
 WIRING = (FOLDER / "wiring.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from docs.wiring_drawings import circuits, knock, room
 from docs.wiring_drawings.header import header_sheet
 from docs.wiring_drawings.sheet import Sheet
 from hardware.config.pins import pins_used
-from tallybone.table_file import load_table
+from tallybone.store.table_file import load_table
 
 FOLDER = Path(__file__).parent.parent
 EXAMPLE = FOLDER / "wiring-table.toml"

@@ -40,7 +40,7 @@ def _print(
     players: Annotated[int, typer.Option(help="Seats on the mat.", min=2, max=4)] = 4,
 ) -> None:
     """Make a PDF: corner blocks, the board for the lens, and a mat of nine sheets."""
-    from tallybone.calibrate_command import print_sheets
+    from tallybone.calibrate.lens_and_table import print_sheets
 
     raise typer.Exit(print_sheets(out, paper=paper, players=players))
 
@@ -58,7 +58,7 @@ def _lens(
     file: FileOption = None,
 ) -> None:
     """Measure the lens from 8 to 20 pictures of the board, and say which views are missing."""
-    from tallybone.calibrate_command import calibrate_lens
+    from tallybone.calibrate.lens_and_table import calibrate_lens
 
     raise typer.Exit(calibrate_lens(pictures, path_of(file, camera), known=known))
 
@@ -81,7 +81,7 @@ def _table(
     file: FileOption = None,
 ) -> None:
     """Measure where the table is, from one picture."""
-    from tallybone.calibrate_command import TableGiven, calibrate_table
+    from tallybone.calibrate.lens_and_table import TableGiven, calibrate_table
 
     if (corners is None) != (size is None):
         raise typer.BadParameter("--corners and --size belong together")
@@ -107,7 +107,7 @@ def _set(
     file: FileOption = None,
 ) -> None:
     """Learn your own tiles from one picture of them, or a few, so that their pips are read better."""
-    from tallybone.calibrate_set_command import calibrate_set, parse_tiles
+    from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
 
     try:
         said = parse_tiles(tiles)
@@ -120,7 +120,7 @@ def _set(
 def path_of(file: Path | None, camera: str) -> Path:
     """Return the file of a calibration: the one that is named, or that of a camera."""
     from hardware.camera.open_device import is_device
-    from tallybone.calibration_file import default_path, name_of_camera
+    from tallybone.store.calibration_file import default_path, name_of_camera
 
     name = name_of_camera(camera) if is_device(camera) else camera
     if not _NAME.fullmatch(name):

@@ -39,9 +39,9 @@ def _guide(
 ) -> None:
     """Go through lens, table, zones, light, tiles and knocks step by step; what was done before is kept."""
     from hardware.camera.open_device import is_device
-    from tallybone.calibrate_command import TableGiven
-    from tallybone.calibrate_course import GuideWish
-    from tallybone.calibrate_guide import guide_through
+    from tallybone.calibrate.guide.course import GuideWish
+    from tallybone.calibrate.lens_and_table import TableGiven
+    from tallybone.cli.calibrate_guide import guide_through
 
     is_simulated = camera.partition(":")[0] == "simulated"
     name = camera if is_device(camera) else "simulated" if is_simulated else "table"
@@ -68,7 +68,7 @@ def _zones(
     file: FileOption = None,
 ) -> None:
     """Say where boneyard, layout and open hands lie: as on the mat, by the corner blocks, or as you give them."""
-    from tallybone.calibrate_zones import ZonesGiven, calibrate_zones
+    from tallybone.calibrate.calibrate_zones import ZonesGiven, calibrate_zones
 
     if annotate is not None and picture is None:
         raise typer.BadParameter("--annotate needs a picture of the table")
@@ -93,7 +93,7 @@ def _light(
     file: FileOption = None,
 ) -> None:
     """Hold exposure and white balance, and show where glare or darkness would hide pips; exit code 1 if anywhere."""
-    from tallybone.calibrate_light import calibrate_light
+    from tallybone.calibrate.light import calibrate_light
 
     what, path = _looked_at(source, camera, file)
     raise typer.Exit(calibrate_light(what, path, annotate=annotate))
@@ -113,7 +113,7 @@ def _knock(
     file: FileOption = None,
 ) -> None:
     """Listen to quiet, tiles and five knocks of each seat, so that knocks are told from tiles at this table."""
-    from tallybone.calibrate_knock import calibrate_knock
+    from tallybone.calibrate.knock import calibrate_knock
 
     which = int(device) if device is not None and device.isdecimal() else device
     raise typer.Exit(calibrate_knock(path_of(file, camera), seats, wav=wav, device=which))
@@ -122,7 +122,7 @@ def _knock(
 @calibrate_app.command("show")
 def _show(*, camera: CameraOption = "table", file: FileOption = None) -> None:
     """Say in plain words what is stored, how old it is and how exact."""
-    from tallybone.calibrate_kept import show
+    from tallybone.calibrate.calibrate_kept import show
 
     raise typer.Exit(show(path_of(file, camera)))
 
@@ -139,7 +139,7 @@ def _check(
     file: FileOption = None,
 ) -> None:
     """Compare a picture of the table with what is stored, and say what is wrong; exit code 1 if anything."""
-    from tallybone.calibrate_check import check
+    from tallybone.calibrate.stored import check
 
     what, path = _looked_at(source, camera, file)
     raise typer.Exit(check(what, path, tile_mm=pair_of(tile, "--tile"), annotate=annotate))
@@ -153,7 +153,7 @@ def _restore(
     file: FileOption = None,
 ) -> None:
     """Bring back one of the last five calibrations; the one of now is kept as number 1."""
-    from tallybone.calibrate_kept import restore
+    from tallybone.calibrate.calibrate_kept import restore
 
     raise typer.Exit(restore(path_of(file, camera), number))
 

@@ -17,7 +17,7 @@ def _cameras(
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per camera.")] = False,
 ) -> None:
     """List the cameras that are there, and what to give `play --camera` for each."""
-    from tallybone.cameras_command import list_cameras
+    from tallybone.cli.cameras_command import list_cameras
 
     raise typer.Exit(list_cameras(as_json=as_json))
 
@@ -30,7 +30,7 @@ def _listen(
     says_all: Annotated[bool, typer.Option("--all", help="Say every sudden sound, with its kind.")] = False,
 ) -> None:
     """Listen to a recording: every knock on the table, and when."""
-    from tallybone.listen_command import listen
+    from tallybone.cli.listen_command import listen
 
     raise typer.Exit(listen(recording, as_json=as_json, says_all=says_all))
 
@@ -43,7 +43,7 @@ def _emulate_display(
     baud: Annotated[int, typer.Option(help="Bits a second on its wire.", min=1200, max=1_000_000)] = 9600,
 ) -> None:
     """Stand in for a score display: a serial port that shows in the terminal what the real one would."""
-    from tallybone.emulate_display_command import emulate_display
+    from tallybone.cli.emulate_display_command import emulate_display
 
     raise typer.Exit(emulate_display(kind, at=at, baud=baud))
 
@@ -77,6 +77,6 @@ def _hardware_test(
     *, config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None
 ) -> None:
     """Walk through LEDs, buttons, knock and displays with you: what do you see, what comes when you press?"""
-    from tallybone.hardware_command import walk_through
+    from tallybone.cli.hardware_command import walk_through
 
     raise typer.Exit(walk_through(config))

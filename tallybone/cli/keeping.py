@@ -17,7 +17,7 @@ def _backup(
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Write everything that the table keeps to one file: recordings, calibration, settings, configuration."""
-    from tallybone.backup_command import back_up
+    from tallybone.cli.backup_command import back_up
 
     raise typer.Exit(back_up(target, is_forced=force))
 
@@ -27,7 +27,7 @@ def _restore(
     source: Annotated[str, typer.Argument(metavar="FILE", help="What `backup` has written; - for stdin.")],
 ) -> None:
     """Put everything back that is in a backup; what was there before is kept beside it."""
-    from tallybone.backup_command import put_back
+    from tallybone.cli.backup_command import put_back
 
     raise typer.Exit(put_back(source))
 
@@ -46,8 +46,8 @@ def _update(
     root: Annotated[Path, typer.Option(metavar="DIR", help="Another system's folder, for trying it.")] = Path("/"),
 ) -> None:
     """Exchange an installed table's version; where the new one does not become ready, the old one runs again."""
-    from tallybone.update_command import UpdateWishes, update
-    from tallybone.wall_clock import wall_time
+    from tallybone.cli.update_command import UpdateWishes, update
+    from tallybone.clock import wall_time
 
     wishes = UpdateWishes(wheel=wheel, sha256=sha256, signature=signature, wheels=wheels, root=root)
     raise typer.Exit(update(wishes, now=wall_time()))

@@ -26,7 +26,7 @@ def _read(
     ] = None,
 ) -> None:
     """Read the tiles in photographs of a table: pips, places, joins."""
-    from tallybone.read_command import read_photos
+    from tallybone.cli.read_command import read_photos
 
     raise typer.Exit(
         read_photos(photos, tile_set=tile_set, as_json=as_json, annotate_into=annotate, calibration=calibration)
@@ -52,8 +52,8 @@ def _evaluate(
     jobs: Annotated[int, typer.Option(help="How many recordings are judged at once.", min=1)] = 1,
 ) -> None:
     """Judge what is read in labelled photographs, or the score kept of simulated tables."""
-    from tallybone.evaluate_command import evaluate_photos
-    from tallybone.evaluate_sessions import are_sessions, evaluate_sessions
+    from tallybone.evaluate.command import evaluate_photos
+    from tallybone.evaluate.evaluate_sessions import are_sessions, evaluate_sessions
 
     if are_sessions(paths):
         if sheet is not None or tile_set is not TileSet.AUTO:

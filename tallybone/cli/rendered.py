@@ -26,7 +26,7 @@ def _demo(
 ) -> None:
     """Watch a rendered game being seen and scored; a hand of bones takes under a minute, larger sets take longer."""
     from engine import profile
-    from tallybone.demo_command import Wishes, show_demo
+    from tallybone.cli.demo import Wishes, show_demo
 
     wishes = Wishes(rules=profile(rules.value), seed=seed, hands=hands, plays=plays, speed=speed, out=out)
     raise typer.Exit(show_demo(wishes))
@@ -52,7 +52,7 @@ def _simulate(
 ) -> None:
     """Record a match at a rendered table: hands, sounds, buttons, and the truth of it; about a minute a hand."""
     from engine import EngineError
-    from tallybone.simulate_command import simulate, wishes_of
+    from tallybone.cli.simulate_command import simulate, wishes_of
 
     try:
         wishes = wishes_of(

@@ -20,7 +20,7 @@ def _rules(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the games and what can be agreed on, or say what holds in one."""
-    from tallybone.rules_command import show_rules
+    from tallybone.cli.games import show_rules
 
     raise typer.Exit(show_rules(game, options or [], as_json=as_json))
 
@@ -36,6 +36,6 @@ def _score(
     show: Annotated[bool, typer.Option("--show", help="Draw the layout after every play.")] = False,
 ) -> None:
     """Score a written game (docs/game_record.md): counts, points, mistakes."""
-    from tallybone.score_command import score_record
+    from tallybone.cli.score_command import score_record
 
     raise typer.Exit(score_record(record, as_json=as_json, strict=strict, show=show))

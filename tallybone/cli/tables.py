@@ -77,8 +77,8 @@ def _play(
     ] = None,
 ) -> None:
     """Keep the score of a live game: camera, scoreboard, recording; ? shows the keys."""
-    from tallybone.play_command import Wishes, play
-    from tallybone.sessions_command import parse_size
+    from tallybone.cli.play import Wishes, play
+    from tallybone.cli.sessions import parse_size
 
     try:
         keep_bytes = parse_size(keep)
@@ -136,8 +136,8 @@ def _serve(
     """Keep a table always on: its page is there with or without a match, and begins, ends and resumes matches."""
     # What is imported stays. To look through it for garbage after every 700 objects took a tenth of the start.
     gc.set_threshold(50_000)
-    from tallybone.serve_command import ServeWishes, keep_password, serve
-    from tallybone.sessions_command import parse_size
+    from tallybone.cli.sessions import parse_size
+    from tallybone.serve.serve_command import ServeWishes, keep_password, serve
 
     if set_password:
         password = typer.prompt("Owner's password", hide_input=True, confirmation_prompt=True)
@@ -219,11 +219,11 @@ def _replay(
     ] = False,
 ) -> None:
     """Follow a table again: every tile placed, moved or removed, and the game with its score."""
-    from tallybone.export.files import ExportWish
-    from tallybone.replay_command import compare, replay, replay_log
-    from tallybone.replay_game import GameWish
-    from tallybone.replay_pace import Pace, parse_time
-    from tallybone.replay_run import Wishes
+    from tallybone.replay.command import compare, replay, replay_log
+    from tallybone.replay.files import ExportWish
+    from tallybone.replay.pace import Pace, parse_time
+    from tallybone.replay.replay_run import Wishes
+    from tallybone.sources.replay_game import GameWish
     from vision.perception import Start
 
     try:
@@ -238,7 +238,7 @@ def _replay(
         record=record,
     )
     if jobs is not None or dask is not None:
-        from tallybone.replay_many import over_cluster, over_cores, replay_many
+        from tallybone.replay.many import over_cluster, over_cores, replay_many
 
         if is_compared or record or export or from_time is not None or speed is not None:
             raise typer.BadParameter("many recordings are only replayed", param_hint="--jobs")
@@ -267,7 +267,7 @@ def _sessions(
     ] = None,
 ) -> None:
     """List recordings: date, players, result, size."""
-    from tallybone.sessions_command import list_sessions, parse_size, room_of_table
+    from tallybone.cli.sessions import list_sessions, parse_size, room_of_table
 
     try:
         if keep == "auto":

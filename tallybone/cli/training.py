@@ -21,7 +21,7 @@ def _train(
     epochs: Annotated[int, typer.Option(help="Passes over their tiles.", min=1)] = 12,
 ) -> None:
     """Train the reader on rendered tables. Needs scikit-learn: pip install 'tallybone[train]'."""
-    from tallybone.train_command import train
+    from tallybone.cli.train_command import train
 
     raise typer.Exit(train(out, seed=seed, scenes=scenes, epochs=epochs))
 
@@ -37,7 +37,7 @@ def _train_finder(
     steps: Annotated[int, typer.Option(help="Batches of eight crops to learn from.", min=1)] = 5000,
 ) -> None:
     """Train what finds tiles, before `train`. Needs torch: pip install 'tallybone[finder]'."""
-    from tallybone.train_command import train_finder
+    from tallybone.cli.train_command import train_finder
 
     raise typer.Exit(train_finder(out, seed=seed, scenes=scenes, steps=steps))
 
@@ -53,7 +53,7 @@ def _train_halves(
     epochs: Annotated[int, typer.Option(help="Passes over their halves.", min=1)] = 5,
 ) -> None:
     """Train what looks at halves, before `train`. Needs torch: pip install 'tallybone[finder]'."""
-    from tallybone.train_command import train_halves
+    from tallybone.cli.train_command import train_halves
 
     raise typer.Exit(train_halves(out, seed=seed, scenes=scenes, epochs=epochs))
 
@@ -69,7 +69,7 @@ def _train_second_look(
     steps: Annotated[int, typer.Option(help="Batches of halves to learn from.", min=1)] = 12000,
 ) -> None:
     """Train what looks again at halves in doubt, after `train`. Needs torch: pip install 'tallybone[finder]'."""
-    from tallybone.train_command import train_second_look
+    from tallybone.cli.train_command import train_second_look
 
     raise typer.Exit(train_second_look(out, seed=seed, scenes=scenes, steps=steps))
 
@@ -85,6 +85,6 @@ def _train_knock(
     epochs: Annotated[int, typer.Option(help="Passes over their sounds.", min=1)] = 20,
 ) -> None:
     """Train what hears knocks, on modelled sound. Needs scikit-learn: pip install 'tallybone[train]'."""
-    from tallybone.train_knock_command import train_knock
+    from tallybone.cli.train_knock_command import train_knock
 
     raise typer.Exit(train_knock(out, seed=seed, scenes=scenes, epochs=epochs))

@@ -1,1 +1,1 @@
-"""`tallybone doctor`: every part of a table checked for real, and how to mend what is wrong."""
+"""Check every part of a table for real, and say how to repair it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockDriver, KnockPart, LedsPart
 from hardware.pin_factory import PinLibrary
-from tallybone.doctor.finding import Finding, ok, problem, warning
+from tallybone.finding import Finding, ok, problem, warning
 
 _PINS, _SOUND, _MEDIA = "/dev/gpiochip0", "/dev/snd", "/dev/media0"
 _MISSING = {

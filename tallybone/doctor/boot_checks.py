@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hardware.config.config import DisplayPart, HardwareConfig, KnockDriver, LedsDriver, SpiPort, Wire
 from hardware.config.pins import PinUse, pins_used
 from tallybone.doctor.boot import Board, Boot
-from tallybone.doctor.finding import Finding, ok, problem, warning
+from tallybone.finding import Finding, ok, problem, warning
 
 _SERIAL_PINS = ("/dev/serial0", "/dev/ttyS0", "/dev/ttyAMA0")
 _CONSOLES = ("serial0", "ttyS0", "ttyAMA0")

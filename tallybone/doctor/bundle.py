@@ -14,11 +14,11 @@ from re import ASCII
 from re import compile as pattern
 from typing import Any, TypeAlias
 
-from tallybone.doctor.finding import Finding
 from tallybone.doctor.own_words import GONE, OwnWords
 from tallybone.doctor.report import as_values
+from tallybone.finding import Finding
 from tallybone.json_values import to_json
-from tallybone.table_file import TableFile
+from tallybone.store.table_file import TableFile
 
 Part: TypeAlias = Callable[[], str]
 """Makes the text of one member; an `OSError` or `ValueError` says why it cannot."""

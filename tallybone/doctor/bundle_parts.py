@@ -15,7 +15,6 @@ from re import match
 from typing import Any
 from urllib.request import urlopen
 
-from tallybone.calibration_file import load_calibration
 from tallybone.doctor.bundle import (
     Part,
     Recording,
@@ -27,13 +26,14 @@ from tallybone.doctor.bundle import (
     metrics_text,
     recordings_text,
 )
-from tallybone.doctor.finding import Finding
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.machine_files import Run, run
 from tallybone.doctor.own_words import OwnWords, words_of_program
-from tallybone.live_calibration import stored_for
-from tallybone.recording.shelf import SUFFIX
-from tallybone.table_file import USUAL_CAMERA, TableFile
+from tallybone.finding import Finding
+from tallybone.play.calibrated import stored_for
+from tallybone.recording.folder import SUFFIX
+from tallybone.store.calibration_file import load_calibration
+from tallybone.store.table_file import USUAL_CAMERA, TableFile
 
 _JOURNAL = ("journalctl", "--unit=tallybone", "--lines=300", "--no-pager", "--output=short-iso")
 _SHOWN_ENVIRONMENT = ("LANG", "TZ", "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from tallybone.doctor.finding import Finding, ok, problem, warning
-from tallybone.live_camera import Camera
-from tallybone.shots import Shot
+from tallybone.finding import Finding, ok, problem, warning
+from tallybone.sources.camera import Camera
+from tallybone.sources.shots import Shot
 from vision.pyramid import Image
 
 _NS_PER_S = 1_000_000_000

@@ -14,12 +14,12 @@ from rich.console import Console
 from rich.text import Text
 
 from tallybone.doctor.examine import examine
-from tallybone.doctor.finding import Finding, absent, ok, problem
 from tallybone.doctor.probes import Probes
 from tallybone.doctor.real_probes import RealProbes
 from tallybone.doctor.report import as_values, is_well, lines_of, summary
-from tallybone.recording.shelf import default_folder
-from tallybone.table_file import USUAL_PATH, TableFile, TableFileError, load_table
+from tallybone.finding import Finding, absent, ok, problem
+from tallybone.recording.folder import default_folder
+from tallybone.store.table_file import USUAL_PATH, TableFile, TableFileError, load_table
 
 
 def doctor(

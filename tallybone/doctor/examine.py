@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver
-from tallybone.beyond.findings import broker_found, webhook_found
-from tallybone.beyond.settings import BeyondSettings
-from tallybone.beyond.webhook import name_of
 from tallybone.doctor.access import (
     buttons_device,
     camera_device,
@@ -20,14 +17,17 @@ from tallybone.doctor.access import (
 )
 from tallybone.doctor.boot_checks import check_boot
 from tallybone.doctor.camera import check_camera
-from tallybone.doctor.finding import Finding, Grade, absent, ok
 from tallybone.doctor.libraries import check_library, wanted_by
 from tallybone.doctor.machine import check_machine
 from tallybone.doctor.parts import check_opened
 from tallybone.doctor.probes import Probes
 from tallybone.doctor.sound import check_sound
 from tallybone.doctor.storage import check_disk
-from tallybone.table_file import USUAL_CAMERA, TableFile
+from tallybone.finding import Finding, Grade, absent, ok
+from tallybone.notify.findings import broker_found, webhook_found
+from tallybone.notify.webhook import name_of
+from tallybone.store.settings import BeyondSettings
+from tallybone.store.table_file import USUAL_CAMERA, TableFile
 
 NO_CAMERA = "none"
 

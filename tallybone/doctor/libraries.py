@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hardware.config.config import ButtonsDriver, DisplayDriver, HardwareConfig, KnockDriver, LedsDriver
 from hardware.pin_factory import PinLibrary
-from tallybone.doctor.finding import Finding, ok, problem
+from tallybone.finding import Finding, ok, problem
 
 _EXTRA = "pip install 'tallybone[pi]'"
 

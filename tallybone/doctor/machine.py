@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.phrases import phrase
-from tallybone.doctor.finding import Finding, absent, ok, problem, warning
+from tallybone.finding import Finding, absent, ok, problem, warning
 
 _OLDEST_PYTHON = (3, 11)
 _BITS = 64

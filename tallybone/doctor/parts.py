@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tallybone.doctor.finding import Finding, ok, problem, warning
+from tallybone.finding import Finding, ok, problem, warning
 
 # One may be a door or a cup.
 _RESTLESS = 3

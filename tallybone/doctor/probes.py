@@ -7,8 +7,6 @@ from typing import Protocol
 
 from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
 from hardware.pin_factory import PinLibrary
-from tallybone.beyond.broker_settings import Broker
-from tallybone.beyond.settings import Webhook
 from tallybone.doctor.access import Device, User
 from tallybone.doctor.boot import Boot
 from tallybone.doctor.camera import Seen
@@ -17,6 +15,8 @@ from tallybone.doctor.machine import Machine
 from tallybone.doctor.parts import Opened
 from tallybone.doctor.sound import Sounds
 from tallybone.doctor.storage import Disk
+from tallybone.store.broker_settings import Broker
+from tallybone.store.settings import Webhook
 
 
 class Probes(Protocol):

@@ -23,9 +23,6 @@ from hardware.leds.lamps import LedError
 from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinError, PinLibrary, open_pins
 from hardware.virtual.panel import VirtualPanel
-from tallybone.beyond.broker_settings import Broker
-from tallybone.beyond.settings import Webhook
-from tallybone.beyond.webhook import try_webhook
 from tallybone.choices import TileSet
 from tallybone.doctor import machine_files
 from tallybone.doctor.access import Device, User
@@ -37,7 +34,10 @@ from tallybone.doctor.nextion import doubt_of_nextion
 from tallybone.doctor.parts import Opened
 from tallybone.doctor.sound import Ear, Sounds, listen_to
 from tallybone.doctor.storage import Disk
-from tallybone.live_start import new_game, open_camera
+from tallybone.notify.webhook import try_webhook
+from tallybone.play.start import new_game, open_camera
+from tallybone.store.broker_settings import Broker
+from tallybone.store.settings import Webhook
 from vision.errors import VisionError
 
 _TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0
@@ -170,7 +170,7 @@ class RealProbes:
     def broker(self, broker: Broker) -> str | None:
         """Open a line to a broker and close it, saying nothing."""
         try:
-            from tallybone.beyond.broker import Line
+            from tallybone.notify.broker import Line
         except ModuleNotFoundError as error:
             return f"{error.name} is not installed: pip install 'tallybone[mqtt]'"
         return asyncio.run(Line(broker, Random()).once())

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from typing import TypeAlias
 
-from tallybone.doctor.finding import Finding, Grade
+from tallybone.finding import Finding, Grade
 from tallybone.terminal import printable
 
 Piece: TypeAlias = tuple[str, str]

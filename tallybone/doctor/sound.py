@@ -10,7 +10,7 @@ import numpy as np
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import KnockHeard, SoundBlock
 from hardware.knock.sensor import KnockSensor
-from tallybone.doctor.finding import Finding, ok, problem, warning
+from tallybone.finding import Finding, ok, problem, warning
 
 _LISTENS_S, _TICK_S = 2.0, 0.05
 # A 16-bit microphone that works is never quieter than its own noise, -80 dB or so of full scale.

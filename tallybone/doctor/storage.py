@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.phrases import listed, phrase
-from tallybone.doctor.finding import Finding, ok, problem, warning
+from tallybone.finding import Finding, ok, problem, warning
 
 _GB = 1_000_000_000
 # An evening of four hours takes about 5 GB at ten pictures a second.

@@ -1,1 +1,1 @@
-"""`tallybone hub`: all tables of a club or a tournament on one page, from what they tell a broker."""
+"""Show all tables of a club or a tournament on one page, from what they tell a broker."""

@@ -15,12 +15,12 @@ from rich.console import Console
 
 from hardware.config.errors import ConfigError
 from hardware.config.fields import Fields
-from tallybone.beyond.broker_settings import Broker, read_broker
-from tallybone.beyond.settings import USUAL_PREFIX, read_prefix
-from tallybone.recording.shelf import default_folder
+from tallybone.clock import wall_time
+from tallybone.recording.folder import default_folder
+from tallybone.store.broker_settings import Broker, read_broker
+from tallybone.store.settings import USUAL_PREFIX, read_prefix
 from tallybone.terminal import printable
 from tallybone.told_to_end import Told, told_to_end
-from tallybone.wall_clock import wall_time
 
 _RESULTS_NAME = "hub_results.jsonl"
 _LOOKS_S = 0.2
@@ -92,10 +92,10 @@ def _asked(wishes: HubWishes) -> tuple[Broker, str]:
 
 
 def _serve(broker: Broker, prefix: str, at: str, path: Path | None, console: Console, told: Told) -> None:
-    from tallybone.beyond.broker import Line
     from tallybone.hub.hall import Hall
     from tallybone.hub.page import hub_app
     from tallybone.hub.results_file import Results
+    from tallybone.notify.broker import Line
     from tallybone.web.serving import Address, Serving, listen_on
 
     results = Results(path)

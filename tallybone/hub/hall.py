@@ -12,13 +12,13 @@ from typing import Any
 
 import aiomqtt
 
-from tallybone.beyond.broker import Line
-from tallybone.beyond.messages import VERSION
-from tallybone.hub.foreign import Gone, JunkError, Scores, heard
+from tallybone.hub.heard import Gone, JunkError, Scores, heard
 from tallybone.hub.results_file import Results
 from tallybone.hub.shapes import TableSeen, table_seen, tournaments_seen
 from tallybone.hub.standings import Standing, standings
 from tallybone.hub.tables import Table, Tables
+from tallybone.notify.broker import Line
+from tallybone.notify.mqtt import VERSION
 
 log = logging.getLogger(__name__)
 

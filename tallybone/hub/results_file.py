@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tallybone.hub.foreign import Scores, scores_of
+from tallybone.hub.heard import Scores, scores_of
 from tallybone.hub.standings import Result, key_of, result_of
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from tallybone.hub.foreign import Scores
+from tallybone.hub.heard import Scores
 
 
 @dataclass(frozen=True, slots=True)

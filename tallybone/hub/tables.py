@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
-from tallybone.hub.foreign import Gone, Online, Said, Scores, State
+from tallybone.hub.heard import Gone, Online, Said, Scores, State
 
 MOST_TABLES = 5000
 """Of more than so many nobody hears: somebody fills the broker with junk."""

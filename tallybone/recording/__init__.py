@@ -1,1 +1,1 @@
-"""Recordings of a sitting: one MCAP file with all that was consumed, in feeding order (docs/recording.md)."""
+"""Write and read recordings of a sitting: one MCAP file with all it consumed, in feeding order (docs/recording.md)."""

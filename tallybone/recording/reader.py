@@ -20,9 +20,9 @@ from mcap.writer import MCAP0_MAGIC
 from tallybone.recording.chunk import ChannelMessage, ChunkError, messages_in
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import METADATA_NAME, PROFILE, SessionStart, VersionError
 from tallybone.recording.image_message import ImageMessage
 from tallybone.recording.scan import DATA_CHANGED, scan
-from tallybone.recording.start import METADATA_NAME, PROFILE, SessionStart, VersionError
 from tallybone.recording.topics import Topic, topic_at
 
 Payload: TypeAlias = ImageMessage | Mapping[str, object]

@@ -17,7 +17,7 @@ from mcap.opcode import Opcode
 from mcap.writer import MCAP0_MAGIC
 
 from tallybone.recording.damage import Damage
-from tallybone.recording.start import METADATA_NAME
+from tallybone.recording.format import METADATA_NAME
 
 DATA_CHANGED = "something between the records was changed"
 """The problem of a file whose checksum over all does not fit, though each record can be found."""

@@ -12,11 +12,11 @@ from typing import BinaryIO
 
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import SessionStart
+from tallybone.recording.index import Whereabouts
 from tallybone.recording.last_index import EndIndex, IndexDamageError
 from tallybone.recording.reader import Recorded, SessionFile, read_session
-from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
-from tallybone.recording.whereabouts import Whereabouts
 
 # So many outcomes are looked at for one with totals; nearly every one has them.
 _MOST_LOOKED = 50

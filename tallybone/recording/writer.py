@@ -21,9 +21,9 @@ from mcap.records import Chunk, ChunkIndex, DataEnd, Header, McapRecord, Message
 from mcap.writer import MCAP0_MAGIC
 
 from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import METADATA_NAME, PROFILE, SessionStart
 from tallybone.recording.image_message import ImageMessage
 from tallybone.recording.scan import MAX_RECORD_BYTES
-from tallybone.recording.start import METADATA_NAME, PROFILE, SessionStart
 from tallybone.recording.summary import Contents
 from tallybone.recording.topics import Topic
 

@@ -13,17 +13,17 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from engine.phrases import Phrase
+from tallybone.plain_text import plain
+from tallybone.serve.observed import AtRoot
 from tallybone.texts import LANGUAGES
 from tallybone.texts.translating import in_language
 from tallybone.web.access import Access
 from tallybone.web.controlling import controlling
+from tallybone.web.feed import Hub
 from tallybone.web.guard import Guard
-from tallybone.web.hub import Hub
 from tallybone.web.looking import Error, looking
-from tallybone.web.observed import AtRoot
 from tallybone.web.page_served import PageServed, Snapshot
 from tallybone.web.pictures import Pictures
-from tallybone.web.plain_text import plain
 
 STATIC = Path(__file__).with_name("static")
 _API = "/api/v1"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hardware.camera.device import Clock
-from tallybone.calibrate_course import Course
-from tallybone.web.calibrating import calibration_routes
-from tallybone.web.calibrating_desk import Calibrating
-from tallybone.web.hub import Hub
+from tallybone.calibrate.guide.course import Course
+from tallybone.web.calibration import calibration_routes
+from tallybone.web.calibration_desk import Calibrating
+from tallybone.web.feed import Hub
 from tallybone.web.live_page import LivePage
 from tallybone.web.lobby_shown import Lobby
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tallybone.calibrate_drawn import PointPx
-from tallybone.calibrate_known import known_words
-from tallybone.calibrate_look import Image
-from tallybone.web.plain_text import plain
+from tallybone.calibrate.calibrate_known import known_words
+from tallybone.calibrate.calibrate_look import Image
+from tallybone.calibrate.guide.calibrate_drawn import PointPx
+from tallybone.plain_text import plain
 
 if TYPE_CHECKING:
-    from tallybone.calibrate_course import Course
+    from tallybone.calibrate.guide.course import Course
 
 
 @dataclass(frozen=True, slots=True)

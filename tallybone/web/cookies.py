@@ -8,7 +8,7 @@ import secrets
 from collections import deque
 from dataclasses import dataclass
 
-from tallybone.web.plain_text import MOST_NAME, plain
+from tallybone.plain_text import MOST_NAME, plain
 from tallybone.web.tries import Clock
 
 _NS_PER_S = 1_000_000_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine import Play, Seq, Tile, Undo, apply, entries
-from tallybone.session import Session
+from tallybone.session.session import Session
 from tallybone.web.layout_shown import end_shown
 
 

@@ -6,10 +6,10 @@ import math
 
 from engine import Game, Layout, Node, NodeId, OpenEnd, Port
 from engine.layout import LINE
-from tallybone.footprint import Footprint, edges_at
-from tallybone.referee.places import Known, Places, numbers_of
+from tallybone.session.referee.places import Known, Places, numbers_of
+from tallybone.session.referee.touching import Footprint, edges_at
+from tallybone.session.zones import Zones
 from tallybone.web.shapes import EndShown, LayoutShown, PointPx, TileShown, WaitingShown, ZoneShown
-from tallybone.zones import Zones
 from vision.reading import SURE, Face
 from vision.reading import Tile as SeenTile
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.phrases import phrase
-from tallybone.live_game import Now
-from tallybone.session import Session
-from tallybone.web.plain_text import plain
+from tallybone.plain_text import plain
+from tallybone.play.game import Now
+from tallybone.session.session import Session
 from tallybone.web.shapes import CanShown, EyeShown, LayoutShown, MatchShown, Snapshot, ToldShown
 from tallybone.web.snapshot import MOST_TOLD, snapshot_of
 from tallybone.web.story import Story

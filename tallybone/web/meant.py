@@ -38,9 +38,10 @@ from engine import (
 )
 from engine.phrases import phrase
 from engine.value import changed
-from tallybone.inputs import Answer, Button, Press
-from tallybone.session import Session
-from tallybone.sitting import ByHand
+from tallybone.plain_text import plain
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand
 from tallybone.web.actions import (
     Action,
     AmendAction,
@@ -56,7 +57,6 @@ from tallybone.web.actions import (
     SayLeft,
     TakeBack,
 )
-from tallybone.web.plain_text import plain
 from tallybone.web.plays import corrections, paid, why_of
 from tallybone.web.snapshot import topic_of
 from tallybone.web.story import Story

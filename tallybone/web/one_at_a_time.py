@@ -9,7 +9,7 @@ from typing import TypeVar
 from fastapi import HTTPException
 
 from engine import EngineError, OptionsError
-from tallybone.web.plain_text import plain
+from tallybone.plain_text import plain
 from tallybone.web.shelf import NoRecordingError
 
 T = TypeVar("T")

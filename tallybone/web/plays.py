@@ -21,8 +21,8 @@ from engine import (
     Told,
 )
 from tallybone.json_values import tag_of
-from tallybone.scoreboard import tell
-from tallybone.web.plain_text import plain
+from tallybone.plain_text import plain
+from tallybone.show.scoreboard import tell
 from tallybone.web.shapes import IrregularShown, PlayShown
 from tallybone.web.story import Story
 

@@ -12,16 +12,17 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from tallybone.export.documents import everything, game_record, plays_table
+from tallybone.plain_text import MOST_NAME, plain
 from tallybone.recording.image_message import ImageMessage
 from tallybone.recording.set_aside import put_back, set_aside
-from tallybone.replay_game import GameWish
-from tallybone.replay_result import Score
-from tallybone.rescoring import rescored, story_of
+from tallybone.replay.documents import everything, game_record, plays_table
+from tallybone.replay.lines import Score
+from tallybone.replay.rescoring import rescored, story_of
+from tallybone.session.zones import Zones
+from tallybone.sources.replay_game import GameWish
 from tallybone.web.access import Access
 from tallybone.web.entry import insider_by
 from tallybone.web.one_at_a_time import OneAtATime
-from tallybone.web.plain_text import MOST_NAME, plain
 from tallybone.web.recordings_shown import (
     MomentShown,
     RecordedShown,
@@ -31,7 +32,6 @@ from tallybone.web.recordings_shown import (
     steps_shown,
 )
 from tallybone.web.shelf import Opened, Shelf
-from tallybone.zones import Zones
 from vision.errors import HeaderError
 from vision.picture_header import parse_header
 

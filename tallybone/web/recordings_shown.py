@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from engine import Entry, Seat, Seq, State, Told
 from engine.profiles import PROFILES
-from tallybone.recorded_game import MOST_NUMBER, RecordedGame
+from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.survey import Survey
-from tallybone.referee import Places
-from tallybone.replay_game import NO_GAME
+from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
+from tallybone.session.referee import Places
+from tallybone.session.zones import Zones
+from tallybone.sources.replay_game import NO_GAME
 from tallybone.web.layout_shown import layout_shown
-from tallybone.web.plain_text import MOST_NAME, names_of, plain
 from tallybone.web.plays import play_shown
 from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown
 from tallybone.web.snapshot import match_shown, player_shown
-from tallybone.zones import Zones
 
 MOST_TIMES = 5000
 """The times of so many pictures are sent at most; of more, those of every second, third and so on."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from tallybone.recorded_game import RecordedGame
 from tallybone.recording.errors import RecordingError
+from tallybone.recording.folder import age_key, recording_files
+from tallybone.recording.format import SessionStart
 from tallybone.recording.reader import read_session
-from tallybone.recording.shelf import age_key, recording_files
-from tallybone.recording.start import SessionStart
 from tallybone.recording.survey import Survey, is_running, survey
+from tallybone.replay.recorded_game import RecordedGame
 
 MOST_LISTED = 1000
 """So many recordings are listed at most: the newest."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.phrases import phrase
-from tallybone.live_camera import Camera, Shown
-from tallybone.live_game import Display, Now
-from tallybone.session import Session
-from tallybone.shots import Shot
-from tallybone.sitting import Happened
-from tallybone.web.hub import Hub
+from tallybone.play.game import Display, Now
+from tallybone.session.session import Session
+from tallybone.session.sitting import Happened
+from tallybone.sources.camera import Camera, Shown
+from tallybone.sources.shots import Shot
+from tallybone.web.feed import Hub
 from tallybone.web.pictures import Taken
 
 _GOES_ON = phrase("the match goes on")

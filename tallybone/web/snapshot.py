@@ -8,14 +8,15 @@ from dataclasses import fields, is_dataclass, replace
 
 from engine import Game, HouseTally, Phase, ProblemKind, RowsTally, Seat, State, Weight, problem_with, turn
 from engine.phrases import Phrase, phrase
-from tallybone.inputs import Button, Press, event_of
-from tallybone.live_game import Now
-from tallybone.referee import Unclear
-from tallybone.referee.places import Places, is_at
-from tallybone.scoreboard import waits_for
+from tallybone.plain_text import names_of, plain
+from tallybone.play.game import Now
+from tallybone.session.inputs import Button, Press, event_of
+from tallybone.session.referee import Unclear
+from tallybone.session.referee.places import Places, is_at
+from tallybone.session.zones import Zones
+from tallybone.show.scoreboard import waits_for
 from tallybone.texts.translating import in_language
 from tallybone.web.layout_shown import layout_shown
-from tallybone.web.plain_text import names_of, plain
 from tallybone.web.plays import irregular_of, plays_of
 from tallybone.web.shapes import (
     CanShown,
@@ -31,7 +32,6 @@ from tallybone.web.shapes import (
     ToldShown,
 )
 from tallybone.web.story import Story
-from tallybone.zones import Zones
 
 MOST_TOLD = 12
 """So many of the things that were said last are in a snapshot."""

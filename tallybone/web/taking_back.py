@@ -20,10 +20,10 @@ from engine import (
     Undo,
     entries,
 )
-from tallybone.inputs import AnswerBack
-from tallybone.session import Session
-from tallybone.sitting import ByHand
-from tallybone.way_back import as_it_was, done_again, lying_on
+from tallybone.session.inputs import AnswerBack
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand
+from tallybone.session.taking_back import as_it_was, done_again, lying_on
 from tallybone.web.actions import Action as Asked
 from tallybone.web.actions import AnswerQuestion, TakeBack
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallybone.scoreboard import tell
-from tallybone.session import Said
-from tallybone.sitting import Happened, kind_of
-from tallybone.web.plain_text import names_of, plain
+from tallybone.plain_text import names_of, plain
+from tallybone.session.session import Said
+from tallybone.session.sitting import Happened, kind_of
+from tallybone.show.scoreboard import tell
 from tallybone.web.shapes import ToldShown
 
 NOTE = "note"

@@ -10,7 +10,7 @@ from calibration.tile_set_labels import TileCount, all_pairs, count_tiles, label
 from calibration.tile_set_learn import Learned, learn_set, own_set_if_better
 from calibration.tile_set_look import BarSeen, PipColors, look_of
 from calibration.tile_set_picture import draw_tiles
-from tallybone.calibration_file import Calibration, format_calibration, parse_calibration
+from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
 from tests.vision.sign_set import true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.own_set_fit import Restraint, Views, look

@@ -14,7 +14,7 @@ from calibration.table import Table, TableSource
 from calibration.table_fit import table_from_markers
 from calibration.zone_view import show_zone
 from calibration.zones import Outline
-from tallybone.zones import Zones
+from tallybone.session.zones import Zones
 from tests.calibration import laid
 from vision.render.view import view_of
 

@@ -27,30 +27,30 @@ from engine.record_text import parse_record
 from hardware.config.errors import ConfigError
 from hardware.knock.errors import KnockError
 from hardware.knock.wav import read_wav
-from tallybone.backup.archive import BackupError, members
-from tallybone.beyond.broker import Line
-from tallybone.beyond.broker_settings import Broker
-from tallybone.calibration_file import Calibration, CalibrationFileError, load_calibration
-from tallybone.hub.foreign import scores_of
 from tallybone.hub.hall import Hall
+from tallybone.hub.heard import scores_of
 from tallybone.hub.results_file import Results
 from tallybone.hub.shapes import tournaments_seen
 from tallybone.hub.standings import standings
 from tallybone.json_values import JsonValueError, from_json
+from tallybone.maintain.backup import BackupError, members
+from tallybone.notify.broker import Line
 from tallybone.recording.chunk import ChannelMessage
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.image_message import ImageMessage
-from tallybone.recording.inputs import aim_of_record, event_of_record, input_of, places_of_record
-from tallybone.recording.left import left_in
+from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
 from tallybone.recording.reader import read_session, record_of
+from tallybone.recording.resume import left_in
 from tallybone.recording.topics import Topic
-from tallybone.session import Session, feed
-from tallybone.sitting import opened
-from tallybone.table_file import load_table
+from tallybone.session.session import Session, feed
+from tallybone.session.sitting import opened
+from tallybone.store.broker_settings import Broker
+from tallybone.store.calibration_file import Calibration, CalibrationFileError, load_calibration
+from tallybone.store.table_file import load_table
 from tallybone.web.access import Access
 from tallybone.web.actions import Asked
 from tallybone.web.app import make_app
-from tallybone.web.hub import Hub
+from tallybone.web.feed import Hub
 from tallybone.web.meant import Refused, meant_by
 from tallybone.web.pictures import Pictures
 from tallybone.web.story import Story

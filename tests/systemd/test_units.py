@@ -125,7 +125,7 @@ def test_the_folder_of_the_state_is_nobody_elses_business() -> None:
 
 
 def test_the_examples_of_the_configuration_are_right(tmp_path: Path) -> None:
-    from tallybone.table_file import load_table
+    from tallybone.store.table_file import load_table
 
     assert load_table(SYSTEMD / "table.toml").camera is None
     all_of_it = re.sub(r"^#(?=\S)", "", (SYSTEMD / "table.toml").read_text(), flags=re.MULTILINE)

@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 
 from engine import MatchStart, State
-from tallybone.recording.inputs import say_input
-from tallybone.recording.start import Pictures, SessionStart
+from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.messages import say_input
 from tallybone.recording.writer import SessionWriter
-from tallybone.sitting import ByHand
+from tallybone.session.sitting import ByHand
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
 from vision.pyramid import Image

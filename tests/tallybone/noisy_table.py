@@ -15,12 +15,12 @@ from itertools import groupby
 import numpy as np
 
 from engine import Amend, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
-from tallybone.demo_players import answer_of, paths_of
-from tallybone.demo_scene import pick_table
-from tallybone.footprint import Footprint
-from tallybone.game_script import Step, play_out
-from tallybone.inputs import KnockHeard
-from tallybone.session import Input, Said, Session, feed
+from tallybone.session.inputs import KnockHeard
+from tallybone.session.referee.touching import Footprint
+from tallybone.session.session import Input, Said, Session, feed
+from tallybone.simulate.game_script import Step, play_out
+from tallybone.simulate.players import answer_of, paths_of
+from tallybone.simulate.scenes import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF
 from vision.reading import Face, Half, Tile
 from vision.table_view import Change, ChangeKind, TableView

@@ -10,10 +10,10 @@ import cv2
 import numpy as np
 
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules
-from tallybone.recording.inputs import say_happened, say_input
-from tallybone.recording.start import SessionStart
+from tallybone.recording.format import SessionStart
+from tallybone.recording.messages import say_happened, say_input
 from tallybone.recording.writer import SessionWriter
-from tallybone.sitting import Happened, Look, Sitting, opened
+from tallybone.session.sitting import Happened, Look, Sitting, opened
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
 from vision.perception import Perception

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from engine import BONES, Rules, changed_options
-from tallybone.live_recorder import FileRecorder, Room
-from tallybone.recording.start import Pictures, SessionStart
+from tallybone.play.recorder import FileRecorder, Room
+from tallybone.recording.format import Pictures, SessionStart
 from tallybone.recording.writer import SessionWriter
-from tallybone.replay_source import Given
-from tallybone.session import Session
-from tallybone.sitting import Sitting, opened
+from tallybone.session.session import Session
+from tallybone.session.sitting import Sitting, opened
+from tallybone.sources.source import Given
 from tests.tallybone.truth_eye import PLAYERS
 from tests.tallybone.web.true_table import items_of, look_at
 from vision.watch import Frame

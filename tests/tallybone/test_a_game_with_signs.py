@@ -14,12 +14,12 @@ from calibration.tile_set import own_reader, tile_set_of
 from calibration.tile_set_learn import learn, look_at_set
 from calibration.tile_set_look import look_of
 from tallybone.choices import Difficulty
-from tallybone.demo_scene import LOOKS
-from tallybone.own_tiles import recorded_set
+from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.evaluate.session_batch import judge_recordings
+from tallybone.evaluate.session_report import Figures
 from tallybone.recording.own_set import RecordedSet
-from tallybone.session_batch import judge_recordings
-from tallybone.session_figures import Figures
-from tallybone.simulate_command import simulate, wishes_of
+from tallybone.recording.own_tiles import recorded_set
+from tallybone.simulate.scenes import LOOKS
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import Reader, load_reader

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from engine import Amend, Knock, NewHand, NodeId, Placed, Play, Seat, Seq, Undo, entries
-from tallybone.inputs import Answer, AnswerBack, KnockHeard
-from tallybone.referee.around import Around, OpenHand, Yard
-from tallybone.session import MOST_SINCE, Session, feed
-from tallybone.way_back import back_to, renamed
+from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
+from tallybone.session.referee.around import Around, OpenHand, Yard
+from tallybone.session.session import MOST_SINCE, Session, feed
+from tallybone.session.taking_back import back_to, renamed
 from tests.tallybone.test_referee import lay, line, plays, questions, seen, table
 from vision.table_view import Change, ChangeKind, TableView
 

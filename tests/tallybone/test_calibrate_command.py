@@ -15,8 +15,8 @@ from calibration.lens_views import Picture
 from calibration.pi_lenses import PiCamera
 from calibration.sheet import Paper
 from calibration.table import TableSource
-from tallybone.calibrate_command import TableGiven, Talk, calibrate_lens, calibrate_table, print_sheets
-from tallybone.calibration_file import Calibration, load_calibration, save_calibration
+from tallybone.calibrate.lens_and_table import TableGiven, Talk, calibrate_lens, calibrate_table, print_sheets
+from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tests.calibration import held, laid
 from tests.tallybone.test_cli import tallybone
 from vision.reading import Face, Tile

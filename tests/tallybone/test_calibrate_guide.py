@@ -12,9 +12,9 @@ import pytest
 
 from calibration.lens import Lens, LensSource
 from calibration.zones import ZoneSource
-from tallybone.calibrate_course import GuideWish
-from tallybone.calibrate_guide import guide_through
-from tallybone.calibration_file import Calibration, earlier_path, load_calibration, save_calibration
+from tallybone.calibrate.guide.course import GuideWish
+from tallybone.cli.calibrate_guide import guide_through
+from tallybone.store.calibration_file import Calibration, earlier_path, load_calibration, save_calibration
 
 LENS = Lens(1280, 720, (1100.0, 1100.0), (639.5, 359.5), source=LensSource.MEASURED, error_px=0.1, views=9)
 

@@ -10,7 +10,7 @@ import pytest
 
 from calibration.lens import Lens
 from calibration.table import Mark, Table, TableSource
-from tallybone.calibration_file import (
+from tallybone.store.calibration_file import (
     Calibration,
     CalibrationFileError,
     earlier_path,

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from tallybone.choices import TileSet
-from tallybone.live_device import DeviceCamera
-from tallybone.live_game import LiveGame
-from tallybone.live_recorder import Room
-from tallybone.live_start import new_game, recorder_of
-from tallybone.recording.left import left_in
+from tallybone.play.game import LiveGame
+from tallybone.play.recorder import Room
+from tallybone.play.resuming import newest_left, state_of
+from tallybone.play.start import new_game, recorder_of
 from tallybone.recording.reader import read_session
-from tallybone.resuming import newest_left, state_of
-from tallybone.sitting import Sitting, opened
+from tallybone.recording.resume import left_in
+from tallybone.session.sitting import Sitting, opened
+from tallybone.sources.device import DeviceCamera
 from tests.tallybone.crash.game import Eye, Match, match_of, number_in, picture_of
 from tests.tallybone.faulty_camera import Fault, Passing, camera_over
 from tests.tallybone.test_live_game import Apart, Script

@@ -12,23 +12,23 @@ from pathlib import Path
 import pytest
 
 from engine import Adjust, MatchClose, NewHand, Seat
-from tallybone import wall_clock
-from tallybone.calibrate_command import Talk
-from tallybone.calibrate_kept import show
-from tallybone.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
+from tallybone import clock as wall_clock
+from tallybone.calibrate.calibrate_kept import show
+from tallybone.calibrate.lens_and_table import Talk
 from tallybone.choices import TileSet
-from tallybone.live_recorder import Room
-from tallybone.live_start import Game, new_game, recorder_of
-from tallybone.owner_password import NAME as OWNER_FILE
-from tallybone.owner_password import set_password
+from tallybone.play.recorder import Room
+from tallybone.play.resuming import newest_left, state_of
+from tallybone.play.start import Game, new_game, recorder_of
 from tallybone.recording.errors import RecordingError
-from tallybone.recording.left import Left, say_left
+from tallybone.recording.folder import next_number, prune, recordings_in
+from tallybone.recording.format import SessionStart
 from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.resume import Left, say_left
 from tallybone.recording.set_aside import FOLDER, set_aside
-from tallybone.recording.shelf import next_number, prune, recordings_in
-from tallybone.recording.start import SessionStart
 from tallybone.recording.writer import SessionWriter
-from tallybone.resuming import newest_left, state_of
+from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
+from tallybone.store.owner_password import NAME as OWNER_FILE
+from tallybone.store.owner_password import set_password
 from tallybone.web.access import LASTS_S
 from tallybone.web.shelf import Shelf
 from tests.tallybone.web.served import at_served_table

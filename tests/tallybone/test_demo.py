@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 from engine import profile
-from tallybone.contact import halves_of
-from tallybone.demo_command import Eye, Wishes, players_of, show_demo
+from tallybone.cli.demo import Eye, Wishes, players_of, show_demo
+from tallybone.session.referee.contact import halves_of
 from tests.tallybone.truth_eye import PLAYERS_OF, game, views
 from vision.reading import Tile
 from vision.table_view import Change, ChangeKind, TableView

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine import Knock, NodeId, Play, Port, Seat, Spot, State, Tile, replay
-from tallybone.demo_players import answer_of, paths_of
-from tallybone.inputs import Answer, KnockHeard
-from tallybone.session import SURE_KNOCK
+from tallybone.session.inputs import Answer, KnockHeard
+from tallybone.session.session import SURE_KNOCK
+from tallybone.simulate.players import answer_of, paths_of
 from tests.tallybone.test_referee import lay, line, seen, table
 from tests.tallybone.test_session_inputs import NOTHING_NEW, heard, led
 

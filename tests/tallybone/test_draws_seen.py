@@ -8,8 +8,8 @@ import pytest
 
 from engine import BLOCK, BONES, DRAW, SUPER, Draw, Insert, Knock, Lead, NewHand, Play, Remove, Seat, SkipOn
 from engine import Tile as Bone
-from tallybone.inputs import Answer, Button, KnockHeard, Press
-from tallybone.zones import Zones
+from tallybone.session.inputs import Answer, Button, KnockHeard, Press
+from tallybone.session.zones import Zones
 from tests.tallybone.test_referee import seen
 from tests.tallybone.zone_views import Table, back
 from vision.table_view import Change, ChangeKind

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tallybone.choices import Difficulty
-from tallybone.session_figures import Figures
-from tallybone.session_judging import SessionJudged, judge_session
-from tallybone.simulate_command import simulate, wishes_of
-from tallybone.simulation.pushes import CameraPush, PushTime
+from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.evaluate.session_report import Figures
+from tallybone.evaluate.sessions import SessionJudged, judge_session
+from tallybone.simulate.pushes import CameraPush, PushTime
 
 
 def judged(path: Path, *pushes: CameraPush) -> SessionJudged:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tallybone.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
-from tallybone.durable import write_durably
-from tallybone.house import House, load_house, save_house
-from tallybone.owner_password import is_password, set_password
+from tallybone.files import write_durably
+from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
+from tallybone.store.house import House, load_house, save_house
+from tallybone.store.owner_password import is_password, set_password
 
 CALLS = ("open", "fsync", "replace", "unlink")
 

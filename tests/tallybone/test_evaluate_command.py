@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from tallybone.choices import TileSet
-from tallybone.evaluate_command import evaluate_photos
-from tallybone.read_command import shipped_reader
-from tallybone.reading_json import format_reading
+from tallybone.cli.read_command import shipped_reader
+from tallybone.evaluate.command import evaluate_photos
+from tallybone.show.reading_json import format_reading
 from tests.vision.tables import lay, reader, table_with
 from vision.reading import Join, Reading
 

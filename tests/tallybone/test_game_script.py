@@ -29,9 +29,9 @@ from engine import (
     problem_with,
     profile,
 )
-from tallybone.demo_scene import pick_table
-from tallybone.footprint import overlap
-from tallybone.game_script import play_out
+from tallybone.session.referee.touching import overlap
+from tallybone.simulate.game_script import play_out
+from tallybone.simulate.scenes import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF, game, script
 
 # 34 ends blocked by proof after knocks, 51 by the button.

@@ -29,9 +29,9 @@ from engine import (
     replay,
 )
 from engine import Tile as Bone
-from tallybone.demo_players import answer_of
-from tallybone.inputs import Answer
-from tallybone.zones import Zones
+from tallybone.session.inputs import Answer
+from tallybone.session.zones import Zones
+from tallybone.simulate.players import answer_of
 from tests.tallybone.test_referee import seen
 from tests.tallybone.zone_views import Table, back, before
 from vision.table_view import Change, ChangeKind

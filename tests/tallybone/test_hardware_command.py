@@ -22,8 +22,8 @@ from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.pin_factory import PinLibrary, open_pins
 from hardware.virtual.drivers import VirtualKnock
-from tallybone.hardware_command import walk_through
-from tallybone.hardware_walk import TEST_PAGE
+from tallybone.cli.hardware_command import walk_through
+from tallybone.serve.hardware_walk import TEST_PAGE
 
 TABLE = """
 [[hardware.leds]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tallybone.choices import TileSet
-from tallybone.house import House, HouseKept, MatchSetting, load_house
+from tallybone.store.house import House, HouseKept, MatchSetting, load_house
 
 LAST = MatchSetting("block", (("target", "75"),), ("Ann", "Zoë"), TileSet.DOUBLE_9)
 

@@ -28,9 +28,9 @@ from engine import (
     profile,
     with_options,
 )
-from tallybone.footprint import Footprint, Laid
 from tallybone.json_values import JsonValueError, from_json, tag_of, to_json
-from tallybone.referee.places import Known, Places, Waiting
+from tallybone.session.referee.places import Known, Places, Waiting
+from tallybone.session.referee.touching import Footprint, Laid
 from vision.reading import Face, Guess, Half
 from vision.reading import Tile as SeenTile
 

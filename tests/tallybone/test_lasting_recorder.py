@@ -14,13 +14,13 @@ import pytest
 
 from engine import Adjust, Event, Seat
 from tallybone.choices import TileSet
-from tallybone.live_recorder import Recorder, Room
-from tallybone.live_start import Game, game_that_goes_on, new_game, recorder_of
-from tallybone.recording.left import left_in
+from tallybone.play.recorder import Recorder, Room
+from tallybone.play.resuming import newest_left, state_of
+from tallybone.play.start import Game, game_that_goes_on, new_game, recorder_of
 from tallybone.recording.reader import read_session
-from tallybone.resuming import newest_left, state_of
-from tallybone.session import Session
-from tallybone.sitting import Sitting, opened
+from tallybone.recording.resume import left_in
+from tallybone.session.session import Session
+from tallybone.session.sitting import Sitting, opened
 from tests.tallybone.crash.game import Eye, jpeg_of, picture_of
 from vision.watch import Frame
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from engine import BONES, Layout, Node, NodeId, Play, Port, Seat, Spot, Tile, attach
-from tallybone.footprint import Footprint, Laid, Quad, distance, edges_at, overlap
-from tallybone.lay import Table, lay
+from tallybone.session.referee.touching import Footprint, Laid, Quad, distance, edges_at, overlap
+from tallybone.simulate.lay import Table, lay
 from tests.tallybone.truth_eye import game
 
 SIDE_MM = 24.0

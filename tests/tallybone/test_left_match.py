@@ -8,10 +8,10 @@ from pathlib import Path
 
 from engine import Adjust, Event, Seat
 from tallybone.choices import TileSet
-from tallybone.left_match import LeftMatches
-from tallybone.live_recorder import Room
-from tallybone.live_start import new_game, recorder_of, sitting_of
-from tallybone.sitting import Happened
+from tallybone.play.recorder import Room
+from tallybone.play.start import new_game, recorder_of, sitting_of
+from tallybone.serve.left_match import LeftMatches
+from tallybone.session.sitting import Happened
 from tests.tallybone.web.served import Blind
 from tests.waiting import until
 

@@ -9,13 +9,13 @@ import pytest
 
 from engine import BONES, Seat
 from hardware.config.config import HardwareConfig
-from tallybone.inputs import Answer, Button, Press
-from tallybone.live_answers import SHOWN_NS, Choosing
-from tallybone.live_game import LiveGame
-from tallybone.live_lights import page_of
-from tallybone.live_parts import FromTable, open_parts
-from tallybone.session import Session, feed
-from tallybone.sitting import Sitting, opened
+from tallybone.play.game import LiveGame
+from tallybone.play.live_answers import SHOWN_NS, Choosing
+from tallybone.play.live_lights import page_of
+from tallybone.play.parts import FromTable, open_parts
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.session import Session, feed
+from tallybone.session.sitting import Sitting, opened
 from tests.tallybone.test_live_game import Apart
 from tests.tallybone.test_live_parts import Keeps
 from tests.tallybone.test_referee import lay, line, plays, seen

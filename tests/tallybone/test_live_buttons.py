@@ -10,8 +10,8 @@ from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import Pressed
 from hardware.config.read import OF_SEATS, SHARED, read_hardware
 from hardware.knock.heard import KnockHeard as Sounded
-from tallybone.inputs import Button, KnockHeard, Press
-from tallybone.live_buttons import buttons_of, knock_meant, meant_by, name_of
+from tallybone.play.live_buttons import buttons_of, knock_meant, meant_by, name_of
+from tallybone.session.inputs import Button, KnockHeard, Press
 
 
 def meant(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:

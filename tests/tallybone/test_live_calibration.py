@@ -20,16 +20,22 @@ from calibration.zones import zones_of_size
 from engine import EngineError
 from hardware.camera.device import CameraMode
 from hardware.camera.fake import FakeCamera
-from tallybone.calibration_file import Calibration, default_path, format_calibration, load_calibration, save_calibration
 from tallybone.choices import TileSet
-from tallybone.live_calibration import Used, stored_for, use_of, words_of_unused, zones_in_picture
-from tallybone.live_device import DeviceCamera
-from tallybone.live_start import Game, new_game, open_camera, with_calibration, with_own_tiles
-from tallybone.play_command import Wishes
-from tallybone.recording.left import Left
+from tallybone.cli.play import Wishes
+from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused, zones_in_picture
+from tallybone.play.start import Game, new_game, open_camera, with_calibration, with_own_tiles
 from tallybone.recording.own_set import RecordedSet
 from tallybone.recording.reader import read_session
-from tallybone.replay_command import replay
+from tallybone.recording.resume import Left
+from tallybone.replay.command import replay
+from tallybone.sources.device import DeviceCamera
+from tallybone.store.calibration_file import (
+    Calibration,
+    default_path,
+    format_calibration,
+    load_calibration,
+    save_calibration,
+)
 from tests.calibration.test_zone_view import tilted
 from tests.tallybone.test_play_command import told
 from tests.tallybone.videos import write_video

@@ -8,11 +8,11 @@ import cv2
 import numpy as np
 import pytest
 
-from tallybone.inputs import Button, Press
-from tallybone.live_camera import PacedCamera, Shown, open_filmed
-from tallybone.recording.start import Pictures
-from tallybone.replay_source import Given
-from tallybone.shots import Shot
+from tallybone.recording.format import Pictures
+from tallybone.session.inputs import Button, Press
+from tallybone.sources.camera import PacedCamera, Shown, open_filmed
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import Given
 from tests.tallybone.live_clips import Timed, jpeg_of, write_recording
 from tests.tallybone.videos import write_video
 from vision.watch import Frame

@@ -12,9 +12,9 @@ import pytest
 from hardware.camera.device import CameraError, CameraMode, Light, Picture
 from hardware.camera.fake import FakeCamera
 from tallybone.choices import TileSet
-from tallybone.live_device import DeviceCamera, open_plugged_in
-from tallybone.live_start import new_game, open_camera
-from tallybone.shots import Shot
+from tallybone.play.start import new_game, open_camera
+from tallybone.sources.device import DeviceCamera, open_plugged_in
+from tallybone.sources.shots import Shot
 from tests.hardware.camera.fake_picamera2 import FakeLibrary
 from tests.hardware.camera.scene import Scene
 from tests.tallybone.test_live_camera import Clock

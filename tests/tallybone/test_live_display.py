@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 
 from engine import BONES
-from tallybone.inputs import Button, Press
-from tallybone.live_display import BoardDisplay, JsonDisplay, PlainDisplay, display_for
-from tallybone.live_game import Now
-from tallybone.session import Session, feed
-from tallybone.sitting import Happened, opened
+from tallybone.play.display import BoardDisplay, JsonDisplay, PlainDisplay, display_for
+from tallybone.play.game import Now
+from tallybone.session.inputs import Button, Press
+from tallybone.session.session import Session, feed
+from tallybone.session.sitting import Happened, opened
 from tests.tallybone.test_live_camera import Clock
 from tests.tallybone.test_referee import lay, line, seen
 

@@ -7,13 +7,13 @@ from collections import deque
 import numpy as np
 
 from engine import BONES
-from tallybone.inputs import Button, Press
-from tallybone.live_camera import Shown
-from tallybone.live_game import LiveGame, Now, state_of
-from tallybone.replay_source import Given
-from tallybone.session import Session
-from tallybone.shots import Shot
-from tallybone.sitting import ByHand, Happened, Sitting, opened
+from tallybone.play.game import LiveGame, Now, state_of
+from tallybone.session.inputs import Button, Press
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand, Happened, Sitting, opened
+from tallybone.sources.camera import Shown
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import Given
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.test_live_camera import Clock
 from vision.changes import PictureSizeError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine import BONES, Phase, RevealPips, Seat
-from tallybone.inputs import Answer, Button, Press
-from tallybone.live_keys import HELP, Keys, Leave, Meant, footer
-from tallybone.session import Session, feed
-from tallybone.sitting import opened
+from tallybone.play.keys import HELP, Keys, Leave, Meant, footer
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.session import Session, feed
+from tallybone.session.sitting import opened
 from tests.tallybone.test_referee import lay, line, seen
 
 SESSION = opened(BONES, ("Ann", "Ben"))[0]

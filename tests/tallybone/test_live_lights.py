@@ -12,10 +12,10 @@ from engine.hand import Course, Spell
 from engine.profiles import SUPER
 from hardware.display.page import Page, Score
 from hardware.leds.patterns import Gain, Mood, TableState
-from tallybone.live_game import Now
-from tallybone.live_lights import gain_of, page_of, table_state
-from tallybone.scoreboard import waits_for
-from tallybone.session import Session, feed
+from tallybone.play.game import Now
+from tallybone.play.live_lights import gain_of, page_of, table_state
+from tallybone.session.session import Session, feed
+from tallybone.show.scoreboard import waits_for
 from tests.tallybone.test_referee import lay, line, seen
 
 START = (MatchStart(BONES, ("Ann", "Ben")), NewHand())

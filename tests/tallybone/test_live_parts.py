@@ -20,13 +20,13 @@ from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.parts import Came, Parts
 from hardware.pin_factory import PinLibrary
 from hardware.virtual.panel import VirtualPanel
-from tallybone.inputs import Button, KnockHeard, Press
 from tallybone.json_values import JsonValueError
-from tallybone.live_camera import Shown
-from tallybone.live_game import LiveGame, Now
-from tallybone.live_parts import FromTable, LiveParts, PressingCamera, ShownOnParts, open_parts, with_panel
-from tallybone.replay_source import Given
-from tallybone.sitting import ByHand, Happened, Sitting, opened
+from tallybone.play.game import LiveGame, Now
+from tallybone.play.parts import FromTable, LiveParts, PressingCamera, ShownOnParts, open_parts, with_panel
+from tallybone.session.inputs import Button, KnockHeard, Press
+from tallybone.session.sitting import ByHand, Happened, Sitting, opened
+from tallybone.sources.camera import Shown
+from tallybone.sources.source import Given
 from tests.tallybone.test_live_camera import Clock
 from tests.tallybone.test_live_game import MS, Apart, Script, shot
 from tests.waiting import soon

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from engine import BONES
-from tallybone.inputs import Button, Press
-from tallybone.live_recorder import FileRecorder, Room
+from tallybone.play.recorder import FileRecorder, Room
+from tallybone.recording.format import SessionStart
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.sitting import Happened, opened
+from tallybone.session.inputs import Button, Press
+from tallybone.session.sitting import Happened, opened
 from vision.table_view import TableView
 
 SESSION = opened(BONES, ("Ann", "Ben"))[0]

@@ -6,9 +6,9 @@ import pytest
 
 from engine import BONES, Lead, Seat, profile
 from hardware.camera.device import CameraError
-from tallybone.live_simulated import open_simulated, simulation_of
-from tallybone.replay_source import Given
-from tallybone.shots import Shot
+from tallybone.sources.shots import Shot
+from tallybone.sources.simulated import open_simulated, simulation_of
+from tallybone.sources.source import Given
 from tests.tallybone.test_live_camera import Clock
 from vision.picture import decode_picture
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import profile
-from tallybone.session import Session, feed
+from tallybone.session.session import Session, feed
 from tests.tallybone.noisy_table import Faults, NoisyTable
 from tests.tallybone.truth_eye import PLAYERS_OF
 

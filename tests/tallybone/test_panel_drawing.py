@@ -15,10 +15,10 @@ from hardware.config.config import LedsDriver, LedsPart, Shows
 from hardware.display.page import Page, Score
 from hardware.leds.patterns import OFF
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
-from tallybone.live_buttons import buttons_of
-from tallybone.live_display import BoardDisplay
-from tallybone.panel_drawing import PANEL_ROWS, draw_panel
-from tallybone.session import Session
+from tallybone.play.display import BoardDisplay
+from tallybone.play.live_buttons import buttons_of
+from tallybone.play.panel_drawing import PANEL_ROWS, draw_panel
+from tallybone.session.session import Session
 from tests.tallybone.test_live_display import ASKED, OPENING, SESSION, drawn, now
 
 WHITE, GREEN = Rgb(255, 255, 255), Rgb(0, 90, 0)

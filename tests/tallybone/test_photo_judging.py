@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.photo_figures import by_half_px, claims_of, count_photo, total
-from tallybone.photo_judging import judge_photo
-from tallybone.photo_label_file import parse_labels
-from tallybone.photo_labels import Box, HalfLabel, Lies, PhotoLabel, TileLabel
-from tallybone.photo_mistakes import Wrong, mistakes_in
-from tallybone.reading_json import format_reading
+from tallybone.evaluate.labels import parse_labels
+from tallybone.evaluate.photo_figures import by_half_px, claims_of, count_photo, total
+from tallybone.evaluate.photo_labels import Box, HalfLabel, Lies, PhotoLabel, TileLabel
+from tallybone.evaluate.photo_mistakes import Wrong, mistakes_in
+from tallybone.evaluate.photos import judge_photo
+from tallybone.show.reading_json import format_reading
 from vision.reading import Face, Half, Join, PointPx, Reading, Tile
 
 SIDE_PX = 40.0

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tallybone.photo_label_file import load_labels, parse_labels
-from tallybone.photo_labels import Box, HalfLabel, LabelError, Lies, PhotoLabel, TileLabel
+from tallybone.evaluate.labels import load_labels, parse_labels
+from tallybone.evaluate.photo_labels import Box, HalfLabel, LabelError, Lies, PhotoLabel, TileLabel
 from vision.reading import Join
 
 LABEL: dict[str, Any] = {

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.play_command import Wishes, play
+from tallybone.cli.play import Wishes, play
 from tallybone.recording.survey import survey
-from tallybone.replay_command import replay
+from tallybone.replay.command import replay
 from tests.tallybone.live_clips import game_clip, write_recording
 from tests.tallybone.videos import write_video
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from engine import Lead, NewHand, Scored, State, history
+from tallybone.play.resuming import newest_left, state_of
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.image_message import ImageMessage
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.resuming import newest_left, state_of
 from tests.tallybone.live_clips import game_clip
 from tests.tallybone.videos import write_video
 from vision.watch import Frame

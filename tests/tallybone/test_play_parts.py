@@ -15,9 +15,9 @@ import pytest
 from engine import NewHand
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
-from tallybone.inputs import Button, Press
-from tallybone.play_command import Wishes
-from tallybone.replay_command import replay
+from tallybone.cli.play import Wishes
+from tallybone.replay.command import replay
+from tallybone.session.inputs import Button, Press
 from tests.tallybone.live_clips import Timed, game_clip, write_recording
 from tests.tallybone.test_play_command import GREY, told
 from tests.tallybone.videos import write_video

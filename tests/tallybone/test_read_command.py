@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tallybone.read_command import Album, read_photos
+from tallybone.cli.read_command import Album, read_photos
 from tallybone.terminal import quiet_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture

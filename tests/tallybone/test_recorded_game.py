@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from engine import Placed, replay
-from tallybone.recorded_game import MOST_NUMBER, RecordedGame
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.reader import read_session
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.session import Session
+from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
+from tallybone.session.session import Session
 from tests.tallybone.recorded_games import record_game, start_of
 from tests.tallybone.recording.sittings import records_of
 

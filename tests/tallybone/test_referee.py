@@ -26,10 +26,10 @@ from engine import (
     Spot,
 )
 from engine import Tile as Bone
-from tallybone.contact import footprint_of, misfit, turns
-from tallybone.footprint import Footprint, edges_at
-from tallybone.referee import Unclear
-from tallybone.session import Said, Session, feed
+from tallybone.session.referee import Unclear
+from tallybone.session.referee.contact import footprint_of, misfit, turns
+from tallybone.session.referee.touching import Footprint, edges_at
+from tallybone.session.session import Said, Session, feed
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
 from vision.reading import Face, Half, Tile
 from vision.table_view import Change, ChangeKind, TableView

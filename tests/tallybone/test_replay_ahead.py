@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tallybone.recording.damage import Damage
-from tallybone.recording.start import Pictures
-from tallybone.replay_ahead import ahead
-from tallybone.replay_source import Item
-from tallybone.shots import Shot
+from tallybone.recording.format import Pictures
+from tallybone.replay.replay_ahead import ahead
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import Item
 from vision.picture import PictureError
 from vision.pyramid import Image
 from vision.settle import small_grey

@@ -15,10 +15,10 @@ from tallybone.recording.reader import read_session
 from tallybone.recording.topical import records_on
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.replay_command import replay, replay_log
-from tallybone.replay_game import GameWish
-from tallybone.replay_run import Wishes
-from tallybone.sitting import Happened
+from tallybone.replay.command import replay, replay_log
+from tallybone.replay.replay_run import Wishes
+from tallybone.session.sitting import Happened
+from tallybone.sources.replay_game import GameWish
 from tests.tallybone.recorded_game import eye, record_game
 from tests.tallybone.recording.sittings import START, jpeg
 

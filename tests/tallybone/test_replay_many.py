@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tallybone.replay_game import GameWish
-from tallybone.replay_many import Done, Spread, over_cluster, over_cores, replay_many
-from tallybone.replay_run import Wishes
+from tallybone.replay.many import Done, Spread, over_cluster, over_cores, replay_many
+from tallybone.replay.replay_run import Wishes
+from tallybone.sources.replay_game import GameWish
 from tests.tallybone.recorded_game import record_game
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.replay_command import Clock, replay, replay_log
-from tallybone.replay_pace import Pace, paced, parse_time
-from tallybone.replay_source import Item
+from tallybone.replay.command import Clock, replay, replay_log
+from tallybone.replay.pace import Pace, paced, parse_time
+from tallybone.sources.source import Item
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND, eye, record_game
 from tests.tallybone.test_replay_ahead import shot
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from engine import MatchClose, NewHand
-from tallybone.play_command import Wishes, play
+from tallybone.cli.play import Wishes, play
+from tallybone.play.resuming import newest_left, state_of
 from tallybone.recording.errors import RecordingError
-from tallybone.recording.left import Left, left_in, say_left
+from tallybone.recording.format import SessionStart
 from tallybone.recording.reader import read_session
-from tallybone.recording.start import SessionStart
+from tallybone.recording.resume import Left, left_in, say_left
 from tallybone.recording.writer import SessionWriter
-from tallybone.replay_command import compare, replay
-from tallybone.resuming import newest_left, state_of
+from tallybone.replay.command import compare, replay
 from tests.tallybone.live_clips import game_clip, write_recording
 from vision.watch import Frame
 

@@ -27,11 +27,11 @@ from engine import (
     replay,
 )
 from engine import NodeId as Id
-from tallybone.footprint import Footprint, Laid
-from tallybone.layout_drawing import Canvas, draw_layout
-from tallybone.referee import Unclear
-from tallybone.scoreboard import Board, draw_board, plain_line, tell, waits_for
-from tallybone.session import Session, feed
+from tallybone.session.referee import Unclear
+from tallybone.session.referee.touching import Footprint, Laid
+from tallybone.session.session import Session, feed
+from tallybone.show.layout import Canvas, draw_layout
+from tallybone.show.scoreboard import Board, draw_board, plain_line, tell, waits_for
 from tests.tallybone.test_referee import seen
 from tests.tallybone.truth_eye import game, newest_tile, placed
 

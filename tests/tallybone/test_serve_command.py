@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from tallybone.recording.survey import survey
-from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.serve.serve_command import ServeWishes, World, serve
 from tallybone.told_to_end import Told
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
@@ -71,7 +71,7 @@ def test_what_is_missing_is_said_with_what_to_install(tmp_path: Path, monkeypatc
         wanted: Sequence[str] = (),
         level: int = 0,
     ) -> ModuleType:
-        if name == "tallybone.served_setup":
+        if name == "tallybone.serve.setup":
             raise ModuleNotFoundError("No module named 'fastapi'", name="fastapi")
         return real(name, names, local, wanted, level)
 

@@ -12,9 +12,10 @@ import pytest
 LATER = (
     "sklearn", "scipy", "joblib", "threadpoolctl", "distributed", "torch", "onnx", "PIL", "av", "serial", "gpiozero",
     "sounddevice", "picamera2", "httpx", "pytest", "hypothesis", "prometheus_client", "google", "vision.render",
-    "vision.training", "tallybone.simulation", "tallybone.demo_scene", "tallybone.live_simulated", "tallybone.update",
-    "tallybone.doctor.bundle", "tallybone.calibrate_course", "tallybone.calibrate_command", "calibration.lens_fit",
-    "hardware.knock_training", "hardware.display.emulation", "tallybone.export.video",
+    "vision.training", "tallybone.simulate", "tallybone.simulate.scenes", "tallybone.sources.simulated",
+    "tallybone.maintain.update", "tallybone.doctor.bundle", "tallybone.calibrate.guide.course",
+    "tallybone.calibrate.lens_and_table", "calibration.lens_fit", "hardware.knock_training",
+    "hardware.display.emulation", "tallybone.replay.video",
 )  # fmt: skip
 # 1021 when this was written; 1115, 379 of them of Tallybone, since it can be calibrated on its page and tells brokers.
 MOST_MODULES = 1150
@@ -24,7 +25,7 @@ from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
 import tallybone.cli
-from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.serve.serve_command import ServeWishes, World, serve
 from tallybone.told_to_end import Told
 world = World(out=StringIO(), environment={}, home=Path("/nowhere"), told=lambda: nullcontext(Told(is_told=True)))
 assert serve(ServeWishes(at="127.0.0.1:0", camera="none", is_recorded=False), world) == 0
@@ -40,7 +41,7 @@ def what_is_loaded() -> list[str]:
 
 
 def test_nothing_is_loaded_that_a_table_does_not_need_to_start(loaded: list[str]) -> None:
-    assert "tallybone.served_setup" in loaded
+    assert "tallybone.serve.setup" in loaded
     assert "vision.reader" in loaded
     assert [one for one in loaded if one in LATER or one.startswith(tuple(f"{name}." for name in LATER))] == []
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.observing.counts import Counts
-from tallybone.served_life import Look, ServedLife
-from tallybone.service_notify import Notifier
+from tallybone.play.counts import Counts
+from tallybone.serve.served_life import Look, ServedLife
+from tallybone.serve.systemd import Notifier
 from tests.tallybone.web.served import Plugs, at_served_table
 from tests.waiting import until
 

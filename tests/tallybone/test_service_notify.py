@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.service_notify import Life, Notifier, Sign, notifying, watchdog_of
+from tallybone.serve.systemd import Life, Notifier, Sign, notifying, watchdog_of
 
 S = 1_000_000_000
 WATCHDOG_NS = 30 * S

@@ -35,9 +35,9 @@ from engine import (
     Tile,
     Undo,
 )
-from tallybone.inputs import Answer, Button, KnockHeard, Press, event_of
-from tallybone.knocks_waiting import HANDS_STAY_NS, KNOCK_WAITS_NS, ONE_KNOCK_NS
-from tallybone.session import SURE_KNOCK, TILE_ECHOES_NS, Session, feed
+from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
+from tallybone.session.knocks import HANDS_STAY_NS, KNOCK_WAITS_NS, ONE_KNOCK_NS
+from tallybone.session.session import SURE_KNOCK, TILE_ECHOES_NS, Session, feed
 from tests.tallybone.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
 from vision.table_view import TableView

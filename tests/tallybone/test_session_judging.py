@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from tallybone.choices import Difficulty
-from tallybone.evaluate_sessions import are_sessions, evaluate_sessions
-from tallybone.session_figures import Figures, wrong_in
-from tallybone.session_judging import SessionJudged, judge_session
-from tallybone.session_truth import TruthError, read_truth
-from tallybone.simulate_command import simulate, wishes_of
+from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.evaluate.evaluate_sessions import are_sessions, evaluate_sessions
+from tallybone.evaluate.session_report import Figures, wrong_in
+from tallybone.evaluate.sessions import SessionJudged, judge_session
+from tallybone.evaluate.truth import TruthError, read_truth
 from tests.tallybone.recorded_game import TruthEye, record_game
 from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without
 from vision.table_view import TableView

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.house import NAME, House, save_house
+from tallybone.cli.sessions import list_sessions, parse_size, room_of_table
 from tallybone.recording.writer import SessionWriter
-from tallybone.sessions_command import list_sessions, parse_size, room_of_table
+from tallybone.store.house import NAME, House, save_house
 from tests.tallybone.recording.sittings import START, jpeg, write
 from tests.tallybone.test_cli import tallybone
 

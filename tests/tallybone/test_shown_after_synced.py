@@ -11,14 +11,14 @@ import pytest
 
 from engine import Adjust, Event, Seat, Undo
 from tallybone.choices import TileSet
-from tallybone.live_game import LiveGame, Now
-from tallybone.live_recorder import Room
-from tallybone.live_start import new_game, recorder_of
+from tallybone.play.game import LiveGame, Now
+from tallybone.play.recorder import Room
+from tallybone.play.start import new_game, recorder_of
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
-from tallybone.replay_source import Given
-from tallybone.session import Session
-from tallybone.sitting import Happened, Sitting, opened
+from tallybone.session.session import Session
+from tallybone.session.sitting import Happened, Sitting, opened
+from tallybone.sources.source import Given
 from tests.tallybone.crash.game import Eye
 
 BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)

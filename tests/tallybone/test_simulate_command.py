@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from tallybone.choices import TileSet
 from tallybone.cli.app import app
+from tallybone.cli.simulate_command import simulate, wishes_of
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
-from tallybone.replay_source import source_at
-from tallybone.simulate_command import simulate, wishes_of
+from tallybone.sources.source import source_at
 
 
 @pytest.mark.slow

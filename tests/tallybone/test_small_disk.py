@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.live_start import game_that_goes_on
+from tallybone.play.start import game_that_goes_on
 from tests.tallybone.test_lasting_recorder import AGAIN, Table
 
 BEGAN = datetime(2026, 11, 21, 13, tzinfo=UTC)

@@ -10,8 +10,8 @@ import pytest
 from hardware.camera.device import CameraDevice, CameraError, CameraMode, Clock, Light, Picture
 from hardware.camera.fake import FakeCamera
 from tallybone.choices import TileSet
-from tallybone.live_start import Game, new_game
-from tallybone.table_camera import EndlessCamera, TableCamera
+from tallybone.play.start import Game, new_game
+from tallybone.serve.camera import EndlessCamera, TableCamera
 
 SECOND = 1_000_000_000
 

@@ -30,9 +30,9 @@ from engine import (
     Undo,
 )
 from engine import Tile as Bone
-from tallybone.contact import halves_of
-from tallybone.inputs import Answer, Button, Press
-from tallybone.session import Said, Session, feed
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.referee.contact import halves_of
+from tallybone.session.session import Said, Session, feed
 from tests.tallybone.test_referee import lay, line, plays, problems, questions, seen
 from vision.reading import Tile
 from vision.table_view import Change, ChangeKind, TableView

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardware.config.config import HardwareConfig, KnockDriver, KnockPart, Shows
-from tallybone.table_file import TableFile, TableFileError, load_table
+from tallybone.store.table_file import TableFile, TableFileError, load_table
 
 
 def written(path: Path, text: str) -> Path:

@@ -17,11 +17,11 @@ from hardware.config.config import (
     KnockPart,
 )
 from hardware.kept import PartProblem
-from tallybone.doctor.finding import Grade
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.storage import Disk
-from tallybone.live_recorder import NOT_RECORDED
-from tallybone.table_health import CameraNow, Sources, TableHealth, parts_found
+from tallybone.finding import Grade
+from tallybone.play.recorder import NOT_RECORDED
+from tallybone.serve.health import CameraNow, Sources, TableHealth, parts_found
 from tallybone.texts import catalogue
 
 SECOND = 1_000_000_000

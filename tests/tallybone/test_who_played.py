@@ -8,8 +8,8 @@ import pytest
 
 from engine import BONES, SUPER, Amend, Irregular, ItStands, Lead, NewHand, Play, ProblemKind, Seat, Undo
 from engine import Tile as Bone
-from tallybone.inputs import Answer, Button, Press
-from tallybone.referee.belief import log_side
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.referee.belief import log_side
 from tests.tallybone.test_referee import seen
 from tests.tallybone.zone_views import Table
 from vision.reading import Tile

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine import Draw, Irregular, Lead, NewHand, Play, ProblemKind, Reveal, profile
-from tallybone.game_script import Step
-from tallybone.session import Session, feed
+from tallybone.session.session import Session, feed
+from tallybone.simulate.game_script import Step
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.zoned_table import ZonedTable, ZoneFaults, ZoneFigures
 from vision.settle import CameFrom

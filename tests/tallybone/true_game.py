@@ -10,13 +10,13 @@ import cv2
 import numpy as np
 
 from engine import BONES, MatchStart, NewHand, Redeal
-from tallybone.game_script import Step
-from tallybone.recording.inputs import say_input
-from tallybone.recording.start import SessionStart
+from tallybone.recording.format import SessionStart
+from tallybone.recording.messages import say_input
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.simulation.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
-from tallybone.simulation.recorder import truth_line
+from tallybone.simulate.game_script import Step
+from tallybone.simulate.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
+from tallybone.simulate.recorder import truth_line
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views

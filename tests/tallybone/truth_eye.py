@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 
 from engine import BONES, NewHand, Redeal, Rules
-from tallybone.contact import halves_of
-from tallybone.demo_scene import DemoTable, pick_table
-from tallybone.game_script import Step, play_out
+from tallybone.session.referee.contact import halves_of
+from tallybone.simulate.game_script import Step, play_out
+from tallybone.simulate.scenes import DemoTable, pick_table
 from vision.reading import PointPx, Tile
 from vision.render.truth import truth_of
 from vision.render.view import view_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine import Event, LeadRule, MatchStart, NewHand, Rules
-from tallybone.session import Said, Session, feed
-from tallybone.zones import SeatZone, Zones
+from tallybone.session.session import Said, Session, feed
+from tallybone.session.zones import SeatZone, Zones
 from tests.tallybone.test_referee import seen
 from vision.reading import Face, Tile
 from vision.settle import CameFrom, Side

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.backup.archive import CONTENTS, BackupError, Entry, members, write_archive
+from tallybone.maintain.backup import CONTENTS, BackupError, Entry, members, write_archive
 
 FILES = {
     "state/calibration/usb-0.json": b'{"version": 1}\n',

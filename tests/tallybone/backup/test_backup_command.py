@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.backup import kept
-from tallybone.backup.archive import Entry, write_archive
-from tallybone.backup_command import Place, Streams, back_up, put_back
+from tallybone.cli.backup_command import Place, Streams, back_up, put_back
+from tallybone.maintain import kept
+from tallybone.maintain.backup import Entry, write_archive
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import START, write
 

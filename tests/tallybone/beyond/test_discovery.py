@@ -9,9 +9,9 @@ from typing import Any
 import jinja2
 import pytest
 
-from tallybone.beyond.discovery import birth_topic, discovery_message
-from tallybone.beyond.messages import Topics
-from tallybone.beyond.settings import Place
+from tallybone.notify.discovery import birth_topic, discovery_message
+from tallybone.notify.mqtt import Topics
+from tallybone.store.settings import Place
 
 # From its documentation of MQTT: "Device discovery payload", "MQTT sensor" and "MQTT binary sensor".
 ROOT = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallybone.beyond.events import TableEvent, events_between
-from tallybone.beyond.kinds import EventKind
+from tallybone.notify.events import TableEvent, events_between
+from tallybone.store.kinds import EventKind
 from tallybone.web.shapes import Snapshot
 from tests.tallybone.beyond.snapshots import asked, lobby, match, played, shown
 

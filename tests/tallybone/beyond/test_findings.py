@@ -13,15 +13,15 @@ import pytest
 
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
-from tallybone.beyond.broker import Line
-from tallybone.beyond.broker_settings import Broker
-from tallybone.beyond.findings import broker_found, webhook_found
-from tallybone.beyond.outbox import Outbox
-from tallybone.beyond.settings import Webhook
-from tallybone.beyond.webhook import MOST_WAITING, WebhookThread, try_webhook
-from tallybone.doctor.finding import Grade
+from tallybone.cli.play import Wishes, play
 from tallybone.doctor.real_probes import RealProbes
-from tallybone.play_command import Wishes, play
+from tallybone.finding import Grade
+from tallybone.notify.broker import Line
+from tallybone.notify.findings import broker_found, webhook_found
+from tallybone.notify.outbox import Outbox
+from tallybone.notify.webhook import MOST_WAITING, WebhookThread, try_webhook
+from tallybone.store.broker_settings import Broker
+from tallybone.store.settings import Webhook
 from tallybone.texts.translating import in_language
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, free_port, real_broker
 from tests.tallybone.beyond.test_outbox import event, state

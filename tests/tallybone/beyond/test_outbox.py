@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tallybone.beyond.messages import Message
-from tallybone.beyond.outbox import Outbox
+from tallybone.notify.mqtt import Message
+from tallybone.notify.outbox import Outbox
 
 
 def state(text: str, topic: str = "scores") -> Message:

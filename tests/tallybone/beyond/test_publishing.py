@@ -16,10 +16,10 @@ import pytest
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
 from hardware.config.fields import Fields
-from tallybone.beyond.beyond import Beyond
-from tallybone.beyond.settings import BeyondSettings, read_beyond
-from tallybone.doctor.finding import ok
-from tallybone.wall_clock import wall_time
+from tallybone.clock import wall_time
+from tallybone.finding import ok
+from tallybone.notify.notifying import Beyond
+from tallybone.store.settings import BeyondSettings, read_beyond
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, hearing, real_broker, until_heard
 from tests.tallybone.beyond.snapshots import lobby, played, players, shown
 

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
-from tallybone.serve_command import ServeWishes, World, serve
+from tallybone.serve.serve_command import ServeWishes, World, serve
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, hearing, real_broker, until_heard
 from tests.tallybone.beyond.test_webhook import a_wall
 from tests.tallybone.web.served import at_served_table

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.beyond.broker_settings import Broker
-from tallybone.beyond.kinds import EventKind
-from tallybone.beyond.settings import BeyondSettings, MqttSettings, Place
-from tallybone.table_file import TableFileError, load_table
+from tallybone.store.broker_settings import Broker
+from tallybone.store.kinds import EventKind
+from tallybone.store.settings import BeyondSettings, MqttSettings, Place
+from tallybone.store.table_file import TableFileError, load_table
 
 
 def read(folder: Path, text: str) -> BeyondSettings:

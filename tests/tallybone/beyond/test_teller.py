@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from tallybone.beyond.messages import Topics, as_payload
-from tallybone.beyond.settings import Place
-from tallybone.beyond.teller import Teller
-from tallybone.doctor.finding import ok, problem, warning
+from tallybone.finding import ok, problem, warning
+from tallybone.notify.mqtt import Topics, as_payload
+from tallybone.notify.teller import Teller
+from tallybone.store.settings import Place
 from tests.tallybone.beyond.snapshots import lobby, match, played, players, shown
 
 AT = "2026-05-01T20:00:00.000+02:00"

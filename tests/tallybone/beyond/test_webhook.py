@@ -15,10 +15,10 @@ from random import Random
 
 import pytest
 
-from tallybone.beyond.kinds import EventKind
-from tallybone.beyond.settings import Webhook
-from tallybone.beyond.teller import Numbered
-from tallybone.beyond.webhook import MOST_TRIES, MOST_WAITING, WebhookThread
+from tallybone.notify.teller import Numbered
+from tallybone.notify.webhook import MOST_TRIES, MOST_WAITING, WebhookThread
+from tallybone.store.kinds import EventKind
+from tallybone.store.settings import Webhook
 from tests.waiting import until
 
 AT = datetime(2026, 5, 1, 18, tzinfo=UTC)

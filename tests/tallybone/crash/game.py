@@ -13,11 +13,11 @@ import cv2
 import numpy as np
 
 from engine import Adjust, MatchStart, NewHand, Redeal, Scored, Seat, State, Undo, history, profile
-from tallybone.demo_players import answer_of
-from tallybone.live_camera import Shown
-from tallybone.replay_source import Given
-from tallybone.shots import Shot
-from tallybone.sitting import ByHand, Sitting, opened
+from tallybone.session.sitting import ByHand, Sitting, opened
+from tallybone.simulate.players import answer_of
+from tallybone.sources.camera import Shown
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import Given
 from tests.tallybone.truth_eye import PLAYERS_OF, script, views
 from vision.pyramid import Image
 from vision.reading import Tile

@@ -16,18 +16,18 @@ from rich.console import Console
 
 from hardware.config.config import HardwareConfig
 from tallybone.choices import TileSet
-from tallybone.live_camera import PacedCamera
-from tallybone.live_display import JsonDisplay
-from tallybone.live_parts import open_parts
-from tallybone.live_recorder import Room
-from tallybone.live_start import Game, game_that_goes_on, new_game
-from tallybone.live_table import Around, LiveTable
-from tallybone.observing.counts import Counts
+from tallybone.play.counts import Counts
+from tallybone.play.display import JsonDisplay
+from tallybone.play.parts import open_parts
+from tallybone.play.recorder import Room
+from tallybone.play.resuming import session_of
+from tallybone.play.start import Game, game_that_goes_on, new_game
+from tallybone.play.table import Around, LiveTable
 from tallybone.recording.errors import RecordingError
-from tallybone.resuming import session_of
-from tallybone.session import Said
-from tallybone.sitting import Sitting, opened
-from tallybone.web.opening import NoPage
+from tallybone.serve.opening import NoPage
+from tallybone.session.session import Said
+from tallybone.session.sitting import Sitting, opened
+from tallybone.sources.camera import PacedCamera
 from tests.tallybone.crash.disk import Disk
 from tests.tallybone.crash.game import Eye, Match
 from tests.tallybone.web.served import Blind
@@ -74,7 +74,7 @@ def live(match: Match, plan: Plan) -> None:
         room=Room(plan.folder, plan.keep_bytes),
         most_per_s=10.0,
     )
-    with plan.shown.open("w", encoding="utf-8") as out, patch("tallybone.live_table.sitting_of", _sitting_with(match)):
+    with plan.shown.open("w", encoding="utf-8") as out, patch("tallybone.play.table.sitting_of", _sitting_with(match)):
         if plan.disk is not None:
             plan.disk.put_between()
         table = LiveTable(game, around)

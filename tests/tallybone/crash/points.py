@@ -14,11 +14,11 @@ from enum import Enum
 from pathlib import Path
 
 from engine import Phase, State
+from tallybone.play.resuming import newest_left, state_of
 from tallybone.recording.errors import RecordingError
-from tallybone.recording.left import left_in
+from tallybone.recording.folder import recording_files
 from tallybone.recording.reader import read_session
-from tallybone.recording.shelf import recording_files
-from tallybone.resuming import newest_left, state_of
+from tallybone.recording.resume import left_in
 from tests.tallybone.crash.disk import Death, Disk
 from tests.tallybone.crash.game import Match, lines_on, scored, scored_on
 from tests.tallybone.crash.life import Plan, die_some_day

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hardware.config.read import read_hardware
 from tallybone.doctor.access import Device, User, check_device, devices_of
-from tallybone.doctor.finding import Finding, Grade
+from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import ANN, WHOLE
 
 CLOSED = Device(is_there=True, is_usable=False, group="dialout")

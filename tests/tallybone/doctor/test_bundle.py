@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.calibration_file import Calibration, LightKept, format_calibration
 from tallybone.doctor.bundle import packed, write_bundle
 from tallybone.doctor.bundle_parts import Place, parts_of
 from tallybone.doctor.command import doctor
-from tallybone.doctor.finding import ok, problem
 from tallybone.doctor.own_words import OwnWords, words_of_program
-from tallybone.table_file import TableFile, load_table
+from tallybone.finding import ok, problem
+from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
+from tallybone.store.table_file import TableFile, load_table
 from tests.tallybone.doctor.fake_table import PI, FakeProbes
 
 # Each is marked, so that a piece of it is found as well.

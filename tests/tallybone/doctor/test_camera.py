@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tallybone.doctor.camera import Seen, check_camera, look_through, seen_in
-from tallybone.doctor.finding import Finding, Grade
-from tallybone.live_camera import PacedCamera, shot_of
+from tallybone.finding import Finding, Grade
+from tallybone.sources.camera import PacedCamera, shot_of
 from tests.tallybone.doctor.fake_table import SEEN
 from vision.pyramid import Image
 

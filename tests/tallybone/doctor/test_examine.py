@@ -10,16 +10,16 @@ import pytest
 
 from hardware.config.config import HardwareConfig
 from hardware.config.read import read_hardware
-from tallybone.beyond.broker_settings import Broker
-from tallybone.beyond.settings import BeyondSettings, MqttSettings, Place, Webhook
 from tallybone.doctor.access import Device
 from tallybone.doctor.camera import Seen
 from tallybone.doctor.examine import examine
-from tallybone.doctor.finding import Finding, Grade, ok, problem, warning
 from tallybone.doctor.libraries import Library
 from tallybone.doctor.parts import Opened, check_opened
 from tallybone.doctor.report import as_values, is_well, lines_of, summary
-from tallybone.table_file import TableFile
+from tallybone.finding import Finding, Grade, ok, problem, warning
+from tallybone.store.broker_settings import Broker
+from tallybone.store.settings import BeyondSettings, MqttSettings, Place, Webhook
+from tallybone.store.table_file import TableFile
 from tests.tallybone.doctor.fake_table import PI, WHOLE, FakeProbes
 
 EVERYTHING = ["camera pi:0", "LEDs single", "LEDs strip", "buttons", "microphone", "display /dev/serial0"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hardware.config.config import HardwareConfig
-from tallybone.doctor.finding import Finding, Grade
 from tallybone.doctor.libraries import Library, Venv, check_library, wanted_by
+from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import WHOLE
 
 IN_VENV, ALONE, OUTSIDE = (

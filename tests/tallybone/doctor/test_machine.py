@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from tallybone.doctor.finding import Grade
 from tallybone.doctor.machine import (
     check_clock,
     check_machine,
@@ -15,6 +14,7 @@ from tallybone.doctor.machine import (
     check_system,
     check_temperature,
 )
+from tallybone.finding import Grade
 from tests.tallybone.doctor.fake_table import PI
 
 OK, WARNING, PROBLEM, ABSENT = Grade.OK, Grade.WARNING, Grade.PROBLEM, Grade.ABSENT

@@ -12,11 +12,11 @@ import cv2
 import pytest
 
 from engine import parse_record, play_record
-from tallybone.export.files import ExportWish
-from tallybone.replay_command import replay, replay_log
-from tallybone.replay_game import GameWish
-from tallybone.replay_run import Wishes
-from tallybone.sitting import Happened
+from tallybone.replay.command import replay, replay_log
+from tallybone.replay.files import ExportWish
+from tallybone.replay.replay_run import Wishes
+from tallybone.session.sitting import Happened
+from tallybone.sources.replay_game import GameWish
 from tests.tallybone.recorded_game import eye, record_game
 from tests.tallybone.recording.sittings import jpeg
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tallybone.hub.foreign import MOST_BYTES, Gone, JunkError, Online, Player, Scores, State, heard
+from tallybone.hub.heard import MOST_BYTES, Gone, JunkError, Online, Player, Scores, State, heard
 from tests.tallybone.hub.said import PREFIX, scores, state, topic
 
 BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be

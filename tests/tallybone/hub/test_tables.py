@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tallybone.hub import tables as memory
-from tallybone.hub.foreign import Gone, Online, Said, Scores, heard
+from tallybone.hub.heard import Gone, Online, Said, Scores, heard
 from tallybone.hub.results_file import Results
 from tallybone.hub.shapes import found, table_seen
 from tallybone.hub.standings import Standing, standings

@@ -7,11 +7,11 @@ from time import perf_counter
 import numpy as np
 
 from engine import BLOCK, Adjust, Lead, Seat, Seq, Undo, profile
-from tallybone.inputs import KnockHeard
-from tallybone.observing.counts import Counts, Stage, Times
-from tallybone.observing.measured import MeasuredSitting
-from tallybone.session import SURE_KNOCK, feed
-from tallybone.sitting import opened
+from tallybone.play.counts import Counts, Stage, Times
+from tallybone.play.measured import MeasuredSitting
+from tallybone.session.inputs import KnockHeard
+from tallybone.session.session import SURE_KNOCK, feed
+from tallybone.session.sitting import opened
 from tests.tallybone.test_referee import seen
 from tests.tallybone.test_session_inputs import sitting as played
 from tests.tallybone.truth_eye import placed

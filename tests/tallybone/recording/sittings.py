@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tallybone.recording.damage import Damage
+from tallybone.recording.format import SessionStart
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 

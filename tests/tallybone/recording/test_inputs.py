@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine import BONES, Event, Knock, Seat, replay
-from tallybone.inputs import Answer, AnswerBack, Button, KnockHeard, Press
-from tallybone.recording.inputs import event_of_record, input_of, places_of_record, say_happened, say_input
+from tallybone.recording.format import SessionStart
+from tallybone.recording.messages import event_of_record, input_of, places_of_record, say_happened, say_input
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.sitting import ByHand, Sitting, opened
+from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
+from tallybone.session.sitting import ByHand, Sitting, opened
 from vision.reading import Face, Half, Tile
 from vision.table_view import Change, ChangeKind, TableView
 from vision.watch import Frame

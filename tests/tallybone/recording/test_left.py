@@ -10,14 +10,14 @@ import pytest
 
 from engine import Event, Lead, MatchStart, NewHand, Seat
 from tallybone.recording.errors import RecordingError
-from tallybone.recording.inputs import say_happened
-from tallybone.recording.left import Left, left_in, left_in_head, say_left
+from tallybone.recording.format import SessionStart
+from tallybone.recording.messages import say_happened
 from tallybone.recording.reader import read_session
-from tallybone.recording.start import SessionStart
+from tallybone.recording.resume import Left, left_in, left_in_head, say_left
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.session import Session
-from tallybone.sitting import Happened
+from tallybone.session.session import Session
+from tallybone.session.sitting import Happened
 from tests.tallybone.test_referee import lay, line, seen
 from vision.aim import Aim
 from vision.table_view import Change, ChangeKind, TableView

@@ -16,9 +16,9 @@ from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import METADATA_NAME, PROFILE
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.scan import Piece, scan
-from tallybone.recording.start import METADATA_NAME, PROFILE
 from tallybone.recording.topics import Topic
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
@@ -223,7 +223,7 @@ def test_a_compressed_chunk_that_would_fill_the_memory_is_refused(tmp_path: Path
 def test_a_recording_of_a_later_version_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap")
     later = tmp_path / "later.mcap"
-    from tallybone.recording import start
+    from tallybone.recording import format as start
 
     said = START.format() | {"format": "2"}
     said["crc32"] = start._checksum({name: value for name, value in said.items() if name != "crc32"})

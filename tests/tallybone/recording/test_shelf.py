@@ -10,8 +10,8 @@ from pathlib import Path
 from mcap.reader import make_reader
 from mcap.writer import Writer
 
-from tallybone.recording.shelf import prune, recordings_in
-from tallybone.recording.start import SessionStart
+from tallybone.recording.folder import prune, recordings_in
+from tallybone.recording.format import SessionStart
 from tallybone.recording.survey import survey
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter

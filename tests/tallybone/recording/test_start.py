@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from tallybone.recording.format import Pictures, SessionStart
 from tallybone.recording.own_set import RecordedSet
-from tallybone.recording.start import Pictures, SessionStart
-from tallybone.zones import Zones, default_zones
+from tallybone.session.zones import Zones, default_zones
 from tests.tallybone.recording.sittings import START
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.index import MOST_TEXT_BYTES, Whereabouts, whereabouts_in
 from tallybone.recording.topics import Topic
-from tallybone.recording.whereabouts import MOST_TEXT_BYTES, Whereabouts, whereabouts_in
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, records_of, write
 

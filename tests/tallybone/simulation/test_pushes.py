@@ -8,10 +8,10 @@ import pytest
 
 from engine import Play
 from tallybone.choices import Difficulty
-from tallybone.simulate_command import wishes_of
-from tallybone.simulation.items import NowLying, Planned, Shot, TrueEvent
-from tallybone.simulation.pushes import STRAIGHT, CameraPush, PushTime
-from tallybone.simulation.sitting import Simulation
+from tallybone.cli.simulate_command import wishes_of
+from tallybone.simulate.items import NowLying, Planned, Shot, TrueEvent
+from tallybone.simulate.pushes import STRAIGHT, CameraPush, PushTime
+from tallybone.simulate.simulation import Simulation
 
 
 def planned(*pushes: CameraPush) -> list[Planned]:

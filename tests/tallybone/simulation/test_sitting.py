@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from tallybone.choices import Difficulty
-from tallybone.recording.inputs import input_of
+from tallybone.cli.simulate_command import wishes_of
+from tallybone.recording.format import Pictures
+from tallybone.recording.messages import input_of
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.start import Pictures
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.simulate_command import wishes_of
-from tallybone.simulation.items import Heard, NowLying, Shot, TrueEvent, TrueTiles, Zone
-from tallybone.simulation.recorder import record, start_of
-from tallybone.simulation.room import MARGIN_PX
-from tallybone.simulation.sitting import Simulation, Wishes
+from tallybone.simulate.items import Heard, NowLying, Shot, TrueEvent, TrueTiles, Zone
+from tallybone.simulate.recorder import record, start_of
+from tallybone.simulate.room import MARGIN_PX
+from tallybone.simulate.simulation import Simulation, Wishes
 from tests.vision.tables import is_same, is_same_place, missing, reader
 from vision.perception import Perception
 from vision.reading import Face, Tile

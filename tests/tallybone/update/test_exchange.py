@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.update.errors import UpdateError
-from tallybone.update.exchange import Steps, exchange
-from tallybone.update.versions import Versions
+from tallybone.maintain.errors import UpdateError
+from tallybone.maintain.exchange import Steps, exchange
+from tallybone.maintain.versions import Versions
 
 
 class PowerCut(BaseException):

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from tallybone.calibration_file import save_calibration
-from tallybone.owner_password import set_password
+from tallybone.store.calibration_file import save_calibration
+from tallybone.store.owner_password import set_password
 from tallybone.web import app
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.web.browsers import Browser, Viewer, chromium, served, visiting

@@ -7,13 +7,13 @@ from pathlib import Path
 import httpx
 
 from engine import BONES, MatchStart, replay
-from tallybone.inputs import Answer, AnswerBack
-from tallybone.live_recorder import Room
-from tallybone.recording.inputs import event_of_record, input_of
+from tallybone.play.recorder import Room
+from tallybone.recording.messages import event_of_record, input_of
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
-from tallybone.session import Session
-from tallybone.sitting import Sitting, opened
+from tallybone.session.inputs import Answer, AnswerBack
+from tallybone.session.session import Session
+from tallybone.session.sitting import Sitting, opened
 from tests.tallybone.truth_eye import PLAYERS
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful

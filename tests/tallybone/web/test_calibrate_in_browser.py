@@ -20,9 +20,9 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 from playwright.sync_api import Locator, Page
 
 from calibration.zones import ZoneSource
-from tallybone.calibrate_course import GuideWish
-from tallybone.calibrate_guide import guide_through
-from tallybone.calibration_file import load_calibration, save_calibration
+from tallybone.calibrate.guide.course import GuideWish
+from tallybone.cli.calibrate_guide import guide_through
+from tallybone.store.calibration_file import load_calibration, save_calibration
 from tests.tallybone.web.browsers import AXE, PATIENCE_MS, Browser, Viewer, visiting
 from tests.tallybone.web.calibrated import MEASURED, Calibrated, at_calibration
 from tests.tallybone.web.served import at_served_table

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from calibration.zones import ZoneSource
-from tallybone.calibrate_steps import StepName
-from tallybone.calibration_file import Calibration
-from tallybone.web.calibrating_desk import Calibrating, CalibrationWanted, GoTo
+from tallybone.calibrate.guide.steps import StepName
+from tallybone.store.calibration_file import Calibration
+from tallybone.web.calibration_desk import Calibrating, CalibrationWanted, GoTo
 from tests.tallybone.bare_table import GreyLook
 from tests.tallybone.test_calibrate_course import course_of
 from tests.tallybone.web.calibrated import MEASURED, Calibrated, at_calibration

@@ -27,9 +27,9 @@ from engine import (
     history,
     replay,
 )
-from tallybone.inputs import Answer, Button, Press
-from tallybone.session import Session
-from tallybone.sitting import ByHand
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand
 from tallybone.web.actions import Action
 from tallybone.web.meant import Refusal, Refused, meant_by
 from tallybone.web.story import Story

@@ -11,14 +11,14 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
-from tallybone.doctor.finding import absent, ok, problem, warning
 from tallybone.doctor.machine import Machine
-from tallybone.observing.counts import Counts
-from tallybone.observing.families import Observed, families_of
-from tallybone.observing.process import Process
-from tallybone.observing.text_format import as_text
-from tallybone.table_health import Health
-from tallybone.web.observed import verdict_of
+from tallybone.finding import absent, ok, problem, warning
+from tallybone.play.counts import Counts
+from tallybone.serve.health import Health
+from tallybone.serve.metrics import Observed, families_of
+from tallybone.serve.observed import verdict_of
+from tallybone.serve.process import Process
+from tallybone.serve.text_format import as_text
 from tests.tallybone.web.served import Plugs, Served, at_served_table
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until

@@ -15,8 +15,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from engine import profile
-from tallybone.live_recorder import Room
-from tallybone.recording.inputs import input_of
+from tallybone.play.recorder import Room
+from tallybone.recording.messages import input_of
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
 from tests.tallybone.truth_eye import PLAYERS_OF

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallybone.web.plain_text import MOST_NAME, names_of, plain
+from tallybone.plain_text import MOST_NAME, names_of, plain
 
 
 def test_what_turns_or_hides_its_neighbours_goes() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.phrases import phrase
-from tallybone.live_game import Now
-from tallybone.referee.questions import Decided, Question, Unclear
+from tallybone.play.game import Now
+from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.web.shapes import QuestionShown
 from tallybone.web.snapshot import snapshot_of
 from tallybone.web.story import Story

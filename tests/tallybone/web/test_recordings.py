@@ -15,14 +15,14 @@ import httpx
 import pytest
 
 from engine import profile
+from tallybone.recording.folder import prune
 from tallybone.recording.set_aside import FOLDER, KEPT_S
-from tallybone.recording.shelf import prune
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.session import Session
+from tallybone.session.session import Session
 from tallybone.web.access import COOKIE, Access
 from tallybone.web.app import make_app
-from tallybone.web.hub import Hub
+from tallybone.web.feed import Hub
 from tallybone.web.pictures import Pictures
 from tallybone.web.recording_pages import recording_pages
 from tests.tallybone.recorded_games import BEGAN, record_game, start_of

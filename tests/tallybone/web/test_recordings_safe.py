@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from engine import BONES
+from tallybone.recording.format import SessionStart
 from tallybone.recording.set_aside import FOLDER
-from tallybone.recording.start import SessionStart
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
-from tallybone.session import Session
+from tallybone.session.session import Session
 from tests.tallybone.recorded_games import start_of
 from tests.tallybone.recording.sittings import jpeg, write
 from tests.tallybone.web.test_recordings import JSON, Visitor, bones

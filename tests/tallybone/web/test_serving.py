@@ -19,7 +19,7 @@ import pytest
 from fastapi import WebSocketDisconnect
 
 from tallybone.web import serving
-from tallybone.web.hub import Hub
+from tallybone.web.feed import Hub
 from tallybone.web.live_page import LivePage
 from tallybone.web.looking import _Viewers
 from tallybone.web.serving import Address

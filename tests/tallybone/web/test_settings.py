@@ -12,10 +12,10 @@ import httpx
 import numpy as np
 import pytest
 
-from tallybone.owner_password import is_password, set_password
-from tallybone.serve_command import World, keep_password
+from tallybone.serve.qr import qr_rows
+from tallybone.serve.serve_command import World, keep_password
+from tallybone.store.owner_password import is_password, set_password
 from tallybone.web.access import CODE_LASTS_S, Access
-from tallybone.web.qr import qr_rows
 from tests.tallybone.web.conftest import Hands
 from tests.tallybone.web.served import Served, at_served_table
 

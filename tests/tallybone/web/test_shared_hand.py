@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.session import Session
+from tallybone.session.session import Session
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.web.test_recordings import Visitor, bones

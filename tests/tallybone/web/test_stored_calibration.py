@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tallybone.calibration_file import Calibration, save_calibration
+from tallybone.store.calibration_file import Calibration, save_calibration
 from tests.tallybone.bare_table import LENS, table_below
 from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.test_calibrating import do_zones_of_two, press, shown

@@ -18,15 +18,15 @@ import cv2
 import numpy as np
 
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules, profile
-from tallybone.live_camera import Shown
-from tallybone.live_game import Display, LiveGame, Now
-from tallybone.live_recorder import FileRecorder, NoRecorder, Recorder, Room
-from tallybone.recording.start import SessionStart
+from tallybone.play.game import Display, LiveGame, Now
+from tallybone.play.recorder import FileRecorder, NoRecorder, Recorder, Room
+from tallybone.recording.format import SessionStart
 from tallybone.recording.writer import SessionWriter
-from tallybone.replay_source import Given
-from tallybone.session import Said, Session
-from tallybone.shots import Shot
-from tallybone.sitting import Happened, Sitting, opened
+from tallybone.session.session import Said, Session
+from tallybone.session.sitting import Happened, Sitting, opened
+from tallybone.sources.camera import Shown
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import Given
 from tallybone.web.live_page import LivePage
 from tallybone.web.recording_pages import recording_pages
 from tests.tallybone.live_clips import jpeg_of

@@ -1,1 +1,0 @@
-"""Backup and restore: everything that a table keeps, as one file."""

@@ -1,1 +1,0 @@
-"""What a table tells the world beyond it, where its owner asks for that: a broker (MQTT), and web addresses."""

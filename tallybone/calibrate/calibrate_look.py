@@ -1,0 +1,166 @@
+"""What looks at a table that is measured: a camera that is plugged in, a picture that was taken, a simulated one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardware.camera.device import CameraDevice, CameraError, Clock, Light
+from hardware.camera.open_device import is_device, open_device
+from tallybone.terminal import quiet_libraries
+from vision.picture import load_picture
+
+Image = NDArray[np.uint8]
+_NS_PER_S = 1_000_000_000
+# Adapting to the light takes three seconds, opening some cameras as long.
+_LONGEST_S, _POLL_S = 15.0, 0.02
+
+
+class Scene(StrEnum):
+    """What is to be seen at a step."""
+
+    BOARD = "the board for the lens"
+    TABLE = "corner blocks or mat"
+    TILES = "open tiles all over the table"
+    SET = "the whole set, face up"
+
+
+class Onlooker(Protocol):
+    """A camera while a table is measured. It never waits; only its newest picture counts."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures, in words."""
+
+    @property
+    def light(self) -> Light:
+        """What it does about light."""
+
+    def take(self) -> Image | None:
+        """Return the newest picture, once; shape (H, W, 3), BGR."""
+
+    def present(self, scene: Scene) -> None:
+        """Show a scene, if it can make one; a real camera sees what people put before it."""
+
+    def hold_light(self) -> None:
+        """Let it adapt, then keep exposure and white balance."""
+
+    def close(self) -> None:
+        """Let it go."""
+
+
+class DeviceLook:
+    """A camera that is plugged in; it adapts to the light until that is held."""
+
+    def __init__(self, device: CameraDevice) -> None:
+        """Look through *device*."""
+        self._device = device
+        device.free_light()
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._device.state.problem
+
+    @property
+    def light(self) -> Light:
+        """What it does about light."""
+        return self._device.state.light
+
+    def take(self) -> Image | None:
+        """Return the newest picture."""
+        picture = self._device.take()
+        return None if picture is None else picture.image
+
+    def present(self, scene: Scene) -> None:
+        """Do nothing: people do."""
+
+    def hold_light(self) -> None:
+        """Let it adapt, then keep the light."""
+        self._device.hold_light()
+
+    def close(self) -> None:
+        """Let the camera go."""
+        self._device.close()
+
+
+class LentLook(DeviceLook):
+    """A camera that is open before a table is measured, and stays so after it."""
+
+    def close(self) -> None:
+        """Give it back; its light is free again."""
+        self._device.free_light()
+
+
+class StillLook:
+    """A picture that was taken, again and again."""
+
+    problem: str | None = None
+    light = Light.FREE
+
+    def __init__(self, image: Image) -> None:
+        """Show *image*."""
+        self._image = image
+
+    def take(self) -> Image | None:
+        """Return it."""
+        return self._image
+
+    def present(self, scene: Scene) -> None:
+        """Do nothing: it is what it is."""
+
+    def hold_light(self) -> None:
+        """Do nothing: it is what it is."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def open_look(source: str, clock: Clock) -> Onlooker:
+    """Return what looks at the table.
+
+    Args:
+        source: `usb:0` and the like, the path of a picture, or `simulated`, `simulated:seats=3,mat=no,seed=2`.
+        clock: Monotonic, in nanoseconds.
+
+    Raises:
+        CameraError: If there is no such camera, or it cannot be used.
+        VisionError: If it is no picture.
+        OSError: If the picture cannot be read.
+    """
+    if source.partition(":")[0] == "simulated":
+        from tallybone.calibrate.look import open_simulated
+
+        return open_simulated(source)
+    with quiet_libraries():
+        if is_device(source):
+            return DeviceLook(open_device(source, clock))
+        return StillLook(load_picture(Path(source)))
+
+
+def wait_for_picture(look: Onlooker, clock: Clock, *, pause: Callable[[float], object] | None = None) -> Image:
+    """Return the next picture, with the light held where the camera can.
+
+    Args:
+        look: What looks.
+        clock: Monotonic, in nanoseconds.
+        pause: Waits so many seconds; by default for nothing that comes.
+
+    Raises:
+        CameraError: If none comes for some seconds; says why.
+    """
+    pause = pause or threading.Event().wait
+    look.hold_light()
+    began_ns = clock()
+    while clock() - began_ns < _LONGEST_S * _NS_PER_S:
+        image = look.take()
+        if image is not None:
+            return image
+        pause(_POLL_S)
+    raise CameraError(look.problem or f"the camera gives no picture within {_LONGEST_S:.0f} seconds")

@@ -1,0 +1,289 @@
+"""The course of a guided calibration: from step to step, whoever watches and decides, at a terminal or on a page.
+
+It never waits: `turn` looks once, `press` takes what somebody has decided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from calibration.errors import CalibrationError, RefusedError
+from calibration.lens import LensSource
+from engine.phrases import Phrase, phrase
+from hardware.camera.device import Clock
+from hardware.knock.errors import KnockError
+from tallybone.calibrate.calibrate_look import Image, Onlooker
+from tallybone.calibrate.guide.calibrate_course_view import CourseView, Progress, Stage, choices_at, words_at
+from tallybone.calibrate.guide.calibrate_drawn import Drawn
+from tallybone.calibrate.guide.calibrate_lens_step import LensStep
+from tallybone.calibrate.guide.calibrate_sense_steps import KnockStep, LightStep
+from tallybone.calibrate.guide.calibrate_table_steps import TableStep
+from tallybone.calibrate.guide.camera_steps import ZonesStep
+from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Result, Step, StepName
+from tallybone.calibrate.guide.tile_steps import LearnedTile, SetStep
+from tallybone.calibrate.knock import sensor_for
+from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven
+from tallybone.calibrate.zones import EditableZone
+from tallybone.store.calibration_file import Calibration, save_calibration
+
+_SEATS = 4
+_KEPT, _SKIPPED = phrase("as it was"), phrase("skipped")
+
+
+@dataclass(frozen=True, slots=True)
+class GuideWish:
+    """What a guided calibration is asked for.
+
+    Attributes:
+        source: The camera, as `calibrate_look.open_look` takes it.
+        into: The calibration file.
+        seats: How many seats there are; None for as many as before, or four.
+        given: What is said about tiles and print.
+        microphone: Its number or a part of its name, "any", or "simulated"; None for a table that hears no knocks.
+        asks_always: Whether every result has to be accepted, and not only one that could be better.
+    """
+
+    source: str
+    into: Path
+    seats: int | None = None
+    given: TableGiven = field(default_factory=TableGiven)
+    microphone: str | None = None
+    asks_always: bool = False
+
+
+class Course:
+    """Goes from step to step; what each has found is kept in the file as soon as it is accepted."""
+
+    def __init__(
+        self, wish: GuideWish, look: Onlooker, calibration: Calibration, read_tiles: ReadTiles, clock: Clock
+    ) -> None:
+        """Begin with the first step; *look* is closed by whoever has opened it."""
+        self._wish, self._look, self._read_tiles, self._clock = wish, look, read_tiles, clock
+        # A table that hears no knocks has no such step.
+        self._order = tuple(name for name in StepName if name is not StepName.KNOCK or wish.microphone is not None)
+        self._outcomes: dict[StepName, Progress] = {}
+        self.calibration = calibration
+        self.image: Image | None = None
+        self._at, self._stage = -1, Stage.OVER
+        self._step: Step | None = None
+        self._result: Result | None = None
+        self._refused = ""
+        self._arrive(0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last step is behind it."""
+        return self._stage is Stage.OVER
+
+    @property
+    def view(self) -> CourseView:
+        """How it stands now."""
+        name = None if self.is_over else self._order[self._at]
+        steps = tuple(self._outcomes.get(one, Progress(one, None)) for one in self._order)
+        todo, seen = words_at(self._stage, self._step, self._result)
+        has_camera = self._step is None or self._step.scene is not None
+        problem = self._look.problem if has_camera and not self.is_over else None
+        note = "" if self._result is None else self._result.note
+        choices = choices_at(self._stage, self._step, self._result, is_refused=bool(self._refused))
+        return CourseView(self._stage, name, steps, todo, seen, note, self._refused, problem, choices)
+
+    @property
+    def drawn(self) -> tuple[Drawn, ...]:
+        """What was found in `image`, the newest picture."""
+        if self._result is not None:
+            return self._result.drawn
+        return () if self._step is None else self._step.drawn
+
+    @property
+    def zones(self) -> tuple[EditableZone, ...]:
+        """The zones that can be changed in the picture now."""
+        is_open = isinstance(self._step, ZonesStep) and self._stage is Stage.LOOKS
+        return self._step.editable if is_open and isinstance(self._step, ZonesStep) else ()
+
+    @property
+    def tiles(self) -> tuple[LearnedTile, ...]:
+        """The tiles that were learned, as long as they can be put right."""
+        return self._step.tiles if isinstance(self._step, SetStep) and self._stage is Stage.RESULT else ()
+
+    def turn(self) -> None:
+        """Look and listen once, and measure what was asked for; called often.
+
+        Raises:
+            VisionError: If tiles cannot be read.
+        """
+        match self._stage:
+            case Stage.BEFORE:
+                self._take()
+            case Stage.LOOKS:
+                self._sense()
+            case Stage.MEASURES:
+                self._measure()
+            case Stage.RESULT | Stage.OVER:
+                pass
+
+    def press(self, press: str) -> None:
+        """Take what somebody has decided; what is no choice now changes nothing."""
+        if press not in [choice.press for choice in self.view.choices]:
+            return
+        self._refused = ""
+        if press == SKIP:
+            self._leave(Progress(self._order[self._at], _SKIPPED, is_skipped=True))
+        elif press == AGAIN:
+            self._enter()
+        elif press == GO_ON and self._stage is Stage.BEFORE:
+            self._leave(Progress(self._order[self._at], _KEPT))
+        elif press == GO_ON and self._stage is Stage.RESULT:
+            self._keep()
+        elif press == GO_ON:
+            self._stage = Stage.MEASURES
+        elif self._step is not None:
+            try:
+                self._step.pressed(press)
+            except (CalibrationError, KnockError) as error:
+                self._refused = words_of(error)
+
+    def go_to(self, name: StepName) -> None:
+        """Do a step now, whatever was done before.
+
+        Raises:
+            RefusedError: If this table has no such step.
+        """
+        if name not in self._order:
+            raise RefusedError(phrase("without a microphone there is no such step"))
+        self._at, self._refused = self._order.index(name), ""
+        self._enter()
+
+    def edit_zones(self, drawn: tuple[EditableZone, ...]) -> None:
+        """Take zones that somebody has drawn.
+
+        Raises:
+            RefusedError: If they cannot be, or zones are not what it is about now.
+        """
+        if not isinstance(self._step, ZonesStep) or self._stage is not Stage.LOOKS:
+            raise RefusedError(phrase("zones are not what is calibrated now"))
+        self._step.edit(drawn)
+        self._refused = ""
+
+    def put_tile_right(self, number: int, pips: tuple[int, int]) -> None:
+        """Learn the set anew, a tile of which shows what somebody says.
+
+        Raises:
+            RefusedError: If there is no such tile, or tiles are not what it is about now.
+        """
+        if not isinstance(self._step, SetStep) or self._stage is not Stage.RESULT:
+            raise RefusedError(phrase("tiles are not what is calibrated now"))
+        self._step.put_right(number, pips)
+        self._result, self._stage = None, Stage.MEASURES
+
+    def close(self) -> None:
+        """Let go what a step has opened."""
+        if self._step is not None:
+            self._step.close()
+        self._step, self._result = None, None
+
+    def _arrive(self, at: int) -> None:
+        """Come to a step, or to the end."""
+        self.close()
+        self._at, self._refused = at, ""
+        if at == len(self._order):
+            self._stage = Stage.OVER
+            return
+        name, before = self._order[at], self.calibration
+        is_guess = name is StepName.LENS and before.lens is not None and before.lens.source is LensSource.GUESS
+        if getattr(before, name.value) is not None and not is_guess:
+            self._stage = Stage.BEFORE
+        else:
+            self._enter()
+
+    def _enter(self) -> None:
+        """Do the step from its begin."""
+        self.close()
+        self._step = self._made(self._order[self._at])
+        self._stage = Stage.LOOKS
+        if self._step.scene is not None:
+            self._look.present(self._step.scene)
+
+    def _leave(self, progress: Progress) -> None:
+        self._outcomes[progress.name] = progress
+        self._arrive(self._at + 1)
+
+    def _made(self, name: StepName) -> Step:
+        before, drawn, seats = self.calibration, self._wish.into.with_suffix(""), self._seats
+        match name:
+            case StepName.LENS:
+                return LensStep(before)
+            case StepName.TABLE:
+                return TableStep(before, self._wish.given, self._read_tiles)
+            case StepName.ZONES:
+                return ZonesStep(before, seats, drawn)
+            case StepName.LIGHT:
+                self._look.hold_light()
+                return LightStep(before, self._look, self._read_tiles, drawn)
+            case StepName.SET:
+                return SetStep(before, drawn)
+            case StepName.KNOCK:
+                sensor = sensor_for(self._wish.microphone or "any", seats, self._clock)
+                return KnockStep(before, seats, sensor, self._clock)
+
+    @property
+    def _seats(self) -> int:
+        zones = self.calibration.zones
+        return self._wish.seats or (len(zones.seats) if zones is not None else 0) or _SEATS
+
+    def _take(self) -> Image | None:
+        image = self._look.take()
+        if image is not None:
+            self.image = image
+        return image
+
+    def _sense(self) -> None:
+        """Let the step look and listen; measure as soon as it is enough."""
+        step = self._step
+        assert step is not None
+        try:
+            image = None if step.scene is None else self._take()
+            if image is not None:
+                step.see(image)
+            step.listen()
+        except CalibrationError as error:
+            self._refused = words_of(error)
+        # What was refused once is not tried again until somebody wants it.
+        if step.is_enough and not self._refused:
+            self._stage = Stage.MEASURES
+
+    def _measure(self) -> None:
+        assert self._step is not None
+        try:
+            self._result = self._step.result()
+        except (CalibrationError, KnockError) as error:
+            self._refused, self._stage = words_of(error), Stage.LOOKS
+            return
+        except OSError as error:
+            self._refused, self._stage = _unwritable(error), Stage.LOOKS
+            return
+        if self._result is None:
+            return
+        self._stage = Stage.RESULT
+        if not self._result.warnings and not self._wish.asks_always:
+            self._keep()
+
+    def _keep(self) -> None:
+        """Keep what was found, and go on; where it cannot be written it waits."""
+        assert self._result is not None
+        try:
+            save_calibration(self._result.calibration, self._wish.into)
+        except OSError as error:
+            self._refused = _unwritable(error)
+            return
+        self.calibration = self._result.calibration
+        self._leave(Progress(self._order[self._at], self._result.words, self._result.note))
+
+
+def words_of(error: Exception) -> str:
+    """Return what an error says, as the phrase that it is if it was made with one."""
+    return error.words if isinstance(error, CalibrationError) else str(error)
+
+
+def _unwritable(error: OSError) -> Phrase:
+    return phrase("it cannot be written: {why}", why=error.strerror or str(error))

@@ -1,0 +1,234 @@
+"""`tallybone calibrate knock`: quiet, tiles, and five knocks of each seat, heard at the table or from a WAV file."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from calibration.errors import CalibrationError, RefusedError
+from calibration.knock import KNOCKS_PER_SEAT, KeepingDetector, KnockKept, SoundHeard, fit_knock
+from engine.phrases import phrase
+from hardware.camera.device import Clock
+from hardware.knock.detector import KnockDetector
+from hardware.knock.errors import KnockError
+from hardware.knock.heard import NS_PER_S
+from hardware.knock.microphone import MicrophoneKnockSensor
+from hardware.knock.sensor import KnockSensor
+from hardware.knock.wav import read_wav
+from tallybone.calibrate.calibrate_known import about_knock
+from tallybone.calibrate.lens_and_table import Talk
+from tallybone.cli.listen_command import with_end
+from tallybone.store.calibration_file import load_calibration, save_calibration
+
+MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
+"""Returns a sensor, not started, for what listens to its sound."""
+
+_QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
+_POLL_S = 0.05
+_SIMULATED = "simulated"
+# Between two parts, to read what comes next; what is heard then does not count.
+_READ_S = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the timetable.
+
+    Attributes:
+        words: What to do in it.
+        from_s, to_s: When it is, from the begin.
+    """
+
+    words: str
+    from_s: int
+    to_s: int
+
+
+def timetable(seats: int) -> tuple[Part, ...]:
+    """Return what is to be done when: quiet, tiles, then each seat; the same at the table and in a recording.
+
+    >>> [(part.from_s, part.to_s) for part in timetable(2)]
+    [(2, 12), (14, 34), (36, 44), (46, 54)]
+    """
+    says = [
+        (phrase("Be quiet."), _QUIET_S),
+        (phrase("Shuffle the tiles, and put many of them down, gently and hard."), _TILES_S),
+        *(
+            (
+                phrase("Seat {seat}: knock {times} times, about once a second.", seat=seat + 1, times=KNOCKS_PER_SEAT),
+                _SEAT_S,
+            )
+            for seat in range(seats)
+        ),
+    ]
+    parts, at_s = [], 0
+    for words, lasts_s in says:
+        parts.append(Part(words, at_s + _READ_S, at_s + _READ_S + lasts_s))
+        at_s = parts[-1].to_s
+    return tuple(parts)
+
+
+def calibrate_knock(
+    into: Path,
+    seats: int,
+    *,
+    wav: Path | None = None,
+    device: int | str | None = None,
+    sensor: MakeSensor | None = None,
+    clock: Clock = time.monotonic_ns,
+    pause: Callable[[float], object] | None = None,
+    talk: Talk | None = None,
+) -> int:
+    """Find out how knocks sound at a table, and keep it.
+
+    Args:
+        into: The calibration file.
+        seats: How many knock, one after the other.
+        wav: A recording that follows the timetable; otherwise a microphone listens now.
+        device: Which microphone: its number or a part of its name.
+        sensor: What listens, by default that microphone.
+        clock: Monotonic, in nanoseconds.
+        pause: Waits so many seconds; by default for nothing that comes.
+        talk: Where is said what to do, and what was found.
+
+    Returns:
+        The exit code: 0, or 1 if knocks cannot be told, or nothing was heard.
+    """
+    talk = talk or Talk()
+    parts = timetable(seats)
+    try:
+        before = load_calibration(into)
+        if wav is not None:
+            heard = _from_file(wav)
+        else:
+            made = sensor or (lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector))
+            heard = _at_table(made, parts, clock, pause or threading.Event().wait, talk)
+        kept = fitted(heard, parts)
+        save_calibration(replace(before, knock=kept), into)
+    except (CalibrationError, KnockError, OSError) as error:
+        return talk.complain(str(error))
+    say_knock(kept, talk)
+    talk.say(f"Written to {into}")
+    return 0
+
+
+def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
+    """Return what makes a sensor: with the number of a microphone, a part of its name, "any", or "simulated"."""
+    if microphone == _SIMULATED:
+        from tallybone.calibrate.calibrate_sound import ModelledSensor, knock_sitting
+
+        return lambda detector: ModelledSensor(knock_sitting(1, seats), detector, clock)
+    name = None if microphone == "any" else microphone
+    device = int(name) if name is not None and name.isdecimal() else name
+    return lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector)
+
+
+def say_knock(kept: KnockKept, talk: Talk) -> None:
+    """Say how well knocks are told from tiles."""
+    talk.say(about_knock(kept))
+    if kept.margin < 0:
+        talk.say("Attention: some tiles sound more like a knock than the weakest knock. The eye has to help.")
+    if kept.brighter_db:
+        how = "brighter" if kept.brighter_db > 0 else "duller"
+        talk.say(
+            f"The microphone is {abs(kept.brighter_db):.0f} dB in each octave {how} than most: that is reckoned with."
+        )
+    if kept.strengths:
+        loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(kept.strengths))
+        talk.say(f"How loud they were, of 1: {loud}.")
+
+
+def _from_file(wav: Path) -> list[SoundHeard]:
+    detector = KeepingDetector()
+    for block in with_end(read_wav(wav)):
+        detector.feed(block)
+    return list(detector.taken())
+
+
+def _at_table(
+    made: MakeSensor, parts: tuple[Part, ...], clock: Clock, pause: Callable[[float], object], talk: Talk
+) -> list[SoundHeard]:
+    """Return what is heard while the timetable is gone through, times from its begin."""
+    told: Part | None = None
+    with closing(Hearing(made, parts, clock)) as hearing:
+        while not hearing.is_over:
+            hearing.listen()
+            if hearing.part is not told:
+                told = hearing.part
+                talk.say(f"{told.words} ({told.to_s - told.from_s} seconds)")
+            pause(_POLL_S)
+    return hearing.heard
+
+
+class Hearing:
+    """Goes through the timetable with a sensor, from when it is made."""
+
+    def __init__(self, made: MakeSensor, parts: tuple[Part, ...], clock: Clock) -> None:
+        """Start the sensor that *made* gives for a detector.
+
+        Raises:
+            KnockError: If it cannot be had.
+        """
+        self._parts, self._clock, self._detector = parts, clock, KeepingDetector()
+        self.heard: list[SoundHeard] = []
+        self._sensor = made(self._detector)
+        self._sensor.start()
+        self._began_ns = clock()
+
+    @property
+    def passed_s(self) -> float:
+        """How long it goes on."""
+        return (self._clock() - self._began_ns) / NS_PER_S
+
+    @property
+    def part(self) -> Part:
+        """What is to be done now."""
+        return next((part for part in self._parts if self.passed_s < part.to_s), self._parts[-1])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all was done, and the last of it was heard."""
+        return self.passed_s >= self._parts[-1].to_s + 1
+
+    def listen(self) -> None:
+        """Take what was heard since the last call.
+
+        Raises:
+            RefusedError: If the sensor fails; says why.
+        """
+        self._sensor.read()
+        self.heard += [replace(one, t_ns=one.t_ns - self._began_ns) for one in self._detector.taken()]
+        problem = self._sensor.state.problem
+        if problem is not None and not self.is_over:
+            raise RefusedError(problem)
+
+    def fitted(self) -> KnockKept:
+        """Return what was found.
+
+        Raises:
+            RefusedError: If that is not enough.
+        """
+        return fitted(self.heard, self._parts)
+
+    def close(self) -> None:
+        """Let the sensor go."""
+        self._sensor.close()
+
+
+def fitted(heard: list[SoundHeard], parts: tuple[Part, ...]) -> KnockKept:
+    """Return what was found in sounds that follow a timetable.
+
+    Raises:
+        RefusedError: If that is not enough.
+    """
+    quiet, tiles, *own = (_within(heard, part) for part in parts)
+    return fit_knock(quiet, tiles, own)
+
+
+def _within(heard: list[SoundHeard], part: Part) -> list[SoundHeard]:
+    return [one for one in heard if part.from_s <= one.t_ns / NS_PER_S < part.to_s]

@@ -1,0 +1,131 @@
+"""`tallybone calibrate light`: hold the camera's light, and say, with a picture, where it would hide pips."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cv2
+
+from calibration.corner_marks import find_corner_marks
+from calibration.errors import CalibrationError
+from calibration.light import LEAST_CONTRAST, LightFound, examine_light, outlines_of
+from hardware.camera.device import Clock, Light
+from hardware.camera.light import levels_of
+from tallybone.calibrate.calibrate_look import Image, Onlooker, Scene, open_look, wait_for_picture
+from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
+from tallybone.show.light_drawing import draw_light
+from tallybone.store.calibration_file import LightKept, load_calibration, save_calibration
+from vision.errors import VisionError
+from vision.reading import Tile
+
+_ANNOTATED = "light.png"
+
+
+@dataclass(frozen=True, slots=True)
+class LightSeen:
+    """A picture and its light.
+
+    Attributes:
+        found: What it says of its light.
+        kept: What is stored of that.
+    """
+
+    found: LightFound
+    kept: LightKept
+
+
+def calibrate_light(
+    source: str,
+    into: Path,
+    *,
+    annotate: Path | None = None,
+    read_tiles: ReadTiles | None = None,
+    clock: Clock = time.monotonic_ns,
+    talk: Talk | None = None,
+) -> int:
+    """Look at the light of a table and keep what is found.
+
+    Args:
+        source: The camera or the picture, as `calibrate_look.open_look` takes it.
+        into: The calibration file.
+        annotate: The folder for the picture with what is wrong drawn in; else beside the file, if anything is.
+        read_tiles: What finds tiles, by default the shipped eye.
+        clock: Monotonic, in nanoseconds.
+        talk: Where is said what was found.
+
+    Returns:
+        The exit code: 0, or 1 if pips would be hidden, or nothing could be seen.
+    """
+    talk = talk or Talk()
+    try:
+        before = load_calibration(into)
+        look = open_look(source, clock)
+        try:
+            look.present(Scene.TILES)
+            image = wait_for_picture(look, clock)
+            seen = look_at_light(image, (read_tiles or shipped_eye)(image), look)
+        finally:
+            look.close()
+        save_calibration(replace(before, light=seen.kept), into)
+        say_light(seen, talk)
+        if annotate is not None or seen.found.warnings:
+            talk.say(
+                f"Drawn into {write_drawn(annotate or into.with_suffix(''), _ANNOTATED, draw_light(image, seen.found))}"
+            )
+    except (CalibrationError, VisionError, OSError) as error:
+        return talk.complain(str(error))
+    talk.say(f"Written to {into}")
+    return 1 if seen.found.warnings else 0
+
+
+def look_at_light(image: Image, tiles: Sequence[Tile], look: Onlooker | None) -> LightSeen:
+    """Return what a picture says of its light; *look* is what took it, or None for a picture alone."""
+    found = examine_light(image, outlines_of(tiles, find_corner_marks(image)))
+    light = Light.FREE if look is None else look.light
+    is_held = {Light.HELD: True, Light.CANNOT_BE_HELD: False}.get(light)
+    return LightSeen(found, LightKept(levels_of(image), found.contrast, is_held, found.warnings))
+
+
+def say_light(seen: LightSeen, talk: Talk) -> None:
+    """Say whether the light is held, and what is wrong with it."""
+    if seen.kept.is_held is not None:
+        talk.say(
+            "Exposure and white balance are held; a game holds them alike."
+            if seen.kept.is_held
+            else "This camera cannot hold exposure and white balance: a hand over the table changes its colours."
+        )
+    if seen.kept.contrast is not None:
+        low, high = seen.kept.contrast
+        talk.say(
+            f"{len(seen.found.spots)} tiles and markers: {low:.0f} to {high:.0f} grey levels between dark and bright"
+            f" ({LEAST_CONTRAST:.0f} are needed)."
+        )
+    else:
+        talk.say(
+            "Neither tiles nor markers are seen: lay open tiles all over the table to have their contrast checked."
+        )
+    if seen.found.is_bright:
+        talk.say(
+            "Most tiles are pure white in parts. They can be read; with less light or exposure glare shows better."
+        )
+    for warning in seen.found.warnings:
+        talk.say(f"Attention: {warning}")
+    if not seen.found.warnings:
+        talk.say("The light is good.")
+
+
+def write_drawn(folder: Path, name: str, image: Image) -> Path:
+    """Write a picture as PNG and return where it is.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    done, data = cv2.imencode(".png", image)
+    assert done
+    path.write_bytes(data.tobytes())
+    return path

@@ -1,0 +1,120 @@
+"""`tallybone calibrate check`: does a picture of the table still fit what is stored of it?"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from calibration.check import Finding, check_blocks, check_tiles, trouble, well
+from calibration.corner_marks import find_corner_marks
+from calibration.errors import CalibrationError
+from engine.phrases import both, phrase
+from hardware.camera.device import Clock
+from hardware.camera.light import is_alike
+from tallybone.calibrate.calibrate_look import Image, Scene, open_look, wait_for_picture
+from tallybone.calibrate.lens_and_table import ReadTiles, Talk, is_on_block, shipped_eye
+from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
+from tallybone.show.light_drawing import draw_light
+from tallybone.show.over_pictures import draw_zones
+from tallybone.store.calibration_file import Calibration, CalibrationFileError, LightKept, load_calibration
+from vision.errors import VisionError
+
+_ANNOTATED = "check.png"
+_NAMES = {"lens": phrase("lens"), "table": phrase("table")}
+
+
+def check(
+    source: str,
+    path: Path,
+    *,
+    tile_mm: tuple[float, float] | None = None,
+    annotate: Path | None = None,
+    read_tiles: ReadTiles | None = None,
+    clock: Clock = time.monotonic_ns,
+    talk: Talk | None = None,
+) -> int:
+    """Compare a picture with a calibration.
+
+    Args:
+        source: The camera or the picture, as `calibrate_look.open_look` takes it.
+        path: The calibration file.
+        tile_mm: Length and width of a tile, if they are known.
+        annotate: The folder for the picture with zones and light drawn in.
+        read_tiles: What finds tiles, by default the shipped eye.
+        clock: Monotonic, in nanoseconds.
+        talk: Where is said what was found.
+
+    Returns:
+        The exit code: 0 if all is well, 1 if anything is wrong, or cannot be compared.
+    """
+    talk = talk or Talk()
+    try:
+        if not path.exists():
+            raise CalibrationFileError(f"{path}: nothing is stored; `tallybone calibrate guide` leads through it")
+        calibration = load_calibration(path)
+        look = open_look(source, clock)
+        try:
+            look.present(Scene.TILES)
+            image = wait_for_picture(look, clock)
+            findings, light = compare(image, calibration, read_tiles or shipped_eye, tile_mm)
+        finally:
+            look.close()
+        for finding in findings:
+            talk.say(finding.words if finding.is_well else f"Attention: {finding.words}")
+        if annotate is not None:
+            talk.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}")
+    except (CalibrationError, VisionError, OSError) as error:
+        return talk.complain(str(error))
+    is_well = all(finding.is_well for finding in findings)
+    talk.say("All is well." if is_well else "Not all is well.")
+    return 0 if is_well else 1
+
+
+def compare(
+    image: Image, calibration: Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
+) -> tuple[tuple[Finding, ...], LightSeen]:
+    """Return what a picture says about a calibration, and about its light."""
+    tiles = read_tiles(image)
+    light = look_at_light(image, tiles, None)
+    findings = [*_about_light(light, calibration.light)]
+    if calibration.lens is None or calibration.table is None:
+        lacking = both(_NAMES[name] for name in _NAMES if getattr(calibration, name) is None)
+        said = phrase("{what} not measured yet: places cannot be checked.", what=lacking)
+        return (trouble(said), *findings), light
+    height_px, width_px = image.shape[:2]
+    try:
+        lens = calibration.lens.at(width_px, height_px)
+    except ValueError as error:
+        return (trouble(phrase("The camera has another mode: {why}.", why=str(error))), *findings), light
+    table = calibration.table
+    length_mm = None if tile_mm is None else tile_mm[0]
+    blocks = check_blocks(find_corner_marks(image), table, lens)
+    apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
+    return (*blocks, *check_tiles(apart, table, lens, length_mm=length_mm), *findings), light
+
+
+def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...]:
+    findings = [trouble(warning) for warning in now.found.warnings]
+    if before is not None and not is_alike(before.levels, now.kept.levels):
+        was, is_now = (sum(levels) / 3 for levels in (before.levels, now.kept.levels))
+        findings.append(
+            well(
+                phrase(
+                    "The picture is lit otherwise than when it was calibrated ({now} instead of {before}).",
+                    now=f"{is_now:.0f}",
+                    before=f"{was:.0f}",
+                )
+            )
+        )
+    return tuple(findings) or (well(phrase("The light is good.")),)
+
+
+def _drawn(image: Image, calibration: Calibration, light: LightSeen) -> Image:
+    drawn = draw_light(image, light.found)
+    if calibration.lens is None or calibration.table is None or calibration.zones is None:
+        return drawn
+    height_px, width_px = image.shape[:2]
+    try:
+        return draw_zones(drawn, calibration.zones, calibration.table, calibration.lens.at(width_px, height_px))
+    except ValueError:
+        return drawn

@@ -1,0 +1,192 @@
+"""`tallybone calibrate set`: learn the user's own tiles from one picture of the whole set, or a few."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from calibration.errors import CalibrationError
+from calibration.tile_set import TileSet, tile_set_of
+from calibration.tile_set_learn import Learned, learn_set
+from calibration.tile_set_look import look_of, tile_size_mm
+from calibration.tile_set_picture import draw_tiles
+from tallybone.calibrate.lens_and_table import Talk
+from tallybone.choices import TileSet as SetName
+from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
+from tallybone.terminal import quiet_libraries
+from vision.errors import VisionError
+from vision.picture import load_picture
+from vision.pyramid import Image
+
+if TYPE_CHECKING:
+    from vision.reader import Reader
+
+_SAID = re.compile(r"(\d{1,3})=(\d{1,2})-(\d{1,2})", re.ASCII)
+_MOST_NAMED = 12
+
+
+def calibrate_set(
+    pictures: Sequence[Path],
+    into: Path,
+    *,
+    tile_set: SetName = SetName.AUTO,
+    said: Mapping[int, tuple[int, int]] | None = None,
+    annotate_into: Path | None = None,
+    reader: Reader | None = None,
+    talk: Talk | None = None,
+) -> int:
+    """Learn a set from pictures, say what was learned, and keep it.
+
+    Args:
+        pictures: Each shows tiles of the set, none twice.
+        into: The calibration file.
+        tile_set: Which set it is, where that is known.
+        said: Pips of tiles by their number on the picture that is drawn, from 1.
+        annotate_into: Folder for that picture.
+        reader: The eye; by default the shipped one.
+        talk: Where is said what was found.
+
+    Returns:
+        The exit code: 0, or 1 if nothing could be learned or written.
+    """
+    talk = talk or Talk()
+    try:
+        with quiet_libraries():
+            images = [load_picture(path) for path in pictures]
+        learned = learn_set(images, reader or _shipped(tile_set), {at - 1: pips for at, pips in (said or {}).items()})
+        before = load_calibration(into)
+        kept = kept_of(learned, images[0], before)
+        _say(kept, learned, talk)
+        if annotate_into is not None:
+            _draw(learned, annotate_into / f"{pictures[0].stem}-set.png", talk)
+        save_calibration(replace(before, set=kept), into)
+    except (CalibrationError, VisionError, OSError) as error:
+        return talk.complain(str(error))
+    talk.say(f"Written to {into}")
+    return 0
+
+
+def parse_tiles(text: str) -> dict[int, tuple[int, int]]:
+    """Return the pips of tiles by their number.
+
+    Raises:
+        ValueError: If it is no list of such.
+
+    >>> parse_tiles("3=6-5 12=0-0")
+    {3: (6, 5), 12: (0, 0)}
+    """
+    found = {}
+    for part in text.replace(",", " ").split():
+        match = _SAID.fullmatch(part)
+        if match is None:
+            raise ValueError(f"expected tiles such as '3=6-5 12=0-0', got {part!r}")
+        at, first, second = (int(one) for one in match.groups())
+        found[at] = (first, second)
+    return found
+
+
+def _shipped(tile_set: SetName) -> Reader:
+    from vision.reader import load_reader
+
+    return load_reader(tile_set.max_pips)
+
+
+def kept_of(learned: Learned, image: Image, before: Calibration) -> TileSet:
+    """Return what is kept of what was learned from pictures of which *image* is the first."""
+    return tile_set_of(learned, look_of(learned, _size_mm(learned, image, before)))
+
+
+def _size_mm(learned: Learned, image: Image, before: Calibration) -> tuple[float, float] | None:
+    """Return length and width of the tiles of the first picture, where lens and table were measured for such ones."""
+    if before.lens is None or before.table is None:
+        return None
+    height_px, width_px = image.shape[:2]
+    try:
+        lens = before.lens.at(width_px, height_px)
+    except ValueError:
+        return None
+    return tile_size_mm(learned.seen[0].poses, before.table, lens)
+
+
+def _say(kept: TileSet, learned: Learned, talk: Talk) -> None:
+    backs = sum(one.backs for one in learned.seen)
+    of_set = "" if kept.is_too_doubtful else f" of a set to double-{kept.max_pips}"
+    talk.say(
+        f"{len(kept.tiles)} tiles{of_set} are seen face up"
+        + (f", and {backs} face down: turn them over to have them learned too." if backs else ".")
+    )
+    look = kept.look
+    size = "" if look.size_mm is None else f", {look.size_mm[0]:g} x {look.size_mm[1]:g} mm"
+    talk.say(
+        f"Face {_hex(look.face_rgb)}, {look.pips} pips, {_BARS[look.bar.value]}, {look.length_to_width:g} times as long"
+        f" as wide{size}."
+    )
+    if not kept.is_too_doubtful:
+        _say_tiles(kept, learned, talk)
+    _say_how_sure(kept, talk)
+
+
+def _say_tiles(kept: TileSet, learned: Learned, talk: Talk) -> None:
+    look = kept.look
+    marks = [f"{number} {_hex(rgb)}" for number, rgb in enumerate(look.pips_rgb, 1) if rgb is not None]
+    talk.say("Pips: " + ", ".join(marks))
+    unseen = [str(number) for number, rgb in enumerate(look.pips_rgb, 1) if rgb is None]
+    if unseen:
+        talk.say(f"Attention: hardly unlike the face: {', '.join(unseen)}. More light, or light from the side, helps.")
+    count = kept.count
+    if count.missing:
+        named = ", ".join(f"{high}-{low}" for low, high in count.missing[:_MOST_NAMED])
+        more = f" and {len(count.missing) - _MOST_NAMED} more" if len(count.missing) > _MOST_NAMED else ""
+        talk.say(f"Missing: {named}{more}")
+    if count.twice:
+        talk.say("There twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
+    _say_doubts(learned, talk)
+
+
+def _say_doubts(learned: Learned, talk: Talk) -> None:
+    if not learned.doubtful:
+        return
+    talk.say("In doubt, by their number on the picture that --annotate draws:")
+    for at in learned.doubtful:
+        first, second = learned.pips[at].tolist()
+        talk.say(f"  {at + 1}: taken for {first}-{second}")
+    at = learned.doubtful[0] + 1
+    talk.say(f"Where that is wrong, say it, such as --tiles '{at}=6-5'")
+
+
+def _say_how_sure(kept: TileSet, talk: Talk) -> None:
+    if kept.is_too_doubtful:
+        talk.say(
+            f"{kept.doubtful} of them are in doubt, too many to learn from: say what they are, by their number on the"
+            " picture that --annotate draws, such as --tiles '3=6-5', or take a picture in better light. Where signs"
+            " stand for the numbers, say what each double is."
+        )
+        return
+    before, after = (100 * share for share in kept.misread)
+    said = f"Of the halves of tiles kept back, in worse light, {before:.1f} % are misread by the eye as it is shipped"
+    if kept.weights:
+        talk.say(f"{said}, {after:.1f} % with what was learned.")
+    else:
+        talk.say(f"{said}, {after:.1f} % with what was learned: that is no better, so it is not used.")
+
+
+def _draw(learned: Learned, path: Path, talk: Talk) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ok, data = cv2.imencode(".png", draw_tiles(learned))
+    if not ok:
+        raise OSError(f"{path}: it cannot be encoded")
+    path.write_bytes(np.asarray(data).tobytes())
+    talk.say(f"The tiles with their numbers: {path}")
+
+
+_BARS = {"none": "no bar", "line": "a bar", "pin": "a pin and no bar"}
+
+
+def _hex(rgb: tuple[int, int, int]) -> str:
+    return "#" + "".join(f"{one:02x}" for one in rgb)

@@ -1,0 +1,103 @@
+"""`tallybone score`: a written game record in, what every move scored and what is wrong with it out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+
+from engine.errors import EngineError
+from engine.record_play import Line, PlayedRecord, RecordResult, play_record
+from engine.record_text import MAX_CHARACTERS, parse_record
+from tallybone.show.score_sheet import print_sheet
+from tallybone.terminal import printable
+
+_STDIN = "-"
+
+
+def score_record(
+    path: Path,
+    *,
+    as_json: bool = False,
+    strict: bool = False,
+    show: bool = False,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Play a game record by its rules and print what came of it.
+
+    Args:
+        path: Where the record is; "-" for stdin.
+        as_json: Print a line of JSON per move and one with the result, instead of a score sheet.
+        strict: Refuse what is against the rules instead of letting it stand.
+        show: Draw the layout after every play.
+        out: Where the score goes, by default stdout.
+        err: Where errors go, by default stderr.
+
+    Returns:
+        The exit code: 0, or 1 if the record could not be read.
+    """
+    console = Console(file=out or sys.stdout, highlight=False)
+    name = "stdin" if str(path) == _STDIN else str(path)
+    try:
+        played = play_record(parse_record(_read(path)), strict=strict)
+    except (OSError, EngineError, UnicodeDecodeError) as error:
+        complaints = Console(file=err or sys.stderr, stderr=True)
+        complaints.print(f"{printable(name)}: {_why(error)}", markup=False, highlight=False, soft_wrap=True)
+        return 1
+    if not as_json:
+        print_sheet(console, played, show=show)
+        return 0
+    for line in played.lines:
+        console.file.write(format_line(line, played) + "\n")
+    console.file.write(json.dumps({"result": _result(played.result, played)}) + "\n")
+    return 0
+
+
+def format_line(line: Line, played: PlayedRecord) -> str:
+    """Return a move as one line of JSON, without a line end."""
+    said = {
+        "hand": line.hand,
+        "seat": line.seat,
+        "action": line.action,
+        "count": line.count,
+        "points": line.points,
+        "totals": _by_letter(line.totals, played),
+        "problem": line.problem,
+    }
+    return json.dumps(said)
+
+
+def _result(result: RecordResult, played: PlayedRecord) -> dict[str, object]:
+    return {
+        "hands": result.hands,
+        "totals": _by_letter(result.totals, played),
+        "winner": result.winner,
+        "over": result.over,
+        "problems": result.problems,
+        "reason": result.reason,
+    }
+
+
+def _by_letter(totals: tuple[int, ...], played: PlayedRecord) -> dict[str, int]:
+    return dict(zip(played.opening.letters, totals, strict=True))
+
+
+def _read(path: Path) -> str:
+    """Return the text of a record, cut where no record is so long; a character takes at most four bytes."""
+    most = 4 * (MAX_CHARACTERS + 1)
+    if str(path) == _STDIN:
+        return sys.stdin.buffer.read(most).decode()
+    with path.open("rb") as file:
+        return file.read(most).decode()
+
+
+def _why(error: OSError | EngineError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"expected a text in UTF-8, but byte {error.start} is none"
+    if isinstance(error, OSError):
+        return printable(error.strerror or str(error))
+    return printable(str(error))

@@ -1,0 +1,156 @@
+"""`tallybone sessions`: which recordings there are, and away with the oldest where room is short."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from tallybone.recording.folder import default_folder, prune, recordings_in
+from tallybone.recording.survey import Survey
+from tallybone.store.house import NAME as HOUSE_NAME
+from tallybone.store.house import load_house
+from tallybone.terminal import printable
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_WIDTH_CHARACTERS = 200  # a name is never cut: it is what the other commands are told
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)B?", re.IGNORECASE | re.ASCII)
+
+
+def parse_size(text: str) -> int:
+    """Return a size in bytes.
+
+    >>> parse_size("20GB"), parse_size("1.5 M"), parse_size("0")
+    (20000000000, 1500000, 0)
+
+    Raises:
+        ValueError: If it is none.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"expected a size such as 500MB or 20GB, got {text!r}")
+    return round(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def format_size(size_bytes: int) -> str:
+    """Return a size as people say it.
+
+    >>> format_size(999), format_size(1_234_567), format_size(20_000_000_000)
+    ('999 B', '1.2 MB', '20.0 GB')
+    """
+    unit = next((name for name in "TGMK" if size_bytes >= _UNITS[name]), "")
+    return f"{size_bytes / _UNITS[unit]:.1f} {unit}B" if unit else f"{size_bytes} B"
+
+
+def room_of_table(environment: Mapping[str, str], home: Path) -> int:
+    """Return what the recordings of a table may take together, in bytes, as was set on its page.
+
+    Raises:
+        ValueError: If what was set cannot be read: then nothing should be deleted by it.
+    """
+    from tallybone.cli.play import KEEP_BYTES
+
+    house, problem = load_house(default_folder(environment, home).parent / HOUSE_NAME)
+    if problem is not None:
+        raise ValueError(problem)
+    return house.keep_bytes or KEEP_BYTES
+
+
+def list_sessions(
+    folder: Path | None = None,
+    *,
+    as_json: bool = False,
+    keep_bytes: int | None = None,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Print what recordings are in a folder, oldest first.
+
+    Args:
+        folder: Where they are; None for the user's own (docs/recording.md).
+        as_json: Print a line of JSON per recording and one with the result, instead of a table.
+        keep_bytes: Delete the oldest first, until the rest take no more than this; None deletes nothing.
+        out: Where the list goes, by default stdout.
+        err: Where errors go, by default stderr.
+
+    Returns:
+        The exit code: 0, or 1 if the folder, or a file that is called a recording, could not be read.
+    """
+    console, complaints = Console(file=out or sys.stdout, highlight=False), Console(file=err or sys.stderr, stderr=True)
+    place = default_folder(os.environ, Path.home()) if folder is None else folder
+
+    def complain(message: str) -> None:
+        complaints.print(f"tallybone sessions: {printable(message)}", markup=False, highlight=False, soft_wrap=True)
+
+    try:
+        if folder is None:
+            place.mkdir(parents=True, exist_ok=True)
+        gone = () if keep_bytes is None else prune(place, keep_bytes=keep_bytes)
+        found, others = recordings_in(place)
+    except OSError as error:
+        complain(str(error))
+        return 1
+    for problem in others:
+        complain(str(problem))
+    if as_json:
+        for one in found:
+            console.file.write(format_survey(one) + "\n")
+        size_bytes = sum(one.size_bytes for one in found)
+        result = {"recordings": len(found), "size_bytes": size_bytes, "deleted": [path.name for path in gone]}
+        console.file.write(json.dumps({"result": result}) + "\n")
+    else:
+        _print(console, place, found, gone)
+    return 1 if others else 0
+
+
+def format_survey(one: Survey) -> str:
+    """Return a recording as one line of JSON, without a line end."""
+    start = one.start
+    said = {
+        "path": str(one.path),
+        "started_at": None if start is None else start.started_at.isoformat(),
+        "players": None if start is None else start.players,
+        "rules": None if start is None else start.rules,
+        "totals": one.facts.totals,
+        "frames": one.facts.frames,
+        "length_s": round(one.facts.length_ns / 1e9, 3),
+        "size_bytes": one.size_bytes,
+        "running": one.is_running,
+        "damage": [str(damage) for damage in one.facts.damage],
+    }
+    return json.dumps(said)
+
+
+def _print(console: Console, place: Path, found: list[Survey], gone: tuple[Path, ...]) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("began", "players", "rules", "result", "length", "pictures", "size", "recording"):
+        table.add_column(heading, no_wrap=True)
+    for one in found:
+        table.add_row(*(Text(printable(cell)) for cell in _cells(one)))
+    if found:
+        Console(file=console.file, width=_WIDTH_CHARACTERS, highlight=False).print(table, crop=False)
+    notes = [f"{one.path.name}: {damage}" for one in found for damage in one.facts.damage if not one.is_running]
+    for note in (*notes, *(f"{path.name}: deleted" for path in gone)):
+        console.print(Text(printable(note)), soft_wrap=True)
+    size = format_size(sum(one.size_bytes for one in found))
+    recordings = "1 recording" if len(found) == 1 else f"{len(found)} recordings"
+    console.print(Text(f"{recordings}, {size}, in {printable(str(place))}"), soft_wrap=True)
+
+
+def _cells(one: Survey) -> tuple[str, ...]:
+    start, facts = one.start, one.facts
+    seconds = facts.length_ns // 10**9
+    began = "?" if start is None else f"{start.started_at:%Y-%m-%d %H:%M}"
+    players, rules = ("?", "?") if start is None else (", ".join(start.players) or "-", start.rules)
+    totals = "-" if facts.totals is None else " : ".join(str(points) for points in facts.totals)
+    length = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    name = one.path.name + (" (running)" if one.is_running else "")
+    return (began, players, rules, totals, length, str(facts.frames), format_size(one.size_bytes), name)

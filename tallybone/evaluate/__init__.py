@@ -1,0 +1,1 @@
+"""Judge photographs against labels, and recordings of simulated tables against their truth."""

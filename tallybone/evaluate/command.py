@@ -1,0 +1,186 @@
+"""`tallybone evaluate`: labelled photographs in, figures and a contact sheet of every mistake out."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+import cv2
+from rich.console import Console
+
+from tallybone.choices import TileSet
+from tallybone.cli.read_command import Image, ReadPicture, shipped_reader
+from tallybone.evaluate.evaluation import as_json as evaluation_as_json
+from tallybone.evaluate.evaluation import evaluate
+from tallybone.evaluate.labels import load_labels
+from tallybone.evaluate.mistakes import MOST_CELLS, Cell, crop_mistake, draw_sheets
+from tallybone.evaluate.photo_labels import LabelError, PhotoLabel
+from tallybone.evaluate.photo_mistakes import mistakes_in
+from tallybone.evaluate.photo_report import print_evaluation
+from tallybone.evaluate.photos import PhotoJudged, judge_photo
+from tallybone.show.reading_progress import reading_progress
+from tallybone.terminal import printable, quiet_libraries
+from vision.errors import VisionError
+from vision.picture import load_picture
+
+_SHEETS = (".jpg", ".jpeg", ".png")
+
+
+class SheetError(VisionError, ValueError):
+    """A contact sheet cannot be written where it was asked for."""
+
+
+def evaluate_photos(
+    labels: Path,
+    root: Path,
+    *,
+    tile_set: TileSet = TileSet.AUTO,
+    as_json: bool = False,
+    sheet: Path | None = None,
+    read_picture: ReadPicture | None = None,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Read labelled photographs and print how much of it is right.
+
+    Args:
+        labels: What truly lies in them (docs/labels.md).
+        root: Folder that the paths in *labels* begin at.
+        tile_set: The set on the table, where it is known.
+        as_json: Print one JSON object instead of tables.
+        sheet: Draw every mistake into this JPEG or PNG file.
+        read_picture: What reads a picture; by default the shipped reader.
+        out: Where figures go, by default stdout.
+        err: Where progress and errors go, by default stderr.
+
+    Returns:
+        The exit code: 0, or 1 if anything could not be read, judged or written.
+    """
+    run = _Run(labels, root, Console(file=err or sys.stderr, stderr=True))
+    console = Console(file=out or sys.stdout, highlight=False)
+    try:
+        known = load_labels(labels)
+        if not root.is_dir():
+            raise LabelError(f"{root}: expected the folder of the pictures, but there is none")
+        _require_sheet(sheet, [root / photo.image for photo in known.photos])
+        read_picture = read_picture or shipped_reader(tile_set)
+    except LabelError as error:
+        run.complain(str(error))
+        return 1
+    except (VisionError, OSError) as error:
+        run.say(str(error))
+        return 1
+    for fault in known.faults:
+        run.complain(fault)
+    for index, label in enumerate(known.photos):
+        with reading_progress(run.err, index, len(known.photos), label.image), quiet_libraries():
+            problem = run.judge(label, read_picture, crops=sheet is not None)
+        if problem is not None:
+            run.complain(problem)
+    sheets = [] if sheet is None else run.write_sheets(sheet)
+    run.show(console, sheets, as_json=as_json, wants_sheet=sheet is not None)
+    return 1 if run.faults else 0
+
+
+def _require_sheet(sheet: Path | None, photos: Sequence[Path]) -> None:
+    """Check that a sheet can be written, before minutes are spent on reading.
+
+    Raises:
+        SheetError: If it is no JPEG or PNG file, its folder is absent, or a photograph would be lost.
+    """
+    if sheet is None:
+        return
+    if sheet.suffix.lower() not in _SHEETS:
+        raise SheetError(f"--sheet: expected a file that ends in {', '.join(_SHEETS)}, got {sheet}")
+    if not sheet.parent.is_dir():
+        raise SheetError(f"--sheet: there is no folder {sheet.parent}")
+    if sheet.resolve() in {photo.resolve() for photo in photos}:
+        raise SheetError(f"--sheet: {sheet} is one of the photographs")
+
+
+@dataclass(slots=True)
+class _Run:
+    """What was judged so far, and what could not be."""
+
+    labels: Path
+    root: Path
+    err: Console
+    photos: list[PhotoJudged] = field(default_factory=list)
+    read_ms: list[float] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def complain(self, fault: str) -> None:
+        """Say what is wrong with the labels."""
+        self.say(f"{self.labels}: {fault}")
+
+    def say(self, fault: str) -> None:
+        self.faults.append(fault)
+        self.err.print(f"tallybone evaluate: {printable(fault)}", markup=False, highlight=False, soft_wrap=True)
+
+    def judge(self, label: PhotoLabel, read_picture: ReadPicture, *, crops: bool) -> str | None:
+        """Read a picture and judge it; return what is wrong with its label, None where nothing is."""
+        try:
+            image = load_picture(self.root / label.image)
+            label.require_fits(image.shape[1], image.shape[0])
+            start_ns = time.perf_counter_ns()
+            reading = read_picture(image)
+            read_ms = (time.perf_counter_ns() - start_ns) / 1e6
+        except VisionError as error:
+            return f"{label.image}: image: {error}"
+        except LabelError as error:
+            return f"{label.image}: {error}"
+        photo = judge_photo(label, reading)
+        self.photos.append(photo)
+        self.read_ms.append(read_ms)
+        if crops:
+            self.cells.extend(_cells(photo, image))
+        return None
+
+    def write_sheets(self, path: Path) -> list[Path]:
+        """Write every mistake into FILE, and where they are too many into FILE-2 and so on; return what was written."""
+        written = []
+        cells = sorted(self.cells, key=lambda cell: cell.source)
+        for number, drawn in enumerate(draw_sheets(cells), start=1):
+            target = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
+            ok, data = cv2.imencode(path.suffix.lower(), drawn)
+            try:
+                if not ok:
+                    raise OSError(f"a picture of shape {drawn.shape} cannot be encoded")
+                target.write_bytes(data.tobytes())
+            except OSError as error:
+                self.say(f"{target}: it cannot be written: {error.strerror or error}")
+                break
+            written.append(target)
+        return written
+
+    def show(self, out: Console, sheets: Sequence[Path], *, as_json: bool, wants_sheet: bool) -> None:
+        """Print the figures, and where the mistakes are drawn."""
+        found = evaluate(self.photos, self.read_ms) if self.photos else None
+        if as_json:
+            figures = {} if found is None else evaluation_as_json(found)
+            known = {"labels": str(self.labels), "root": str(self.root), **figures}
+            known |= {"sheets": [str(path) for path in sheets], "not_judged": self.faults}
+            out.file.write(json.dumps(known, allow_nan=False) + "\n")
+            return
+        if found is None:
+            out.print("No picture was judged")
+            return
+        print_evaluation(out, found)
+        for path in sheets:
+            out.print(f"Drawn: {printable(str(path))}", markup=False, soft_wrap=True)
+        if len(sheets) > 1:
+            out.print(f"A sheet holds {MOST_CELLS} mistakes.")
+        if wants_sheet and not self.cells:
+            out.print("There is nothing to draw on a sheet.")
+
+
+def _cells(photo: PhotoJudged, image: Image) -> list[Cell]:
+    source = photo.label.source
+    name = photo.label.image if source == "." else photo.label.image.removeprefix(f"{source}/")
+    return [Cell(source, name, mistake.words, crop_mistake(image, mistake)) for mistake in mistakes_in(photo)]

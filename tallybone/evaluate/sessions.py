@@ -1,0 +1,266 @@
+"""A recording of a simulated table, followed once more and judged against what really happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from engine import Event, MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
+from tallybone.evaluate.hands import HandJudged, HandScored, hand_scored, judge_hand
+from tallybone.evaluate.session_eye import EyeFigures, EyeJudge
+from tallybone.evaluate.session_players import TruePlayers
+from tallybone.evaluate.truth import Truth, TruthError, read_truth
+from tallybone.replay.replay_run import Wishes, opened_replay
+from tallybone.replay.run import Seen
+from tallybone.session.referee import Unclear
+from tallybone.session.session import Session
+from vision.aim import Aim
+from vision.perception import Perception
+from vision.render.motion import Bump
+from vision.table_view import TableView
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long the table took to say a play.
+
+    Attributes:
+        settled_ms: From the last motion to the frame with which it was said.
+        judged_ms: What following that frame took.
+    """
+
+    settled_ms: float
+    judged_ms: float
+
+    @property
+    def whole_ms(self) -> float:
+        """Both."""
+        return self.settled_ms + self.judged_ms
+
+
+@dataclass(frozen=True, slots=True)
+class CameraSaid:
+    """What was said of the camera, until something else was.
+
+    Attributes:
+        t_ns: Since when.
+        aim: Where it points.
+        lost: Why the table could not be followed; None while it could.
+        error_px: How far off that puts a corner of the picture, at most.
+    """
+
+    t_ns: int
+    aim: Aim
+    lost: str | None
+    error_px: float
+
+
+@dataclass(frozen=True, slots=True)
+class SessionJudged:
+    """How a recording was followed.
+
+    Attributes:
+        path: The recording.
+        match: The game.
+        look, difficulty: Of the table, as the truth names them.
+        hands: Each hand that was played.
+        eye: What the eye made of the tiles without the rules.
+        asked: How many questions were asked.
+        answered: How many of them the players answered.
+        latencies: Of each play that was said.
+        seconds: Time at the table.
+        true_totals, seen_totals: What each player had in the end, and what was scored.
+        is_winner_right: Whether the match was won by whom it was, or by nobody yet.
+        complaints: What of the recording could not be used.
+        camera: What was said of the camera, in the order of time.
+    """
+
+    path: Path
+    match: MatchStart
+    look: str
+    difficulty: str
+    hands: tuple[HandJudged, ...]
+    eye: EyeFigures
+    asked: int
+    answered: int
+    latencies: tuple[Latency, ...]
+    seconds: float
+    true_totals: tuple[int, ...]
+    seen_totals: tuple[int, ...]
+    is_winner_right: bool
+    complaints: tuple[str, ...] = ()
+    camera: tuple[CameraSaid, ...] = ()
+
+    @property
+    def game(self) -> str:
+        """The game with its players and its tiles."""
+        rules = self.match.rules
+        return f"{rules.name} of {len(self.match.players)}, {set_name(rules.max_pips)}"
+
+
+@dataclass(slots=True)
+class _Followed:
+    """What a replay has said so far.
+
+    Attributes:
+        truth: What really happened.
+        closed: Each hand that was left behind: the match then, whether anything of it was flagged, and when.
+        said: With which item each event of the log was said, and how long following it took.
+    """
+
+    truth: Truth
+    eye: EyeJudge = field(default_factory=EyeJudge)
+    closed: list[tuple[State, bool, int]] = field(default_factory=list)
+    said: dict[Seq, tuple[int, float]] = field(default_factory=dict)
+    asked: int = 0
+    session: Session = field(default_factory=Session)
+    begins_ns: int | None = None
+    t_ns: int = 0
+    is_dealt: bool = False
+    camera: list[CameraSaid] = field(default_factory=list)
+
+    def add(self, seen: Seen, took_ms: float) -> None:
+        """Take what an item has brought about."""
+        if seen.happened is None:
+            return
+        before, happened = self.session, seen.happened
+        self.t_ns = seen.t_ns
+        if seen.frame or seen.view is not None:
+            self.begins_ns = seen.t_ns if self.begins_ns is None else self.begins_ns
+        at = len(happened.session.state.log) - len(happened.events)
+        for event in happened.events:
+            if isinstance(event, NewHand):
+                self._close(before, happened.session.state.log[:at])
+                self.is_dealt = True
+            self.said[Seq(at)] = (seen.t_ns, took_ms)
+            at += 1
+        self.asked += sum(isinstance(one, Unclear) for one in happened.said)
+        if seen.view is not None:
+            self._look_at_camera(seen.view, seen.t_ns)
+        if seen.view is not None and seen.view.changes:
+            self.eye.saw(seen.view, self.truth.lying_at(seen.t_ns))
+        self.session = happened.session
+
+    def _look_at_camera(self, view: TableView, t_ns: int) -> None:
+        """Keep what is said of the camera where that is new."""
+        last = self.camera[-1] if self.camera else None
+        if view.size_px is None or (last is not None and (last.aim, last.lost) == (view.aim, view.lost)):
+            return
+        true = true_aim(self.truth.bump_at(t_ns), view.size_px)
+        self.camera.append(CameraSaid(t_ns, view.aim, view.lost, view.aim.farthest_px(true, view.size_px)))
+
+    def _close(self, before: Session, log: tuple[Event, ...]) -> None:
+        """Leave a hand behind."""
+        self.eye.begin_hand()
+        if self.is_dealt:
+            self.closed.append((replay(log), _is_flagged(before), self.t_ns))
+
+    def finish(self) -> None:
+        """Leave the last hand as it is."""
+        if self.is_dealt:
+            self.closed.append((self.session.state, _is_flagged(self.session), self.t_ns))
+
+
+def judge_session(
+    path: Path, *, perception: Perception | None = None, passing: Callable[[int], None] = lambda _: None
+) -> SessionJudged:
+    """Follow a recording and judge it.
+
+    Args:
+        path: A recording of a simulated table.
+        perception: What reads the table; by default one with the shipped reader.
+        passing: Told the time of each item in nanoseconds from the first.
+
+    Raises:
+        TruthError: If it does not say what really happened.
+        EngineError: If there is no such game.
+        VisionError: If it cannot be read.
+        OSError: If it cannot be read.
+    """
+    truth = read_truth(path)
+    players, complaints = TruePlayers(truth), list[str]()
+    followed = _Followed(truth)
+    with opened_replay(path, Wishes(), complaints.append, perception=perception, through=players.among) as run:
+        if run.match is None:
+            raise TruthError(f"{path}: no game is played there")
+        for seen in run.steps:
+            followed.add(seen, players.saw(seen))
+            passing(seen.since_ns)
+        followed.finish()
+        match = run.match
+    hands = tuple(_hands(truth, followed))
+    true_game, seen_game = truth.states[-1].game, followed.session.state.game
+    return SessionJudged(
+        path,
+        match,
+        truth.look,
+        truth.difficulty,
+        hands,
+        followed.eye.figures,
+        followed.asked,
+        players.answered,
+        tuple(_latencies(truth, followed, hands)),
+        (followed.t_ns - (followed.begins_ns or 0)) / 1e9,
+        () if true_game is None else true_game.totals,
+        () if seen_game is None else seen_game.totals,
+        true_game is not None and seen_game is not None and true_game.winner == seen_game.winner,
+        tuple(complaints),
+        tuple(followed.camera),
+    )
+
+
+def true_aim(bump: Bump, size_px: tuple[int, int]) -> Aim:
+    """Return where a camera points that was bumped so, and was straight when it saw the table first."""
+    right_px, down_px, degrees = bump
+    turn = cv2.getRotationMatrix2D((size_px[0] / 2, size_px[1] / 2), degrees, 1.0)
+    return Aim.of(turn + np.array([[0.0, 0.0, right_px], [0.0, 0.0, down_px]]))
+
+
+def _is_flagged(session: Session) -> bool:
+    """Return whether something is asked, or an action of the hand is called irregular."""
+    if session.questions:
+        return True
+    dealt = [one.seq for one in entries(session.state) if isinstance(one.action, NewHand)]
+    return any(seq >= dealt[-1] for seq in session.state.irregular) if dealt else bool(session.state.irregular)
+
+
+def _hands(truth: Truth, followed: _Followed) -> Iterator[HandJudged]:
+    """Yield each hand of the truth with what was made of it."""
+    seen = _in_turn([state for state, _, _ in followed.closed])
+    flags = [(is_flagged, t_ns) for _, is_flagged, t_ns in followed.closed]
+    played = _in_turn(_true_ends(truth))
+    for at, (true, found) in enumerate(zip_longest(played, seen)):
+        is_flagged, t_ns = flags[at] if found is not None else (False, followed.t_ns)
+        # What was scored in a hand that nobody played is spare.
+        nothing = HandScored((), (), None)
+        yield judge_hand(at + 1, true or nothing, found, closed_ns=t_ns, is_flagged=is_flagged)
+
+
+def _true_ends(truth: Truth) -> list[State]:
+    """Return the match as it was when each hand was over."""
+    begins = [at for at, one in enumerate(truth.events) if isinstance(one.event, NewHand)]
+    ends = [*begins[1:], len(truth.states)] if begins else []
+    return [truth.states[end - 1] for end in ends]
+
+
+def _in_turn(ends: list[State]) -> list[HandScored]:
+    """Return the hand with which each of the matches ends."""
+    hands, before = [], tuple[int, ...]()
+    for state in ends:
+        hands.append(hand_scored(state, before))
+        before = () if state.game is None else state.game.totals
+    return hands
+
+
+def _latencies(truth: Truth, followed: _Followed, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:
+    """Yield how long after its last motion each play was said."""
+    ended_ns = {NodeId(at): one.ended_ns for at, one in enumerate(truth.events)}
+    for play in (play for hand in hands for play in hand.plays):
+        said = None if play.seen is None else followed.said.get(Seq(play.seen.node))
+        if said is not None:
+            yield Latency((said[0] - ended_ns[play.truth.node]) / 1e6, said[1])

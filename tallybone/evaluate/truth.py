@@ -1,0 +1,143 @@
+"""What really happened at a simulated table, read from its recording."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine import Event, State, apply
+from tallybone.json_values import JsonValueError, from_json
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.topics import Topic
+from tallybone.session.referee.touching import Point
+from tallybone.simulate.items import TrueEvent, Zone
+from vision.render.motion import STRAIGHT, Bump
+
+
+class TruthError(RecordingError):
+    """A recording does not say what really happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrueLying:
+    """A tile as it really lies in the picture.
+
+    Attributes:
+        pips: Its numbers, the smaller first; of a tile that lies face down, too, if they are known.
+        is_open: Whether its face is up.
+        zone: What it belongs to.
+        center_px: Its middle.
+        side_px: Side of a half.
+    """
+
+    pips: tuple[int, ...]
+    is_open: bool
+    zone: Zone
+    center_px: Point
+    side_px: float
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What a recording says that really happened.
+
+    Attributes:
+        events: Every event of the rules, in order.
+        states: The match after each of them.
+        lying_ns, lying: When the tiles began to lie so, and how.
+        bumps: Where the camera points since then, right and down in pixels and degrees, compared with a straight one.
+        look: Name of the looks of the table; empty where nothing is said.
+        difficulty: How hard it is to follow; empty where nothing is said.
+    """
+
+    events: tuple[TrueEvent, ...]
+    states: tuple[State, ...]
+    lying_ns: tuple[int, ...]
+    lying: tuple[tuple[TrueLying, ...], ...]
+    bumps: tuple[Bump, ...] = ()
+    look: str = ""
+    difficulty: str = ""
+
+    def lying_at(self, t_ns: int) -> tuple[TrueLying, ...]:
+        """Return how the tiles lie at a time."""
+        at = bisect_right(self.lying_ns, t_ns) - 1
+        return self.lying[at] if at >= 0 else ()
+
+    def bump_at(self, t_ns: int) -> Bump:
+        """Return where the camera points at a time."""
+        at = bisect_right(self.lying_ns, t_ns) - 1
+        return self.bumps[at] if at >= 0 else STRAIGHT
+
+    def state_at(self, t_ns: int) -> State:
+        """Return the match after all that is over at a time."""
+        at = bisect_right(self.events, t_ns, key=lambda one: one.t_ns) - 1
+        return self.states[at] if at >= 0 else State()
+
+
+def read_truth(path: Path) -> Truth:
+    """Return the truth in a recording.
+
+    Raises:
+        TruthError: If it has none, or it was written by a later version.
+        RecordingError: If it is no recording.
+        OSError: If it cannot be read.
+    """
+    events: list[TrueEvent] = []
+    lying: list[tuple[int, tuple[TrueLying, ...]]] = []
+    bumps: list[Bump] = []
+    table: Mapping[str, Any] = {}
+    for record in _records(path):
+        said: Any = record.payload
+        try:
+            match said["kind"]:
+                case "event":
+                    events.append(_event(said, record.t_ns))
+                case "tiles":
+                    lying.append((record.t_ns, tuple(_lying(one) for one in said["tiles"])))
+                    right_px, down_px, degrees = said.get("bump", STRAIGHT)
+                    bumps.append((float(right_px), float(down_px), float(degrees)))
+                case "table":
+                    table = said
+                case _:
+                    pass
+        except (JsonValueError, KeyError, TypeError, ValueError) as error:
+            raise TruthError(f"{path}: record {record.number}: the truth cannot be read: {error}") from error
+    if not events:
+        raise TruthError(f"{path}: it does not say what really happened; `tallybone simulate` makes recordings that do")
+    return Truth(
+        tuple(events),
+        tuple(_states(events)),
+        tuple(t_ns for t_ns, _ in lying),
+        tuple(tiles for _, tiles in lying),
+        tuple(bumps),
+        str(table.get("look", "")),
+        str(table.get("difficulty", "")),
+    )
+
+
+def _records(path: Path) -> Iterator[Recorded]:
+    return (one for one in read_session(path) if isinstance(one, Recorded) and one.topic is Topic.TRUTH)
+
+
+def _event(said: Mapping[str, Any], t_ns: int) -> TrueEvent:
+    event: Event = from_json(said["event"], Event, Topic.TRUTH.path)
+    return TrueEvent(t_ns, event, int(said["points"]), tuple(said["totals"]), int(said["ended_ns"]))
+
+
+def _lying(said: Mapping[str, Any]) -> TrueLying:
+    a, b, c, _ = corners = said["corners_px"]
+    center = (sum(x for x, _ in corners) / 4, sum(y for _, y in corners) / 4)
+    side_px = math.sqrt(math.dist(a, b) * math.dist(b, c) / 2)
+    return TrueLying(tuple(sorted(said["pips"])), said["face"] == "up", Zone(said["zone"]), center, side_px)
+
+
+def _states(events: list[TrueEvent]) -> Iterator[State]:
+    state = State()
+    for one in events:
+        state, _ = apply(state, one.event)
+        yield state

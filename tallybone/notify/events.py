@@ -1,0 +1,120 @@
+"""What has happened between two snapshots of a table, as events for others: pure.
+
+Points come with the total after them: who misses one, or gets one twice, still knows the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TypeAlias
+
+from tallybone.store.kinds import EventKind
+from tallybone.web.lobby_shown import LOBBY
+from tallybone.web.shapes import PlayShown, Snapshot
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+"""What JSON can say."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableEvent:
+    """Something that has happened, and what is said of it."""
+
+    kind: EventKind
+    said: Mapping[str, Json]
+
+
+def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: bool) -> tuple[TableEvent, ...]:
+    """Return what has happened, in the order of a table.
+
+    Args:
+        before: How it stood; None for a table that nobody knows yet. What it has done before is not told again.
+        after: How it stands.
+        is_same_match: Whether *after* is of the match of *before*.
+    """
+    known = before if before is not None and is_same_match and before.match.phase != LOBBY else None
+    if after.match.phase == LOBBY:
+        was_played = before is not None and before.match.phase != LOBBY and not before.match.over
+        return (TableEvent(EventKind.MATCH_LEFT, {}),) if was_played else ()
+    if known is None:
+        return (_began(after), *_asked(None, after))
+    return tuple(chain.from_iterable(find(known, after) for find in (_hands, _plays, _points, _ended, _asked)))
+
+
+def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
+    """Return what is said of a play; its `seq` is its place in the match, and stays the same when it is put right."""
+    return {
+        "seq": play.seq,
+        "kind": play.kind,
+        "seat": play.seat,
+        "name": _name(shown, play.seat),
+        "pips": None if play.pips is None else list(play.pips),
+        "points": play.points,
+        "sum": play.sum,
+        "words": str(play.words),
+        "irregular": None if play.irregular is None else str(play.irregular),
+    }
+
+
+def _began(after: Snapshot) -> TableEvent:
+    players: list[Json] = [player.name for player in after.players]
+    said: dict[str, Json] = {"game": after.match.game, "target": after.match.target, "players": players}
+    return TableEvent(EventKind.MATCH_BEGAN, said)
+
+
+def _hands(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
+    hand = after.match.hand
+    if hand is not None and hand > (before.match.hand or 0):
+        yield TableEvent(EventKind.HAND_BEGAN, {"hand": hand})
+
+
+def _plays(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
+    """Yield plays that are new, that were put right and that were taken back; a new hand begins with none."""
+    old = {play.seq: play for play in before.plays} if before.match.hand == after.match.hand else {}
+    is_earlier = (after.match.hand or 0) < (before.match.hand or 0)
+    new = {play.seq: play for play in after.plays}
+    for seq, play in new.items():
+        said: dict[str, Json] = {"hand": after.match.hand, "play": play_said(play, after)}
+        if seq not in old and not is_earlier:
+            yield TableEvent(EventKind.PLAY, said)
+        elif seq in old and old[seq] != play:
+            yield TableEvent(EventKind.PLAY_CHANGED, said)
+    for seq in old.keys() - new.keys():
+        yield TableEvent(EventKind.PLAY_REMOVED, {"hand": after.match.hand, "play": {"seq": seq}})
+
+
+def _points(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
+    totals = {player.seat: player.total for player in before.players}
+    for player in after.players:
+        points = player.total - totals.get(player.seat, 0)
+        if points:
+            said: dict[str, Json] = {
+                "seat": player.seat,
+                "name": player.name,
+                "points": points,
+                "total": player.total,
+            }
+            yield TableEvent(EventKind.POINTS, said)
+
+
+def _ended(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
+    if after.match.over and not before.match.over:
+        totals: list[Json] = [player.total for player in after.players]
+        winner = after.match.winner
+        yield TableEvent(EventKind.MATCH_OVER, {"seat": winner, "name": _name(after, winner), "totals": totals})
+
+
+def _asked(before: Snapshot | None, after: Snapshot) -> Iterator[TableEvent]:
+    old = None if before is None or before.question is None else before.question.topic
+    new = after.question
+    if old is not None and (new is None or new.topic != old):
+        yield TableEvent(EventKind.ANSWERED, {"topic": old})
+    if new is not None and new.topic != old:
+        choices: list[Json] = [str(one) for one in new.choices]
+        yield TableEvent(EventKind.QUESTION, {"topic": new.topic, "words": str(new.words), "choices": choices})
+
+
+def _name(shown: Snapshot, seat: int | None) -> str | None:
+    return next((player.name for player in shown.players if player.seat == seat), None)

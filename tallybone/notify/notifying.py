@@ -1,0 +1,160 @@
+"""The thread that tells others how a table stands: it takes what the page has, and nobody ever waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tallybone.clock import software, wall_time
+from tallybone.finding import Finding
+from tallybone.notify.teller import Teller, ToTell
+from tallybone.notify.webhook import WebhookThread
+from tallybone.store.settings import BeyondSettings, Place
+from tallybone.web.feed import Hub
+from tallybone.web.shapes import Snapshot
+
+if TYPE_CHECKING:
+    from tallybone.notify.publishing import Publishing
+
+log = logging.getLogger(__name__)
+
+Health: TypeAlias = Callable[[], Iterable[Finding]]
+Found: TypeAlias = Callable[[], tuple[Finding, ...]]
+"""Says how those are reached who are told; any thread may ask."""
+# Snapshots come at most twenty a second, and are taken at once: more than these wait only where the machine hangs.
+_MOST_WAITING = 200
+_HEALTH_EVERY_S = 30.0
+_ENDS_WITHIN_S = 4.0
+
+
+def _nothing() -> Iterable[Finding]:
+    return ()
+
+
+class Beyond:
+    """Tells others how a table stands until it is closed."""
+
+    def __init__(self, settings: BeyondSettings, health: Health, rng: Random, now: Callable[[], datetime]) -> None:
+        """Tell those whom *settings* name; *health* may be called from any thread, *now* is the time of day."""
+        self._settings, self._health, self._rng, self._now = settings, health, rng, now
+        place = Place() if settings.mqtt is None else settings.mqtt.place
+        self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
+        self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MOST_WAITING)
+        self._publishing = self._made_publishing()
+        self._hooks = tuple(WebhookThread(hook, now, rng, software()) for hook in settings.webhooks)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake, self._ends = asyncio.Event(), False
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="beyond", daemon=True)
+        self._thread.start()
+
+    def follow(self, shown: Snapshot, number: int) -> None:
+        """Take how the table stands, in the match with this number; from any thread, at once."""
+        self._came.append((shown, number))
+        self._stir()
+
+    def found(self) -> tuple[Finding, ...]:
+        """Return how those are reached who are told."""
+        broker = () if self._publishing is None else (self._publishing.found,)
+        return (*broker, *(hook.found for hook in self._hooks))
+
+    def close(self) -> None:
+        """Say goodbye, and tell no more."""
+        self._ends = True
+        self._stir()
+        self._thread.join(_ENDS_WITHIN_S)
+        for hook in self._hooks:
+            hook.close()
+
+    def _stir(self) -> None:
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # it was closed just now
+                loop.call_soon_threadsafe(self._wake.set)
+
+    async def _run(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(_went_wrong)
+        self._wake.set()  # something may have come before
+        publishing = self._publishing
+        looking = asyncio.create_task(self._look_after(publishing))
+        running = None if publishing is None else asyncio.create_task(publishing.run())
+        while not self._ends:
+            await self._wake.wait()
+            self._wake.clear()
+            self._tell_all(publishing)
+        looking.cancel()
+        if publishing is not None and running is not None:
+            publishing.end()
+            await running
+
+    def _made_publishing(self) -> Publishing | None:
+        if self._settings.mqtt is None:
+            return None
+        from tallybone.notify.publishing import Publishing
+
+        return Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2])
+
+    def _tell_all(self, publishing: Publishing | None) -> None:
+        while self._came:
+            shown, number = self._came.popleft()
+            self._tell(self._teller.follow(shown, number, self._at), publishing)
+
+    def _tell(self, told: ToTell, publishing: Publishing | None) -> None:
+        if publishing is not None:
+            publishing.tell(told)
+        for hook in self._hooks:
+            hook.tell(told.events)
+
+    async def _look_after(self, publishing: Publishing | None) -> None:
+        """Tell how the table is, again and again."""
+        while publishing is not None:
+            findings = tuple(await asyncio.to_thread(self._health))
+            self._tell(self._teller.health(findings, self._at), publishing)
+            await asyncio.sleep(_HEALTH_EVERY_S)
+
+    @property
+    def _at(self) -> str:
+        return self._now().isoformat(timespec="milliseconds")
+
+
+def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Take what goes wrong where nobody waits for it: the library looks once more at a line that has just broken."""
+    if isinstance(context.get("exception"), OSError):
+        log.debug("%s", context["exception"])
+    else:
+        loop.default_exception_handler(context)
+
+
+@contextmanager
+def telling(settings: BeyondSettings, hub: Hub, health: Health = _nothing) -> Iterator[Found]:
+    """Tell others how the table of a *hub* stands, until the end of the block; nothing where nobody is to be told.
+
+    Yields how they are reached.
+
+    Raises:
+        OSError: If what speaks MQTT is not installed.
+    """
+    if settings == BeyondSettings():
+        yield tuple
+        return
+    if settings.mqtt is not None:
+        try:
+            import aiomqtt as _  # noqa: F401 - only whether it is there
+        except ModuleNotFoundError as error:
+            raise OSError(
+                f"[mqtt] needs {error.name}, which is not installed: pip install 'tallybone[mqtt]'"
+            ) from error
+    beyond = Beyond(settings, health, Random(), wall_time)
+    hub.follow(beyond.follow)
+    try:
+        yield beyond.found
+    finally:
+        hub.follow(None)
+        beyond.close()

@@ -1,0 +1,164 @@
+"""Sends events to a web address, one after the other, in a thread of its own: the game never waits for it."""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import ssl
+import threading
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from random import Random
+from urllib.parse import urlsplit
+
+from engine.phrases import listed, phrase
+from tallybone.finding import Finding
+from tallybone.notify.backoff import wait_s
+from tallybone.notify.findings import webhook_found
+from tallybone.notify.mqtt import as_payload
+from tallybone.notify.signing import HEADER, signature
+from tallybone.notify.teller import Numbered
+from tallybone.store.settings import Webhook
+
+log = logging.getLogger(__name__)
+
+MOST_WAITING = 200
+"""So many events wait for an address; with more, the oldest go."""
+MOST_TRIES = 5
+_TIMEOUT_S = 5.0
+_FIRST_WAIT_S, _MOST_WAIT_S = 0.5, 30.0
+_ENDS_WITHIN_S = 1.0
+# An address that says so may take it later; any other "no" stays one.
+_LATER = frozenset({408, 425, 429})
+_MOST_ANSWER = 1024
+
+
+def name_of(hook: Webhook) -> str:
+    """Return which it is; what stands behind the host may be a secret of it.
+
+    >>> name_of(Webhook(url="https://lights.local:8443/hooks/a-long-secret"))
+    'https://lights.local:8443'
+    """
+    where = urlsplit(hook.url)
+    return f"{where.scheme}://{where.netloc}"
+
+
+def line_to(hook: Webhook) -> http.client.HTTPConnection:
+    """Return a connection to a web address, which is not open yet.
+
+    Raises:
+        OSError: If who vouches for the address cannot be read.
+    """
+    where = urlsplit(hook.url)
+    assert where.hostname is not None  # the settings have looked
+    if where.scheme == "http":
+        return http.client.HTTPConnection(where.hostname, where.port, timeout=_TIMEOUT_S)
+    context = ssl.create_default_context(cafile=hook.ca_file)
+    return http.client.HTTPSConnection(where.hostname, where.port, timeout=_TIMEOUT_S, context=context)
+
+
+def try_webhook(hook: Webhook) -> str | None:
+    """Open a line to a web address and close it, saying nothing; return why that cannot be."""
+    try:
+        line = line_to(hook)
+        try:
+            line.connect()
+        finally:
+            line.close()
+    except (OSError, http.client.HTTPException) as error:
+        return f"{name_of(hook)}: {error}"
+    return None
+
+
+class WebhookThread:
+    """Sends events to one address until it is closed."""
+
+    def __init__(self, hook: Webhook, wall_time: Callable[[], datetime], rng: Random, user_agent: str) -> None:
+        """Send what *hook* wants."""
+        self._hook, self._wall_time, self._rng, self._agent = hook, wall_time, rng, user_agent
+        self._where = urlsplit(hook.url)
+        self._waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
+        self._something, self._ends = threading.Event(), threading.Event()
+        self.problem: str | None = None
+        self._lost = 0
+        self._thread = threading.Thread(target=self._run, name="webhook", daemon=True)
+        self._thread.start()
+
+    @property
+    def found(self) -> Finding:
+        """How the address takes events; any thread may ask."""
+        return webhook_found(self._name, self.problem, self._lost)
+
+    def tell(self, events: tuple[Numbered, ...]) -> None:
+        """Send those of the events that are wanted, as soon as it can be."""
+        wanted = [event for event in events if event.kind in self._hook.events]
+        for event in wanted:
+            table = {} if self._hook.table is None else {"table": self._hook.table}
+            self._lost += len(self._waiting) == MOST_WAITING
+            self._waiting.append(as_payload({**event.said, **table}))
+        if wanted:
+            self._something.set()
+
+    def close(self) -> None:
+        """Send no more; what is on its way gets a moment."""
+        self._ends.set()
+        self._something.set()
+        self._thread.join(_ENDS_WITHIN_S)
+
+    def _run(self) -> None:
+        while not self._ends.is_set():
+            self._something.wait()
+            self._something.clear()
+            while self._waiting and not self._ends.is_set():
+                self._deliver(self._waiting.popleft())
+
+    def _deliver(self, body: bytes) -> None:
+        """Send an event, several times where it must be; then leave it."""
+        for failures in range(1, MOST_TRIES + 1):
+            problem, may_help = self._post(body)
+            self._say(problem)
+            if problem is None:
+                return
+            if not may_help or failures == MOST_TRIES:
+                self._lost += 1
+                return
+            if self._ends.wait(wait_s(failures, self._rng, first_s=_FIRST_WAIT_S, most_s=_MOST_WAIT_S)):
+                return
+
+    def _post(self, body: bytes) -> tuple[str | None, bool]:
+        """Send it once; return what was wrong, and whether to try again may help."""
+        headers = {"Content-Type": "application/json", "User-Agent": self._agent}
+        if self._hook.secret is not None:
+            headers[HEADER] = signature(self._hook.secret, int(self._wall_time().timestamp()), body)
+        path = self._where.path or "/"
+        target = f"{path}?{self._where.query}" if self._where.query else path
+        try:
+            line = line_to(self._hook)
+            try:
+                line.request("POST", target, body, headers)
+                answer = line.getresponse()
+                answer.read(_MOST_ANSWER)
+                status = answer.status
+            finally:
+                line.close()
+        except (OSError, http.client.HTTPException) as error:
+            return listed((self._name, str(error)), ": "), True
+        if 200 <= status < 300:
+            return None, False
+        return phrase(
+            "{address} answers {status}", address=self._name, status=status
+        ), status in _LATER or status >= 500
+
+    @property
+    def _name(self) -> str:
+        return name_of(self._hook)
+
+    def _say(self, problem: str | None) -> None:
+        if problem == self.problem:
+            return
+        self.problem = problem
+        if problem is None:
+            log.info("webhook %s works again", self._name)
+        else:
+            log.warning("webhook %s", problem)

@@ -1,0 +1,251 @@
+"""Where a live game is watched: a scoreboard over the whole terminal, a line for each thing said, or lines of JSON."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import IO
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from engine import Game, Placed
+from hardware.virtual.panel import PanelLook, VirtualPanel
+from tallybone.play.game import Display, Now
+from tallybone.play.keys import HELP, footer
+from tallybone.play.panel_drawing import PANEL_ROWS, draw_panel
+from tallybone.session.session import Session
+from tallybone.session.sitting import Happened
+from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
+from tallybone.sources.camera import Clock
+from tallybone.terminal import printable
+
+# What only the pace of the camera changes is drawn again so often.
+_REDRAW_NS = 250_000_000
+# So many parts that do not work are named in the foot.
+_MOST_PARTS = 3
+# LEDs blink twice a second.
+_REDRAW_LEDS_NS = 100_000_000
+_KEPT = 8
+_GOES_ON = "the match goes on"
+# Terminals of so many lines show so many things that happened before the last.
+_EARLIER = ((40, 6), (30, 4), (22, 2), (0, 0))
+_PLAIN_COLUMNS = 120
+# Lines that the board and the panel need, beside answers and notes: seven around the table, and four for the table.
+_LEAST_WITH_PANEL = 11 + PANEL_ROWS
+
+
+@contextmanager
+def display_for(
+    console: Console, complaints: Console, clock: Clock, *, as_json: bool, panel: VirtualPanel | None = None
+) -> Iterator[Display]:
+    """Yield what shows the game: redrawn in place where that can be seen, else a line for each thing that happens.
+
+    The virtual parts of *panel* are shown where it is redrawn.
+    """
+    if as_json:
+        yield JsonDisplay(console.file, complaints)
+        return
+    if not console.is_terminal or console.is_dumb_terminal:
+        plain = PlainDisplay(console)
+        yield plain
+        plain.finish()
+        return
+    board = BoardDisplay(console, clock, panel=panel)
+    with Live(console=console, auto_refresh=False, screen=True) as live:
+        board.live = live
+        yield board
+    board.finish()
+
+
+@dataclass(slots=True)
+class JsonDisplay:
+    """What was said, a line of JSON each."""
+
+    out: IO[str]
+    complaints: Console
+
+    def happened(self, happened: Happened) -> None:
+        """Print what was said; each line is written at once."""
+        for line in happened.lines:
+            self.out.write(json.dumps(line, allow_nan=False) + "\n")
+            self.out.flush()
+
+    def goes_on(self, session: Session) -> None:
+        """Print where it stands."""
+        totals = [] if session.state.game is None else list(session.state.game.totals)
+        line = {"t_ns": session.t_ns, "event": "resumed", "words": _GOES_ON, "totals": totals}
+        self.out.write(json.dumps(line) + "\n")
+        self.out.flush()
+
+    def show(self, now: Now) -> None:
+        """Show nothing: all was said."""
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        """Show nothing."""
+
+    def note(self, words: str) -> None:
+        """Print it where errors go."""
+        _print(self.complaints, f"tallybone play: {words}")
+
+
+@dataclass(slots=True)
+class PlainDisplay:
+    """One line for each thing that is said, and the layout at the end."""
+
+    console: Console
+    plays: int = 0
+    now: Now | None = None
+
+    def happened(self, happened: Happened) -> None:
+        """Print it with the totals."""
+        game = happened.session.state.game
+        if game is not None:
+            self.plays += sum(isinstance(one, Placed) for one in happened.said)
+            _print(self.console, plain_line(self.plays, happened.said, game))
+
+    def goes_on(self, session: Session) -> None:
+        """Print where it stands."""
+        game = session.state.game
+        if game is not None:
+            totals = ", ".join(f"{name} {total}" for name, total in zip(game.players, game.totals, strict=True))
+            _print(self.console, f"     {_GOES_ON}  ({totals})")
+
+    def show(self, now: Now) -> None:
+        """Keep it for the end."""
+        self.now = now
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        """Print what to type next."""
+        for line in HELP if wants_help else (prompt,) if prompt else ():
+            _print(self.console, f"     {line}")
+
+    def note(self, words: str) -> None:
+        """Print it."""
+        _print(self.console, f"     {words}")
+
+    def finish(self) -> None:
+        """Draw the board as it is left."""
+        if self.now is not None and self.now.session.state.game is not None:
+            columns = min(self.console.width, _PLAIN_COLUMNS)
+            board = _board(self.now, self.now.session.state.game)
+            self.console.print()
+            self.console.print(draw_board(board, columns=columns, rows=max(24, columns // 4), in_color=False))
+
+
+@dataclass(slots=True)
+class BoardDisplay:
+    """A scoreboard over the whole terminal, drawn again when something changes."""
+
+    console: Console
+    clock: Clock
+    live: Live | None = None
+    panel: VirtualPanel | None = None
+    told: deque[str] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    noted: str = ""
+    prompt: str = ""
+    wants_help: bool = False
+    now: Now | None = None
+    is_stale: bool = True
+    drawn_ns: int = 0
+
+    def happened(self, happened: Happened) -> None:
+        """Put it on the board."""
+        game = happened.session.state.game
+        words = "" if game is None else tell(happened.said, game.players)
+        if words:
+            self.told.appendleft(words)
+        self.noted, self.is_stale = "", True
+
+    def goes_on(self, session: Session) -> None:
+        """Put it on the board."""
+        self.told.appendleft(_GOES_ON)
+
+    def note(self, words: str) -> None:
+        """Show it until something happens."""
+        self.noted, self.is_stale = words, True
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        """Show what to type next, or all keys."""
+        self.prompt, self.wants_help, self.is_stale = prompt, wants_help, True
+
+    def show(self, now: Now) -> None:
+        """Draw the board if anything is new on it."""
+        at_ns = self.clock()
+        self.now = now
+        every_ns = _REDRAW_NS if self._look() is None else _REDRAW_LEDS_NS
+        if self.live is not None and (self.is_stale or at_ns - self.drawn_ns >= every_ns):
+            self.live.update(self._drawn(now), refresh=True)
+            self.is_stale, self.drawn_ns = False, at_ns
+
+    def finish(self) -> None:
+        """Leave the last board in the terminal as it was before."""
+        if self.now is not None:
+            self.wants_help, self.prompt, self.noted, self.panel = False, "", "", None
+            self.console.print(self._drawn(self.now, spare_rows=2))
+
+    def _drawn(self, now: Now, *, spare_rows: int = 0) -> RenderableType:
+        size = self.console.size
+        game = now.session.state.game
+        if game is None:
+            return Group()
+        in_color, rows = not self.console.no_color, size.height - spare_rows
+        notes, look = self._notes(now), self._look()
+        panel: tuple[Text, ...] = ()
+        if look is not None and rows - _choices(now) - len(notes) >= _LEAST_WITH_PANEL:
+            panel = draw_panel(look, game.players, in_color=in_color)
+        earlier = next(count for least, count in _EARLIER if size.height - len(panel) >= least)
+        told = (*self.told, *[""] * (earlier + 1))
+        board = _board(now, game, told[0], told[1 : earlier + 1], (*panel, *notes))
+        return draw_board(board, columns=size.width, rows=rows, in_color=in_color)
+
+    def _look(self) -> PanelLook | None:
+        """Return what is seen of the virtual parts; None where there are none."""
+        look = None if self.panel is None else self.panel.look(self.clock())
+        return None if look is None or not (look.leds or look.screen or look.buttons or look.hears) else look
+
+    def _notes(self, now: Now) -> tuple[Text, ...]:
+        """Return the lines at the foot: what is wrong or where it is recorded, and the keys."""
+        noted = "" if self.noted in now.parts else self.noted
+        words = noted or "    ".join(filter(None, (now.recording, now.page)))
+        style = "bold red" if noted or not now.is_healthy else "dim"
+        keys = (self.prompt,) if self.prompt else HELP if self.wants_help else (footer(now.session),)
+        key_style = "bold" if self.wants_help or self.prompt else "dim"
+        more = len(now.parts) - _MOST_PARTS
+        parts = (*now.parts[:_MOST_PARTS], *([f"and {more} more parts do not work"] if more > 0 else []))
+        failing = (_line(one, "bold red") for one in parts)
+        return (_line(words, style), *failing, *(_line(one, key_style) for one in keys))
+
+
+def _choices(now: Now) -> int:
+    """Return how many answers are shown."""
+    asked = now.session.open_question
+    return 0 if asked is None else len(asked.choices)
+
+
+def _board(now: Now, game: Game, last: str = "", earlier: tuple[str, ...] = (), notes: tuple[Text, ...] = ()) -> Board:
+    asked = now.session.open_question
+    return Board(
+        game,
+        now.session.places.laid,
+        now.picture_px,
+        last,
+        None if asked is None else asked.words,
+        f"{now.eye} ",
+        earlier,
+        () if asked is None else asked.choices,
+        notes,
+        now.chosen,
+    )
+
+
+def _line(words: str, style: str) -> Text:
+    return Text(f" {printable(words)}", style=style, no_wrap=True, overflow="ellipsis")
+
+
+def _print(console: Console, words: str) -> None:
+    console.print(printable(words), markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,142 @@
+"""What the keys of a live game mean: buttons of the table, answers, and the pips that are left in a hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TypeAlias
+
+from engine import Phase, RevealPips, Seat
+from tallybone.session.inputs import Answer, Button, KnockHeard, Press
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand
+
+SHARED = {
+    " ": Button.NEXT,
+    "\n": Button.NEXT,
+    "\r": Button.NEXT,
+    "k": Button.KNOCK,
+    "c": Button.CALL,
+    "d": Button.DRAW,
+    "o": Button.DONE,
+    "u": Button.UNDO,
+    "s": Button.STANDS,
+    "h": Button.HAND_END,
+    "r": Button.REDEAL,
+    "t": Button.STACK,
+}
+OF_A_SEAT = {"K": Button.KNOCK, "C": Button.CALL, "D": Button.DRAW, "O": Button.DONE}
+KNOCKS = "b"
+"""Knocks on the table, where the knock sensor is one of the panel."""
+_MOST_DIGITS = 3
+_HINTS = {
+    Phase.DEAL: "space: the hand is dealt    ? help  q quit",
+    Phase.REVEAL: "p: type in the pips left in each hand    u undo  ? help  q quit",
+}
+_ASKED = "1-9: answer  s the first    lay the next tile if you like, it waits    ? help  q quit"
+FOOTER = "space next  k knock  d draw  c call  u undo  s stands  p pips  ? help  q quit"
+HELP = (
+    "space  next: deal a hand, or another leads    1-9  answer the question",
+    "k  knock      d  draw       c  call points    o  done, I do not play again",
+    "K D C O and then 1-9: the same for that player, not for whose turn it is",
+    "u  undo       s  it stands  h  hand is over   r  redeal     t  tile on its copy",
+    "p  and then 1-9 and a number and Enter: the pips left in that player's hand",
+    "q  quit       ?  this help on and off",
+)
+"""What each key does, for people; without the brackets of a manual."""
+
+
+class Leave(Enum):
+    """What is no input of the game."""
+
+    QUIT = auto()
+    HELP = auto()
+
+
+Meant: TypeAlias = ByHand | Leave
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Keys that wait for the next one; the same keys always mean the same.
+
+    Attributes:
+        waiting: What was typed so far: a letter that wants a player, or pips and digits.
+        prompt: What to type next, in words; "" for anything.
+    """
+
+    waiting: str = ""
+    prompt: str = ""
+
+    def after(self, key: str, session: Session) -> tuple[Keys, Meant | None]:
+        """Return what waits after one more key, and what was meant by it; None for nothing yet, or nothing at all."""
+        if not self.waiting:
+            return _first(key, session)
+        if self.waiting == "q":
+            return (Keys(), Leave.QUIT) if key in "qyY" else (Keys(), None)
+        if self.waiting == "p":
+            seat = _seat(key, session)
+            return (Keys(), None) if seat is None else (_counting(self.waiting + key, session), None)
+        if self.waiting.startswith("p"):
+            return _pips(self.waiting, key, session)
+        seat = _seat(key, session)
+        return Keys(), None if seat is None else Press(OF_A_SEAT[self.waiting], seat)
+
+
+def footer(session: Session) -> str:
+    """Return the keys that matter just now, in one line."""
+    asked = session.open_question
+    if asked is not None and asked.choices:
+        return _ASKED
+    game = session.state.game
+    return FOOTER if game is None else _HINTS.get(game.phase, FOOTER)
+
+
+def _first(key: str, session: Session) -> tuple[Keys, Meant | None]:
+    """Return what the first key of a few means."""
+    if key in SHARED:
+        return Keys(), Press(SHARED[key])
+    if key == "?":
+        return Keys(), Leave.HELP
+    if key == KNOCKS:
+        return Keys(), KnockHeard()
+    if key == "q":
+        return Keys(key, "leave the game? q or y: yes, any other key: no (--resume goes on with it)"), None
+    if key == "p":
+        return Keys(key, f"pips left in whose hand? {_names(session)}"), None
+    if key in OF_A_SEAT:
+        return Keys(key, f"{OF_A_SEAT[key].value}: who? {_names(session)}"), None
+    question = session.open_question
+    if key.isdecimal() and question is not None and 1 <= int(key) <= len(question.choices):
+        return Keys(), Answer(int(key) - 1, question.topic)
+    return Keys(), None
+
+
+def _pips(waiting: str, key: str, session: Session) -> tuple[Keys, Meant | None]:
+    """Return what a key says while the pips of a hand are typed: "p", the seat from 1, digits."""
+    digits = waiting[2:]
+    if key in "\r\n" and digits:
+        return Keys(), RevealPips(Seat(int(waiting[1]) - 1), int(digits))
+    if key in "\x08\x7f":
+        return _counting(waiting[:2] + digits[:-1], session), None
+    if key.isascii() and key.isdecimal() and len(digits) < _MOST_DIGITS:
+        return _counting(waiting + key, session), None
+    return Keys(), None
+
+
+def _counting(waiting: str, session: Session) -> Keys:
+    name = _players(session)[int(waiting[1]) - 1]
+    return Keys(waiting, f"pips left in the hand of {name}: {waiting[2:]}_  (Enter)")
+
+
+def _seat(key: str, session: Session) -> Seat | None:
+    is_one = key.isascii() and key.isdecimal() and 1 <= int(key) <= len(_players(session))
+    return Seat(int(key) - 1) if is_one else None
+
+
+def _names(session: Session) -> str:
+    return "  ".join(f"{number} {name}" for number, name in enumerate(_players(session), start=1))
+
+
+def _players(session: Session) -> tuple[str, ...]:
+    return () if session.state.game is None else session.state.game.players

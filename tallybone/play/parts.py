@@ -1,0 +1,246 @@
+"""The parts of the table in a live game: what it tells them, what comes from them, and people who press them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hardware.buttons.debounce import PressKind
+from hardware.buttons.panel import Pressed
+from hardware.config.config import (
+    LEAST_FOR_ALL,
+    ButtonsDriver,
+    ButtonsPart,
+    DisplayDriver,
+    DisplayPart,
+    HardwareConfig,
+    KnockDriver,
+    KnockPart,
+    LedsDriver,
+    LedsPart,
+    Shows,
+)
+from hardware.display.page import Page
+from hardware.kept import PartProblem
+from hardware.knock.classifier import Classifier
+from hardware.leds.patterns import Gain, TableState
+from hardware.open_parts import PartOpener
+from hardware.parts import Parts
+from hardware.virtual.panel import VirtualPanel
+from tallybone.json_values import JsonValueError
+from tallybone.play.game import Display, Now
+from tallybone.play.live_buttons import buttons_of, knock_meant, meant_by, name_of
+from tallybone.play.live_lights import gain_of, page_of, table_state
+from tallybone.session.inputs import KnockHeard, Press
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand, Happened
+from tallybone.show.scoreboard import tell
+from tallybone.sources.camera import Camera, Clock, Shown
+from tallybone.sources.source import Given
+
+# So long score displays show what is to be known at the beginning.
+_FIRST_NS = 60_000_000_000
+# What is pressed on the panel has come by then.
+_COMES_WITHIN_NS = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FromTable:
+    """What was pressed or heard at the table, how long ago, and whether the button was held."""
+
+    item: ByHand
+    ago_ns: int
+    is_held: bool = False
+
+
+class LiveParts:
+    """Parts that are open until they are closed, and the panel with the virtual ones among them."""
+
+    def __init__(self, parts: Parts, panel: VirtualPanel, seats: int, clock: Clock) -> None:
+        """Use *parts* at a table of so many seats."""
+        self._parts, self._panel, self._seats, self._clock = parts, panel, seats, clock
+        self._pressed_ns: int | None = None
+
+    @property
+    def panel(self) -> VirtualPanel:
+        """The virtual ones; empty where there are none."""
+        return self._panel
+
+    def came(self) -> tuple[FromTable, ...]:
+        """Return what was pressed and heard since the last call, at once."""
+        came: list[FromTable] = []
+        for one in self._parts.came():
+            if isinstance(one, Pressed):
+                ago_ns = self._clock() - one.press.t_ns
+                is_held = one.press.kind is PressKind.LONG
+                came += [FromTable(press, ago_ns, is_held) for press in meant_by(one, self._seats)]
+            else:
+                came.append(FromTable(knock_meant(one, self._seats), self._clock() - one.t_ns))
+        if came:
+            self._pressed_ns = None
+        return tuple(came)
+
+    @property
+    def is_pressed(self) -> bool:
+        """Whether something was just pressed on the panel and has not come yet."""
+        return self._pressed_ns is not None and self._clock() - self._pressed_ns < _COMES_WITHIN_NS
+
+    def pressed(self, item: ByHand) -> bool:
+        """Press or knock on the panel what is meant by *item*; return whether it can be done there."""
+        match item:
+            case Press() if self._panel.has_button(name_of(item)):
+                self._panel.press(name_of(item), self._clock())
+            case KnockHeard() if self._panel.hears:
+                strength = min(1.0, item.strength)
+                self._panel.knock(self._clock(), item.seat, strength=strength, confidence=item.confidence)
+            case _:
+                return False
+        self._pressed_ns = self._clock()
+        return True
+
+    def on(self, display: Display, *, first: str = "") -> ShownOnParts:
+        """Return a display that shows everything on the parts too; score displays begin with the words *first*."""
+        return ShownOnParts(display, self._parts, self._clock, first, self._clock() + _FIRST_NS)
+
+    def for_seats(self, seats: int) -> LiveParts:
+        """Return the same parts for a game of so many; they stay open after it."""
+        return LiveParts(self._parts, self._panel, seats, self._clock)
+
+    def rest(self, message: str) -> None:
+        """Show on lights and displays that no game is played, and a *message*."""
+        self._parts.show(TableState(self._seats), Page(message=message))
+
+    @property
+    def problems(self) -> tuple[PartProblem, ...]:
+        """What is wrong with each part that does not work."""
+        return self._parts.problems
+
+    def close(self) -> None:
+        """Turn the lights off and let every part go."""
+        self._parts.close()
+
+
+def open_parts(
+    config: HardwareConfig, *, seats: int, clock: Clock, has_panel: bool, classifier: Classifier | None = None
+) -> LiveParts:
+    """Return the parts of a table, with a whole panel of virtual ones beside them if that is wished.
+
+    What hears sound tells knocks by *classifier*, or the one that is shipped.
+    """
+    panel = VirtualPanel(tuple(buttons_of(seats)))
+    wanted = with_panel(config, seats) if has_panel else config
+    return LiveParts(Parts(wanted, PartOpener(wanted.pins, panel, clock, classifier), clock=clock), panel, seats, clock)
+
+
+def with_panel(config: HardwareConfig, seats: int) -> HardwareConfig:
+    """Return a table with virtual LEDs and a virtual display too, and such buttons and knock sensor if it has none."""
+    leds = LedsPart(LedsDriver.VIRTUAL, Shows.ALL, seats + LEAST_FOR_ALL - 1, name="the panel's LEDs")
+    return replace(
+        config,
+        leds=(*config.leds, leds),
+        buttons=config.buttons or ButtonsPart(ButtonsDriver.VIRTUAL),
+        knock=config.knock or KnockPart(KnockDriver.VIRTUAL),
+        displays=(*config.displays, DisplayPart(DisplayDriver.VIRTUAL, name="the panel's display")),
+    )
+
+
+@dataclass(slots=True)
+class ShownOnParts:
+    """A display of a live game that lights the table's LEDs and fills its score displays besides.
+
+    Attributes:
+        display: What shows the game to whoever started it.
+        parts: The parts.
+        clock: Monotonic, in nanoseconds; what blinks follows it.
+        first: What score displays say at the beginning, unless something is asked; "" for nothing.
+        until_ns: Until when.
+        last: What happened last, in words.
+        gain: The points that were made last.
+        failing: Which parts do not work, as far as it was told.
+    """
+
+    display: Display
+    parts: Parts
+    clock: Clock
+    first: str = ""
+    until_ns: int = 0
+    last: str = ""
+    gain: Gain | None = None
+    failing: frozenset[str] = frozenset()
+
+    def happened(self, happened: Happened) -> None:
+        """Show what has been said, and let points flash."""
+        game = happened.session.state.game
+        self.last = ("" if game is None else tell(happened.said, game.players)) or self.last
+        self.gain = gain_of(happened.said, self.clock()) or self.gain
+        self.display.happened(happened)
+
+    def goes_on(self, session: Session) -> None:
+        """Show that a match goes on."""
+        self.display.goes_on(session)
+
+    def show(self, now: Now) -> None:
+        """Show where the game stands, and which parts do not work; that one fails or works again is told once."""
+        problems = self.parts.problems
+        for problem in problems:
+            if problem.part not in self.failing:
+                self.display.note(str(problem))
+        for part in sorted(self.failing - {problem.part for problem in problems}):
+            self.display.note(f"{part} works again")
+        self.failing = frozenset(problem.part for problem in problems)
+        state = table_state(now, self.gain)
+        if state is not None:
+            self.parts.show(state, self._page(now))
+        self.display.show(replace(now, parts=tuple(str(problem) for problem in problems)))
+
+    def note(self, words: str) -> None:
+        """Show what the people at the table have to know."""
+        self.display.note(words)
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        """Show what to type next."""
+        self.display.typed(prompt, wants_help=wants_help)
+
+    def _page(self, now: Now) -> Page:
+        """Return what score displays show."""
+        page = page_of(now.session, self.last, chosen=now.chosen)
+        is_first = bool(self.first) and now.session.open_question is None and self.clock() < self.until_ns
+        return replace(page, message=self.first) if is_first else page
+
+
+class PressingCamera:
+    """A camera beside which presses and knocks come in, as those of simulated people: they press the virtual parts."""
+
+    def __init__(self, camera: Camera, parts: LiveParts) -> None:
+        """Look through *camera*; what comes in beside its pictures goes through *parts* as far as it can."""
+        self._camera, self._parts = camera, parts
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._camera.problem
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will ever come any more, from the parts neither."""
+        return self._camera.is_over and not self._parts.is_pressed
+
+    def take(self) -> Shown | None:
+        """Return what came since the last call and is not to be pressed; nothing before what was pressed has come."""
+        if self._parts.is_pressed:
+            return None
+        given = self._camera.take()
+        if not isinstance(given, Given):
+            return given
+        try:
+            is_pressed = self._parts.pressed(given.load())
+        except JsonValueError:
+            return given  # who takes it says what is wrong with it
+        return None if is_pressed else given
+
+    def now_ns(self) -> int:
+        """Return the time that its pictures are stamped with."""
+        return self._camera.now_ns()
+
+    def close(self) -> None:
+        """Let it go."""
+        self._camera.close()

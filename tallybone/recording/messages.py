@@ -1,0 +1,128 @@
+"""What came into a sitting besides pictures, and what it led to, as records of a recording and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from engine import Event
+from tallybone.json_values import from_json, to_json
+from tallybone.recording.reader import Recorded
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
+from tallybone.session.referee import Places
+from tallybone.session.sitting import ByHand, Happened
+from vision.aim import STRAIGHT_ON, Aim, Six
+from vision.reading import Tile
+
+_CORRECTION = Answer | AnswerBack | Event
+_BY = "by"
+TILES: Final = tuple[Tile, ...]
+"""What `tiles` of a record of `Topic.TABLE` are."""
+
+
+def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -> None:
+    """Write what was pressed, heard, answered or put right, before the sitting is fed with it.
+
+    Args:
+        writer: Where to.
+        said: What came in.
+        t_ns: When.
+        by: Who said it at the page; nothing follows from it.
+
+    Raises:
+        RecordingError: If it cannot be written.
+    """
+    author = {_BY: by} if by else {}
+    match said:
+        case Press():
+            writer.say(Topic.BUTTON, t_ns, to_json(said, Press) | author)
+        case KnockHeard():
+            writer.say(Topic.KNOCK, t_ns, to_json(said, KnockHeard) | author)
+        case _:
+            writer.say(Topic.CORRECTION, t_ns, to_json(said, _CORRECTION) | author)
+
+
+def input_of(record: Recorded) -> ByHand | None:
+    """Return what a record says that was pressed, heard, answered or put right; None for records of other things.
+
+    Raises:
+        JsonValueError: If it is of a later version, or was not written by Tallybone.
+    """
+    kinds: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: _CORRECTION}
+    kind = kinds.get(record.topic)
+    payload = record.payload
+    if isinstance(payload, Mapping):
+        payload = {name: value for name, value in payload.items() if name != _BY}
+    said: ByHand | None = None if kind is None else from_json(payload, kind, record.topic.path)
+    return said
+
+
+def event_of_record(record: Recorded) -> Event:
+    """Return the event of the rules that a record of `Topic.EVENT` holds.
+
+    Raises:
+        JsonValueError: If it holds none.
+    """
+    event: Event = from_json(record.payload, Event, record.topic.path)
+    return event
+
+
+def say_happened(writer: SessionWriter, happened: Happened, *, picture: int | None = None) -> None:
+    """Write what followed; its events are on the disk when this returns, so that nothing is shown that could be lost.
+
+    Args:
+        writer: Where to.
+        happened: What followed.
+        picture: The number of the picture's record, if a picture brought it about.
+
+    Raises:
+        RecordingError: If it cannot be written.
+    """
+    for event in happened.events:
+        writer.say(Topic.EVENT, happened.t_ns, to_json(event, Event))
+    for line in happened.lines:
+        writer.say(Topic.OUTCOME, happened.t_ns, line)
+    if (happened.view is not None and happened.view.changes) or happened.events:
+        say_table(writer, happened, picture=picture)
+
+
+def say_table(writer: SessionWriter, happened: Happened, *, picture: int | None = None) -> None:
+    """Write how the table lies; of a frame with its tiles and the number of the picture in which they lie so.
+
+    Raises:
+        RecordingError: If it cannot be written.
+    """
+    view = happened.view
+    seen = {} if view is None else {"picture": picture, "tiles": to_json(view.tiles, TILES)} | aim_line(view.aim)
+    writer.say(Topic.TABLE, happened.t_ns, seen | {"places": to_json(happened.session.places, Places)})
+
+
+def aim_line(aim: Aim) -> dict[str, Any]:
+    """Return what a record of `Topic.TABLE` says of the camera: nothing while it points as at the start."""
+    return {} if aim.is_straight else {"aim": list(aim.numbers)}
+
+
+def aim_of_record(record: Recorded) -> Aim:
+    """Return where the camera pointed, from a record of `Topic.TABLE`.
+
+    Raises:
+        JsonValueError: If that cannot be understood.
+    """
+    said = record.payload.get("aim") if isinstance(record.payload, Mapping) else None
+    if said is None:
+        return STRAIGHT_ON
+    numbers: Six = from_json(said, Six, record.topic.path)
+    return Aim(numbers)
+
+
+def places_of_record(record: Recorded) -> Places:
+    """Return where the tiles of the layout lay after a look, from a record of `Topic.TABLE`.
+
+    Raises:
+        JsonValueError: If it does not say.
+    """
+    said = record.payload if isinstance(record.payload, Mapping) else {}
+    places: Places = from_json(said.get("places"), Places, record.topic.path)
+    return places

@@ -1,0 +1,184 @@
+"""How a sitting was left, from its recording; and the same at the head of the recording that goes on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine import Event, MatchStart
+from tallybone.json_values import JsonValueError, from_json, to_json
+from tallybone.recording.damage import Damage
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import SessionStart
+from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_of_record, places_of_record
+from tallybone.recording.reader import Recorded, SessionFile
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.session.referee import Places
+from vision.aim import STRAIGHT_ON, Aim
+from vision.reading import Tile
+
+# In the last record of the head: the sitting goes on after it.
+_HEAD_ENDS = "continued"
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How a sitting was left.
+
+    Attributes:
+        start: What was known at its beginning.
+        events: The log of the match, after the start of it.
+        places: What the referee kept of the table.
+        tiles: What lay on it.
+        empty: The picture of the empty table as a JPEG; None where it was not seen yet, or the game was in play.
+        last: The picture in which the tiles lie so; None where nothing was settled yet.
+        aim: Where the camera pointed then.
+        damage: What is lost in the middle of the recording.
+        t_ns: When its last record was made; of a head, when it went on.
+    """
+
+    start: SessionStart
+    events: tuple[Event, ...] = ()
+    places: Places = field(default_factory=Places)
+    tiles: tuple[Tile, ...] = ()
+    empty: bytes | None = None
+    last: bytes | None = None
+    damage: tuple[Damage, ...] = ()
+    t_ns: int = 0
+    aim: Aim = STRAIGHT_ON
+
+
+def left_in(session: SessionFile) -> Left:
+    """Return how the sitting of a recording was left; it may have been cut anywhere.
+
+    Raises:
+        RecordingError: If it does not say.
+    """
+    if session.start is None:
+        raise RecordingError(f"{session.path}: it cannot be gone on with: what it says of its sitting is damaged")
+    found = _gathered(session.start, session, session.path)
+    if session.start.continues is not None and not found.has_head:
+        raise RecordingError(f"{session.path}: it cannot be gone on with: it ends before its sitting went on")
+    return _with_pictures(found, session)
+
+
+def left_in_head(start: SessionStart, records: Iterator[Recorded | Damage], path: Path) -> Left:
+    """Return where a recording goes on, taking only its head from *records*: what follows was fed.
+
+    Raises:
+        RecordingError: If its head is damaged.
+    """
+    head = list(_head(records, path))
+    return _with_pictures(_gathered(start, head, path), head)
+
+
+def say_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
+    """Write how a sitting was left as the head of a recording; all of it is on the disk when this returns.
+
+    Returns:
+        The number of the picture in which the tiles lie so; None where there is none.
+
+    Raises:
+        RecordingError: If it cannot be written.
+    """
+    if left.empty is not None:
+        number = writer.records
+        writer.frame(t_ns, left.empty, name="empty")
+        writer.say(Topic.TABLE, t_ns, {"picture": number, "tiles": [], "places": {}}, is_waited_for=False)
+    last = None if left.last is None else writer.records
+    if left.last is not None:
+        writer.frame(t_ns, left.last, name="last")
+    seen = {} if last is None else {"picture": last, "tiles": to_json(left.tiles, TILES)} | aim_line(left.aim)
+    for event in left.events:
+        writer.say(Topic.EVENT, t_ns, to_json(event, Event), is_waited_for=False)
+    writer.say(Topic.TABLE, t_ns, seen | {"places": to_json(left.places, Places), _HEAD_ENDS: True})
+    return last
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What was found in the records so far.
+
+    What follows from one input ends with a record of the table, and is shown after that. Events without one were cut
+    off before anybody saw them: they are left out, and what brought them about is seen again. *told* counts the others.
+    """
+
+    start: SessionStart
+    events: list[Event] = field(default_factory=list)
+    told: int = 0
+    damage: list[Damage] = field(default_factory=list)
+    places: Places = field(default_factory=Places)
+    tiles: tuple[Tile, ...] = ()
+    aim: Aim = STRAIGHT_ON
+    empty: int | None = None
+    last: int | None = None
+    has_head: bool = False
+    t_ns: int = 0
+
+    def add(self, one: Recorded) -> None:
+        """Take one more record.
+
+        Raises:
+            JsonValueError: If it cannot be understood.
+        """
+        self.t_ns = one.t_ns
+        if one.topic is Topic.EVENT:
+            event = event_of_record(one)
+            if not isinstance(event, MatchStart):  # the metadata say how it began
+                self.events.append(event)
+        elif one.topic is Topic.TABLE and isinstance(one.payload, Mapping):
+            self.places, self.told = places_of_record(one), len(self.events)
+            picture = one.payload.get("picture")
+            if isinstance(picture, int):
+                self.tiles = from_json(one.payload.get("tiles"), TILES, one.topic.path)
+                self.aim = aim_of_record(one)
+                if self.last is None and not self.start.in_play:
+                    self.empty = picture
+                self.last = picture
+            self.has_head = self.has_head or _ends_head(one)
+
+
+def _gathered(start: SessionStart, records: Iterable[Recorded | Damage], path: Path) -> _Gathered:
+    found = _Gathered(start)
+    for one in records:
+        if isinstance(one, Damage):
+            if one.before_ns is not None:  # a cut at the end is what power cuts do
+                found.damage.append(one)
+            continue
+        try:
+            found.add(one)
+        except JsonValueError as error:
+            raise RecordingError(f"{path}: record {one.number} cannot be understood: {error}") from error
+    return found
+
+
+def _with_pictures(found: _Gathered, records: Iterable[Recorded | Damage]) -> Left:
+    """Return what was found, with its pictures, which are looked for again: a sitting has too many to keep."""
+    wanted = {found.empty, found.last} - {None}
+    pictures: dict[int, bytes] = {}
+    for one in records if wanted else ():
+        if isinstance(one, Recorded) and one.number in wanted and isinstance(one.payload, ImageMessage):
+            pictures[one.number] = one.payload.jpeg
+            if len(pictures) == len(wanted):
+                break
+    empty, last = (None if at is None else pictures.get(at) for at in (found.empty, found.last))
+    events = tuple(found.events[: found.told])
+    damage = tuple(found.damage)
+    return Left(found.start, events, found.places, found.tiles, empty, last, damage, found.t_ns, found.aim)
+
+
+def _head(records: Iterator[Recorded | Damage], path: Path) -> Iterator[Recorded]:
+    for one in records:
+        if isinstance(one, Damage):
+            raise RecordingError(f"{path}: it cannot be told how its sitting was left: {one}")
+        yield one
+        if _ends_head(one):
+            return
+    raise RecordingError(f"{path}: it ends before its sitting went on")
+
+
+def _ends_head(one: Recorded) -> bool:
+    return one.topic is Topic.TABLE and isinstance(one.payload, Mapping) and one.payload.get(_HEAD_ENDS) is True

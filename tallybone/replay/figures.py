@@ -1,0 +1,177 @@
+"""What people like to know of a game: points by hand and over time, the best plays, who knocked how often. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from engine import (
+    Drew,
+    ForcedDraw,
+    HandOver,
+    HandStarted,
+    MatchOver,
+    Outcome,
+    Passed,
+    Placed,
+    Redealt,
+    Scored,
+    Seat,
+    Stacked,
+    history,
+)
+from tallybone.replay.export import Play
+from tallybone.replay.recorded_game import RecordedGame
+from tallybone.replay.rescoring import story_of
+
+_MOST_BEST = 10
+_NS_PER_MS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class HandFigures:
+    """A hand: what each seat was paid in it, laid, knocked and drew; who won it, None for nobody yet."""
+
+    number: int
+    points: tuple[int, ...]
+    plays: tuple[int, ...]
+    knocks: tuple[int, ...]
+    draws: tuple[int, ...]
+    winner: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PaidFigures:
+    """When something was paid, in which hand, and the totals by seat after it."""
+
+    t_ms: int
+    hand: int
+    totals: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BestPlay:
+    """A play that was paid more than most."""
+
+    t_ms: int
+    hand: int
+    seat: int
+    tile: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class GameFigures:
+    """A game as it stands at the end of its log, with all that was put right.
+
+    Attributes:
+        players: Names by seat.
+        hands: Each hand.
+        paid: The points over time.
+        best: The best plays, the best first, ten at most.
+        play_points: What the plays of each seat were paid.
+        winner: Who has won the match.
+    """
+
+    players: tuple[str, ...]
+    hands: tuple[HandFigures, ...]
+    paid: tuple[PaidFigures, ...]
+    best: tuple[BestPlay, ...]
+    play_points: tuple[int, ...]
+    winner: int | None
+
+
+def figures_of(game: RecordedGame) -> GameFigures:
+    """Return the figures of a recorded game.
+
+    Raises:
+        NoGameError: If no score was kept.
+    """
+    story = story_of(game)
+    assert story.state.game is not None  # or there would be no story
+    players = story.state.game.players
+    times = {step.log - 1: step.since_ns // _NS_PER_MS for step in game.steps}
+    counted = _Counted(len(players))
+    for told in history(story.state):
+        for outcome in told.outcomes:
+            counted.add(outcome, times.get(told.entry.seq, 0))
+    plays = story.plays
+    paid = [0] * len(players)
+    for play in plays:
+        paid[play.seat] += play.points
+    return GameFigures(players, counted.finished(), tuple(counted.paid), _best(plays), tuple(paid), counted.winner)
+
+
+def _best(plays: Sequence[Play]) -> tuple[BestPlay, ...]:
+    best = sorted((play for play in plays if play.points > 0), key=lambda play: -play.points)[:_MOST_BEST]
+    return tuple(BestPlay(play.since_ns // _NS_PER_MS, play.hand, play.seat, play.tile, play.points) for play in best)
+
+
+@dataclass(slots=True)
+class _Hand:
+    """A hand that is counted."""
+
+    number: int
+    points: list[int]
+    plays: list[int]
+    knocks: list[int]
+    draws: list[int]
+    winner: int | None = None
+
+    @classmethod
+    def of(cls, number: int, seats: int) -> _Hand:
+        return cls(number, [0] * seats, [0] * seats, [0] * seats, [0] * seats)
+
+
+@dataclass(slots=True)
+class _Counted:
+    """Goes through what the players were told."""
+
+    seats: int
+    hands: list[_Hand] = field(default_factory=list)
+    paid: list[PaidFigures] = field(default_factory=list)
+    winner: int | None = None
+
+    def add(self, outcome: Outcome, t_ms: int) -> None:
+        """Count one thing."""
+        match outcome:
+            case HandStarted(number=number):
+                self.hands.append(_Hand.of(number, self.seats))
+            case Redealt() if self.hands:
+                self.hands[-1] = _Hand.of(self.hands[-1].number, self.seats)
+                self._pay(t_ms)
+            case Scored(seat=seat, points=points):
+                self._hand.points[seat] += points
+                self._pay(t_ms)
+            case Placed(seat=seat) | Stacked(seat=seat):
+                self._hand.plays[seat] += 1
+            case Passed(seat=seat):
+                self._hand.knocks[seat] += 1
+            case Drew(seat=seat, tiles=tiles) | ForcedDraw(seat=seat, tiles=tiles):
+                self._hand.draws[seat] += tiles
+            case HandOver(result=result):
+                self._hand.winner = result.winner
+            case MatchOver(winner=winner):
+                self.winner = winner
+            case _:
+                pass
+
+    def finished(self) -> tuple[HandFigures, ...]:
+        """Return the hands."""
+        return tuple(
+            HandFigures(
+                one.number, tuple(one.points), tuple(one.plays), tuple(one.knocks), tuple(one.draws), one.winner
+            )
+            for one in self.hands
+        )
+
+    @property
+    def _hand(self) -> _Hand:
+        """The hand that is played; what comes before the first belongs to it."""
+        if not self.hands:
+            self.hands.append(_Hand.of(1, self.seats))
+        return self.hands[-1]
+
+    def _pay(self, t_ms: int) -> None:
+        totals = tuple(sum(one.points[Seat(seat)] for one in self.hands) for seat in range(self.seats))
+        self.paid.append(PaidFigures(t_ms, self._hand.number, totals))

@@ -1,0 +1,140 @@
+"""The log of a recording, judged by the rules again: no picture is looked at, so it takes milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine import Event, ItStands, MatchStart, Outcome, Seq, State, apply
+from tallybone.json_values import JsonValueError
+from tallybone.recording.damage import Damage
+from tallybone.recording.format import SessionStart
+from tallybone.recording.messages import event_of_record
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.topical import records_on
+from tallybone.recording.topics import Topic
+from tallybone.replay.run import Seen
+from tallybone.session.session import Session
+from tallybone.session.sitting import Happened
+from tallybone.sources.replay_game import GameWish, match_of
+
+CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
+"""What the times of a replay are counted from: the first of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An event of the log.
+
+    Attributes:
+        t_ns: When it was added.
+        event: What it is.
+        name: The name on the table that its tile was given, which is its place in the log; None where it has none.
+    """
+
+    t_ns: int
+    event: Event
+    name: int | None = None
+
+
+def log_of(path: Path, complain: Callable[[str], None]) -> list[Logged]:
+    """Return the log in a recording, and complain of what cannot be read.
+
+    Raises:
+        RecordingError: If it is no recording.
+        OSError: If it cannot be read.
+    """
+    return log_in(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain)
+
+
+def log_in(records: Iterable[Recorded | Damage], path: Path, complain: Callable[[str], None]) -> list[Logged]:
+    """Return the log in the records of events and outcomes, and complain of what cannot be read."""
+    found: list[Logged] = []
+    for one in records:
+        if isinstance(one, Damage):
+            complain(f"{path}: {one}")
+        elif one.topic is Topic.OUTCOME:
+            name = _name_in(one)
+            if found and name is not None and found[-1].name is None:
+                found[-1] = replace(found[-1], name=name)
+        else:
+            try:
+                found.append(Logged(one.t_ns, event_of_record(one)))
+            except JsonValueError as error:
+                complain(f"{path}: record {one.number}: {error}")
+    return found
+
+
+def logged_steps(path: Path, wish: GameWish, complain: Callable[[str], None]) -> Iterator[Seen]:
+    """Yield what follows from each event of the log, by the rules that are wished.
+
+    Where events are lost, the others keep their places in the log, because tiles are called by them.
+
+    Raises:
+        EngineError: If there is no such game.
+        RecordingError: If it is no recording.
+        OSError: If it cannot be read.
+    """
+    log = log_of(path, complain)
+    match = match_in(wish, read_session(path).start, log)
+    if match is None:
+        is_damaged = wish.rules is None and read_session(path).start is None
+        why = (
+            "what it says of its game is damaged: say --rules and --players"
+            if is_damaged
+            else "no score was kept in it"
+        )
+        complain(f"{path}: expected a game, but {why}")
+        return
+    events = log[1:] if log and isinstance(log[0].event, MatchStart) else log
+    begins_ns = _begins_ns(path)
+    state, said = apply(State(), match)
+    yield seen_of(0, 0, state, said, match)
+    for one in events:
+        state, said = applied(state, one)
+        yield seen_of(one.t_ns, one.t_ns - begins_ns, state, said, one.event)
+
+
+def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
+    """Return the state after an event of the log, which keeps its place where others before it are lost."""
+    return apply(state if one.name is None else _up_to(state, one.name), one.event)
+
+
+def seen_of(t_ns: int, since_ns: int, state: State, said: tuple[Outcome, ...], event: Event) -> Seen:
+    """Return what followed from an event as what a replay has seen."""
+    return Seen(t_ns, since_ns, "", None, Happened(t_ns, Session(state), said, (event,)))
+
+
+def _begins_ns(path: Path) -> int:
+    """Return when the first thing came in: a replay with pictures counts from there too."""
+    came = (one for one in read_session(path) if isinstance(one, Recorded) and one.topic in CAME_IN)
+    first = next(came, None)
+    return 0 if first is None else first.t_ns
+
+
+def match_in(wish: GameWish, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:
+    """Return how the match begins: as wished, as the recording says of itself, or as its log does.
+
+    Raises:
+        EngineError: If there is no such game.
+    """
+    match = match_of(wish, start)
+    begins = log[0].event if log else None
+    if match is None and wish.rules is None and isinstance(begins, MatchStart):
+        return begins
+    return match
+
+
+def _up_to(state: State, name: int) -> State:
+    """Return the state with events that mean nothing in place of those that are lost before the one called *name*."""
+    lost = (ItStands(Seq(at)) for at in range(len(state.log), name))
+    return replace(state, log=(*state.log, *lost))
+
+
+def _name_in(outcome: Recorded) -> int | None:
+    """Return what an outcome says that a tile which was laid is called."""
+    if not isinstance(outcome.payload, Mapping) or outcome.payload.get("event") != "played":
+        return None
+    name = outcome.payload.get("node")
+    return name if isinstance(name, int) else None

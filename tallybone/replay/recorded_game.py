@@ -1,0 +1,229 @@
+"""The game of a recording as it can be stepped through: what each event of its log brought about, also while it grows.
+
+A recording may be damaged, cut, or written by somebody who means harm: what cannot be followed is said, and left out.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from engine import Event, Game, MatchStart, Outcome, State, apply
+from tallybone.json_values import JsonValueError
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import SessionStart
+from tallybone.recording.index import Whereabouts
+from tallybone.recording.messages import places_of_record
+from tallybone.recording.reader import Recorded
+from tallybone.recording.topics import Topic
+from tallybone.replay.log import CAME_IN, Logged, applied, log_in, match_in
+from tallybone.session.referee import Places
+from tallybone.sources.replay_game import GameWish
+
+MOST_STEPS = 5000
+"""So many events are followed: the longest evening has a third of it."""
+MOST_NUMBER = 1_000_000_000
+"""No number of an event or a place is larger in a game that was played."""
+_MOST_COMPLAINTS = 20
+_KEPT_EVERY = 16
+
+SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What the engine may raise at events that no game has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An event of the log and what followed from it.
+
+    Attributes:
+        t_ns, since_ns: When it was, and how long after the first thing that came in.
+        event: What it is.
+        outcomes: What the players were told.
+        log: How long the log was then; the event has the place before.
+        hand: The hand that was played then, from 1; 0 before the first.
+        totals: The points by seat after it.
+    """
+
+    t_ns: int
+    since_ns: int
+    event: Event
+    outcomes: tuple[Outcome, ...]
+    log: int
+    hand: int
+    totals: tuple[int, ...]
+
+
+class RecordedGame:
+    """A recording whose log is known, as far as it has been looked at."""
+
+    def __init__(self, path: Path, start: SessionStart | None) -> None:
+        """Know nothing yet of the recording in *path*."""
+        self.path, self.start = path, start
+        self.found = Whereabouts()
+        self.match: MatchStart | None = None
+        self.steps: list[Step] = []
+        self.complaints: list[str] = []
+        self.log: list[Logged] = []
+        self._state = State()
+        self._kept: list[tuple[tuple[int, ...], Game | None]] = []
+        self._events, self._cameras, self._tables = array("q"), array("q"), array("q")
+        self._times, self._places = array("q"), array("q")
+        self._is_over = False
+        self.begins_ns = 0  # when the first thing came in
+
+    def look(self, file: BinaryIO, *, is_growing: bool) -> None:
+        """Take in what has been written since the last look.
+
+        Raises:
+            EngineError: If this version has no such game.
+            OSError: If it cannot be read, or another tool has packed it anew.
+        """
+        known = len(self.found)
+        self.found.go_on(file, is_growing=is_growing)
+        fresh = [place for place in self.found.of(Topic.EVENT) if place >= known]
+        came = min((places[0] for topic in CAME_IN if (places := self.found.of(topic))), default=None)
+        self.begins_ns = 0 if came is None else self.found.t_ns(came)
+        self._cameras, self._tables = self.found.of(Topic.CAMERA), self.found.of(Topic.TABLE)
+        self._times = array("q", (self.found.t_ns(place) for place in self._cameras))
+        self._follow(self._read(file, fresh))
+
+    @property
+    def state(self) -> State:
+        """The match after the last step."""
+        return self._state
+
+    @property
+    def frame_times_ns(self) -> Sequence[int]:
+        """When each picture was taken."""
+        return self._times
+
+    def frame_at(self, t_ns: int) -> int | None:
+        """Return the number of the picture that was the newest at a time; None before the first."""
+        at = bisect_right(self._times, t_ns) - 1
+        return None if at < 0 else at
+
+    def frame_place(self, number: int) -> int | None:
+        """Return the place of a picture; None where there is no such."""
+        return self._cameras[number] if 0 <= number < len(self._cameras) else None
+
+    def state_after(self, number: int) -> State:
+        """Return the match after a step, from 0."""
+        kept = min(number // _KEPT_EVERY, len(self._kept) - 1)
+        irregular, game = self._kept[kept]
+        log = self._state.log
+        state = State(log[: self.steps[kept * _KEPT_EVERY].log], tuple(irregular), game)  # type: ignore[arg-type]
+        for event in log[len(state.log) : self.steps[number].log]:
+            state, _ = apply(state, event)
+        return state
+
+    def places_after(self, number: int, file: BinaryIO) -> Places:
+        """Return where the tiles lay after a step, as far as that is known."""
+        place = self._table_of(number)
+        if place is None:
+            return Places()
+        try:
+            record = self.found.read(file, place)
+            return places_of_record(record) if is_sane(record.payload) else Places()
+        except (RecordingError, JsonValueError, RecursionError):
+            return Places()
+
+    def _table_of(self, number: int) -> int | None:
+        """Return the place of the record of the table that belongs to a step: the last before the next event."""
+        event = self._places[number]
+        later = self._places[number + 1] if number + 1 < len(self._places) else len(self.found)
+        at = bisect_right(self._tables, later) - 1
+        if at >= 0 and self._tables[at] > event:
+            return self._tables[at]
+        after = bisect_right(self._tables, event)
+        if after < len(self._tables):
+            return self._tables[after]
+        return self._tables[-1] if self._tables else None
+
+    def _read(self, file: BinaryIO, fresh: Sequence[int]) -> list[tuple[int, Logged]]:
+        """Return the events at some places."""
+        room = max(0, MOST_STEPS - len(self.log))
+        if len(fresh) > room and not self._is_over:
+            self._stop(f"only the first {MOST_STEPS} events are followed")
+        found: list[tuple[int, Logged]] = []
+        for place in fresh[:room]:
+            records = [self._record(file, place)]
+            if self.found.damage or self.complaints:
+                # Tiles are called by their places in the log; where events are lost, what was told says which.
+                records += (self._record(file, at) for at in self.found.following(place, Topic.OUTCOME))
+            log = log_in([one for one in records if one is not None], self.path, self._complain)
+            found += ((place, one) for one in log)
+        return found
+
+    def _record(self, file: BinaryIO, place: int) -> Recorded | None:
+        try:
+            record = self.found.read(file, place)
+            said = record.payload if isinstance(record.payload, Mapping) else {}
+            if record.topic is Topic.OUTCOME:
+                return record if is_sane(said.get("node"), MOST_STEPS) else None
+            if is_sane(said):
+                return record
+            self._complain(f"record {place} has numbers that no game has")
+        except (RecordingError, RecursionError) as error:
+            self._complain(str(error))
+        return None
+
+    def _follow(self, fresh: Sequence[tuple[int, Logged]]) -> None:
+        self.log += (one for _, one in fresh)
+        if self.match is None:
+            self.match = match_in(GameWish(), self.start, self.log)
+            if self.match is None:
+                return
+            self._state, _ = apply(State(), self.match)
+        for place, one in fresh:
+            if self._is_over:
+                return
+            if isinstance(one.event, MatchStart):
+                continue
+            try:
+                self._state, outcomes = applied(self._state, one)
+            except SENSELESS:
+                self._stop(f"record {place} cannot be followed, nor what comes after it")
+                return
+            self._add(place, one, outcomes)
+
+    def _add(self, place: int, one: Logged, outcomes: tuple[Outcome, ...]) -> None:
+        game = self._state.game
+        totals = () if game is None else game.totals
+        if any(abs(total) > MOST_NUMBER for total in totals):
+            self._stop("the points are more than anybody ever had")
+            return
+        hand = 0 if game is None or game.hand is None else game.hand.number
+        since_ns = max(0, one.t_ns - self.begins_ns)
+        if len(self.steps) % _KEPT_EVERY == 0:
+            self._kept.append((tuple(self._state.irregular), game))
+        self.steps.append(Step(one.t_ns, since_ns, one.event, outcomes, len(self._state.log), hand, totals))
+        self._places.append(place)
+
+    def _stop(self, why: str) -> None:
+        self._is_over = True
+        self._complain(why)
+
+    def _complain(self, why: str) -> None:
+        if len(self.complaints) < _MOST_COMPLAINTS:
+            self.complaints.append(why.removeprefix(f"{self.path}: "))
+
+
+def is_sane(said: object, most: int = MOST_NUMBER) -> bool:
+    """Return whether all numbers of a JSON value are finite, and such as a game has.
+
+    >>> is_sane({"points": [5, 1.5]}), is_sane({"points": 10**12}), is_sane([float("nan")])
+    (True, False, False)
+    """
+    match said:
+        case int() | float():
+            return abs(said) <= most  # which is false of what is no number
+        case Mapping():
+            return all(is_sane(one, most) for one in said.values())
+        case list():
+            return all(is_sane(one, most) for one in said)
+        case _:
+            return True

@@ -1,0 +1,1 @@
+"""Run the table that is always on: set-up, camera, page, health, metrics, systemd."""

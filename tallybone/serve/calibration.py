@@ -1,0 +1,179 @@
+"""The calibration of a table that is always on: begun on its page, kept for the next match, checked, brought back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calibration.check import Finding
+from hardware.camera.device import Light
+from hardware.config.config import HardwareConfig, KnockDriver
+from tallybone.calibrate.calibrate_look import Image, Onlooker, Scene, wait_for_picture
+from tallybone.serve.camera import TableCamera
+from tallybone.serve.served_parts import ServedParts
+from tallybone.sources.camera import Clock, shot_of
+from tallybone.sources.shots import Shot
+from tallybone.store.calibration_file import load_calibration, restore_calibration
+from tallybone.web.calibration_desk import Calibrating
+
+if TYPE_CHECKING:
+    from tallybone.calibrate.lens_and_table import ReadTiles
+
+GoesOn = Callable[[], bool]
+See = Callable[[Shot], None]
+
+_NS_PER_S = 1_000_000_000
+# A board is held before the camera for a minute or two, and the phone may sleep meanwhile.
+_NOBODY_AFTER_NS = 5 * 60 * _NS_PER_S
+_SHOWN_EVERY_NS = _NS_PER_S // 2
+_RESTS_S = 0.01
+
+
+class ServedCalibration:
+    """One calibration at a time, in the table's thread; others ask `calibrating` how it stands."""
+
+    def __init__(
+        self,
+        camera: TableCamera,
+        parts: ServedParts,
+        path: Callable[[], Path],
+        clock: Clock,
+        *,
+        read_tiles: ReadTiles | None = None,
+    ) -> None:
+        """Calibrate *camera*; what is found is kept where *path* says at that moment."""
+        self._camera, self._parts, self._clock, self._read_tiles = camera, parts, clock, read_tiles
+        self._waits = threading.Event()
+        self.path = path
+        self.calibrating = Calibrating(clock)
+        self.findings: tuple[Finding, ...] = ()
+
+    @property
+    def camera(self) -> str:
+        """What is calibrated."""
+        return self._camera.source
+
+    def run(self, goes_on: GoesOn, see: See, began: Callable[[], None]) -> None:
+        """Lead through the steps until somebody ends it, or nobody has looked for some minutes.
+
+        Args:
+            goes_on: Asked often; False ends it.
+            see: Takes what the camera sees, twice a second.
+            began: Called as soon as it can be followed.
+
+        Raises:
+            CalibrationError: If what is stored is damaged.
+            VisionError: If tiles cannot be read, or what was filmed is no picture.
+            OSError: If there is no camera, or a file cannot be read.
+        """
+        from tallybone.calibrate.guide.course import Course, GuideWish
+        from tallybone.calibrate.lens_and_table import shipped_eye  # much to load, and seldom needed
+
+        into = self.path()
+        wish = GuideWish(self.camera, into, microphone=microphone_of(self._parts.hardware), asks_always=True)
+        before = load_calibration(into)
+        with ExitStack() as stack:
+            look = stack.enter_context(closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)))
+            if wish.microphone is not None:
+                stack.enter_context(self._parts.lent())  # no two can hear through one microphone
+            course = stack.enter_context(
+                closing(Course(wish, look, before, self._read_tiles or shipped_eye, self._clock))
+            )
+            stack.callback(self.calibrating.end)
+            self.calibrating.begin(course, self.camera)
+            began()
+            while goes_on() and not self.calibrating.is_left and self.calibrating.unwatched_ns < _NOBODY_AFTER_NS:
+                self.calibrating.turn()
+                look.turn()
+                self._waits.wait(_RESTS_S)
+
+    def check(self, goes_on: GoesOn, see: See) -> None:
+        """Compare a picture with what is stored; `findings` says what came of it.
+
+        Raises:
+            CalibrationError: If what is stored is damaged.
+            VisionError: If tiles cannot be read.
+            OSError: If there is no picture.
+        """
+        from tallybone.calibrate.lens_and_table import shipped_eye
+        from tallybone.calibrate.stored import compare
+
+        calibration = load_calibration(self.path())
+
+        def pause(seconds: float) -> None:
+            goes_on()
+            self._waits.wait(seconds)
+
+        with closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)) as look:
+            look.present(Scene.TILES)
+            image = wait_for_picture(look, self._clock, pause=pause)
+            self.findings, _ = compare(image, calibration, self._read_tiles or shipped_eye, None)
+
+    def restore(self, number: int) -> None:
+        """Store again what was replaced so many times ago.
+
+        Raises:
+            CalibrationError: If there is none, or it is damaged; then nothing has changed.
+            OSError: If it cannot be read or written.
+        """
+        restore_calibration(self.path(), number)
+
+
+def microphone_of(hardware: HardwareConfig) -> str | None:
+    """Return which microphone hears knocks, as `calibrate_knock.sensor_for` takes it; None where there is none."""
+    knock = hardware.knock
+    if knock is None or knock.driver is not KnockDriver.MICROPHONE:
+        return None
+    return "any" if knock.device is None else str(knock.device)
+
+
+class _Shared:
+    """What looks at the table for a calibration, and for all who look at the page."""
+
+    def __init__(self, look: Onlooker, name: str, see: See, clock: Clock) -> None:
+        self._look, self._name, self._see, self._clock = look, name, see, clock
+        self._newest: Image | None = None
+        self._shown_ns = self._taken_ns = clock()
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._look.problem
+
+    @property
+    def light(self) -> Light:
+        """What it does about light."""
+        return self._look.light
+
+    def take(self) -> Image | None:
+        """Return the newest picture, once."""
+        image = self._look.take()
+        if image is not None:
+            self._newest, self._taken_ns = image, self._clock()
+        return image
+
+    def turn(self) -> None:
+        """Show the newest picture; while the calibration takes none, take one."""
+        now_ns = self._clock()
+        if now_ns - self._shown_ns < _SHOWN_EVERY_NS:
+            return
+        image = self.take() if now_ns - self._taken_ns >= _SHOWN_EVERY_NS else self._newest
+        self._newest = None
+        if image is not None:
+            self._shown_ns = now_ns
+            self._see(shot_of(image, now_ns, self._name))
+
+    def present(self, scene: Scene) -> None:
+        """Show a scene, if it can make one."""
+        self._look.present(scene)
+
+    def hold_light(self) -> None:
+        """Let it adapt, then keep the light."""
+        self._look.hold_light()
+
+    def close(self) -> None:
+        """Give the camera back."""
+        self._look.close()

@@ -1,0 +1,152 @@
+"""The camera of a table that is always on: looked through between games too, and looked for while it is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from engine.phrases import phrase
+from hardware.camera.device import CameraDevice, CameraError
+from hardware.camera.open_device import is_device, is_no_camera, open_device
+from tallybone.calibrate.calibrate_look import LentLook, Onlooker, open_look
+from tallybone.play.start import Game, open_camera
+from tallybone.sources.camera import Camera, Clock, Shown, shot_of
+from tallybone.sources.device import LentCamera, problem_of
+from tallybone.sources.shots import Shot
+from tallybone.terminal import quiet_libraries
+
+OpenDevice: TypeAlias = Callable[[str, Clock], CameraDevice]
+_TRIES_EVERY_NS = 5_000_000_000
+_LOOKS_EVERY_NS = 500_000_000
+
+
+class TableCamera:
+    """A camera that is plugged in stays open; what is simulated or filmed begins anew with each game."""
+
+    def __init__(self, source: str, clock: Clock, *, speed: float = 1.0, opener: OpenDevice = open_device) -> None:
+        """Look through *source*, as `live_start.open_camera` takes it; *speed* is the pace of what was filmed."""
+        self.source = source
+        self._clock, self._speed, self._opener = clock, speed, opener
+        self._device: CameraDevice | None = None
+        self._missing: str | None = None
+        self._tried_ns: int | None = None
+        self._looked_ns = clock()
+
+    @property
+    def problem(self) -> str | None:
+        """Why there are no pictures, in words; None while there are, or will be when a game begins."""
+        if self._missing is not None or self._device is None:
+            return self._missing
+        return problem_of(self.source, self._device.state)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it is known why no pictures come: none are wanted, they are looked for, or begin with a match."""
+        hangs = self._device is not None and self._device.state.hangs
+        will_come = is_device(self.source) and not is_no_camera(self.source)
+        return not hangs and (self.problem is not None or not will_come)
+
+    @property
+    def words(self) -> str:
+        """How it is, in words."""
+        if not is_device(self.source):
+            return phrase("{source}: begins with the match", source=self.source)
+        problem = self.problem
+        if problem is not None:
+            return problem
+        mode = None if self._device is None else self._device.state.mode
+        return self.source if mode is None else f"{self.source}, {mode.width_px} x {mode.height_px}"
+
+    def look(self) -> Shot | None:
+        """Return a picture for those who only look, twice a second at most; look for a camera that is not there."""
+        if not is_device(self.source):
+            return None
+        if self._device is None:
+            self._try()
+            return None
+        now_ns = self._clock()
+        if now_ns - self._looked_ns < _LOOKS_EVERY_NS:
+            return None
+        picture = self._device.take()
+        if picture is None:
+            return None
+        self._looked_ns = now_ns
+        return shot_of(picture.image, picture.t_ns, self.source)
+
+    def for_game(self, game: Game) -> tuple[Camera, Game]:
+        """Return what looks at a game, and the game with what is known of its table; closing it leaves this open.
+
+        Raises:
+            OSError: If there is no such camera.
+            VisionError: If there is no picture in what was filmed.
+        """
+        if not is_device(self.source):
+            return open_camera(self.source, game, self._clock, speed=self._speed)
+        if self._device is None:
+            self._open()
+        assert self._device is not None
+        return LentCamera(self.source, self._device, self._clock), game
+
+    def for_calibration(self) -> Onlooker:
+        """Return what looks at a table that is measured; closing it leaves this open.
+
+        Raises:
+            CameraError: If there is no such camera.
+            OSError: If what was filmed is no picture that can be read.
+            VisionError: If it is none at all.
+        """
+        if not is_device(self.source):
+            # A simulated game has options of its own, which mean nothing here.
+            is_simulated = self.source.partition(":")[0] == "simulated"
+            return open_look("simulated" if is_simulated else self.source, self._clock)
+        if self._device is None:
+            self._open()
+        assert self._device is not None
+        return LentLook(self._device)
+
+    def close(self) -> None:
+        """Let it go."""
+        if self._device is not None:
+            self._device.close()
+
+    def _try(self) -> None:
+        now_ns = self._clock()
+        if self._tried_ns is not None and now_ns - self._tried_ns < _TRIES_EVERY_NS:
+            return
+        self._tried_ns = now_ns
+        try:
+            self._open()
+        except CameraError as error:
+            self._missing = str(error)
+
+    def _open(self) -> None:
+        with quiet_libraries():  # OpenCV and libcamera say on stderr what the error says anyway
+            self._device = self._opener(self.source, self._clock)
+        self._missing = None
+
+
+class EndlessCamera:
+    """A camera after whose last picture the game goes on until somebody ends it: it can still be put right."""
+
+    is_over = False
+
+    def __init__(self, camera: Camera) -> None:
+        """Look through *camera*."""
+        self._camera = camera
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._camera.problem
+
+    def take(self) -> Shown | None:
+        """Return what came since the last call."""
+        return self._camera.take()
+
+    def now_ns(self) -> int:
+        """Return the time that its pictures are stamped with."""
+        return self._camera.now_ns()
+
+    def close(self) -> None:
+        """Let it go."""
+        self._camera.close()

@@ -1,0 +1,161 @@
+"""How a table that is always on is: camera, parts, room for recordings, heat, power, clock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from engine.phrases import phrase
+from hardware.config.config import HardwareConfig
+from hardware.kept import PartProblem
+from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
+from tallybone.doctor.storage import Disk, check_disk
+from tallybone.finding import Finding, absent, ok, problem
+from tallybone.play.recorder import NOT_RECORDED
+
+_NS_PER_S = 1_000_000_000
+# The computer is asked anew after this: what it says of its power costs a process.
+_KEPT_NS = 5 * _NS_PER_S
+
+
+@dataclass(frozen=True, slots=True)
+class CameraNow:
+    """How the camera is at the moment.
+
+    Attributes:
+        words: What it is, or gives.
+        problem: Why it gives no pictures; None while it gives some, or has none to give yet.
+        seen_ns: When its last picture came; None for none.
+    """
+
+    words: str
+    problem: str | None
+    seen_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a table is.
+
+    Attributes:
+        findings: What is found of each part.
+        picture_age_s: How old the last picture is; None for none.
+        machine: The computer, as it was looked at last.
+        free_bytes: Room that is left where recordings go; None where nothing can be kept.
+    """
+
+    findings: tuple[Finding, ...]
+    picture_age_s: float | None
+    machine: Machine | None = None
+    free_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What is asked how it is; all of it may be called from any thread.
+
+    Attributes:
+        camera: Says how the camera is.
+        hardware: Which parts there should be.
+        problems: Says what is wrong with those that do not work.
+        recording: Says where the match that is played is recorded, in words; "" for none.
+        machine: Looks at the computer.
+        disk: Looks where recordings go.
+        clock: Monotonic, in nanoseconds.
+    """
+
+    camera: Callable[[], CameraNow]
+    hardware: HardwareConfig
+    problems: Callable[[], Iterable[PartProblem]]
+    recording: Callable[[], str]
+    machine: Callable[[], Machine]
+    disk: Callable[[], Disk]
+    clock: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Computer:
+    findings: tuple[Finding, ...]
+    machine: Machine | None
+    free_bytes: int | None
+
+
+class TableHealth:
+    """Says how a table is, to as many as want to know."""
+
+    def __init__(self, sources: Sources) -> None:
+        """Ask *sources*."""
+        self._sources, self._lock = sources, threading.Lock()
+        self._computer = _Computer((), None, None)
+        self._asked_ns: int | None = None
+        self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
+
+    def also_ask(self, other: Callable[[], Iterable[Finding]]) -> None:
+        """Ask somebody else from now on, too; *other* may be called from any thread."""
+        self._others = (*self._others, other)
+
+    def now(self) -> Health:
+        """Return how it is; what the computer says is some seconds old at most."""
+        camera, now_ns = self._sources.camera(), self._sources.clock()
+        age_s = None if camera.seen_ns is None else max(0, now_ns - camera.seen_ns) / _NS_PER_S
+        recording, computer = self._sources.recording(), self._of_computer(now_ns)
+        findings = (
+            _of_camera(camera),
+            *parts_found(self._sources.hardware, self._sources.problems()),
+            *_of_recording(recording),
+            *computer.findings,
+            *(found for other in self._others for found in other()),
+        )
+        return Health(findings, age_s, computer.machine, computer.free_bytes)
+
+    def _of_computer(self, now_ns: int) -> _Computer:
+        with self._lock:
+            if self._asked_ns is None or now_ns - self._asked_ns >= _KEPT_NS:
+                machine, disk = self._sources.machine(), self._sources.disk()
+                findings = (
+                    *check_disk(disk),
+                    check_temperature(machine.temperature_c),
+                    check_power(machine.throttled),
+                    check_memory(machine.memory_mb),
+                    check_clock(is_set=machine.is_clock_set),
+                )
+                self._computer = _Computer(findings, machine, None if disk.error else disk.free_bytes)
+                self._asked_ns = now_ns
+            return self._computer
+
+
+def _of_recording(words: str) -> tuple[Finding, ...]:
+    if words == NOT_RECORDED:
+        return (
+            problem(
+                phrase("recording"),
+                words,
+                phrase("The game goes on, and is recorded again, with all its scores, as soon as that can be."),
+            ),
+        )
+    return (ok(phrase("recording"), words),) if words else ()
+
+
+def parts_found(hardware: HardwareConfig, problems: Iterable[PartProblem]) -> tuple[Finding, ...]:
+    """Return how each part is that should be at a table."""
+    wrong = {one.part: one.words for one in problems}
+    kinds = (
+        (phrase("LEDs"), tuple(part.name for part in hardware.leds)),
+        (phrase("buttons"), () if hardware.buttons is None else ("hardware.buttons",)),
+        (phrase("knock"), () if hardware.knock is None else ("hardware.knock",)),
+        (phrase("display"), tuple(part.name for part in hardware.displays)),
+    )
+    return tuple(finding for kind, names in kinds for finding in _of_kind(kind, names, wrong))
+
+
+def _of_kind(kind: str, names: tuple[str, ...], wrong: dict[str, str]) -> tuple[Finding, ...]:
+    if not names:
+        return (absent(kind, phrase("none in table.toml")),)
+    return tuple(problem(kind, wrong[name]) if name in wrong else ok(kind, phrase("works")) for name in names)
+
+
+def _of_camera(camera: CameraNow) -> Finding:
+    if camera.problem is not None:
+        return problem(phrase("camera"), camera.problem, phrase("`tallybone doctor` at the terminal says more."))
+    return ok(phrase("camera"), camera.words)

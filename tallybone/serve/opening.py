@@ -1,0 +1,90 @@
+"""The page of a live game, if there is to be one: what the game calls, and what opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from tallybone.play.counts import Stage
+from tallybone.play.game import Display, LiveGame
+from tallybone.serve.looked_after import LookedAfter
+from tallybone.sources.camera import Camera
+from tallybone.store.settings import BeyondSettings
+
+_NOBODY = BeyondSettings()
+
+
+class Page(Protocol):
+    """What a live game has to do with its page."""
+
+    @property
+    def words(self) -> str:
+        """Where it is and its PIN, in words; "" for no page."""
+
+    @property
+    def pin_words(self) -> str:
+        """The PIN, for small displays; "" for no page."""
+
+    def on(self, display: Display) -> Display:
+        """Return a display that shows everything on the page too."""
+
+    def looking_through(self, camera: Camera) -> Camera:
+        """Return a camera whose pictures are on the page too."""
+
+    def see_to(self, live: LiveGame, display: Display) -> bool:
+        """Do what people want who look at the page; return whether the game goes on."""
+
+
+class NoPage:
+    """A live game without a page."""
+
+    words = pin_words = ""
+
+    def on(self, display: Display) -> Display:
+        """Return the display itself."""
+        return display
+
+    def looking_through(self, camera: Camera) -> Camera:
+        """Return the camera itself."""
+        return camera
+
+    def see_to(self, live: LiveGame, display: Display) -> bool:
+        """Do nothing: the game goes on."""
+        return True
+
+
+@contextmanager
+def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings = _NOBODY) -> Iterator[Page]:
+    """Serve a page until the game is over; None for no page.
+
+    Args:
+        where: A port, or an address and a port; "" for the usual port of the whole network.
+        table: What its `/health` and `/metrics` say, and whose recordings it shows.
+        beyond: Who else is told what it shows.
+
+    Raises:
+        OSError: If it cannot be served there, or what serves it is not installed.
+    """
+    if where is None:
+        yield NoPage()
+        return
+    try:
+        from tallybone.notify.notifying import telling
+        from tallybone.serve.measured_hub import MeasuredHub
+        from tallybone.serve.observing import Observing
+        from tallybone.web.live_page import LivePage
+        from tallybone.web.recording_pages import recording_pages
+    except ModuleNotFoundError as error:
+        words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
+        raise OSError(words) from error
+    hub = MeasuredHub(table.clock, table.counts.times[Stage.PAGE])
+    observing, recordings = Observing(hub, table), recording_pages(table.folder)
+    health = observing.health
+    page = LivePage(where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recordings(access)))
+    try:
+        with telling(beyond, hub, lambda: health.now().findings) as found:
+            health.also_ask(found)
+            yield page
+    finally:
+        page.close()

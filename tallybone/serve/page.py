@@ -1,0 +1,184 @@
+"""The page of a table that is always on: it is there before the first match, between two, and after the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from fastapi import APIRouter
+
+from engine import Phase
+from tallybone.play.game import Display, LiveGame, Now
+from tallybone.serve.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted
+from tallybone.sources.camera import Camera, Clock
+from tallybone.sources.shots import Shot
+from tallybone.web.access import Access
+from tallybone.web.feed import Hub
+from tallybone.web.live_page import LivePage
+from tallybone.web.lobby_shown import NO_MATCH, Lobby
+from tallybone.web.meant import Refusal, Refused
+from tallybone.web.pictures import Taken
+
+_IS_PLAYED = "a match is being played: end it first"
+
+
+class TablePage:
+    """A page that is served until it is closed; a game sees it as its own, the lobby as its own."""
+
+    def __init__(
+        self,
+        where: str,
+        clock: Clock,
+        desk: MatchDesk,
+        *,
+        pin: str | None = None,
+        hub: Hub | None = None,
+        language: Callable[[], str | None] = lambda: None,
+        says_pin: bool = True,
+        more: Callable[[Access, TablePage], tuple[APIRouter, ...]],
+    ) -> None:
+        """Serve at *where*, with *more* paths, which may ask this page; wishes for matches come to *desk*.
+
+        Each match has *pin*, or a new one if none is given; *hub*, *language* and *says_pin* are as for `LivePage`.
+
+        Raises:
+            OSError: If it cannot be served there.
+        """
+        self._desk, self._hub = desk, hub or Hub(clock)
+        self._begun: MatchWanted | None = None
+        self._ended: MatchWanted | None = None
+        self._kept: list[MatchWanted] = []
+        self._now: Now | None = None
+        self._is_played = False
+        self._next_pin = pin
+        self._live = LivePage(
+            where,
+            clock,
+            pin=pin,
+            hub=self._hub,
+            language=language,
+            says_pin=says_pin,
+            more=lambda access: more(access, self),
+        )
+
+    @property
+    def hub(self) -> Hub:
+        """Where the newest of the table is."""
+        return self._hub
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self._live.url
+
+    @property
+    def words(self) -> str:
+        """Where it is, and its PIN if that may be said."""
+        return self._live.words
+
+    @property
+    def pin(self) -> str:
+        """The PIN of the match that is played or was played last."""
+        return self._live.pin
+
+    @property
+    def pin_words(self) -> str:
+        """The PIN."""
+        return self._live.pin_words
+
+    # What a game calls.
+
+    def on(self, display: Display) -> Display:
+        """Return a display that shows everything on the page too."""
+        return self._live.on(display)
+
+    def looking_through(self, camera: Camera) -> Camera:
+        """Return a camera whose pictures are on the page too."""
+        return self._live.looking_through(camera)
+
+    def see_to(self, live: LiveGame, display: Display) -> bool:
+        """Do what people want; return whether the game goes on."""
+        if self._begun is not None:
+            self._begun.answer(None)
+            self._begun = None
+        self._live.see_to(live, display)
+        self._now = live.now
+        return all(self._goes_on_after(wanted, live) for wanted in self._desk.came())
+
+    # What the lobby calls.
+
+    def came(self) -> Iterator[MatchWanted]:
+        """Yield what is wanted of matches, after telling those who want something of a game that there is none."""
+        for wanted in self._hub.came():
+            if wanted.done.set_running_or_notify_cancel():
+                wanted.done.set_result(Refused(Refusal.SENSELESS, NO_MATCH))
+        kept, self._kept = self._kept, []
+        for one in (*kept, *self._desk.came()):
+            if isinstance(one.wish, End):
+                one.answer(Refused(Refusal.CHANGED, NO_MATCH))
+            else:
+                yield one
+
+    @property
+    def is_played(self) -> bool:
+        """Whether there is a match, over or not."""
+        return self._is_played
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the match that is played, if one is, is over."""
+        game = None if self._now is None else self._now.session.state.game
+        return game is not None and game.phase is Phase.MATCH_OVER
+
+    def refuse(self, words: str) -> None:
+        """Tell all who want something that it cannot be now."""
+        for wanted in self.came():
+            wanted.answer(Refused(Refusal.CHANGED, words))
+
+    def begin(self, wanted: MatchWanted) -> None:
+        """Get ready for a match; who wants it is told when it runs."""
+        self._live.begin_anew(self._next_pin)
+        self._begun, self._now, self._is_played = wanted, None, True
+
+    def end(self, problem: str | None = None) -> None:
+        """Take that the match is over, or did not begin because of a *problem*; whoever waits for that is told."""
+        if self._begun is not None:
+            self._begun.answer(None if problem is None else Refused(Refusal.SENSELESS, problem))
+        if self._ended is not None:
+            self._ended.answer(None)
+        self._begun = self._ended = None
+        self._is_played = False
+
+    def rest(self, camera: str, problems: tuple[str, ...]) -> None:
+        """Show that no match is played, how the camera is and what has to be looked after."""
+        self._hub.show_lobby(Lobby(camera, problems, self._now))
+
+    def note(self, words: str) -> None:
+        """Show what the people at the table have to know."""
+        self._hub.say(words)
+
+    def see(self, shot: Shot) -> None:
+        """Show a picture of the camera."""
+        self._hub.see(Taken(shot.jpeg(), shot.t_ns))
+
+    def answer(self, do: Callable[[], object]) -> None:
+        """Have the page's thread *do* something as soon as it can."""
+        self._hub.answer(do)
+
+    def close(self) -> None:
+        """Serve no more."""
+        self._live.close()
+
+    def _goes_on_after(self, wanted: MatchWanted, live: LiveGame) -> bool:
+        """Take a wish while a game is played; return whether it goes on."""
+        game = live.session.state.game
+        is_over = game is None or game.phase is Phase.MATCH_OVER
+        match wanted.wish:
+            case End():
+                self._ended = wanted
+                return False
+            case Begin() | GoOn() if is_over:
+                self._kept.append(wanted)
+                return False
+            case _:
+                wanted.answer(Refused(Refusal.CHANGED, _IS_PLAYED))
+                return True

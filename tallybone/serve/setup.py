@@ -1,0 +1,272 @@
+"""Puts a table together that is always on: its camera, its parts, its page, and what they ask of one another."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache, partial
+from pathlib import Path
+
+from fastapi import APIRouter
+
+from calibration.errors import CalibrationError
+from hardware.camera.open_device import is_device
+from hardware.config.config import HardwareConfig
+from hardware.knock.classifier import Classifier
+from tallybone.cli.play import KEEP_BYTES
+from tallybone.clock import software, wall_time
+from tallybone.maintain.kept import finish_at_start
+from tallybone.notify.notifying import telling
+from tallybone.plain_text import names_of
+from tallybone.play.calibrated import USUAL, stored_for
+from tallybone.play.counts import Counts, Stage
+from tallybone.play.parts import LiveParts, open_parts, with_panel
+from tallybone.play.start import Game, new_game
+from tallybone.recording.folder import default_folder
+from tallybone.serve.calibration import ServedCalibration
+from tallybone.serve.camera import TableCamera
+from tallybone.serve.left_match import LeftMatch, LeftMatches
+from tallybone.serve.looked_after import LookedAfter, LookedThrough
+from tallybone.serve.match_desk import MatchDesk
+from tallybone.serve.measured_hub import MeasuredHub
+from tallybone.serve.observing import Observing
+from tallybone.serve.page import TablePage
+from tallybone.serve.pairing import pairing_routes
+from tallybone.serve.parts import parts_routes
+from tallybone.serve.parts_test import PartsTest
+from tallybone.serve.routes import LeftShown, Offered, Table, match_routes, shown_setting
+from tallybone.serve.serve_command import ServeWishes, World
+from tallybone.serve.served_parts import ServedParts
+from tallybone.serve.settings import settings_routes
+from tallybone.serve.stored_calibration import stored_calibration_routes
+from tallybone.serve.table import ServedTable, Setup
+from tallybone.sources.camera import SIMULATED, Clock
+from tallybone.store.calibration_file import default_path, load_calibration, name_of_camera
+from tallybone.store.house import NAME as HOUSE_NAME
+from tallybone.store.house import HouseKept, MatchSetting
+from tallybone.store.owner_password import NAME as OWNER_NAME
+from tallybone.store.table_file import USUAL_CAMERA, load_table
+from tallybone.web.access import Access
+from tallybone.web.calibration import calibration_routes
+from tallybone.web.recording_pages import recording_pages
+
+log = logging.getLogger(__name__)
+
+# Of virtual LEDs and buttons there are so many; a match may have more or fewer players.
+_VIRTUAL_SEATS = 4
+
+
+@contextmanager
+def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
+    """Yield a table whose page is served until this ends.
+
+    Raises:
+        ConfigError: If table.toml is wrong.
+        OSError: If its page cannot be served, or table.toml not be read.
+    """
+    at_table = load_table(wishes.config)
+    hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if wishes.has_panel else at_table.hardware
+    source = wishes.camera or at_table.camera or USUAL_CAMERA
+    recordings = default_folder(world.environment, world.home)
+    unrestored = _finish_restore(recordings.parent)
+    house = HouseKept(recordings.parent / HOUSE_NAME)
+    knocks = _Knocks(partial(stored_for, source, wishes.calibration, world.environment, world.home))
+    with ExitStack() as stack:
+        camera = TableCamera(source, world.clock, speed=wishes.speed, opener=world.open_device)
+        stack.callback(camera.close)
+        parts = ServedParts(hardware, partial(_open_parts, hardware, world.clock, knocks), world.clock)
+        stack.callback(parts.close)
+        folder = recordings if wishes.folder is None else wishes.folder
+        had = _Had(
+            world=world,
+            camera=camera,
+            parts=parts,
+            test=PartsTest(world.clock),
+            calibration=ServedCalibration(camera, parts, partial(_kept_in, source, wishes, world), world.clock),
+            house=house,
+            desk=MatchDesk(),
+            folder=folder,
+            left=LeftMatches(folder),
+            password_file=recordings.parent / OWNER_NAME,
+            counts=Counts(),
+        )
+        hub = MeasuredHub(world.clock, had.counts.times[Stage.PAGE])
+        observing = Observing(hub, _looked_after(had))
+        page = TablePage(
+            wishes.at,
+            world.clock,
+            had.desk,
+            pin=world.pin,
+            hub=hub,
+            language=lambda: house.house.language,
+            # What is printed may go into a log. Without a display nobody could know it otherwise.
+            says_pin=world.is_terminal or not hardware.displays,
+            more=partial(_routes, had, observing),
+        )
+        stack.callback(page.close)
+        health = observing.health
+        health.also_ask(stack.enter_context(telling(at_table.beyond, hub, lambda: health.now().findings)))
+        yield ServedTable(_setup(wishes, had, page), lambda: unrestored or house.problem or knocks.problem)
+
+
+def _finish_restore(state: Path) -> str | None:
+    """Finish or undo a restore that was cut off; return why that cannot be."""
+    try:
+        if finish_at_start(state):
+            log.info("a restore that was cut off is finished or undone state=%s", state)
+    except OSError as error:
+        return f"A restore was cut off and cannot be finished: {error}"
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Had:
+    """What a table has before it has a page."""
+
+    world: World
+    camera: TableCamera
+    parts: ServedParts
+    test: PartsTest
+    calibration: ServedCalibration
+    house: HouseKept
+    desk: MatchDesk
+    folder: Path
+    left: LeftMatches
+    password_file: Path
+    counts: Counts
+
+
+def _routes(had: _Had, observing: Observing, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
+    """Return the paths that a table has beside those of a game."""
+    offers, clock = _Offers(had.house, had.left, page), had.world.clock
+    matches = Table(desk=had.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
+    return (
+        match_routes(access, matches),
+        *observing.routes,
+        pairing_routes(access, lambda: page.url),
+        parts_routes(access, had.parts, had.test, had.desk, clock),
+        calibration_routes(had.calibration.calibrating, access),
+        stored_calibration_routes(had.calibration, had.desk, access),
+        settings_routes(had.house, had.password_file, clock),
+        *recording_pages(had.folder)(access),
+    )
+
+
+def _looked_after(had: _Had) -> LookedAfter:
+    camera = had.camera
+    return LookedAfter(
+        camera=lambda: LookedThrough(camera.source, camera.words, camera.problem),
+        hardware=had.parts.hardware,
+        problems=lambda: had.parts.now.problems,
+        folder=had.folder,
+        machine=had.world.machine,
+        clock=had.world.clock,
+        counts=had.counts,
+    )
+
+
+def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
+    world = had.world
+    return Setup(
+        camera=had.camera,
+        parts=had.parts,
+        test=had.test,
+        page=page,
+        clock=world.clock,
+        wall_time=wall_time,
+        calibration=had.calibration,
+        zones=wishes.calibration,
+        environment=world.environment,
+        home=world.home,
+        folder=had.folder,
+        left=had.left,
+        is_recorded=wishes.is_recorded,
+        keep_bytes=lambda: wishes.keep_bytes or had.house.house.keep_bytes or KEEP_BYTES,
+        most_per_s=wishes.most_per_s,
+        load=lru_cache(maxsize=1)(world.load),
+        counts=had.counts,
+    )
+
+
+def _open_parts(hardware: HardwareConfig, clock: Clock, knocks: _Knocks) -> LiveParts:
+    return open_parts(hardware, seats=_VIRTUAL_SEATS, clock=clock, has_panel=False, classifier=knocks.classifier())
+
+
+class _Offers:
+    """Says what can be done at the table now; may be asked from any thread."""
+
+    def __init__(self, house: HouseKept, left: LeftMatches, page: TablePage) -> None:
+        self._house, self._left, self._page = house, left, page
+
+    def now(self) -> Offered:
+        """Return what can be done."""
+        house = self._house.house
+        return Offered(
+            playing=self._page.is_played,
+            over=self._page.is_over,
+            usual=shown_setting(house.usual or house.last),
+            left=_shown_left(self._left.newest),
+            is_looking=not self._left.is_known,
+        )
+
+    def keep(self, setting: MatchSetting) -> None:
+        """Remember how a match was begun; where that fails, it is played all the same."""
+        try:
+            self._house.change(lambda house: replace(house, last=setting))
+        except OSError as error:
+            log.warning("how the match was begun is not kept: %s", error)
+
+
+def _shown_left(left: LeftMatch | None) -> LeftShown | None:
+    if left is None:
+        return None
+    at = datetime.fromtimestamp(left.written_s, wall_time().tzinfo)
+    return LeftShown(
+        game=left.game,
+        players=list(names_of(left.players)),
+        totals=list(left.totals),
+        left_at=at.isoformat(timespec="seconds"),
+    )
+
+
+def _new_game(setting: MatchSetting) -> Game:
+    return new_game(
+        setting.game,
+        tuple(f"{key}={value}" for key, value in setting.options),
+        setting.players,
+        tile_set=setting.tile_set,
+        in_play=False,
+        began=wall_time(),
+        software=software(),
+    )
+
+
+class _Knocks:
+    """What tells the knocks of this table, as its calibration says when it is asked."""
+
+    def __init__(self, stored: Callable[[], Path | None]) -> None:
+        self._stored = stored
+        self.problem: str | None = None
+
+    def classifier(self) -> Classifier | None:
+        """Return it, None for what is shipped; `problem` says why it cannot be had."""
+        self.problem, path = None, self._stored()
+        if path is None:
+            return None
+        try:
+            knock = load_calibration(path).knock
+        except (CalibrationError, OSError) as error:
+            self.problem = f"The calibration is not used: {error}"
+            return None
+        return None if knock is None else knock.classifier()
+
+
+def _kept_in(source: str, wishes: ServeWishes, world: World) -> Path:
+    """Return the file that a calibration is kept in: the one that the next match uses, or would use."""
+    stored = stored_for(source, wishes.calibration, world.environment, world.home)
+    kind = source.partition(":")[0]
+    name = name_of_camera(source) if is_device(source) else kind if kind == SIMULATED else USUAL
+    return stored or default_path(world.environment, world.home, name)

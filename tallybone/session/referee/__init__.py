@@ -1,0 +1,183 @@
+"""Between what the camera sees and the rules: what happened at the table, or what has to be asked.
+
+Each way in which a new tile can be joined is weighed by touch, alignment and number together: how well its edge meets
+the end, how sure the eye is of the pips that this takes, and whether the rules allow the play. What stays open between
+two ways is asked, never guessed, and looked at again in every picture; what is laid after it waits, so that turns stay
+in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+
+from engine import Node, Phase, State
+from tallybone.session.referee.around import after_look
+from tallybone.session.referee.boneyard import judge_yard
+from tallybone.session.referee.contact import footprint_of
+from tallybone.session.referee.corrections import judge_reread, settled
+from tallybone.session.referee.deals import judge_deal
+from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
+from tallybone.session.referee.order import MOST_IN_ANY_ORDER, ask_to_check, first_of, lay_all
+from tallybone.session.referee.places import Known, Places, Waiting, cleared, numbers_of, observe
+from tallybone.session.referee.plays import judge_laid
+from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
+from tallybone.session.referee.taken import judge_handled, judge_missing, judge_moved, judge_stack
+from tallybone.session.referee.touching import Laid
+from tallybone.session.split import Parts, split
+
+__all__ = [
+    "Decided",
+    "Parts",
+    "Places",
+    "Question",
+    "Unclear",
+    "after_look",
+    "cleared",
+    "decide",
+    "follow",
+    "forgotten",
+    "observe",
+    "settled",
+    "split",
+]
+
+
+def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
+    """Return the next thing that the table tells, or all that has to be asked.
+
+    Call it until it only asks. What is decided has to be applied before the next call: its tiles are the next nodes.
+    """
+    questions: list[Question] = []
+    for verdict in _verdicts(places, state):
+        if isinstance(verdict, Decided):
+            return verdict
+        questions.append(verdict)
+        if verdict.unclear.holds_up:
+            break
+    return tuple(questions)
+
+
+def follow(places: Places, state: State) -> Places:
+    """Return the places after the table itself has changed what was played.
+
+    Tiles of no play any more lie idle; a tile that waited is the one of a play that was said by hand.
+    """
+    nodes = () if state.game is None else state.game.layout.nodes
+    names = {node.id for node in nodes}
+    idle = tuple(one.tile for one in places.known if one.node not in names and not one.is_missing)
+    known = tuple(one for one in places.known if one.node in names)
+    places = replace(places, known=known, dismissed=(*places.dismissed, *idle))
+    for node in nodes:
+        if places.find(node.id) is None:
+            places = _adopted(places, state, node)
+    return places
+
+
+def forgotten(places: Places, state: State) -> Places:
+    """Return the places after a deal was taken back: the tile that told it counts for nothing."""
+    if state.game is None or state.game.phase in (Phase.LEAD, Phase.PLAY):
+        return places
+    return replace(places, waiting=(), dismissed=(*places.dismissed, *(one.tile for one in places.waiting)))
+
+
+def _adopted(places: Places, state: State, node: Node) -> Places:
+    """Return the places with the tile that a play said by hand is about, if one can be that, made its tile."""
+    waiting = tuple(one.tile for one in places.waiting)
+    alike = [one for one in (*waiting, *places.dismissed) if numbers_of(one) == (node.tile.low, node.tile.high)]
+    tiles = alike or waiting
+    if len(tiles) != 1:
+        return places
+    known = Known(Laid(node.id, footprint_of(tiles[0])), tiles[0])
+    left = tuple(one for one in places.dismissed if one != tiles[0])
+    places = replace(places.without_waiting(tiles[0]), known=(*places.known, known), dismissed=left)
+    return settled(places, state, node.id)
+
+
+def _verdicts(places: Places, state: State) -> Iterator[Decided | Question]:
+    """Yield what follows from each thing that was seen, in the order in which it has to be settled."""
+    game = state.game
+    if game is None:
+        return
+    if game.phase in (Phase.LEAD, Phase.PLAY):
+        yield from _in_play(places, state)
+        return
+    yield from _whose(places, state)
+    yield from judge_reveals(places, state)
+    dealt = judge_deal(places, state)
+    if dealt is not None:
+        yield dealt
+
+
+def _in_play(places: Places, state: State) -> Iterator[Decided | Question]:
+    """Yield what follows from what was seen while the hand is played."""
+    for one in places.known:
+        if one.is_missing:
+            yield judge_missing(places, state, one)
+        elif one.was_at is not None:
+            yield judge_moved(places, state, one)
+    for one in places.known:
+        if one.is_reread and not one.is_settled:
+            yield judge_reread(places, state, one)
+    if places.wants_stack:
+        yield judge_stack(places, state)
+    for one in places.known:
+        if one.is_handled:
+            yield judge_handled(places, state, one)
+    if places.unchecked:
+        yield ask_to_check(places)
+    if places.around.is_lead_doubted:
+        yield judge_lead(places, state)
+    if places.maybe_passed is not None:
+        yield judge_maybe_passed(places, state, places.maybe_passed)
+    yield from _in_order(places, state)
+    yield from _whose(places, state)
+    ended = judge_hands_in_play(places, state)
+    if ended is not None:
+        yield ended
+
+
+def _whose(places: Places, state: State) -> Iterator[Question]:
+    """Yield the questions who has laid a tile; that of the last one stays open when it ends the hand."""
+    for one in places.known:
+        question = judge_seat(places, state, one) if one.maybe_by else None
+        if question is not None:
+            yield question
+
+
+def _in_order(places: Places, state: State) -> Iterator[Decided | Question]:
+    """Yield what happened with the tiles that wait and with the boneyard, in the order in which it was seen."""
+    drawn_at = places.around.yard.since
+    has_drawn = False
+    for look, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
+        if not has_drawn and drawn_at <= look:
+            has_drawn = True
+            yield from _of_yard(places, state)
+        yield from _of_one_look(places, state, tuple(group))
+    if not has_drawn:
+        yield from _of_yard(places, state)
+
+
+def _of_yard(places: Places, state: State) -> Iterator[Decided | Question]:
+    verdict = judge_yard(places, state)
+    if verdict is not None:
+        yield verdict
+
+
+def _of_one_look(places: Places, state: State, group: tuple[Waiting, ...]) -> Iterator[Decided | Question]:
+    """Yield what happened with the tiles that one look has shown."""
+    hand = None if state.game is None else state.game.hand
+    if len(group) > MOST_IN_ANY_ORDER and hand is not None and hand.turn is not None:
+        found = lay_all(places, state, group)
+        if found is not None:
+            yield found
+    elif len(group) > 1 and hand is not None and hand.turn is not None:
+        first = first_of(places, state, group)
+        if isinstance(first, Question):
+            yield first
+        elif first is not None:
+            yield judge_laid(places, state, first.tile)
+    for one in group:
+        yield judge_laid(places, state, one.tile)

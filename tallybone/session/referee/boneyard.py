@@ -1,0 +1,160 @@
+"""Draws, told from how many tiles are left in the boneyard: what was taken, by whom, and what was put back.
+
+Draws that a play has forced are counted by the rules at once, and those of a button when it is pressed: tiles that go
+after that only confirm them. Of who drew, the turn is believed unless a hand came clearly from another's side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine import (
+    Amend,
+    Draw,
+    Drawing,
+    Event,
+    Game,
+    Hand,
+    Insert,
+    Knock,
+    Must,
+    Phase,
+    Remove,
+    Seat,
+    Seq,
+    State,
+    entries,
+    turn,
+)
+from engine import problem_with as problem_of
+from engine.phrases import phrase
+from engine.problems import tiles_text
+from tallybone.session.referee.around import Yard
+from tallybone.session.referee.places import Places
+from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.seats import who_acted
+
+# More tiles than these are seldom taken in one go: they have to be missed twice.
+_IN_ONE_GO = 2
+# Where less than this share of the layout lies open the table is being cleared, and nobody draws.
+_CLEARED = 0.5
+
+
+def judge_yard(places: Places, state: State) -> Decided | Question | None:
+    """Return what the boneyard tells; None where it tells nothing new yet."""
+    game, yard = state.game, places.around.yard
+    if game is None or game.hand is None or game.rules.draw is Drawing.NONE or not yard.looks:
+        return None
+    whose = turn(game)
+    is_drawing = game.phase is Phase.PLAY or (whose is not None and whose.must is Must.DRAW_A_DOUBLE)
+    if not is_drawing or yard.agreed is None:
+        begun = replace(yard, agreed=yard.count, missing=game.hand.boneyard - yard.count, caused=())
+        return None if begun == yard else Decided((), _with(places, begun))
+    if places.around.lying < _CLEARED * len(places.known):
+        return None
+    if yard.count < yard.agreed:
+        return _taken(places, state, game.hand, yard, yard.agreed)
+    return _put_back(places, state, game, yard, yard.agreed) if yard.count > yard.agreed else None
+
+
+def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) -> Decided | None:
+    """Return who took the tiles that are gone, once that is sure."""
+    gone = agreed - yard.count
+    if hand.turn is None or (yard.looks < 2 and not (yard.is_by_hand and gone <= _IN_ONE_GO)):
+        return None
+    counted = max(0, agreed - (hand.boneyard - yard.missing))
+    if yard.by == (hand.turn,) and not _owed(hand, hand.turn):
+        # What others were made to draw may lie there still; what a button has told is gone.
+        pressed = max(0, counted - sum(hand.course.owed))
+        counted = max(pressed, counted - _own(state, hand.turn, max(0, gone - pressed)))
+    events: list[Event] = [*_confirmed(hand, yard, min(gone, counted))]
+    caused = yard.caused
+    if gone > counted:
+        caused = (*caused, Seq(state.next_seq + len(events)))
+        events.append(_drawn(places, state, Draw(hand.turn, gone - counted)))
+    return Decided(tuple(events), _with(places, replace(yard, agreed=yard.count, caused=caused)))
+
+
+def _drawn(places: Places, state: State, draw: Draw) -> Draw | Insert:
+    """Return the draw as the rules have to be told: before the knock that came while it was not sure yet."""
+    yard = places.around.yard
+    later = next((one for one in entries(state) if one.seq >= yard.seq), None)
+    if later is not None and isinstance(later.action, Knock):
+        return Insert(later.seq, replace(draw, seat=later.action.seat))
+    seat, _ = who_acted(places, state, draw, yard.by)
+    return replace(draw, seat=seat)
+
+
+def _own(state: State, seat: Seat, gone: int) -> int:
+    """Return how many of the tiles that are gone the player whose turn it is may have drawn of his own accord."""
+    return next((tiles for tiles in range(gone, 0, -1) if problem_of(state, Draw(seat, tiles)) is None), 0)
+
+
+def _confirmed(hand: Hand, yard: Yard, tiles: int) -> tuple[Draw, ...]:
+    """Return whose forced draws are seen now: of those at the side of the hand first, then as the turn goes round."""
+    seats = len(hand.sizes)
+    first = 0 if hand.turn is None else hand.turn
+    around = [Seat((first + away * hand.course.direction) % seats) for away in range(seats)]
+    draws: list[Draw] = []
+    for seat in sorted(around, key=lambda one: one not in yard.by):
+        taken = min(tiles, _owed(hand, seat))
+        if taken:
+            draws.append(Draw(seat, taken, forced=True))
+            tiles -= taken
+    return tuple(draws)
+
+
+def _owed(hand: Hand, seat: Seat) -> int:
+    return hand.course.owed[seat] if hand.course.owed else 0
+
+
+def _put_back(places: Places, state: State, game: Game, yard: Yard, agreed: int) -> Decided | Question | None:
+    """Return what follows from more tiles in the boneyard than before."""
+    assert game.hand is not None  # the caller has looked
+    more = yard.count - agreed
+    expected = game.hand.boneyard - yard.missing
+    undone = min(more, max(0, expected - agreed))
+    if undone:
+        return Decided((), _with(places, replace(yard, agreed=agreed + undone)))
+    if yard.missing > 0:  # they were there all the time, and are found only now
+        found = min(more, yard.missing)
+        return Decided((), _with(places, replace(yard, agreed=agreed + found, missing=yard.missing - found)))
+    last = next((one for one in reversed(entries(state)) if one.seq in yard.caused), None)
+    if last is not None and isinstance(last.action, Draw):
+        return _drawn_less(places, state, yard, (last.seq, last.action), more)
+    if yard.looks < 2 and not yard.is_by_hand:
+        return None
+    words = phrase("{tiles} lie in the boneyard, but only {due} should", tiles=tiles_text(yard.count), due=expected)
+    return Question(Unclear(None, words, holds_up=False))
+
+
+def _drawn_less(
+    places: Places, state: State, yard: Yard, drawn: tuple[Seq, Draw], more: int
+) -> Decided | Question | None:
+    """Return that the last draw did not happen, or of fewer tiles; a question where the game went on after it."""
+    (seq, draw), agreed = drawn, yard.agreed
+    assert agreed is not None  # a draw was told by it
+    was_sure = yard.looks_before > 1
+    if was_sure and yard.looks < 2 and not yard.is_by_hand:
+        return None
+    back = min(more, draw.tiles)
+    left = draw.tiles - back
+    event: Event = Amend(seq, replace(draw, tiles=left, faces=())) if left else Remove(seq)
+    caused = yard.caused if left else tuple(one for one in yard.caused if one != seq)
+    without = Decided((event,), _with(places, replace(yard, agreed=agreed + back, caused=caused)))
+    if not was_sure or entries(state)[-1].seq == seq:
+        return without
+    assert state.game is not None  # a draw is in force
+    name = state.game.players[draw.seat]
+    words = phrase(
+        "{tiles} lie in the boneyard again: has {name} put back what was drawn?",
+        tiles=tiles_text(yard.count),
+        name=name,
+    )
+    choices = (phrase("{name} has put it back", name=name), phrase("no, {name} has drawn it", name=name))
+    counts = Decided((), _with(places, replace(yard, agreed=agreed + back, missing=yard.missing - back)))
+    return Question(Unclear(None, words, holds_up=False, choices=choices), (without, counts))
+
+
+def _with(places: Places, yard: Yard) -> Places:
+    return replace(places, around=replace(places.around, yard=yard))

@@ -1,0 +1,178 @@
+"""Earlier readings that a later one contradicts: what else a tile of the layout may be, and the history that follows.
+
+A history with an amendment and one without are compared by their log odds: what the eye sees of the tile, and what the
+rules say about everything that was played. The surer one is taken; between two that are alike the table is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from engine import Amend, Layout, Node, NodeId, Play, Port, State, Tile, apply, entries
+from engine.phrases import either, phrase
+from engine.problems import the_tile
+from tallybone.session.referee.belief import is_accepted, log_chances, log_history, plausible, shares
+from tallybone.session.referee.contact import Turn, halves_of, leading, turns
+from tallybone.session.referee.decode import SURE, Way
+from tallybone.session.referee.joints import Joint, joints_at
+from tallybone.session.referee.places import Known, Places
+from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.session.referee.touching import Laid, edges_at
+
+# Of what else a tile may be, this many are worth a replay of the game.
+_MOST_READINGS = 4
+# What is less likely by this many log odds, by eye and touch alone, than what it is taken for is not worth one either:
+# more than the rules say against two plays.
+_LEAST_GAIN = -12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Amended:
+    """The game as it would stand if a tile of the layout were another.
+
+    Attributes:
+        event: What makes it so.
+        gain: How much more likely that history is than the one in force, in log odds.
+        state: The match then.
+        places: What is known about the table then.
+    """
+
+    event: Amend
+    gain: float
+    state: State
+    places: Places
+
+
+def amendments(
+    places: Places, state: State, nodes: Iterable[NodeId], *, wanted: frozenset[int] = frozenset()
+) -> Iterator[Amended]:
+    """Yield what else the tiles with these names may be, where the table has not settled it.
+
+    Args:
+        places: What is known about the table.
+        state: The match.
+        nodes: Tiles of the layout.
+        wanted: Numbers that something else asks for: what shows them is looked at however unlikely it seems.
+    """
+    now: float | None = None
+    for name in dict.fromkeys(nodes):
+        known = places.find(name)
+        if known is None or known.is_settled or is_accepted(state, name):
+            continue
+        current, others = _readings(places, state, known, wanted)
+        for other in others:
+            if current is None or other.log_weight - current.log_weight < _LEAST_GAIN:
+                continue
+            now = log_history(state) if now is None else now
+            event = Amend(name, other.play)  # type: ignore[arg-type]  # a tile is named by the place of its play
+            after, _ = apply(state, event)
+            gain = other.log_weight - current.log_weight + log_history(after) - now
+            at = places.with_known(replace(known, laid=Laid(name, other.place), is_reread=False))
+            yield Amended(event, gain, after, at)
+
+
+def judge_reread(places: Places, state: State, known: Known) -> Decided | Question:
+    """Return what follows from another reading of a tile of the layout: an amendment, nothing, or a question."""
+    as_it_is = Decided((), places.with_known(replace(known, is_reread=False)))
+    ranked = sorted(amendments(places, state, [known.node]), key=lambda one: -one.gain)
+    share = shares([0.0, *(one.gain for one in ranked)])
+    if share[0] >= SURE:
+        return as_it_is
+    if share[1] >= SURE:
+        return Decided((ranked[0].event,), ranked[0].places)
+    return ask_about(places, state, known, ranked[0])
+
+
+def ask_about(places: Places, state: State, known: Known, other: Amended) -> Question:
+    """Return the question whether a tile of the layout is what it is taken for, or another."""
+    node = _node(state, known.node)
+    play = other.event.action
+    assert node is not None  # the callers have looked
+    assert isinstance(play, Play)
+    told = Decided((), places.with_known(replace(known, is_settled=True, is_reread=False)))
+    now = other.places.find(known.node)
+    assert now is not None  # an amendment keeps the tile where it is
+    amended = Decided((other.event,), other.places.with_known(replace(now, is_settled=True)))
+    choices = (the_tile(node.tile), the_tile(play.tile))
+    words = phrase("is the {tile} that lies there {tiles}?", tile=node.tile, tiles=either(choices))
+    unclear = Unclear(known.tile, words, holds_up=True, choices=choices)
+    return Question(unclear, (told, amended))
+
+
+def settled(places: Places, state: State, name: NodeId) -> Places:
+    """Return the places after the table itself has said what a tile of the layout is."""
+    known, node = places.find(name), _node(state, name)
+    if known is None or node is None:
+        return places
+    fitting = [way for way in _all_readings(places, state, known) if _shows(way, node)]
+    best = max(fitting, key=lambda way: way.log_weight, default=None)
+    laid = known.laid if best is None else Laid(name, best.place)
+    return places.with_known(replace(known, laid=laid, is_settled=True, is_reread=False))
+
+
+def _readings(places: Places, state: State, known: Known, wanted: frozenset[int]) -> tuple[Way | None, list[Way]]:
+    """Return what a tile is taken for, and the likeliest of what else it may be, by eye and touch alone."""
+    node = _node(state, known.node)
+    if node is None:
+        return None, []
+    ranked = sorted(_all_readings(places, state, known, wanted), key=lambda way: -way.log_weight)
+    current = next((way for way in ranked if _shows(way, node)), None)
+    others = [way for way in ranked if not _shows(way, node)]
+    asked = [way for way in others[_MOST_READINGS:] if wanted & {way.play.tile.low, way.play.tile.high}]
+    return current, [*others[:_MOST_READINGS], *asked[:_MOST_READINGS]]
+
+
+def _all_readings(places: Places, state: State, known: Known, wanted: frozenset[int] = frozenset()) -> Iterator[Way]:
+    """Yield every tile that may lie where a tile of the layout does, at its port."""
+    game, node = state.game, _node(state, known.node)
+    play = next((entry.action for entry in entries(state) if NodeId(entry.seq) == known.node), None)
+    if game is None or node is None or not isinstance(play, Play):
+        return
+    chances = [log_chances(half, game.rules.max_pips) for half in halves_of(known.tile)]
+    also = wanted | {node.inner, node.outer}
+    likely = [plausible(one) | also for one in chances]
+    for is_double in (False, True):
+        for joint in _own_joints(places, game.layout, known, node, is_double=is_double):
+            asked = frozenset(() if joint.number is None else (joint.number,))
+            firsts, seconds = (likely[half] | (asked if half == joint.inner_half else frozenset()) for half in (0, 1))
+            for one in sorted(firsts):
+                for other in sorted(seconds):
+                    if (one == other) is is_double:
+                        inner = (one, other)[joint.inner_half]
+                        yield Way(
+                            Play(play.seat, Tile.of(one, other), node.joins, inner),
+                            joint.place,
+                            chances[0][one] + chances[1][other] - joint.misfit,
+                        )
+
+
+def _own_joints(places: Places, layout: Layout, known: Known, node: Node, *, is_double: bool) -> Sequence[Joint]:
+    """Return how a tile of the layout may be joined at its own port."""
+    if node.joins is None:
+        turn = _leading_again(known, is_double=is_double)
+        return (Joint(None, None, turn.inner_half, turn.place, 0.0),)
+    host, lies = layout.find(node.joins.host), places.find(node.joins.host)
+    if host is None or lies is None:
+        return ()
+    covered = [port for port in layout.covered(host) if port is not node.joins.port]
+    ways = tuple(turns(known.tile, is_double=is_double))
+    found = joints_at(host, lies.place, covered, ways, is_double=is_double)
+    return [joint for joint in found if joint.spot == node.joins]
+
+
+def _leading_again(known: Known, *, is_double: bool) -> Turn:
+    """Return how the first tile lies, W and E where they were."""
+    turn = leading(known.tile, is_double=is_double)
+    place = known.place if known.place.lies_along is not is_double else turn.place
+    first = halves_of(known.tile)[0].center_px
+    inner_half = 0 if is_double or place.inside(first)[0] < 0 else 1
+    return Turn(place, inner_half, edges_at(place, Port.W, is_double=is_double)[0])
+
+
+def _node(state: State, name: NodeId) -> Node | None:
+    return None if state.game is None else state.game.layout.find(name)
+
+
+def _shows(way: Way, node: Node) -> bool:
+    return way.play.tile == node.tile and way.play.inner == node.inner

@@ -1,0 +1,187 @@
+"""Hands that are laid open at the end: which tiles they are, when they are all there, and what is put right later."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from engine import (
+    Amend,
+    Domino,
+    Game,
+    Hand,
+    HandEnd,
+    Must,
+    Phase,
+    Reveal,
+    Seat,
+    Seq,
+    State,
+    Tile,
+    copies_left,
+    entries,
+    turn,
+)
+from engine.phrases import either, phrase
+from engine.problems import the_tile
+from tallybone.session.referee.around import OpenHand, is_near
+from tallybone.session.referee.belief import log_chances, log_unseen, plausible, shares
+from tallybone.session.referee.contact import halves_of
+from tallybone.session.referee.decode import SURE
+from tallybone.session.referee.places import Places
+from tallybone.session.referee.questions import Decided, Question, Unclear
+from vision.reading import PointPx
+from vision.reading import Tile as SeenTile
+
+# An answer is offered where it has this share; more than these would not be read.
+_WORTH_ASKING, _MOST_CHOICES = 0.01, 4
+# While so much of the layout still lies there, nobody has begun to clear the table.
+_STILL_LIES = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One open tile: what it may be, the likeliest first, and the share of each."""
+
+    seen: SeenTile
+    tiles: tuple[Tile, ...]
+    by_share: tuple[float, ...]
+
+
+def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question]:
+    """Yield what follows from the hands that lie open after the end of a hand."""
+    game = state.game
+    if game is None or game.hand is None or not places.around.hands:
+        return
+    for at, holding in enumerate(game.hand.holdings):
+        seat, hand = Seat(at), places.around.hand(Seat(at))
+        if seat == game.hand.out:
+            if hand.tiles and game.phase is Phase.REVEAL:
+                words = phrase(
+                    "{name} should be out, but has tiles before him: was somebody else's turn counted?",
+                    name=game.players[seat],
+                )
+                yield Question(Unclear(None, words, holds_up=False))
+            continue
+        if hand.shown is not None:
+            verdict = _corrected(places, state, game, seat, hand)
+        elif game.phase is Phase.REVEAL and holding is None:
+            verdict = _shown(places, state, game, seat, hand)
+        else:
+            verdict = None
+        if verdict is not None:
+            yield verdict
+
+
+def judge_hands_in_play(places: Places, state: State) -> Decided | Question | None:
+    """Return what follows from hands that lie open while the rules think that the hand goes on."""
+    game, around = state.game, places.around
+    if game is None or game.hand is None or game.phase is not Phase.PLAY:
+        return None
+    is_open = [bool(hand.tiles) and hand.looks > 1 for hand in around.hands]
+    whose = turn(game)
+    if any(is_open) and whose is not None and whose.must is Must.DRAW_OR_END:
+        return Decided((HandEnd(),), places)
+    if not any(is_open) or sum(is_open) < len(game.players) - 1 or around.open_counts == around.goes_on:
+        return None
+    out = [Seat(at) for at, one in enumerate(is_open) if not one]
+    choices = (
+        *(phrase("{name} is out", name=game.players[seat]) for seat in out),
+        phrase("nobody can play"),
+        phrase("no, it goes on"),
+    )
+    goes_on = replace(places, around=replace(around, goes_on=around.open_counts))
+    ends = [*(Decided((Domino(seat),), places) for seat in out), Decided((HandEnd(),), places)]
+    unclear = Unclear(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
+    return Question(unclear, (*ends, Decided((), goes_on)))
+
+
+def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Decided | Question | None:
+    """Return what a seat shows, once as many tiles as it should have lie open and each is sure."""
+    assert game.hand is not None  # the caller has looked
+    expected = game.hand.sizes[seat]
+    if len(hand.tiles) != expected and not hand.is_whole:
+        return _ask_whole(places, game, seat, hand) if hand.tiles and hand.looks > 1 else None
+    found = _read(game, game.hand, seat, hand)
+    if isinstance(found, _Reading):
+        return _ask_which(places, seat, hand, found)
+    now = replace(hand, shown=Seq(state.next_seq), said=found)
+    return Decided((Reveal(seat, found),), replace(places, around=places.around.with_hand(seat, now)))
+
+
+def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Decided | Question | None:
+    """Return what is put right about a hand that was shown: a tile was added, or is read otherwise now."""
+    assert game.hand is not None  # the caller has looked
+    entry = next((one for one in entries(state) if one.seq == hand.shown), None)
+    is_cleared = places.around.lying < _STILL_LIES * len(places.known)
+    if entry is None or is_cleared or len(hand.tiles) < len(hand.said) or hand.looks < 2:
+        return None
+    found = _read(game, game.hand, seat, hand)
+    if isinstance(found, _Reading):
+        return _ask_which(places, seat, hand, found)
+    if Counter(found) == Counter(hand.said):
+        return None
+    amend = Amend(entry.seq, Reveal(seat, found))
+    return Decided((amend,), replace(places, around=places.around.with_hand(seat, replace(hand, said=found))))
+
+
+def _read(game: Game, hand: Hand, seat: Seat, shown: OpenHand) -> tuple[Tile, ...] | _Reading:
+    """Return the tiles that lie open, or the first that is not sure; each tile of the set is there once per copy.
+
+    The surest are taken first, so that they help to tell the others.
+    """
+    others: Counter[Tile] = Counter()
+    for at, holding in enumerate(hand.holdings):
+        if at != seat and holding is not None:
+            others.update(holding.tiles or ())
+    left = list(shown.tiles)
+    found: dict[SeenTile, Tile] = {}
+    while left:
+        best = max((_weighed(game, one, others, shown.told) for one in left), key=lambda one: one.by_share[0])
+        if best.by_share[0] < SURE:
+            return best
+        found[best.seen] = best.tiles[0]
+        others[best.tiles[0]] += 1
+        left.remove(best.seen)
+    return tuple(found[one] for one in shown.tiles)
+
+
+def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], told: Sequence[tuple[PointPx, Tile]]) -> _Reading:
+    """Return what an open tile may be: by the eye, by what is left of the set, and by what the table has said."""
+    said = next((tile for middle, tile in told if is_near(seen, middle)), None)
+    if said is not None:
+        return _Reading(seen, (said,), (1.0,))
+    first, second = (log_chances(half, game.rules.max_pips) for half in halves_of(seen))
+    weights: dict[Tile, float] = {}
+    for one in sorted(plausible(first)):
+        for other in sorted(plausible(second)):
+            tile = Tile.of(one, other)
+            weight = first[one] + second[other] + log_unseen(copies_left(game, tile) - gone[tile])
+            weights[tile] = max(weights.get(tile, weight), weight)
+    by_share = sorted(zip(shares(weights.values()), weights, strict=True), key=lambda pair: -pair[0])
+    return _Reading(seen, tuple(tile for _, tile in by_share), tuple(share for share, _ in by_share))
+
+
+def _ask_which(places: Places, seat: Seat, hand: OpenHand, reading: _Reading) -> Question:
+    """Return the question which tile it is that lies open."""
+    pairs = zip(reading.tiles, reading.by_share, strict=True)
+    tiles = [tile for at, (tile, share) in enumerate(pairs) if at < 2 or share >= _WORTH_ASKING][:_MOST_CHOICES]
+    answers = []
+    for tile in tiles:
+        told = (*hand.told, (reading.seen.center_px, tile))
+        answers.append(Decided((), replace(places, around=places.around.with_hand(seat, replace(hand, told=told)))))
+    choices = tuple(the_tile(tile) for tile in tiles)
+    words = phrase("is this {tiles}?", tiles=either(choices))
+    return Question(Unclear(reading.seen, words, holds_up=True, choices=choices), tuple(answers))
+
+
+def _ask_whole(places: Places, game: Game, seat: Seat, hand: OpenHand) -> Question:
+    """Return the question whether a hand is all there, although the rules expect another number of tiles."""
+    assert game.hand is not None  # the caller has looked
+    name, expected, shown = game.players[seat], game.hand.sizes[seat], len(hand.tiles)
+    said = {"name": name, "shown": shown, "due": expected}
+    words = phrase("{name} shows {shown} of {due} tiles: are these all?", **said)
+    whole = replace(places, around=places.around.with_hand(seat, replace(hand, is_whole=True)))
+    unclear = Unclear(None, words, holds_up=False, choices=(phrase("these are all of {name}'s tiles", name=name),))
+    return Question(unclear, (Decided((), whole),))

@@ -1,0 +1,253 @@
+"""What the referee keeps between pictures: where the tiles of the layout lie, and what else lies open on the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from engine import NodeId, Seat
+from tallybone.session.referee.around import Around, OpenHand
+from tallybone.session.referee.contact import footprint_of
+from tallybone.session.referee.touching import Footprint, Laid, Point
+from vision.reading import Face
+from vision.reading import Tile as SeenTile
+from vision.table_view import Change, ChangeKind, TableView
+
+# A tile within this of another is the same one, in sides of a half.
+_SAME_PLACE = 0.5
+# More tiles than this share of the layout that vanish at once were covered, or the table is cleared: nobody took back.
+_CLEARED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A tile of the layout.
+
+    Attributes:
+        laid: Its name and where it lies.
+        tile: As it was seen last.
+        is_settled: Whether the table has said what it is, so that no reading changes that.
+        is_reread: Whether it is read otherwise than when it was judged last.
+        is_missing: Whether it was taken away, as far as one sees.
+        is_handled: Whether a hand was at it and left the same tile in the same place.
+        was_at: Where it lay before it was moved, until it is judged what that means.
+        maybe_by: Who else may have laid it, until the table says so or plays on.
+    """
+
+    laid: Laid
+    tile: SeenTile
+    is_settled: bool = False
+    is_reread: bool = False
+    is_missing: bool = False
+    is_handled: bool = False
+    was_at: Footprint | None = None
+    maybe_by: tuple[Seat, ...] = ()
+
+    @property
+    def node(self) -> NodeId:
+        """Its name in the layout."""
+        return self.laid.node
+
+    @property
+    def place(self) -> Footprint:
+        """Where it lies."""
+        return self.laid.place
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A tile that lies open on the table and is not part of the layout yet.
+
+    Attributes:
+        tile: As it was seen last.
+        look: Which look at the table showed it first; those of one look may have been laid in any order.
+        by: Who sits at the side from which alone hands came then; nobody where that is not clear.
+        since_ns: Since when it has lain there, as `Change` says it.
+    """
+
+    tile: SeenTile
+    look: int
+    by: tuple[Seat, ...] = ()
+    since_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What the referee keeps between pictures.
+
+    Attributes:
+        known: The tiles of the layout.
+        waiting: Tiles that are not part of it yet, in the order in which they were seen.
+        dismissed: Tiles that lie on the table and count for nothing: taken back, or of the hand before.
+        asked: Topics of the questions that the table has been asked and has not answered.
+        looks: How many looks at the table there have been.
+        wants_stack: Whether the button said that a tile was laid on its copy, and it is not known yet which.
+        unchecked: Tiles that came at once, of which the table has not said yet whether the points are right.
+        maybe_passed: Who may have knocked, until the table says whether he did.
+        knocked_early: After how many looks that was, where he had to draw first; None where he had not.
+        around: What lies around the layout, at a table with zones.
+    """
+
+    known: tuple[Known, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    dismissed: tuple[SeenTile, ...] = ()
+    asked: tuple[str, ...] = ()
+    looks: int = 0
+    wants_stack: bool = False
+    unchecked: int = 0
+    maybe_passed: Seat | None = None
+    knocked_early: int | None = None
+    around: Around = field(default_factory=Around)
+
+    @property
+    def laid(self) -> tuple[Laid, ...]:
+        """Where each tile of the layout lies."""
+        return tuple(one.laid for one in self.known)
+
+    def find(self, node: NodeId) -> Known | None:
+        """Return the tile of the layout with that name, or None when nobody knows where it lies."""
+        return next((one for one in self.known if one.node == node), None)
+
+    def with_known(self, known: Known) -> Places:
+        """Return these places with what is known of one tile of the layout changed."""
+        return replace(self, known=tuple(known if one.node == known.node else one for one in self.known))
+
+    def without_waiting(self, tile: SeenTile) -> Places:
+        """Return these places without a tile that waits."""
+        if tile.face is Face.DOWN:
+            return self
+        return replace(self, waiting=tuple(one for one in self.waiting if not is_at(footprint_of(tile), one.tile)))
+
+
+def cleared(places: Places) -> Places:
+    """Return the places for a new deal: what still lies open is of the hand before."""
+    left = (*places.dismissed, *(one.tile for one in places.known), *(one.tile for one in places.waiting))
+    around = Around(
+        yard=replace(places.around.yard, agreed=None, missing=0, caused=()),
+        hands=tuple(OpenHand(hand.tiles, hand.looks) for hand in places.around.hands),
+        lying=places.around.lying,
+        strays=places.around.strays,
+        right=places.around.right,
+        wrong=places.around.wrong,
+        is_seen=places.around.is_seen,
+    )
+    return Places(dismissed=left, looks=places.looks, around=around)
+
+
+def observe(places: Places, view: TableView, by: tuple[Seat, ...] = ()) -> Places:
+    """Return what is kept after one more look at the table, before which hands came only from the side of *by*."""
+    places = replace(places, looks=places.looks + 1)
+    is_one = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
+    gone = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
+    is_cleared = len(gone) > max(1.0, _CLEARED * len(places.known))
+    for change in view.changes:
+        match change.kind:
+            case ChangeKind.PLACED | ChangeKind.STACKED:
+                places = _placed(places, change, by if is_one else ())
+            case ChangeKind.MOVED | ChangeKind.TURNED:
+                places = _moved(places, change)
+            case ChangeKind.REMOVED:
+                places = _removed(places, change.tile, is_cleared=is_cleared)
+            case ChangeKind.REREAD:
+                pass  # all tiles are looked at again below
+            case _:
+                assert_never(change.kind)
+    return _looked_again(places, [tile for tile in view.tiles if tile.face is Face.UP])
+
+
+def is_at(place: Footprint, tile: SeenTile) -> bool:
+    """Return whether a tile lies where *place* is."""
+    return math.dist(place.center, tile.center_px) < _SAME_PLACE * place.side
+
+
+def turned_like(old: Footprint, tile: SeenTile) -> Footprint:
+    """Return where a tile of the layout lies now, W and E where they were as nearly as it can be."""
+    seen = footprint_of(tile)
+    place = seen if old.lies_along else seen.crosswise()
+    is_same = place.along[0] * old.along[0] + place.along[1] * old.along[1] > 0
+    return place if is_same else place.reversed()
+
+
+def shown(tile: SeenTile) -> tuple[tuple[int, float], ...]:
+    """Return what both halves are read as, alike for the same reading from either end."""
+    return tuple(sorted((half.alone.pips, half.alone.confidence) for half in tile.halves))
+
+
+def numbers_of(tile: SeenTile) -> tuple[int, ...]:
+    """Return the numbers that the halves are read as, the smaller first."""
+    return tuple(number for number, _ in shown(tile))
+
+
+def _placed(places: Places, change: Change, by: tuple[Seat, ...]) -> Places:
+    """Return what is kept after a tile was laid."""
+    tile = change.tile
+    if tile.face is Face.DOWN:
+        return places
+    for one in places.known:
+        if is_at(one.place, tile):
+            is_handled = one.is_handled or (not one.is_missing and numbers_of(one.tile) == numbers_of(tile))
+            return places.with_known(replace(one, is_missing=False, is_handled=is_handled))
+    places = replace(places, dismissed=tuple(_others(places.dismissed, tile)))
+    now = Waiting(tile, places.looks, by, change.since_ns)
+    return replace(places, waiting=(*places.without_waiting(tile).waiting, now))
+
+
+def _moved(places: Places, change: Change) -> Places:
+    """Return what is kept after a tile was pushed or put to another place."""
+    before, tile = change.before, change.tile
+    if before is None or tile.face is Face.DOWN or before.face is Face.DOWN:
+        return places
+    for one in places.known:
+        if is_at(one.place, before):
+            # An earlier move that is not judged yet and this one are one move.
+            was_at = one.place if one.was_at is None else one.was_at
+            moved = replace(one, laid=Laid(one.node, turned_like(one.place, tile)), was_at=was_at, is_missing=False)
+            return places.with_known(moved)
+    if any(is_at(footprint_of(before), one) for one in places.dismissed):
+        return replace(places, dismissed=(*_others(places.dismissed, before), tile))
+    old = next((one for one in places.waiting if is_at(footprint_of(before), one.tile)), None)
+    now = Waiting(tile, places.looks) if old is None else replace(old, tile=tile)
+    return replace(places, waiting=(*places.without_waiting(before).waiting, now))
+
+
+def _removed(places: Places, tile: SeenTile, *, is_cleared: bool) -> Places:
+    """Return what is kept after a tile was taken away."""
+    if tile.face is Face.DOWN:
+        return places
+    if not is_cleared:
+        places = replace(
+            places,
+            known=tuple(replace(one, is_missing=True) if is_at(one.place, tile) else one for one in places.known),
+        )
+    return replace(places.without_waiting(tile), dismissed=tuple(_others(places.dismissed, tile)))
+
+
+def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:
+    """Return all tiles as they are read now."""
+    listed = tuple((tile, tile.center_px) for tile in tiles)
+    known = tuple(_reread(one, _seen_at(one.place, listed)) for one in places.known)
+    waiting = tuple(replace(one, tile=_seen_at(footprint_of(one.tile), listed) or one.tile) for one in places.waiting)
+    return replace(places, known=known, waiting=waiting)
+
+
+def _reread(one: Known, now: SeenTile | None) -> Known:
+    """Return a tile of the layout as it is read now."""
+    if now is None:
+        return one
+    is_reread = one.is_reread or (now is not one.tile and shown(one.tile) != shown(now))
+    place = turned_like(one.place, now)
+    return replace(one, tile=now, laid=Laid(one.node, place), is_reread=is_reread, is_missing=False)
+
+
+def _seen_at(place: Footprint, tiles: Iterable[tuple[SeenTile, Point]]) -> SeenTile | None:
+    """Return the first of the tiles, each with its middle, that lies where *place* is: asked of all in every frame."""
+    near_px = _SAME_PLACE * place.side
+    return next((tile for tile, center_px in tiles if math.dist(place.center, center_px) < near_px), None)
+
+
+def _others(tiles: Iterable[SeenTile], tile: SeenTile) -> Iterator[SeenTile]:
+    """Yield the tiles that do not lie where *tile* does."""
+    place = footprint_of(tile)
+    return (one for one in tiles if not is_at(place, one))

@@ -1,0 +1,51 @@
+"""What the referee says: what happened, or what it has to ask the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine import Event
+from tallybone.session.referee.places import Places
+from vision.reading import Tile as SeenTile
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Something that cannot be told and is asked, as the table is shown it.
+
+    Attributes:
+        tile: The tile in question, as it is seen; None where it is about none.
+        words: What to ask the table.
+        holds_up: Whether what is laid later has to wait for the answer.
+        choices: The answers, in words; nothing where only hands on the table can answer.
+    """
+
+    tile: SeenTile | None
+    words: str
+    holds_up: bool
+    choices: tuple[str, ...] = ()
+
+    @property
+    def topic(self) -> str:
+        """What it is about: the same question, asked again in other words, has the same."""
+        return " / ".join(sorted(self.choices)) if self.choices else self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What happened, for the rules, and what is known about the table after it."""
+
+    events: tuple[Event, ...]
+    places: Places
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what follows from each answer, in the order of its choices."""
+
+    unclear: Unclear
+    answers: tuple[Decided, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.answers) != len(self.unclear.choices):
+            raise ValueError(f"expected {len(self.unclear.choices)} answers, got {len(self.answers)}")

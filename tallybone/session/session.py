@@ -1,0 +1,298 @@
+"""One sitting at the table: what is seen, heard and pressed, in order, and all that has to be shown after each.
+
+Pure: the same events give the same session and the same outcomes. Time comes with the events.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine import (
+    Amend,
+    Draw,
+    Drawing,
+    Event,
+    ItStands,
+    Knock,
+    NewHand,
+    NodeId,
+    Phase,
+    ProblemKind,
+    Redeal,
+    Undo,
+    apply,
+    problem_with,
+)
+from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
+from tallybone.session.knocks import KNOCK_WAITS_NS, Heard, joined, passes_among
+from tallybone.session.referee import (
+    Decided,
+    Parts,
+    after_look,
+    cleared,
+    decide,
+    follow,
+    forgotten,
+    observe,
+    settled,
+    split,
+)
+from tallybone.session.session_state import Answered, Came, Input, Said, Session
+from tallybone.session.taking_back import back_to, renamed
+from vision.table_view import TableView
+
+__all__ = ["MOST_SINCE", "Input", "Said", "Session", "feed"]
+
+# Of a knock that is less sure than this the table is asked: a pass too many or too few shifts every turn after it.
+SURE_KNOCK = 0.6
+# A hand that has just laid a tile may touch the table once more as it leaves.
+TILE_ECHOES_NS = 300_000_000
+# What lies there unchanged for so long is as sure as if it had been looked at again.
+LINGERS_NS = 2_000_000_000
+# Who presses the button for a draw so soon after it was seen means the same draw.
+ONE_DRAW_NS = 3_000_000_000
+# An answer can be taken back until so much was seen or heard since: all of it is judged anew, in up to 19 ms a look.
+MOST_SINCE = 30
+# Of looks that show no change in a row only these are kept: what is counted has to be seen twice.
+_ALIKE = 2
+
+
+def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after one more event, and what to tell the players about it.
+
+    Args:
+        session: Where the sitting stands.
+        event: What was seen, heard, pressed, or said by hand.
+        t_ns: When, in nanoseconds of a monotonic clock; None for the time of the event before.
+    """
+    session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
+    if isinstance(event, AnswerBack):
+        return _asked_again(session, event)
+    after, said = _fed(session, event)
+    answered = _to_take_back(session, event, after)
+    return after if answered is after.answered else replace(after, answered=answered), said
+
+
+def _to_take_back(before: Session, event: Input, after: Session) -> Answered | None:
+    """Return which answer can be taken back after an event: the last one, until something else is said by hand."""
+    answered = before.answered
+    match event:
+        case Answer() if _meant_by(before, event) is not None:
+            return Answered(replace(before, answered=None))
+        case TableView() | KnockHeard() if answered is not None:
+            if isinstance(event, TableView) and after.places.looks == before.places.looks:
+                return answered
+            since = (*_without_alike(answered.since, event), (event, after.t_ns))
+            return replace(answered, since=since) if len(since) <= MOST_SINCE else None
+        case _:
+            return answered if after.state is before.state and after.places == before.places else None
+
+
+def _without_alike(since: tuple[tuple[Came, int], ...], event: Came) -> tuple[tuple[Came, int], ...]:
+    """Return what came, without the last look where that, the one before it and *event* show no change."""
+    last = [*(came for came, _ in since[-_ALIKE:]), event]
+    is_alike = len(last) > _ALIKE and all(isinstance(one, TableView) and not one.changes for one in last)
+    return since[:-1] if is_alike else since
+
+
+def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session as if an answer had not been given, and all that was seen since looked at anew."""
+    answered = session.answered
+    if answered is None or answered.log != back.log:
+        return session, ()
+    state, outcomes, names = back_to(session.state, back.log)
+    before, said = answered.before, tuple[Said, ...](outcomes)
+    places = replace(renamed(before.places, names, state.next_seq), asked=())
+    again, more = _settle(replace(before, state=state, places=places))
+    said = (*said, *more)
+    for came, at_ns in answered.since:
+        again, more = _fed(replace(again, t_ns=at_ns), came)
+        said = (*said, *more)
+    return replace(again, t_ns=session.t_ns), said
+
+
+def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after an event that came at its time, and what to tell the players about it."""
+    parts = None
+    if isinstance(event, TableView):
+        if _is_known(session, event):
+            return _pass_time(session, event)
+        parts = _parts(session, event)
+    session, said = _after_knocks(session, parts, event if isinstance(event, TableView) else None)
+    match event:
+        case TableView():
+            session = _looked(session, event, parts)
+        case KnockHeard():
+            session = _heard(session, event)
+        case Answer():
+            session, more = _answered(session, event)
+            said = (*said, *more)
+        case Press(button=Button.STACK):
+            session = replace(session, places=replace(session.places, wants_stack=True))
+        case Press(button=Button.DRAW) if _is_drawn(session, event):
+            pass
+        case Press():
+            meant = event_of(event, session.state)
+            if meant is not None:
+                session, more = _happened(session, meant)
+                said = (*said, *more)
+        case _:
+            session, more = _happened(session, event)
+            said = (*said, *more)
+    session, more = _settle(session)
+    return session, (*said, *more)
+
+
+def _settle(session: Session) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after all that the table tells, and what to say about it; questions once."""
+    said: tuple[Said, ...] = ()
+    while isinstance(found := decide(session.places, session.state), Decided):
+        session, more = _take(session, found)
+        said = (*said, *more)
+    topics = tuple(one.unclear.topic for one in found)
+    fresh = tuple(one.unclear for one in found if one.unclear.topic not in session.places.asked)
+    return replace(session, questions=found, places=replace(session.places, asked=topics)), (*said, *fresh)
+
+
+def _take(session: Session, found: Decided) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after something was decided, by what was seen or by an answer."""
+    state = session.state
+    said: tuple[Said, ...] = ()
+    for event in found.events:
+        state, outcomes = apply(state, event)
+        said = (*said, *outcomes)
+        if isinstance(event, Draw):
+            session = replace(session, drawn=(event.seat, session.t_ns))
+    return replace(session, state=state, places=follow(found.places, state)), said
+
+
+def _happened(session: Session, event: Event) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after an event that was said by hand."""
+    state, said = apply(session.state, event)
+    # A new deal begins with an empty table.
+    is_dealt = isinstance(event, NewHand | Redeal)
+    places = cleared(session.places) if is_dealt else follow(session.places, state)
+    if isinstance(event, Undo):
+        places = forgotten(places, state)
+    if isinstance(event, Amend | ItStands):
+        places = settled(places, state, NodeId(event.seq))
+    return replace(session, state=state, places=places), said
+
+
+def _answered(session: Session, answer: Answer) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after an answer; one that answers nothing is ignored."""
+    meant = _meant_by(session, answer)
+    return (session, ()) if meant is None else _take(session, meant)
+
+
+def _meant_by(session: Session, answer: Answer) -> Decided | None:
+    """Return what follows from an answer; None where it answers nothing."""
+    asked = [one for one in session.questions if one.answers and answer.topic in (None, one.unclear.topic)]
+    if not asked or not 0 <= answer.choice < len(asked[-1].answers):
+        return None
+    return asked[-1].answers[answer.choice]
+
+
+def _is_known(session: Session, view: TableView) -> bool:
+    """Return whether a view shows nothing that was not seen before: so it is with nearly every frame of a camera."""
+    if view.changes:
+        return False
+    if not view.is_settled:
+        return True
+    seen = session.seen
+    if session.zones and session.looked_ns is not None and session.t_ns - session.looked_ns >= LINGERS_NS:
+        return False
+    return (
+        seen is not None
+        and view.moved_since_ns == seen.moved_since_ns
+        and view.tiles == seen.tiles
+        and view.size_px == seen.size_px
+    )
+
+
+def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after some time in which nothing happened on the table."""
+    if not session.heard or session.t_ns - session.heard[0].t_ns < KNOCK_WAITS_NS:
+        return session, ()
+    session, said = _after_knocks(session, None, view)
+    session, more = _settle(session)
+    return session, (*said, *more)
+
+
+def _parts(session: Session, view: TableView) -> Parts:
+    """Return what is seen, by zones."""
+    if not session.zones:
+        return Parts(view)
+    lying = tuple(one.place for one in session.places.known)
+    game = session.state.game
+    in_play = game is not None and game.phase is Phase.PLAY
+    return split(view, session.zones, lying, may_join=in_play)
+
+
+def _looked(session: Session, view: TableView, parts: Parts | None) -> Session:
+    """Return the session after one more look at the table."""
+    assert parts is not None  # every view has been taken apart
+    laid_ns = session.t_ns if parts.placed else session.laid_ns
+    places = observe(session.places, parts.layout, parts.by)
+    if session.zones and view.lost is None:
+        places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
+    is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
+    looked_ns = None if is_again else session.t_ns
+    return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns)
+
+
+def _is_drawn(session: Session, press: Press) -> bool:
+    """Return whether a button for a draw says what has just been seen."""
+    if session.drawn is None or session.t_ns - session.drawn[1] > ONE_DRAW_NS:
+        return False
+    return press.seat is None or press.seat == session.drawn[0]
+
+
+def _heard(session: Session, knock: KnockHeard) -> Session:
+    """Return the session after a knock, which waits until it is clear that it was no tile."""
+    game = session.state.game
+    is_echo = session.laid_ns is not None and session.t_ns - session.laid_ns < TILE_ECHOES_NS
+    if game is None or game.phase not in (Phase.LEAD, Phase.PLAY) or is_echo:
+        return session
+    return replace(session, heard=joined(session.heard, knock, session.t_ns))
+
+
+def _after_knocks(session: Session, parts: Parts | None, view: TableView | None) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session once knocks that wait are known to be passes or tiles, before *parts* are looked at.
+
+    While the game is held up by a question nobody knows whose turn it is, so that they wait on.
+    """
+    tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
+    passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles)
+    if any(question.unclear.holds_up for question in session.questions):
+        return replace(session, heard=(*passes, *doubtful)), ()
+    session = replace(session, heard=doubtful)
+    said: tuple[Said, ...] = ()
+    for heard in passes:
+        session, more = _passed(session, heard)
+        said = (*said, *more)
+    return session, said
+
+
+def _is_drawing(session: Session, parts: Parts) -> bool:
+    """Return whether a hand has taken something from the boneyard."""
+    game = session.state.game
+    draws = game is not None and game.rules.draw is not Drawing.NONE
+    return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
+
+
+def _passed(session: Session, heard: Heard) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session after a knock that was no tile; where it is not sure and no pass would be right, nothing."""
+    game = session.state.game
+    whose = None if game is None or game.hand is None else game.hand.turn
+    seat = whose if heard.seat is None else heard.seat
+    if seat is None:
+        return session, ()
+    is_sure, problem = heard.confidence >= SURE_KNOCK, problem_with(session.state, Knock(seat))
+    is_early = problem is not None and problem.kind is ProblemKind.KNOCK_TOO_EARLY
+    if is_sure and not is_early:
+        return _happened(session, Knock(seat))
+    if problem is not None and not is_sure:
+        return session, ()
+    early = session.places.looks if is_early else None
+    return replace(session, places=replace(session.places, maybe_passed=seat, knocked_early=early)), ()

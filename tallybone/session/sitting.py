@@ -1,0 +1,118 @@
+"""A whole sitting at the table: frames of the camera and what is pressed or heard in, what has to be shown out.
+
+It has no clock, no file and no device: what is fed again gives the same again. The same machine follows a live table, a
+recording and a video.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from engine import Event, Game, MatchStart, Outcome, Rules, describe
+from tallybone.json_values import tag_of, to_json
+from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
+from tallybone.session.session import Said, Session, feed
+from tallybone.session.zones import Zones
+from vision.table_view import TableView
+from vision.watch import Frame
+
+ByHand: TypeAlias = Event | Press | KnockHeard | Answer | AnswerBack
+"""What comes in besides pictures."""
+
+Look: TypeAlias = Callable[[Frame], TableView]
+"""What follows the table: `Watch.feed`, or what reads every picture that is already settled."""
+
+# The eye also says that a tile was "placed" on the table; that the rules took it for a play is another thing.
+_NAMES = {"placed": "played"}
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """What a frame or an input has brought about.
+
+    Attributes:
+        t_ns: When it came in.
+        session: Where the sitting stands after it.
+        said: What to tell the players.
+        events: What was added to the log of the match, in this order.
+        view: The table, if it was a frame.
+    """
+
+    t_ns: int
+    session: Session
+    said: tuple[Said, ...] = ()
+    events: tuple[Event, ...] = ()
+    view: TableView | None = None
+
+    @property
+    def lines(self) -> tuple[dict[str, Any], ...]:
+        """What was said, for JSON: each as `said_line` makes it."""
+        return tuple(said_line(one, self.t_ns, self.session.state.game) for one in self.said)
+
+
+class Sitting:
+    """Follows one sitting from its first frame."""
+
+    def __init__(self, look: Look, session: Session) -> None:
+        """Start where *session* stands; every frame is looked at by *look*."""
+        self._look = look
+        self.session = session
+
+    def feed(self, item: Frame | ByHand, t_ns: int) -> Happened:
+        """Take in what came next.
+
+        Args:
+            item: A frame, or what was pressed, heard, answered or put right.
+            t_ns: When, in nanoseconds of a monotonic clock.
+
+        Returns:
+            What it has brought about.
+
+        Raises:
+            VisionError: If a frame cannot be looked at; the sitting stays as it was.
+        """
+        before = self.session
+        came = self._look(item) if isinstance(item, Frame) else item
+        self.session, said = feed(before, came, t_ns=t_ns)
+        events = self.session.state.log[len(before.state.log) :]
+        return Happened(t_ns, self.session, said, events, came if isinstance(came, TableView) else None)
+
+
+def opened(rules: Rules, players: tuple[str, ...], zones: Zones | None = None) -> tuple[Session, tuple[Said, ...]]:
+    """Return the session of a match that begins, and what to tell the players; *zones* is None for a table without.
+
+    Raises:
+        EngineError: If so many cannot play this game.
+    """
+    return feed(Session(zones=zones or Zones()), MatchStart(rules, players), t_ns=0)
+
+
+def said_line(said: Said, t_ns: int, game: Game | None) -> dict[str, Any]:
+    """Return what was said, for JSON: when, what, in words for the players, its own fields, and the totals by seat.
+
+    What only the eye's doubt raised is the event "unclear", with the choices of an answer.
+    """
+    players = () if game is None else game.players
+    totals = [] if game is None else list(game.totals)
+    line: dict[str, Any] = {"t_ns": t_ns}
+    line["event"] = kind_of(said)
+    if isinstance(said, Outcome):
+        line["words"] = describe(said, players)
+        fields = to_json(said, type(said))
+    else:
+        line["words"] = said.words
+        fields = {"choices": list(said.choices), "holds_up": said.holds_up}
+    return {**line, **fields, "totals": totals}
+
+
+def kind_of(said: Said) -> str:
+    """Return what kind of thing was said, in one word."""
+    if not isinstance(said, Outcome):
+        return "unclear"
+    name = tag_of(type(said))
+    return _NAMES.get(name, name)
+
+
+__all__ = ["ByHand", "Happened", "Look", "Sitting", "kind_of", "opened", "said_line"]

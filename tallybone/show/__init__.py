@@ -1,0 +1,1 @@
+"""Draw in a terminal and over pictures: layouts, scores, readings, zones."""

@@ -1,0 +1,192 @@
+"""The score sheet of a played game record in a terminal: who played what, what it counted, scored and broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from engine.options import changed_options
+from engine.outcomes import (
+    Blocked,
+    Declined,
+    ForcedDraw,
+    Forfeited,
+    HandOver,
+    MatchOver,
+    Outcome,
+    Placed,
+    Redealt,
+    ShowHands,
+    Skipped,
+    Spelled,
+    Stacked,
+    Turned,
+)
+from engine.record_play import Line, PlayedRecord
+from engine.words import describe
+from tallybone.show.layout_text import draw_text
+from tallybone.terminal import printable
+
+# What follows from a move and is not seen in its row.
+_TOLD = (Blocked, Declined, ForcedDraw, Forfeited, HandOver, MatchOver, Redealt, Skipped, Spelled, Turned)
+_SAID_TWICE = ("=", "~", "x")  # moves that say again, or make good, what the tile before them scored
+_INDENT = 2
+_NAME_WIDTH, _MOVE_WIDTH, _NUMBER_WIDTH = 12, 16, 5
+_MOST_TOTALS = 6  # columns; more players see their own totals only
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A move with what is said about it at once."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def last(self) -> Line:
+        return self.lines[-1]
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        return tuple(outcome for line in self.lines for outcome in line.outcomes)
+
+    @property
+    def is_play(self) -> bool:
+        """Whether a tile was laid."""
+        return any(isinstance(outcome, Placed | Stacked) for outcome in self.outcomes)
+
+
+def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -> None:
+    """Print the score sheet of a record, with *show* the layout after every play."""
+    names = tuple(printable(name) for name in played.opening.players)
+    rules = played.opening.rules
+    options = " ".join(f"{key}={value}" for key, value in changed_options(rules).items())
+    console.print(Text(rules.name, style="bold"), Text(options), soft_wrap=True)
+    rows = tuple(_rows(played.lines))
+    for number, hand in _by_hand(rows):
+        console.print()
+        heading = _grid(console, names)
+        cells = _total_headings(played.opening.letters, names)
+        heading.add_row(Text(f"Hand {number}", style="bold"), "", "", "", *cells, style="bold")
+        console.print(heading)
+        _print_rows(console, hand, names, show=show)
+    console.print()
+    _print_result(console, played, names)
+
+
+def _print_rows(console: Console, rows: Sequence[_Row], names: tuple[str, ...], *, show: bool) -> None:
+    """Print rows in as few tables as what is said between them allows."""
+    table = _grid(console, names)
+    totals: tuple[int, ...] | None = None
+    for row in rows:
+        table.add_row(*_cells(row, names, is_news=row.last.totals != totals))
+        totals = row.last.totals
+        remarks = tuple(_remarks(row, names))
+        drawn = show and row.is_play
+        if not remarks and not drawn:
+            continue
+        console.print(table)
+        table = _grid(console, names)
+        for remark in remarks:
+            console.print(Padding(remark, (0, 0, 0, _name_width(names) + 2), expand=False))
+        if drawn:
+            layout = draw_text(row.last.game.layout, console.width - 2 * _INDENT)
+            console.print(Padding(layout, (0, 0, 1, 2 * _INDENT), expand=False))
+    if table.row_count:
+        console.print(table)
+
+
+def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
+    """Yield moves with what is said about them right after."""
+    gathered: list[Line] = []
+    for line in lines:
+        same = gathered and (gathered[-1].hand, gathered[-1].seat) == (line.hand, line.seat)
+        if gathered and not (same and line.action.startswith(_SAID_TWICE)):
+            yield _Row(tuple(gathered))
+            gathered = []
+        gathered.append(line)
+    if gathered:
+        yield _Row(tuple(gathered))
+
+
+def _by_hand(rows: Sequence[_Row]) -> Iterator[tuple[int, list[_Row]]]:
+    """Yield the rows of each hand; two hands that follow each other with one number are told apart by nothing."""
+    hand: list[_Row] = []
+    for row in rows:
+        if hand and hand[-1].last.hand != row.last.hand:
+            yield hand[-1].last.hand, hand
+            hand = []
+        hand.append(row)
+    if hand:
+        yield hand[-1].last.hand, hand
+
+
+def _grid(console: Console, names: tuple[str, ...]) -> Table:
+    """Return an empty table; those of a sheet have the same columns."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    name_width = _name_width(names)
+    totals = min(len(names), _MOST_TOTALS + 1)
+    totals = totals if totals <= _MOST_TOTALS else 1
+    fixed = name_width + _MOVE_WIDTH + (1 + totals) * (_NUMBER_WIDTH + 2) + 4
+    table.add_column(width=name_width, no_wrap=True, overflow="ellipsis")
+    table.add_column(width=_MOVE_WIDTH, overflow="fold")
+    table.add_column(width=max(12, min(44, console.width - fixed - 2)))
+    for _ in range(1 + totals):
+        table.add_column(width=_NUMBER_WIDTH, no_wrap=True, overflow="ellipsis", justify="right")
+    return table
+
+
+def _name_width(names: tuple[str, ...]) -> int:
+    """Return the width of the first column, which holds the number of the hand too."""
+    return max(_INDENT + min(_NAME_WIDTH, max(map(len, names))), len("Hand 10"))
+
+
+def _total_headings(letters: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what stands over the totals: names where they fit, else letters."""
+    if len(names) > _MOST_TOTALS:
+        return ("total",)
+    return tuple(name if len(name) <= _NUMBER_WIDTH else letter for name, letter in zip(names, letters, strict=True))
+
+
+def _cells(row: _Row, names: tuple[str, ...], *, is_news: bool) -> Iterator[Text]:
+    """Yield the cells of a row; totals only where they are news."""
+    last = row.last
+    game = last.game
+    seat = last.seat_at
+    yield Text(" " * _INDENT + names[seat])
+    yield Text(" ".join(line.action for line in row.lines))
+    counts = row.is_play and game.rules.unit is not None and last.summed is not None
+    yield Text(str(last.summed) if counts else "")
+    points = sum(line.points for line in row.lines)
+    yield Text(f"{points:+}" if points else "", style="bold green" if points > 0 else "bold red")
+    if not is_news:
+        return
+    if len(names) > _MOST_TOTALS:
+        yield Text(str(last.totals[seat]))
+    else:
+        yield from (Text(str(total)) for total in last.totals)
+
+
+def _remarks(row: _Row, names: tuple[str, ...]) -> Iterator[Text]:
+    """Yield what is wrong with a move, and what follows from it."""
+    for line in row.lines:
+        if line.problem is not None:
+            yield Text(f"! {printable(line.problem)}", style="red")
+    for outcome in row.outcomes:
+        if isinstance(outcome, _TOLD) or (isinstance(outcome, ShowHands) and outcome.out is None):
+            style = "bold" if isinstance(outcome, HandOver | MatchOver) else "dim"
+            yield Text(f"{describe(outcome, names)}", style=style)
+
+
+def _print_result(console: Console, played: PlayedRecord, names: tuple[str, ...]) -> None:
+    result = played.result
+    totals = ", ".join(f"{name} {total}" for name, total in zip(names, result.totals, strict=True))
+    console.print(Text(totals, style="bold"))
+    console.print(Text(printable(result.reason)))
+    if result.problems:
+        moves = "1 move has" if result.problems == 1 else f"{result.problems} moves have"
+        console.print(Text(f"{moves} a problem", style="red"))

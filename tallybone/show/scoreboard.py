@@ -1,0 +1,227 @@
+"""The live scoreboard of the terminal: names, totals, house tally, the last play with its sum, and the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from engine import (
+    Counted,
+    Game,
+    HouseTally,
+    Phase,
+    Placed,
+    Reason,
+    RowsTally,
+    Scored,
+    Seat,
+    ShowHands,
+    Turn,
+    describe,
+    turn,
+)
+from engine.phrases import Phrase, listed, phrase
+from tallybone.session.referee import Unclear
+from tallybone.session.referee.touching import Laid
+from tallybone.session.session import Said
+from tallybone.show.layout import Canvas, draw_layout
+
+# Title, three lines of scores, last play; question or turn, legend.
+_LINES_AROUND = 7
+_LEAST_TABLE_ROWS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What a scoreboard shows.
+
+    Attributes:
+        game: The match.
+        laid: Where the tiles of the layout lie, in pixels of the picture.
+        picture_px: Width and height of the picture.
+        last: What happened last, in words.
+        question: What the table is asked; None for nothing.
+        eye: What is known about the last picture, in words.
+        earlier: What happened before that, the newest first.
+        choices: The answers to the question.
+        notes: Lines below all else: where it is recorded, what the keys are.
+        chosen: Which of the choices a button takes; None for none.
+    """
+
+    game: Game
+    laid: tuple[Laid, ...]
+    picture_px: tuple[int, int]
+    last: str = ""
+    question: str | None = None
+    eye: str = ""
+    earlier: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
+    chosen: int | None = None
+
+
+def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) -> RenderableType:
+    """Return the scoreboard of *rows* lines and at most *columns* cells a line."""
+    lines_around = _LINES_AROUND + len(board.earlier) + len(board.choices) + len(board.notes)
+    table_rows = max(_LEAST_TABLE_ROWS, rows - lines_around)
+    canvas = Canvas(columns, table_rows, board.picture_px, in_color)
+    return Group(
+        _line(_title(board.game), board.eye, columns, style="bold"),
+        _scores(board.game, columns),
+        _cut(board.last),
+        *(_cut(words, "dim") for words in board.earlier),
+        draw_layout(board.game.layout, board.laid, canvas),
+        _waits(board),
+        *_choices(board),
+        _legend(in_color=in_color),
+        *board.notes,
+    )
+
+
+def tell(said: Sequence[Said], players: Sequence[str]) -> Phrase:
+    """Return what happened in one line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
+    parts: list[Phrase] = []
+    for one in said:
+        match one:
+            case Turn() | ShowHands():
+                pass  # what the table waits for has its own line, unless nothing else happened
+            case Unclear(words=words):
+                parts.append(phrase("? {words}", words=words))
+            case Counted(count=count):
+                parts[-1] = phrase("{what}: {sum}", what=parts[-1], sum=count)
+            case Scored(points=points, reason=Reason.PLAY) if parts:
+                parts[-1] = phrase("{what}, scores {points}", what=parts[-1], points=points)
+            case Scored(seat=seat, points=points):
+                parts.append(phrase("{name} gets {points}", name=players[seat], points=points))
+            case _:
+                parts.append(describe(one, players))
+    waits = [describe(one, players) for one in said if isinstance(one, Turn | ShowHands)]
+    return listed(parts or waits[-1:], "; ")
+
+
+def waits_for(game: Game) -> Phrase:
+    """Return what the table waits for, in words."""
+    whose = turn(game)
+    if whose is not None:
+        return describe(whose, game.players)
+    match game.phase:
+        case Phase.MATCH_OVER if game.winner is not None:
+            return phrase("{name} wins the match", name=game.players[game.winner])
+        case Phase.REVEAL:
+            return phrase("the hand is over: lay your tiles open")
+        case _:
+            return phrase("the next hand is to be dealt")
+
+
+def plain_line(number: int, said: Sequence[Said], game: Game) -> str:
+    """Return what happened, and the totals, for a terminal that cannot redraw or a file."""
+    totals = ", ".join(f"{name} {total}" for name, total in zip(game.players, game.totals, strict=True))
+    mark = f"{number:3d}" if any(isinstance(one, Placed | Unclear) for one in said) else "   "
+    return f"{mark}  {tell(said, game.players)}  ({totals})"
+
+
+def _title(game: Game) -> str:
+    hand = game.hand
+    if hand is None:
+        return f" {_aim(game)}"
+    yard = f"{hand.boneyard} in the boneyard"
+    return f" {_aim(game)}, hand {hand.number}, {yard}"
+
+
+def _aim(game: Game) -> str:
+    """Return the game and what it is played to, if to anything."""
+    return game.rules.name if game.rules.target is None else f"{game.rules.name} to {game.rules.target}"
+
+
+def _cut(words: str, style: str = "") -> Text:
+    """Return one line that ends in dots where there is no room."""
+    return Text(f" {words}", style=style, no_wrap=True, overflow="ellipsis")
+
+
+def _line(left: str, right: str, columns: int, style: str) -> Text:
+    """Return one line with a text at each end; the right one goes where there is no room."""
+    text = Text(left, style=style, no_wrap=True, overflow="ellipsis")
+    room = columns - len(left) - len(right) - 1
+    if room >= 1:
+        text.append(" " * room)
+        text.append(right, style="not bold")
+    return text
+
+
+def _scores(game: Game, columns: int) -> Table:
+    """Return the names, totals and marks, side by side, three lines high."""
+    grid = Table.grid(expand=True, padding=(0, 1))
+    whose = turn(game)
+    for _ in game.players:
+        grid.add_column(ratio=1, no_wrap=True)
+    width = columns // len(game.players) - 2
+    grid.add_row(
+        *(
+            _score(game, Seat(seat), width, has_turn=whose is not None and whose.seat == seat)
+            for seat in range(len(game.players))
+        )
+    )
+    return grid
+
+
+def _score(game: Game, seat: Seat, width: int, *, has_turn: bool) -> Text:
+    """Return name and total, with the house marks to the right of them, in three lines."""
+    name, total = game.players[seat], str(game.totals[seat])
+    hand = game.hand
+    tiles = "" if hand is None else f"{hand.sizes[seat]} tile{'' if hand.sizes[seat] == 1 else 's'}"
+    marks = _marks(game.tally(seat))
+    room = max(8, min(18, width - max((len(line) for line in marks), default=0)))
+    left = [(f"{'>' if has_turn else ' '} {name}"[:room], "bold reverse" if has_turn else "bold")]
+    left += [(f"  {total}", "bold"), (f"  {tiles}", "")]
+    text = Text(no_wrap=True)
+    for row, (words, style) in enumerate(left):
+        if row:
+            text.append("\n")
+        text.append(words, style=style)
+        if marks:
+            text.append(" " * (room - len(words)) + marks[row])
+    return text
+
+
+def _marks(tally: HouseTally | RowsTally | None) -> list[str]:
+    """Return the marks of a player in up to three lines; of rows the last three."""
+    match tally:
+        case HouseTally():
+            return ["   ".join(lines) for lines in zip(*(house.lines() for house in tally.houses), strict=True)]
+        case RowsTally():
+            rows = tally.lines()[-3:]
+            return [row.ljust(max(len(row) for row in rows)) for row in rows] + [""] * (3 - len(rows)) if rows else []
+        case None:
+            return []
+
+
+def _choices(board: Board) -> Iterator[Text]:
+    """Yield a line for each answer; the one that is chosen is marked."""
+    for place, words in enumerate(board.choices):
+        mark, style = (">", "bold reverse") if place == board.chosen else (" ", "bold")
+        yield _cut(f" {mark} {place + 1}  {words}", style)
+
+
+def _waits(board: Board) -> Text:
+    if board.question is not None:
+        return Text(f" ? {board.question}", style="bold reverse", no_wrap=True, overflow="ellipsis")
+    return Text(f" {waits_for(board.game)}", style="bold", no_wrap=True, overflow="ellipsis")
+
+
+def _legend(*, in_color: bool) -> Text:
+    if not in_color:
+        return Text(" (5|3] the 5 is open   {5} spinner", no_wrap=True, overflow="ellipsis")
+    text = Text(" ", no_wrap=True, overflow="ellipsis")
+    text.append("▐", style="rgb(255,205,70) on rgb(28,74,50)")
+    text.append("5", style="bold rgb(25,25,25) on rgb(255,205,70)")
+    text.append("▌", style="rgb(255,205,70) on rgb(28,74,50)")
+    text.append(" open end   ")
+    text.append("▐", style="rgb(236,229,210) on rgb(28,74,50)")
+    text.append("5", style="bold rgb(190,20,20) on rgb(236,229,210)")
+    text.append("▌", style="rgb(236,229,210) on rgb(28,74,50)")
+    text.append(" spinner")
+    return text

@@ -1,0 +1,127 @@
+"""What a simulated sitting is made of: what the camera sees, what is pressed and heard, and what is true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from engine import Event
+from tallybone.session.sitting import ByHand
+from vision.reading import Tile
+from vision.render.motion import STRAIGHT, Bump, Moment
+from vision.render.scene import PlacedTile
+from vision.watch import Frame
+
+
+class Zone(StrEnum):
+    """What a tile that lies on the table belongs to."""
+
+    BONEYARD = "boneyard"
+    LAYOUT = "layout"
+    SEAT = "seat"
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """A tile that lies on the table, and what it belongs to."""
+
+    placed: PlacedTile
+    zone: Zone
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A frame that has not been drawn yet."""
+
+    t_ns: int
+    moment: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What is pressed, heard or put right."""
+
+    t_ns: int
+    said: ByHand
+
+
+@dataclass(frozen=True, slots=True)
+class NowLying:
+    """How the tiles lie from the next shot on, and where the camera points."""
+
+    t_ns: int
+    tiles: tuple[Lying, ...]
+    bump: Bump
+
+
+@dataclass(frozen=True, slots=True)
+class TrueTable:
+    """What the table is like, once at the beginning.
+
+    Attributes:
+        t_ns: Before the first frame.
+        look: Name of its looks, one of `demo_scene.LOOKS`.
+        difficulty: How hard it is to follow.
+    """
+
+    t_ns: int
+    look: str
+    difficulty: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrueTile:
+    """A tile of the table as a perfect eye sees it.
+
+    Attributes:
+        tile: Where the picture shows it, whatever hides it, and its pips.
+        zone: What it belongs to.
+    """
+
+    tile: Tile
+    zone: Zone
+
+
+@dataclass(frozen=True, slots=True)
+class TrueTiles:
+    """How the tiles lie from the next frame on, and where the camera points."""
+
+    t_ns: int
+    tiles: tuple[TrueTile, ...]
+    bump: Bump = STRAIGHT
+
+
+@dataclass(frozen=True, slots=True)
+class TrueEvent:
+    """An event of the rules that is over.
+
+    Attributes:
+        t_ns: When it is told.
+        event: What it was.
+        points: What it scored, for all seats together.
+        totals: Points of each seat after it.
+        ended_ns: Time of the last frame that shows a change of it; from then on nothing moved.
+    """
+
+    t_ns: int
+    event: Event
+    points: int
+    totals: tuple[int, ...]
+    ended_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrueRecord:
+    """The whole match in writing, when it is over."""
+
+    t_ns: int
+    dgr: str
+
+
+Told: TypeAlias = TrueEvent | TrueRecord
+Planned: TypeAlias = Shot | Heard | NowLying | Told
+"""An item of a script, in millimetres."""
+
+Item: TypeAlias = Frame | Heard | TrueTable | TrueTiles | Told
+"""An item of a simulated sitting, in pixels."""

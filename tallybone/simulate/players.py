@@ -1,0 +1,143 @@
+"""What the players of a demo answer when they are asked: they know what they have played."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from engine import Knock, Lead, NodeId, Phase, Play, Seat, State, entries, replay
+from tallybone.session.inputs import Answer
+from tallybone.session.referee import Question
+from tallybone.session.session import Session
+
+Path = tuple[str, ...]
+
+
+def answer_of(session: Session, truth: State) -> Answer | None:
+    """Return what the players answer to the first question that they can; None where no answer is right.
+
+    What holds up the game comes first.
+
+    Args:
+        session: Where the sitting stands.
+        truth: The match as it was played, with at least all that was seen.
+    """
+    for asked in sorted(session.questions, key=lambda one: not one.unclear.holds_up):
+        choice = (_right_choice if asked.unclear.holds_up else _known)(session, asked, truth)
+        if choice is not None or asked.unclear.holds_up:
+            return None if choice is None else Answer(choice, asked.unclear.topic)
+    return None
+
+
+def paths_of(state: State) -> dict[NodeId, Path]:
+    """Return each tile with the way to it from the first one: alike in two records of the same layout."""
+    found: dict[NodeId, Path] = {}
+    for node in () if state.game is None else state.game.layout.nodes:
+        own = f"{node.tile} {node.inner} inside"
+        if node.joins is None:
+            found[node.id] = (own,)
+        else:
+            # Arms are numbered in the order in which they are started, which is no difference between layouts.
+            port = "arm" if node.joins.port.isdigit() else node.joins.port
+            found[node.id] = (*found.get(node.joins.host, ()), f"{port} {own}")
+    return found
+
+
+def _right_choice(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer that leaves less wrong, or that what lies there is what it is taken for."""
+    now = session.state
+    known = _known(session, question, truth)
+    if known is not None:
+        return known
+    first = _laid_first(now, question.unclear.choices, truth)
+    if first is not None and not any(answer.events for answer in question.answers):
+        return first
+    wrong = [_difference(replay((*now.log, *answer.events)), truth) for answer in question.answers]
+    best = min(wrong, default=0)
+    if best < _difference(now, truth):
+        return wrong.index(best)
+    right = set(paths_of(truth).values())
+    for choice, answer in enumerate(question.answers):
+        settled = [one.node for one in answer.places.known if one.is_settled and not _is_settled(session, one.node)]
+        if not answer.events and settled and all(paths_of(now)[node] in right for node in settled):
+            return choice
+    return None
+
+
+def _known(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer that says what the players know besides the layout."""
+    for known in (_as_it_was(session.state, question, truth), _knocked(session.state, question, truth)):
+        if known is not None:
+            return known
+    return _all_shown(session, question, truth)
+
+
+def _as_it_was(now: State, question: Question, truth: State) -> int | None:
+    """Return the answer that says who led, or which tiles lie open."""
+    if truth.game is None or truth.game.hand is None or now.game is None or now.game.hand is None:
+        return None
+    leader = _leader(truth)
+    name = truth.game.players[leader] if leader >= 0 else None
+    for choice, (words, answer) in enumerate(zip(question.unclear.choices, question.answers, strict=True)):
+        if list(answer.events) == [Lead(leader)] or words.startswith(f"{name} led "):
+            return choice
+    if now.game.phase is not Phase.REVEAL and now.game.hand.ending is None:
+        return None
+    open_tiles = {tile for one in truth.game.hand.holdings if one is not None for tile in one.tiles or ()}
+    named = [at for at, words in enumerate(question.unclear.choices) if words in {f"the {one}" for one in open_tiles}]
+    return named[0] if named else None
+
+
+def _knocked(now: State, question: Question, truth: State) -> int | None:
+    """Return the answer that says whether somebody has knocked: he has where more of his passes are true than known."""
+    answers = [list(answer.events) for answer in question.answers]
+    for choice, events in enumerate(answers):
+        match events:
+            case [Knock(seat)]:
+                has_passed = _passes(truth, seat) > _passes(now, seat)
+                return choice if has_passed else answers.index([]) if [] in answers else None
+            case _:
+                pass
+    return None
+
+
+def _all_shown(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer that all tiles of somebody lie open, where as many do as he holds."""
+    if truth.game is None or truth.game.hand is None:
+        return None
+    for choice, answer in enumerate(question.answers):
+        for seat, holding in enumerate(truth.game.hand.holdings):
+            now, then = (places.around.hand(Seat(seat)) for places in (session.places, answer.places))
+            if then.is_whole and not now.is_whole and holding is not None and holding.size == len(now.tiles):
+                return choice
+    return None
+
+
+def _leader(truth: State) -> Seat:
+    """Return who has led the last hand; nobody where no tile was played."""
+    plays = [one.action for one in entries(truth) if isinstance(one.action, Play) and one.action.at is None]
+    return plays[-1].seat if plays else Seat(-1)
+
+
+def _passes(state: State, seat: Seat) -> int:
+    return sum(one.action == Knock(seat) for one in entries(state))
+
+
+def _laid_first(now: State, choices: Sequence[str], truth: State) -> int | None:
+    """Return which of the tiles that are named in *choices* was played first of those not understood yet."""
+    if truth.game is None or now.game is None:
+        return None
+    order = [f"the {node.tile}" for node in truth.game.layout.nodes[len(now.game.layout.nodes) :]]
+    named = [order.index(choice) if choice in order else len(order) for choice in choices]
+    return named.index(min(named)) if named and min(named) < len(order) else None
+
+
+def _difference(now: State, truth: State) -> int:
+    """Return how many tiles of each lie otherwise in the other."""
+    one, other = Counter(paths_of(now).values()), Counter(paths_of(truth).values())
+    return (one - other).total() + (other - one).total()
+
+
+def _is_settled(session: Session, name: NodeId) -> bool:
+    known = session.places.find(name)
+    return known is not None and known.is_settled

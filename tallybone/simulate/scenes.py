@@ -1,0 +1,108 @@
+"""The table of the demo: its looks, and the scene for the renderer after every event."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine import Layout, Rules
+from tallybone.session.referee.touching import Laid, Point
+from tallybone.simulate.lay import Table
+from vision.render.layouts import visible_area
+from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
+from vision.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT
+from vision.render.scene import PlacedTile, Scene
+from vision.render.view import view_of
+
+_NIGHT = replace(
+    CLASSIC,
+    face_bgr=(38.0, 34.0, 32.0),
+    back_bgr=(38.0, 34.0, 32.0),
+    side_bgr=(30.0, 27.0, 25.0),
+    base_bgr=(30.0, 27.0, 25.0),
+)
+_BLACK_TILES = replace(_NIGHT, pip_bgr=((230.0, 234.0, 236.0),) * len(CLASSIC.pip_bgr), bar_bgr=(190.0, 194.0, 196.0))
+_LINEN = replace(
+    FELT, base_bgr=(150.0, 168.0, 178.0), second_bgr=(130.0, 150.0, 162.0), third_bgr=(160.0, 175.0, 185.0)
+)
+LOOKS = {
+    "classic-felt": (CLASSIC, FELT),
+    "classic-walnut": (CLASSIC, WALNUT),
+    "colored-felt": (COLORED, FELT),
+    "colored-walnut": (COLORED, WALNUT),
+    "black-linen": (_BLACK_TILES, _LINEN),
+}
+"""Tiles and the table they lie on, by name."""
+
+# A half is 40 pixels wide: what a camera of 1280x720 sees of a small table, 77 x 43 cm.
+_CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667)
+# Two sets need a larger table, 120 x 67 cm, and six arms one of 154 x 86 cm: halves of 38 and 30 pixels then.
+_CAMERAS = (
+    (28, _CAMERA),
+    (56, replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=1.6)),
+    (171, replace(OVERHEAD, width_px=1920, height_px=1080, px_per_mm=1.25)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoTable:
+    """What does not change during a demo.
+
+    Attributes:
+        tile, surface, light, camera: Looks, for the renderer.
+    """
+
+    tile: TileLook
+    surface: TableLook
+    light: LightLook
+    camera: CameraLook
+
+    @property
+    def board(self) -> Table:
+        """The part of the table that the camera sees whole."""
+        area = visible_area(self.camera)
+        return Table(area.width_mm, area.height_mm, self.tile.width_mm)
+
+    def scene(self, layout: Layout, laid: Sequence[Laid]) -> Scene:
+        """Return what the camera sees of a layout."""
+        places = {one.node: one for one in laid}
+        tiles = tuple(
+            placed_tile(places[node.id], (node.inner, node.outer)) for node in layout.nodes if node.id in places
+        )
+        # A copy lies on its tile, pips and edges as below.
+        on_top = (
+            replace(placed_tile(places[node.id], (node.inner, node.outer)), height_mm=self.tile.thickness_mm)
+            for node in layout.nodes
+            if node.id in layout.stacked and node.id in places
+        )
+        tiles = (*tiles, *on_top)
+        return Scene(tiles=tiles, tile=self.tile, table=self.surface, light=self.light, camera=self.camera)
+
+    def center_px(self, laid: Laid) -> Point:
+        """Return where the picture shows the middle of a tile."""
+        view = view_of(self.camera)
+        seen = view.distort(view.project(np.array([laid.place.center]), self.tile.thickness_mm))
+        return (float(seen[0, 0]), float(seen[0, 1]))
+
+
+def pick_table(rng: np.random.Generator, rules: Rules) -> DemoTable:
+    """Return a set of tiles, a table, a lamp and a camera that hangs not quite straight, with room for a game."""
+    tile, surface = list(LOOKS.values())[int(rng.integers(len(LOOKS)))]
+    light = replace(
+        LAMP,
+        azimuth_rad=rng.uniform(-math.pi, math.pi),
+        elevation_rad=rng.uniform(0.8, 1.3),
+        shadow=rng.uniform(0.2, 0.5),
+    )
+    overhead = next((camera for tiles, camera in _CAMERAS if rules.tiles <= tiles), _CAMERAS[-1][1])
+    camera = replace(overhead, tilt_rad=rng.uniform(0.0, 0.06), roll_rad=rng.normal(0.0, 0.015))
+    return DemoTable(tile, surface, light, camera)
+
+
+def placed_tile(laid: Laid, pips: tuple[int, int]) -> PlacedTile:
+    """Return a tile of the layout as the renderer wants it: half 0 towards -x of its long axis."""
+    turn_rad = 0.0 if laid.place.lies_along else math.pi / 2
+    return PlacedTile(pips, laid.place.center, laid.place.heading_rad + turn_rad)

@@ -1,0 +1,248 @@
+"""A match as people play it before a camera: every step of a game as hands, sounds and buttons in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from engine import (
+    Abandon,
+    Call,
+    Decline,
+    Draw,
+    Event,
+    Game,
+    HandEnd,
+    Knock,
+    Lead,
+    MatchStart,
+    NewHand,
+    NodeId,
+    Play,
+    Redeal,
+    Reveal,
+    RevealPips,
+    Seat,
+    Stack,
+    State,
+    format_record,
+    record_of,
+)
+from tallybone.session.inputs import Button, KnockHeard, Press
+from tallybone.simulate.disturbances import disturb, own_side
+from tallybone.simulate.game_script import Step
+from tallybone.simulate.items import Planned, TrueEvent, TrueRecord, Zone
+from tallybone.simulate.pushed import Pushed
+from tallybone.simulate.pushes import CameraPush, PushTime
+from tallybone.simulate.stage import Stage, lifted_onto
+
+# Before the first hand the camera sees the empty table, and after the last one what is left.
+_BEFORE_S, _AFTER_S = 1.5, 2.5
+# Nobody lays a tile so soon after a knock: it could be the knock of that tile (knocks_waiting.KNOCK_WAITS_NS).
+_AFTER_KNOCK_S = (2.3, 3.2)
+# Nobody knocks or presses before he has seen what lies there.
+_LOOKS_S = (0.7, 1.2)
+# A boneyard lies for so long before anybody goes on.
+_COUNTED_S = (1.3, 2.0)
+_HURRIED_S = 0.1
+# Many tiles at once: laid out, laid open, swept away; in so many goes.
+_MANY_S, _LAYING_GOES, _SWEEPS = (1.2, 1.8), 2, 3
+# How often the sensor tells whose side it was, and how often a hand that knocks is seen.
+_KNOWS_SIDE, _KNOCKS_IN_SIGHT = 0.8, 0.6
+
+
+def script(steps: Iterator[Step], stage: Stage, pushes: Sequence[CameraPush] = ()) -> Iterator[Planned]:
+    """Yield a match, step by step as the game goes, in the order of time, with *pushes* of the camera."""
+    yield from stage.still(_BEFORE_S)
+    director = _Director(stage, tuple(pushes))
+    state = State()
+    for step in steps:
+        yield from director.act(step, state)
+        yield director.tell(step.event, state, step.state)
+        yield from director.pause(step.event)
+        state = step.state
+    yield from stage.still(_AFTER_S)
+    yield TrueRecord(stage.between_ns, format_record(record_of(state)))
+
+
+@dataclass(slots=True)
+class _Director:
+    """Turns steps into what people do.
+
+    Attributes:
+        stage: Where they do it.
+        pushes: Those of the camera.
+        plays: How many there were.
+        pushed: Where the tiles of the layout lie.
+        has_boneyard: Whether that of this hand lies before the camera.
+    """
+
+    stage: Stage
+    pushes: tuple[CameraPush, ...] = ()
+    plays: int = 0
+    pushed: Pushed = field(default_factory=Pushed)
+    has_boneyard: bool = False
+
+    def act(self, step: Step, before: State) -> Iterator[Planned]:
+        """Yield what people do in one step."""
+        event, rng = step.event, self.stage.rng
+        match event:
+            case NewHand():
+                yield from self._begin_hand(_game(step.state))
+            case Lead(seat=seat):
+                yield from self._lead(_game(before), seat)
+            case Play():
+                yield from disturb(self.stage, self.pushed, _game(before))
+                yield from self._play(event, step)
+            case Stack(seat=seat, on=on):
+                yield from self._press(Press(Button.STACK))
+                yield from self._stack(seat, on)
+            case Draw():
+                yield from self._draw(event)
+            case Knock(seat=seat):
+                yield from self._knock(seat)
+            case Call(seat=seat):
+                yield from self._press(Press(Button.CALL, seat))
+            case Decline(seat=seat):
+                yield from self._press(Press(Button.DONE, seat))
+            case HandEnd():
+                yield from self._press(Press(Button.HAND_END))
+            case Redeal():
+                yield from self._press(Press(Button.REDEAL))
+            case Reveal(seat=seat, tiles=tiles):
+                pips = tuple((tile.high, tile.low) if rng.random() < 0.5 else (tile.low, tile.high) for tile in tiles)
+                yield from self._reveal(seat, pips)
+            case Abandon():
+                yield self.stage.hear(event)
+            case _:
+                assert isinstance(event, MatchStart)  # no script has others
+
+    def tell(self, event: Event, before: State, after: State) -> TrueEvent:
+        """Return what was true of the step that is over."""
+        totals = _game(after).totals
+        was = 0 if before.game is None else sum(before.game.totals)
+        return TrueEvent(self.stage.between_ns, event, sum(totals) - was, totals, self.stage.last_motion_ns)
+
+    def pause(self, event: Event) -> Iterator[Planned]:
+        """Yield the time until the next step."""
+        stage, manners = self.stage, self.stage.manners
+        match event:
+            case Knock():
+                yield from stage.still(stage.drawn(_AFTER_KNOCK_S))
+            case Play() if stage.happens(manners.hurry):
+                yield from stage.still(_HURRIED_S)
+            case Play() | Draw() | Stack() | Reveal():
+                yield from stage.still(stage.drawn(manners.pause_s))
+            case _:
+                pass
+
+    def _begin_hand(self, game: Game) -> Iterator[Planned]:
+        """Clear the table and lay out the boneyard."""
+        stage, rng = self.stage, self.stage.rng
+        seats = len(game.players)
+        if any(stage.lying.values()):
+            yield from self._clear(seats)
+            yield from stage.still(stage.drawn(_LOOKS_S))
+        self.pushed = Pushed()
+        assert game.hand is not None  # a hand has begun
+        boneyard = stage.room.boneyard(game.hand.boneyard, rng) if game.hand.boneyard else None
+        self.has_boneyard = boneyard is not None
+        if boneyard is not None:
+            seat = int(rng.integers(seats))
+            middle = (len(boneyard) + 1) // _LAYING_GOES
+            for part in (boneyard[:middle], boneyard[middle:]):
+                if part:
+                    yield from stage.put(seat, part, Zone.BONEYARD, seconds=stage.drawn(_MANY_S), is_lifting=False)
+            yield from stage.still(stage.drawn(_COUNTED_S))
+
+    def _clear(self, seats: int) -> Iterator[Planned]:
+        """Sweep everything off the table."""
+        stage = self.stage
+        tiles = [tile for there in stage.lying.values() for tile in there]
+        tiles.sort(key=lambda tile: tile.center_mm[0])
+        most = -(-len(tiles) // _SWEEPS)
+        for first in range(0, len(tiles), most):
+            seat = int(stage.rng.integers(seats))
+            part = tiles[first : first + most]
+            yield from stage.take(seat, part, seconds=stage.drawn(_MANY_S), is_lifting=False)
+
+    def _lead(self, game: Game, seat: Seat) -> Iterator[Planned]:
+        """Say at the page who leads, where the rules do not.
+
+        The button names one seat after another: what it means depends on whether the new hand was seen already, which
+        a script cannot know.
+        """
+        assert game.hand is not None  # a hand has begun
+        if game.hand.turn != seat:
+            yield from self.stage.still(self.stage.drawn(_LOOKS_S))
+            yield self.stage.hear(Lead(seat))
+
+    def _press(self, press: Press) -> Iterator[Planned]:
+        """Yield a look at the table, then a button."""
+        yield from self.stage.still(self.stage.drawn(_LOOKS_S))
+        yield self.stage.hear(press)
+
+    def _play(self, play: Play, step: Step) -> Iterator[Planned]:
+        """Yield a tile that is laid, now and then so hard that it is heard."""
+        stage = self.stage
+        layout, laid = _game(step.state).layout, step.laid[-1]
+        node = layout.find(laid.node)
+        assert node is not None  # it has just been laid
+        tile = self.pushed.place(node, laid)
+        self.plays += 1
+        slam = self._heard(play.seat) if stage.happens(stage.manners.slam) else None
+        seconds = stage.drawn(stage.manners.gesture_s)
+        for push in self.pushes:
+            if push.play == self.plays:
+                stage.push_as(push, seconds)
+                if push.when is PushTime.BEFORE:
+                    yield from stage.still(stage.drawn(stage.manners.pause_s))
+        yield from stage.put(play.seat, (tile,), Zone.LAYOUT, seconds=seconds, heard=slam)
+
+    def _stack(self, seat: Seat, on: NodeId) -> Iterator[Planned]:
+        """Yield a tile that is laid on its copy."""
+        stage = self.stage
+        tile = lifted_onto(self.pushed.tiles[on], stage.look.thickness_mm)
+        yield from stage.put(seat, (tile,), Zone.LAYOUT, seconds=stage.drawn(stage.manners.gesture_s))
+
+    def _draw(self, draw: Draw) -> Iterator[Planned]:
+        """Yield tiles that are drawn from the boneyard, or buttons that say so."""
+        stage = self.stage
+        for _ in range(draw.tiles):
+            if self.has_boneyard:
+                (*_, last) = stage.lying[Zone.BONEYARD]
+                yield from stage.take(draw.seat, (last,), seconds=stage.drawn(stage.manners.gesture_s))
+            elif not draw.forced:  # what is forced the rules have counted
+                yield from self._press(Press(Button.DRAW, draw.seat))
+
+    def _knock(self, seat: Seat) -> Iterator[Planned]:
+        """Yield a knock on the table, at the player's own side."""
+        stage = self.stage
+        yield from stage.still(stage.drawn(_LOOKS_S))
+        if not stage.happens(_KNOCKS_IN_SIGHT):
+            yield stage.hear(self._heard(seat))
+            return
+        way = stage.gesture(seat, own_side(stage, seat), seconds=stage.manners.gesture_s[0], stay=1)
+        yield from stage.show(way.come)
+        yield stage.hear(self._heard(seat))
+        yield from stage.show((*way.stay, *way.go))
+
+    def _heard(self, seat: Seat) -> KnockHeard:
+        return KnockHeard(seat if self.stage.happens(_KNOWS_SIDE) else None)
+
+    def _reveal(self, seat: Seat, pips: tuple[tuple[int, int], ...]) -> Iterator[Planned]:
+        """Yield a hand that is laid open, or the sum of its tiles where there is no room for it."""
+        stage = self.stage
+        if not pips:
+            return
+        tiles = stage.room.opened(seat, pips, stage.rng)
+        if tiles is None:
+            yield from stage.still(stage.drawn(_LOOKS_S))
+            yield stage.hear(RevealPips(seat, sum(map(sum, pips))))
+        else:
+            yield from stage.put(seat, tiles, Zone.SEAT, seconds=stage.drawn(_MANY_S), is_lifting=False)
+
+
+def _game(state: State) -> Game:
+    assert state.game is not None  # a match has begun
+    return state.game

@@ -1,0 +1,109 @@
+"""A simulated sitting from its seed: frames, inputs and truth one after another, drawn as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import EngineError, Play, Rules, deal_problems
+from tallybone.choices import Difficulty
+from tallybone.simulate.difficulty import manners_of
+from tallybone.simulate.game_script import Step, play_out
+from tallybone.simulate.items import Item, NowLying, Planned, Shot, TrueTable, TrueTile, TrueTiles
+from tallybone.simulate.pushes import CameraPush
+from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, pick_room
+from tallybone.simulate.script import script
+from tallybone.simulate.stage import Stage
+from vision.render.motion import Film
+from vision.watch import Frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What a simulated sitting is asked for.
+
+    Attributes:
+        rules: The game.
+        players: Names, by seat.
+        seed: Picks everything that is not said here.
+        hands: How many hands are played at most; None for a whole match.
+        look: A name of `demo_scene.LOOKS`; None for one that the seed picks.
+        difficulty: How hard the table is to follow.
+        fps: Frames in a second.
+        plays: After how many plays it is left; None for when it is over.
+        pushes: How the camera is pushed, in the order of the plays.
+    """
+
+    rules: Rules
+    players: tuple[str, ...]
+    seed: int
+    hands: int | None = None
+    look: str | None = None
+    difficulty: Difficulty = Difficulty.NORMAL
+    fps: int = 10
+    plays: int | None = None
+    pushes: tuple[CameraPush, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be played."""
+        if problems := deal_problems(self.rules, len(self.players)):
+            raise EngineError("; ".join(problems))
+
+
+# Longer than any match: games without a target end after one hand, the others long before.
+_MOST_HANDS = 200
+
+
+class Simulation:
+    """One simulated sitting."""
+
+    def __init__(self, wishes: Wishes) -> None:
+        """Pick the table; nothing is drawn yet."""
+        self._wishes = wishes
+        # Game, table, hands and noise each have their own: more noise does not deal other tiles.
+        self._game_rng, room_rng, self._stage_rng, self._film_rng = np.random.default_rng(wishes.seed).spawn(4)
+        self.manners = manners_of(wishes.difficulty)
+        self.room: Room = pick_room(
+            room_rng,
+            rules=wishes.rules,
+            players=len(wishes.players),
+            look=wishes.look,
+            manners=self.manners,
+            margin_px=WIDE_MARGIN_PX if wishes.pushes else MARGIN_PX,
+        )
+
+    def plan(self) -> Iterator[Planned]:
+        """Yield the sitting without drawing it; only once, because it is made as it goes."""
+        wishes = self._wishes
+        hands = (1 if wishes.rules.target is None else _MOST_HANDS) if wishes.hands is None else wishes.hands
+        steps = play_out(self._game_rng, rules=wishes.rules, players=wishes.players, table=self.room.board, hands=hands)
+        stage = Stage(self.room, manners=self.manners, players=len(wishes.players), fps=wishes.fps, rng=self._stage_rng)
+        return script(_until(steps, wishes.plays), stage, wishes.pushes)
+
+    def items(self) -> Iterator[Item]:
+        """Yield the sitting as a camera and its players give it, each frame drawn when it is asked for."""
+        yield TrueTable(0, self.room.look, self._wishes.difficulty.value)
+        film = Film(self.room.scene, seed=self._wishes.seed, margin_px=self.room.margin_px, rng=self._film_rng)
+        for planned in self.plan():
+            match planned:
+                case Shot(t_ns=t_ns, moment=moment):
+                    yield Frame(film.picture(moment), t_ns)
+                case NowLying(t_ns=t_ns, tiles=tiles, bump=bump):
+                    seen = film.truth([one.placed for one in tiles], bump)
+                    yield TrueTiles(
+                        t_ns, tuple(TrueTile(t, one.zone) for t, one in zip(seen, tiles, strict=True)), bump
+                    )
+                case _:
+                    yield planned
+
+
+def _until(steps: Iterator[Step], plays: int | None) -> Iterator[Step]:
+    """Yield the steps up to so many plays."""
+    for step in steps:
+        yield step
+        if plays is not None and isinstance(step.event, Play):
+            plays -= 1
+            if plays == 0:
+                return

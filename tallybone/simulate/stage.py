@@ -1,0 +1,211 @@
+"""The table while a script goes on: the clock, what lies where, the light, and the shots that show it."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tallybone.session.referee.touching import Point
+from tallybone.session.sitting import ByHand
+from tallybone.simulate.difficulty import Manners
+from tallybone.simulate.hands import Gesture, Pose, draw_hand, reach_for
+from tallybone.simulate.items import Heard, Lying, NowLying, Planned, Shot, Zone
+from tallybone.simulate.pushes import CameraPush, together
+from tallybone.simulate.room import Room
+from vision.render.motion import STRAIGHT, Bump, Moment
+from vision.render.scene import PlacedTile, Reach
+
+_NS_PER_S = 1_000_000_000
+# A hand whose fingertips are so far beside the picture shows no shadow in it any more.
+_SHADOW_MM = 60.0
+# The light swells and fades once in so many seconds.
+_DRIFT_S = (35.0, 90.0)
+# Share of a jump of the exposure that a camera makes in each frame.
+_PER_FRAME = 0.6
+# A camera is never pushed farther from where it hung.
+_MOST_BUMP_PX, _MOST_TURN = 10.0, 0.25
+
+
+class Stage:
+    """What is in front of the camera; its methods yield the items that show what they do."""
+
+    def __init__(self, room: Room, *, manners: Manners, players: int, fps: int, rng: np.random.Generator) -> None:
+        """Start with an empty table at time 0."""
+        self.room, self.manners, self.rng = room, manners, rng
+        self.look = room.scene.tile
+        self.t_ns = 0
+        self.last_motion_ns = 0
+        self.lying: dict[Zone, tuple[PlacedTile, ...]] = dict.fromkeys(Zone, ())
+        self._hands = tuple(draw_hand(rng, self.look) for _ in range(players))
+        self._fps, self._frame_ns = fps, _NS_PER_S // fps
+        self._beside: deque[Reach] = deque()
+        self._gain, self._goal = 1.0, 1.0
+        self._bump: Bump = STRAIGHT
+        self._pushed: Bump = STRAIGHT
+        self._pushes: deque[Bump | None] = deque()
+        self._shown: tuple[object, ...] = ()
+        self._drift_s, self._phase = rng.uniform(*_DRIFT_S), rng.uniform(0, 2 * math.pi)
+
+    def frames(self, seconds: float) -> int:
+        """Return how many frames are in a time, at least one."""
+        return max(1, round(seconds * self._fps))
+
+    def drawn(self, span: tuple[float, float]) -> float:
+        """Return a number within a span, at random."""
+        return float(self.rng.uniform(*span))
+
+    def happens(self, chance: float) -> bool:
+        """Return whether something happens that has this chance."""
+        return bool(self.rng.random() < chance)
+
+    @property
+    def between_ns(self) -> int:
+        """The time between the last frame and the next."""
+        return self.t_ns + self._frame_ns // 2
+
+    def hear(self, said: ByHand) -> Heard:
+        """Return an input that comes between the last frame and the next."""
+        return Heard(self.between_ns, said)
+
+    def still(self, seconds: float) -> Iterator[Planned]:
+        """Yield a table on which nobody does anything."""
+        for _ in range(self.frames(seconds)):
+            yield from self._next(None)
+
+    def show(self, poses: Iterable[Pose]) -> Iterator[Planned]:
+        """Yield a hand that moves."""
+        for pose in poses:
+            yield from self._next(pose)
+
+    def now_lie(self, zone: Zone, tiles: Sequence[PlacedTile]) -> NowLying:
+        """Put other tiles into a zone, and return how all lie now."""
+        self.lying[zone] = tuple(tiles)
+        return self._lie()
+
+    def gesture(
+        self,
+        seat: int,
+        at_mm: Point,
+        *,
+        seconds: float,
+        brings: Sequence[PlacedTile] = (),
+        takes: Sequence[PlacedTile] = (),
+        is_lifting: bool = True,
+        stay: int | None = None,
+    ) -> Gesture:
+        """Return how a seat reaches for a place."""
+        return reach_for(
+            self._hands[seat],
+            start_mm=self.room.body_mm(seat, self.drawn((-1.0, 1.0))),
+            at_mm=at_mm,
+            frames=self.frames(seconds),
+            look=self.look,
+            brings=brings,
+            takes=takes,
+            is_lifting=is_lifting,
+            stay=stay,
+        )
+
+    def put(
+        self,
+        seat: int,
+        tiles: Sequence[PlacedTile],
+        zone: Zone,
+        *,
+        seconds: float,
+        heard: ByHand | None = None,
+        is_lifting: bool = True,
+    ) -> Iterator[Planned]:
+        """Yield a hand that brings tiles, puts them down, which may be heard, and leaves."""
+        way = self.gesture(seat, middle_of(tiles), seconds=seconds, brings=tiles, is_lifting=is_lifting)
+        yield from self.show(way.come)
+        if heard is not None:
+            yield self.hear(heard)
+        yield self.now_lie(zone, (*self.lying[zone], *tiles))
+        yield from self.show((*way.stay, *way.go))
+
+    def take(
+        self, seat: int, tiles: Sequence[PlacedTile], *, seconds: float, is_lifting: bool = True
+    ) -> Iterator[Planned]:
+        """Yield a hand that comes, takes tiles from whatever zones they lie in, and leaves with them."""
+        way = self.gesture(seat, middle_of(tiles), seconds=seconds, takes=tiles, is_lifting=is_lifting)
+        yield from self.show((*way.come, *way.stay))
+        taken = set(tiles)
+        for zone, there in self.lying.items():
+            self.lying[zone] = tuple(tile for tile in there if tile not in taken)
+        yield self._lie()
+        yield from self.show(way.go)
+
+    def rest_beside(self, poses: Iterable[Pose]) -> None:
+        """Let a hand be seen beside whatever comes next."""
+        self._beside.extend(pose.reach for pose in poses)
+
+    def expose(self) -> None:
+        """Let the exposure jump."""
+        self._goal = 1.0 + self.drawn((-self.manners.step, self.manners.step))
+
+    def push_camera(self) -> NowLying:
+        """Bump the camera, and return how the tiles lie in its picture now."""
+        by, turn = self.manners.bump_px, self._bump[2] + self.drawn((-0.06, 0.06))
+        x, y = (float(np.clip(self._bump[at] + self.drawn((-by, by)), -_MOST_BUMP_PX, _MOST_BUMP_PX)) for at in (0, 1))
+        self._bump = (x, y, float(np.clip(turn, -_MOST_TURN, _MOST_TURN)))
+        return self._lie()
+
+    def push_as(self, push: CameraPush, gesture_s: float) -> None:
+        """Let the camera be pushed in the coming frames, of which a gesture takes so many seconds."""
+        self._pushes.extend(push.frames(self._pushed, gesture_frames=self.frames(gesture_s), fps=self._fps))
+
+    @property
+    def _aimed(self) -> Bump:
+        return together(self._bump, self._pushed)
+
+    def _next(self, pose: Pose | None) -> Iterator[Planned]:
+        """Yield the next frame, after where the camera points if it is pushed."""
+        pushed = self._pushes.popleft() if self._pushes else None
+        if pushed is not None:
+            self._pushed = pushed
+            yield self._lie()
+        yield self._shot(pose)
+
+    def _lie(self) -> NowLying:
+        tiles = tuple(Lying(tile, zone) for zone, there in self.lying.items() for tile in there)
+        return NowLying(self.between_ns, tiles, self._aimed)
+
+    def _shot(self, pose: Pose | None) -> Shot:
+        """Return the next frame, with a hand or without."""
+        self.t_ns += self._frame_ns
+        self._gain += _PER_FRAME * (self._goal - self._gain)
+        swell = 1 + self.manners.drift * math.sin(2 * math.pi * self.t_ns / _NS_PER_S / self._drift_s + self._phase)
+        warm = 1 + 0.3 * (swell - 1)
+        reaches = () if pose is None else (pose.reach,)
+        if self._beside:
+            reaches = (self._beside.popleft(), *reaches)
+        tiles = tuple(tile for there in self.lying.values() for tile in there)
+        # The light is no motion.
+        in_sight = tuple(reach for reach in reaches if self.room.seen.holds(reach.tip_mm, _SHADOW_MM))
+        if (shown := (tiles, in_sight, self._aimed)) != self._shown:
+            self.last_motion_ns, self._shown = self.t_ns, shown
+        moment = Moment(
+            tiles,
+            reaches,
+            () if pose is None else pose.moving,
+            gain=self._gain * swell,
+            cast_bgr=(1 / warm, 1.0, warm),
+            bump=self._aimed,
+        )
+        return Shot(self.t_ns, moment)
+
+
+def middle_of(tiles: Sequence[PlacedTile]) -> Point:
+    """Return the middle of tiles on the table."""
+    x, y = np.mean([tile.center_mm for tile in tiles], axis=0).tolist()
+    return (x, y)
+
+
+def lifted_onto(tile: PlacedTile, height_mm: float) -> PlacedTile:
+    """Return a tile that lies on another."""
+    return replace(tile, height_mm=height_mm)

@@ -1,1 +1,0 @@
-"""Whole matches at a rendered table: hands, tiles, light, sounds and buttons in time, with the truth of all of it."""

@@ -1,0 +1,1 @@
+"""Open whatever gives pictures and presses: cameras, videos, folders, recordings, simulated tables."""

@@ -1,0 +1,144 @@
+"""Where the pictures of a live game come from, all alike: a camera, a video, a folder or a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+import cv2
+
+from hardware.camera.device import CameraError
+from tallybone.recording.damage import Damage
+from tallybone.recording.format import Pictures
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import Given, source_at
+from vision.picture import PictureError
+from vision.pyramid import Image
+
+Clock: TypeAlias = Callable[[], int]
+"""Says the time in nanoseconds; it never goes back."""
+
+SIMULATED = "simulated"
+"""What a camera is called that is none: a table that plays by itself."""
+
+_NS_PER_MS = 1_000_000
+# Of the JPEG that is kept and read: half as long as at 95.
+_JPEG_QUALITY = 90
+# A picture on which nothing moves is shown so often and for so long that it counts as settled, a hand in it too.
+_SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
+
+
+Shown: TypeAlias = Shot | Given
+"""What a camera gives: a picture, or what comes in beside it where that is simulated or recorded too."""
+
+
+class Camera(Protocol):
+    """What looks at the table. Only the newest picture waits; those before it are dropped."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures, in words; None while it gives some."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will ever come any more."""
+
+    def take(self) -> Shown | None:
+        """Return what came since the last call, at once; None for nothing."""
+
+    def now_ns(self) -> int:
+        """Return the time that its pictures are stamped with."""
+
+    def close(self) -> None:
+        """Let it go."""
+
+
+def shot_of(image: Image, t_ns: int, where: str) -> Shot:
+    """Return a picture that was just taken, shape (H, W, 3), BGR; it becomes a JPEG when somebody wants it."""
+    return Shot(t_ns, "", where, lambda: image, lambda: _jpeg_of(image, where))
+
+
+class PacedCamera:
+    """Shows what was filmed before, at the pace at which it was filmed or as fast as it is taken."""
+
+    def __init__(self, items: Iterator[Shown], clock: Clock, *, speed: float = 1.0) -> None:
+        """Show *items*; *speed* 2 is twice as fast, 0 waits for nothing and drops nothing."""
+        self._items, self._clock, self._speed = items, clock, speed
+        self._next: Shown | None = None
+        self._began_ns: int | None = None
+        self._first_ns = self._last_ns = 0
+        self._is_over = False
+
+    problem: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all was shown."""
+        return self._is_over
+
+    def take(self) -> Shown | None:
+        """Return what is to be shown now: the newest picture, or what came in before it."""
+        newest: Shown | None = None
+        while (given := self._peek()) is not None and self._is_due(given):
+            newest, self._next = given, None
+            self._last_ns = given.t_ns
+            if self._speed == 0 or isinstance(given, Given):
+                break
+        return newest
+
+    def now_ns(self) -> int:
+        """Return the time in what is shown."""
+        if self._speed == 0 or self._began_ns is None:
+            return self._last_ns
+        return max(self._last_ns, self._first_ns + round((self._clock() - self._began_ns) * self._speed))
+
+    def close(self) -> None:
+        """Show no more."""
+        self._is_over = True
+
+    def _peek(self) -> Shown | None:
+        if self._next is None and not self._is_over:
+            self._next = next(self._items, None)
+            self._is_over = self._next is None
+        return self._next
+
+    def _is_due(self, given: Shown) -> bool:
+        if self._began_ns is None:
+            self._began_ns, self._first_ns, self._last_ns = self._clock(), given.t_ns, given.t_ns
+        return self._speed == 0 or given.t_ns <= self.now_ns()
+
+
+def open_filmed(path: Path, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
+    """Return a camera that shows a video, a recording or a folder of pictures.
+
+    Raises:
+        OSError: If it is none of these, or cannot be read.
+        VisionError: If there is no picture in it.
+    """
+    if not path.exists():
+        raise CameraError(f"{path}: there is no such camera or file")
+    source = source_at(path)
+    items = (one for one in source.items if not isinstance(one, Damage))
+    is_moving = source.pictures is Pictures.MOVING
+    return PacedCamera(items if is_moving else _at_rest(items), clock, speed=speed)
+
+
+def _at_rest(items: Iterator[Shown]) -> Iterator[Shown]:
+    """Yield settled pictures as a camera shows a table on which nothing moves."""
+    t_ns = 0
+    for given in items:
+        if isinstance(given, Given):
+            yield replace(given, t_ns=t_ns)
+            continue
+        for shown_ms in _SHOWN_MS:
+            yield replace(given, t_ns=t_ns + shown_ms * _NS_PER_MS)
+        t_ns += _NEXT_MS * _NS_PER_MS
+
+
+def _jpeg_of(image: Image, where: str) -> bytes:
+    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
+    if not done:
+        raise PictureError(f"{where}: a picture cannot be written as a JPEG")
+    return data.tobytes()

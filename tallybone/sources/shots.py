@@ -1,0 +1,176 @@
+"""Pictures of a table, from a folder, a recording or a video: all look the same to what follows the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.reader import Recorded
+from tallybone.recording.writer import SessionWriter
+from vision.errors import VisionError
+from vision.picture import PictureError, decode_picture, load_picture, read_picture_file
+from vision.pyramid import Image
+from vision.settle import Grey
+from vision.watch import Frame
+
+PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
+VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})
+_NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
+# Of a video that says neither when its frames were taken nor how many a second it has.
+_FRAMES_PER_S = 30.0
+# Of the JPEG that another format becomes in a recording. At 95 a rendered table is a fifth of its PNG.
+_JPEG_QUALITY = 95
+_JPEG_BEGINS = b"\xff\xd8\xff"
+
+
+class EmptyFolderError(VisionError, OSError):
+    """A folder without a picture in it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shot:
+    """A picture of the table, not yet loaded.
+
+    Attributes:
+        t_ns: When it was taken.
+        name: What events call it.
+        where: What complaints call it.
+        load: Returns it; shape (H, W, 3), BGR. Raises PictureError.
+        jpeg: Returns it as a JPEG file: its own bytes if it is one. Raises PictureError.
+        grey: What the settle gate looks at, where that was made ahead.
+    """
+
+    t_ns: int
+    name: str
+    where: str
+    load: Callable[[], Image]
+    jpeg: Callable[[], bytes]
+    grey: Grey | None = None
+
+    @property
+    def frame(self) -> Frame:
+        """The picture with its time, loaded now. Raises PictureError."""
+        return Frame(self.load(), self.t_ns, self.grey)
+
+
+def pictures_in(folder: Path) -> list[Path]:
+    """Return the pictures of a folder in name order.
+
+    Raises:
+        OSError: If there is no such folder, or no picture in it.
+    """
+    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES)
+    if not found:
+        raise EmptyFolderError(f"{folder}: expected pictures ({', '.join(sorted(PICTURES))}), but there is none")
+    return found
+
+
+def shots_of_pictures(paths: list[Path]) -> Iterator[Shot]:
+    """Yield pictures that are files, one a second: they say nothing of time, and this keeps their order."""
+    for index, path in enumerate(paths):
+        yield _shot_of_file(index * _NS_PER_S, path)
+
+
+def shot_of_record(record: Recorded, path: Path) -> Shot | None:
+    """Return the picture in a record, named as it was or by the number of the record; None where there is none."""
+    picture = record.payload
+    if not isinstance(picture, ImageMessage):
+        return None
+    where = f"{path}: record {record.number}"
+    return _shot_of_jpeg(record.t_ns, picture.name or str(record.number), where, picture.jpeg)
+
+
+def shots_of_video(path: Path) -> Iterator[Shot]:
+    """Yield the pictures of a video, named by their number from 0, each later than the one before.
+
+    Raises:
+        PictureError: If it cannot be opened.
+    """
+    video = cv2.VideoCapture(str(path))
+    try:
+        if not video.isOpened():
+            raise PictureError(f"{path}: it cannot be opened as a video")
+        number, t_ns, frame_ns = 0, -1, _ns_per_frame(video)
+        while True:
+            found, image = video.read()
+            if not found:
+                break
+            said_ns = round(video.get(cv2.CAP_PROP_POS_MSEC) * _NS_PER_MS)
+            # Some videos lose their times: without them nothing would ever have been still for long.
+            t_ns = said_ns if said_ns > t_ns else max(t_ns, 0) + frame_ns
+            yield _shot_of_image(t_ns, str(number), f"{path}: picture {number}", np.asarray(image, np.uint8))
+            number += 1
+    finally:
+        video.release()
+    if number == 0:
+        raise PictureError(f"{path}: expected a video, but there is no picture in it")
+
+
+def recorded(shot: Shot, writer: SessionWriter) -> Shot:
+    """Return a shot that, when it is loaded, is recorded first and then is what the recording holds of it."""
+
+    def load() -> Image:
+        data = shot.jpeg()
+        image = decode_picture(data, shot.where)  # what cannot be decoded is not recorded
+        writer.frame(shot.t_ns, data, name=shot.name)
+        return image
+
+    return Shot(shot.t_ns, shot.name, shot.where, load, shot.jpeg)
+
+
+def start_of_pictures(
+    path: Path,
+    *,
+    tile_set: str,
+    software: str,
+    pictures: Pictures,
+    players: tuple[str, ...] = (),
+    rules: str = "free",
+    options: tuple[tuple[str, str], ...] = (),
+) -> SessionStart:
+    """Return how a recording of pictures begins; its date is that of the file, the first picture or the video."""
+    return SessionStart(
+        started_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        players=players,
+        rules=rules,
+        options=options,
+        tile_set=tile_set,
+        software=software,
+        pictures=pictures,
+    )
+
+
+def _ns_per_frame(video: cv2.VideoCapture) -> int:
+    """Return how long a frame of a video is shown, as far as it says so."""
+    per_s = video.get(cv2.CAP_PROP_FPS)
+    return round(_NS_PER_S / (per_s if 1.0 <= per_s <= 1000.0 else _FRAMES_PER_S))
+
+
+def _shot_of_file(t_ns: int, path: Path) -> Shot:
+    def jpeg() -> bytes:
+        data = read_picture_file(path)
+        return data if data.startswith(_JPEG_BEGINS) else _encoded(decode_picture(data, str(path)), str(path))
+
+    return Shot(t_ns, path.name, str(path), lambda: load_picture(path), jpeg)
+
+
+def _shot_of_jpeg(t_ns: int, name: str, where: str, data: bytes) -> Shot:
+    return Shot(t_ns, name, where, lambda: decode_picture(data, where), lambda: data)
+
+
+def _shot_of_image(t_ns: int, name: str, where: str, image: Image) -> Shot:
+    return Shot(t_ns, name, where, lambda: image, lambda: _encoded(image, where))
+
+
+def _encoded(image: Image, where: str) -> bytes:
+    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
+    if not done:
+        raise PictureError(f"{where}: it cannot be written as a JPEG")
+    return data.tobytes()

@@ -1,0 +1,72 @@
+"""A simulated table as a camera: it plays the match that is asked for, hands and all, and says what no camera sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from engine import EngineError, Rules, parse_options
+from hardware.camera.device import CameraError
+from tallybone.choices import Difficulty
+from tallybone.session.sitting import ByHand
+from tallybone.simulate.items import Heard, Item
+from tallybone.simulate.scenes import LOOKS
+from tallybone.simulate.simulation import Simulation, Wishes
+from tallybone.sources.camera import SIMULATED, Clock, PacedCamera, Shown, shot_of
+from tallybone.sources.source import Given
+from vision.watch import Frame
+
+_KEYS = ("seed", "hands", "look", "difficulty")
+
+
+def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simulation:
+    """Return the table that is meant.
+
+    Args:
+        source: `simulated`, or with what is wished: `simulated:seed=3,difficulty=easy,hands=1,look=walnut`.
+        rules: What is played at it.
+        players: Who plays.
+
+    Raises:
+        CameraError: If no table is like that.
+    """
+    _, _, said = source.partition(":")
+    try:
+        wished = parse_options(said)
+        unknown = sorted(set(wished) - set(_KEYS))
+        if unknown:
+            raise ValueError(f"{unknown[0]}: expected {', '.join(_KEYS)}")
+        look = wished.get("look")
+        if look is not None and look not in LOOKS:
+            raise ValueError(f"look: expected one of {', '.join(LOOKS)}, got {look}")
+        hands = int(wished["hands"]) if "hands" in wished else None
+        difficulty = Difficulty(wished.get("difficulty", Difficulty.NORMAL))
+        wishes = Wishes(
+            rules=rules,
+            players=players,
+            seed=int(wished.get("seed", "1")),
+            hands=hands,
+            look=look,
+            difficulty=difficulty,
+        )
+    except (EngineError, ValueError) as error:
+        raise CameraError(f"{source}: {error}") from error
+    return Simulation(wishes)
+
+
+def open_simulated(simulation: Simulation, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
+    """Return the camera over a simulated table, at the pace of people or as fast as it is taken."""
+    return PacedCamera(_shown(simulation.items()), clock, speed=speed)
+
+
+def _shown(items: Iterable[Item]) -> Iterator[Shown]:
+    """Yield what a camera gives and people say; the truth stays where it is."""
+    for item in items:
+        if isinstance(item, Frame):
+            yield shot_of(item.image, item.t_ns, SIMULATED)
+        elif isinstance(item, Heard):
+            yield Given(item.t_ns, SIMULATED, partial(_same, item.said))
+
+
+def _same(said: ByHand) -> ByHand:
+    return said

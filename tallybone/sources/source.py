@@ -1,0 +1,181 @@
+"""What is replayed: pictures, and what came in besides them, in feeding order; and how it is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import TypeAlias
+
+from engine import Lead, MatchStart, NewHand, Seat, changed_options
+from tallybone.choices import TileSet
+from tallybone.recording.damage import Damage
+from tallybone.recording.errors import RecordingError
+from tallybone.recording.folder import SUFFIX
+from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.messages import input_of, say_happened, say_input
+from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.resume import Left, left_in_head
+from tallybone.recording.topics import Topic
+from tallybone.recording.writer import SessionWriter
+from tallybone.session.sitting import ByHand, Happened
+from tallybone.sources.shots import (
+    VIDEOS,
+    Shot,
+    pictures_in,
+    recorded,
+    shot_of_record,
+    shots_of_pictures,
+    shots_of_video,
+    start_of_pictures,
+)
+
+_INPUTS = (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What was pressed, heard, answered or put right.
+
+    Attributes:
+        t_ns: When.
+        where: What complaints call it.
+        load: Returns it. Raises JsonValueError where it is of a later version.
+    """
+
+    t_ns: int
+    where: str
+    load: Callable[[], ByHand]
+
+
+Item: TypeAlias = Shot | Given | Damage
+"""What comes next: a picture, something else that came in, or damage where it cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is replayed.
+
+    Attributes:
+        items: All that came in, in feeding order.
+        pictures: Whether they are a moving picture.
+        count: How many items there are, if that is known.
+        dated: Which file has their date; None if they are a recording.
+        start: What a recording says of its sitting.
+        left: Where its sitting goes on, if it goes on with another; the head that says so is no item.
+    """
+
+    items: Iterator[Item]
+    pictures: Pictures
+    count: int | None = None
+    dated: Path | None = None
+    start: SessionStart | None = None
+    left: Left | None = None
+
+
+def source_at(path: Path) -> Source:
+    """Return what is to be replayed: a recording, a video or a folder of pictures.
+
+    Raises:
+        OSError: If it is nothing that can be.
+        VisionError: If there is no picture in it.
+    """
+    if path.suffix.lower() == SUFFIX and not path.is_dir():
+        session = read_session(path)
+        pictures = Pictures.SETTLED if session.start is None else session.start.pictures
+        records, start = iter(session), session.start
+        left = None if start is None or start.continues is None else left_in_head(start, records, path)
+        return Source(_items_of_session(records, path), pictures, start=start, left=left)
+    if path.suffix.lower() in VIDEOS and path.is_file():
+        return Source(shots_of_video(path), Pictures.MOVING, dated=path)
+    paths = pictures_in(path)
+    return Source(shots_of_pictures(paths), Pictures.SETTLED, len(paths), paths[0])
+
+
+def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield pictures at which nobody pressed a button: a hand was dealt before them, and the first player leads it."""
+    waiting = iter(items)
+    first = next(waiting, None)
+    if first is None:
+        return
+    t_ns = 0 if isinstance(first, Damage) else first.t_ns
+    yield Given(t_ns, "the deal", NewHand)
+    yield Given(t_ns, "the lead", lambda: Lead(Seat(0)))
+    yield from chain((first,), waiting)
+
+
+@dataclass(frozen=True, slots=True)
+class Tapped:
+    """Items, each recorded when it is loaded, and what records what followed; neither if nothing is to be recorded."""
+
+    items: Iterator[Item]
+    note: Callable[[Happened], None]
+
+
+@contextmanager
+def recording(
+    source: Source, record: Path | None, tile_set: TileSet, match: MatchStart | None = None
+) -> Iterator[Tapped]:
+    """Give what comes in from a source, recorded if there is where to.
+
+    Raises:
+        RecordingError: If the source is a recording already, or none can be made.
+    """
+    items = source.items if match is None or source.start is not None else dealt_by_itself(source.items)
+    if record is None:
+        yield Tapped(items, lambda _: None)
+        return
+    if source.dated is None:
+        raise RecordingError(f"{record}: only pictures and videos are recorded, and this is a recording already")
+    start = start_of_pictures(
+        source.dated,
+        tile_set=tile_set.value,
+        software=f"tallybone {version('tallybone')}",
+        pictures=source.pictures,
+        players=() if match is None else match.players,
+        rules="free" if match is None else match.rules.name,
+        options=() if match is None else tuple(changed_options(match.rules).items()),
+    )
+    with SessionWriter(record, start) as writer:
+        yield Tapped((_recorded(one, writer) for one in items), partial(say_happened, writer))
+
+
+def _items_of_session(records: Iterable[Recorded | Damage], path: Path) -> Iterator[Item]:
+    for one in records:
+        if isinstance(one, Damage):
+            yield one
+            continue
+        shot = shot_of_record(one, path)
+        if shot is not None:
+            yield shot
+        elif one.topic in _INPUTS:
+            yield _given(one, path)
+
+
+def _given(record: Recorded, path: Path) -> Given:
+    def load() -> ByHand:
+        said = input_of(record)
+        assert said is not None  # it is of one of _INPUTS
+        return said
+
+    return Given(record.t_ns, f"{path}: record {record.number}", load)
+
+
+def _recorded(item: Item, writer: SessionWriter) -> Item:
+    match item:
+        case Shot():
+            return recorded(item, writer)
+        case Given(t_ns=t_ns, where=where, load=load):
+
+            def say() -> ByHand:
+                said = load()
+                say_input(writer, said, t_ns)
+                return said
+
+            return Given(t_ns, where, say)
+        case Damage():
+            return item

@@ -1,0 +1,106 @@
+"""What holds at a table from one match to the next: the usual game, the last one, language, room for recordings."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tallybone.choices import TileSet
+from tallybone.files import write_durably
+from tallybone.json_values import JsonValueError, from_json, to_json
+from tallybone.texts import LANGUAGES
+
+NAME = "house.json"
+"""What the file is called, in the folder of the program's state."""
+_MOST_BYTES = 100_000
+LEAST_KEEP_BYTES, MOST_KEEP_BYTES = 10**9, 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSetting:
+    """How a match is begun.
+
+    Attributes:
+        game: Its name.
+        options: What is agreed otherwise, key and value.
+        players: Their names, by seat.
+        tile_set: The set on the table.
+    """
+
+    game: str
+    options: tuple[tuple[str, str], ...] = ()
+    players: tuple[str, ...] = ()
+    tile_set: TileSet = TileSet.AUTO
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What holds at a table.
+
+    Attributes:
+        keep_bytes: What all recordings together may take; None where nobody has said.
+        language: Of the page for those who have chosen none, such as "es"; None for that of their browser.
+        usual: The match that is offered first; None for the last one.
+        last: The match that was begun last; None for none.
+    """
+
+    keep_bytes: int | None = None
+    language: str | None = None
+    usual: MatchSetting | None = None
+    last: MatchSetting | None = None
+
+    def __post_init__(self) -> None:
+        if self.keep_bytes is not None and not LEAST_KEEP_BYTES <= self.keep_bytes <= MOST_KEEP_BYTES:
+            raise ValueError(f"keep_bytes must be {LEAST_KEEP_BYTES} to {MOST_KEEP_BYTES}, but got {self.keep_bytes}")
+        if self.language is not None and self.language not in LANGUAGES:
+            raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, but got {self.language!r}")
+
+
+def load_house(path: Path) -> tuple[House, str | None]:
+    """Return what a file says; of one that is damaged nothing is taken, and why is said in words."""
+    try:
+        with path.open("rb") as file:
+            said = json.loads(file.read(_MOST_BYTES))
+        return from_json(said, House), None
+    except FileNotFoundError:
+        return House(), None
+    except (OSError, ValueError, JsonValueError, RecursionError) as error:
+        return House(), f"{path}: the settings of the table cannot be read, so that it has none: {error}"
+
+
+def save_house(house: House, path: Path) -> None:
+    """Write a file; after a power cut there is the file as it was, or the new one.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    write_durably(path, json.dumps(to_json(house, House), ensure_ascii=False, indent=1))
+
+
+class HouseKept:
+    """What holds at a table, as it is now and in its file; any thread may ask and change it."""
+
+    def __init__(self, path: Path) -> None:
+        """Take what the file says."""
+        self._path, self._lock = path, threading.Lock()
+        self._house, self.problem = load_house(path)
+
+    @property
+    def house(self) -> House:
+        """What holds."""
+        return self._house
+
+    def change(self, to: Callable[[House], House]) -> House:
+        """Return what holds from now on; it is in the file when this returns.
+
+        Raises:
+            OSError: If it cannot be written; then nothing has changed.
+        """
+        with self._lock:
+            house = to(self._house)
+            save_house(house, self._path)
+            self._house, self.problem = house, None
+            return house

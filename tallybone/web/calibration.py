@@ -1,0 +1,153 @@
+"""The paths of a guided calibration: how it stands, its picture, and what people decide and draw."""
+
+# Annotations are not put off here: FastAPI could not find the functions that are named in them.
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from engine.phrases import phrase
+from tallybone.calibrate.guide.calibrate_course_view import Stage
+from tallybone.calibrate.guide.steps import StepName
+from tallybone.calibrate.zones import MOST_CORNERS, EditableZone
+from tallybone.web.access import Access, Author
+from tallybone.web.calibrating_shown import CalibrationShown
+from tallybone.web.calibration_desk import (
+    NOTHING,
+    Calibrating,
+    CalibrationWanted,
+    CalibrationWish,
+    DrawZones,
+    GoTo,
+    Press,
+    PutTileRight,
+)
+from tallybone.web.entry import insider_by
+from tallybone.web.looking import Language
+from tallybone.web.meant import Refusal
+from tallybone.web.pictures import jpeg_of_width
+from tallybone.web.snapshot import as_json
+
+# To find tiles in a picture takes seconds, and on a busy machine more.
+ANSWERS_WITHIN_S = 30.0
+_MOST_ZONES = 8
+_MOST_TILES = 1000
+_STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
+_JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
+
+_Pixel = Annotated[float, Field(ge=-20_000, le=20_000, allow_inf_nan=False)]
+
+_Pips = Annotated[int, Field(ge=0, le=18)]
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class PressSaid(_Said):
+    """A choice, by somebody who has seen this step at this stage: if they have changed, nothing is done."""
+
+    press: Annotated[str, StringConstraints(min_length=1, max_length=10)]
+    step: StepName
+    stage: Stage
+
+
+class StepSaid(_Said):
+    """A step that is done now."""
+
+    step: StepName
+
+
+class ZoneSaid(_Said):
+    """A zone by its corners in the picture."""
+
+    name: Annotated[str, StringConstraints(max_length=20)]
+    corners: Annotated[list[tuple[_Pixel, _Pixel]], Field(min_length=3, max_length=MOST_CORNERS)]
+
+
+class ZonesSaid(_Said):
+    """Zones that were drawn; the others stay as they are."""
+
+    zones: Annotated[list[ZoneSaid], Field(min_length=1, max_length=_MOST_ZONES)]
+
+
+class TileSaid(_Said):
+    """What a tile shows that was taken for another one."""
+
+    number: Annotated[int, Field(ge=1, le=_MOST_TILES)]
+    pips: tuple[_Pips, _Pips]
+
+
+class Taken(BaseModel):
+    """It was done: it is in what is shown from this version on."""
+
+    version: int
+
+
+def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
+    """Return the paths of calibrations."""
+    router = APIRouter()
+    insider = insider_by(access)
+
+    @router.get("/calibration", response_model=CalibrationShown)
+    async def calibration(lang: Language = "en") -> Response:
+        """How the calibration stands at this moment."""
+        return Response(as_json(_newest(calibrating), lang), media_type="application/json")
+
+    @router.get("/calibration/picture.jpg", responses=_JPEG, response_class=Response)
+    async def picture(
+        request: Request, number: Annotated[int, Query(ge=1, le=10**9)], width: Literal["320", "640", "1280"] = "640"
+    ) -> Response:
+        """The picture with a number; the last four are kept."""
+        image = calibrating.picture(number)
+        if image is None:
+            raise HTTPException(404, phrase("there is no such picture any more"))
+        jpeg = await asyncio.to_thread(jpeg_of_width, image, int(width))
+        return Response(jpeg, media_type="image/jpeg")
+
+    @router.post("/calibration/press")
+    async def press(said: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+        """Make one of the choices that there are now."""
+        return await taken(Press(said.press, said.step, said.stage), calibrating)
+
+    @router.post("/calibration/step")
+    async def step(said: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+        """Do a step now, whatever was done before."""
+        return await taken(GoTo(said.step), calibrating)
+
+    @router.put("/calibration/zones")
+    async def zones(said: Annotated[ZonesSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+        """Take zones as they were drawn over the picture; they are kept when the step's result is."""
+        drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in said.zones)
+        return await taken(DrawZones(drawn), calibrating)
+
+    @router.put("/calibration/tile")
+    async def tile(said: Annotated[TileSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
+        """Learn the set anew, with what a tile truly shows."""
+        return await taken(PutTileRight(said.number, said.pips), calibrating)
+
+    return router
+
+
+def _newest(calibrating: Calibrating) -> CalibrationShown:
+    shown = calibrating.look()
+    if shown is None:
+        raise HTTPException(404, NOTHING)
+    return shown
+
+
+async def taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
+    """Hand over what somebody wants; say so where it was not done."""
+    _newest(calibrating)
+    wanted = CalibrationWanted(wish)
+    if not calibrating.ask(wanted):
+        raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
+    try:
+        refused = await asyncio.wait_for(asyncio.wrap_future(wanted.done), ANSWERS_WITHIN_S)
+    except TimeoutError:
+        raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"}) from None
+    if refused is not None:
+        raise HTTPException(_STATUS[refused.kind], refused.words)
+    return Taken(version=_newest(calibrating).version)

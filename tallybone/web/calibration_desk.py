@@ -1,0 +1,197 @@
+"""Between the thread that calibrates and the page's: what is seen goes one way, what people decide the other."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from calibration.errors import RefusedError
+from engine.phrases import phrase
+from tallybone.calibrate.calibrate_look import Image
+from tallybone.calibrate.guide.calibrate_course_view import Stage
+from tallybone.calibrate.guide.steps import StepName
+from tallybone.calibrate.zones import EditableZone
+from tallybone.plain_text import plain
+from tallybone.web.calibrating_shown import CalibrationShown, shown_of
+from tallybone.web.meant import Refusal, Refused
+
+if TYPE_CHECKING:
+    from tallybone.calibrate.guide.course import Course
+
+Clock = Callable[[], int]
+NOTHING = phrase("nothing is being calibrated")
+_MOVED_ON = phrase("the calibration has moved on: look again")
+_MOST_WAITING = 8
+# Five pictures a second are enough to hold a board still; a picture is kept until who saw its number has asked for it.
+_EVERY_NS = 200_000_000
+_PICTURES_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A choice is made, by somebody who has seen this step at this stage."""
+
+    press: str
+    step: StepName | None
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class GoTo:
+    """A step is done now."""
+
+    step: StepName
+
+
+@dataclass(frozen=True, slots=True)
+class DrawZones:
+    """Zones are as somebody has drawn them."""
+
+    zones: tuple[EditableZone, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PutTileRight:
+    """A tile that was learned shows what somebody says."""
+
+    number: int
+    pips: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The calibration is ended; what was kept stays."""
+
+
+CalibrationWish: TypeAlias = Press | GoTo | DrawZones | PutTileRight | Leave
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationWanted:
+    """A wish, and what is told what became of it: None for done."""
+
+    wish: CalibrationWish
+    done: Future[Refused | None] = field(default_factory=Future)
+
+    def answer(self, outcome: Refused | None) -> None:
+        """Say what became of it, if somebody still waits."""
+        if self.done.set_running_or_notify_cancel():
+            self.done.set_result(outcome)
+
+
+class Calibrating:
+    """A calibration that pages follow. It begins and ends in one thread, which calls `turn` again and again."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Start with no course; *clock* is monotonic, in nanoseconds."""
+        self._clock = clock
+        self._course: Course | None = None
+        self._camera = ""
+        self._wanted: deque[CalibrationWanted] = deque()
+        self._pictures: tuple[tuple[int, Image], ...] = ()
+        self._number = self._shown_ns = 0
+        self._version = 0
+        self._asked_ns = clock()
+        self.newest: CalibrationShown | None = None
+        self.is_left = False
+        self._ended = threading.Event()
+
+    # What the thread of the calibration calls.
+
+    def begin(self, course: Course, camera: str) -> None:
+        """Let pages follow a course from now on; *camera* is what its camera is called."""
+        self._course, self._camera = course, camera
+        self.is_left, self._asked_ns = False, self._clock()
+        self._ended.clear()
+        self._publish(course)
+
+    def turn(self) -> None:
+        """Do what people want, let the course look once, and show what has changed."""
+        course = self._course
+        for wanted in self._came():
+            outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.wish, course)
+            self.is_left = self.is_left or isinstance(wanted.wish, Leave)
+            if course is not None:
+                self._publish(course)
+            wanted.answer(outcome)
+        if course is None:
+            return
+        before = course.view.stage
+        course.turn()
+        if course.view.stage is not before or self._clock() - self._shown_ns >= _EVERY_NS:
+            self._publish(course)
+
+    def end(self) -> None:
+        """Show nothing any more, and tell those who still want something."""
+        self._course = self.newest = None
+        self._pictures = ()
+        self.turn()
+        self._ended.set()
+
+    @property
+    def unwatched_ns(self) -> int:
+        """For how long nobody has looked at it."""
+        return self._clock() - self._asked_ns
+
+    # What the page's thread calls.
+
+    def look(self) -> CalibrationShown | None:
+        """Return how it stands, None where there is none; whoever asks is there to decide."""
+        self._asked_ns = self._clock()
+        return self.newest
+
+    def ask(self, wanted: CalibrationWanted) -> bool:
+        """Hand over what somebody wants; False where too much waits already."""
+        if len(self._wanted) >= _MOST_WAITING:
+            return False
+        self._wanted.append(wanted)
+        return True
+
+    def wait_for_end(self, within_s: float) -> bool:
+        """Wait until it has ended; return whether it has."""
+        return self._ended.wait(within_s)
+
+    def picture(self, number: int) -> Image | None:
+        """Return the picture with a number; None where it is not kept any more."""
+        return next((image for known, image in self._pictures if known == number), None)
+
+    def _came(self) -> Iterator[CalibrationWanted]:
+        while self._wanted:
+            yield self._wanted.popleft()
+
+    def _publish(self, course: Course) -> None:
+        self._shown_ns = self._clock()
+        image = course.image
+        if image is not None and (not self._pictures or self._pictures[-1][1] is not image):
+            self._number += 1
+            self._pictures = (*self._pictures[1 - _PICTURES_KEPT :], (self._number, image))
+        shown = shown_of(course, self._camera, self._number, version=self._version + 1)
+        if not shown.is_as(self.newest):
+            self._version += 1
+            self.newest = shown
+
+
+def _done(wish: CalibrationWish, course: Course) -> Refused | None:
+    """Do what somebody wants; return why it was not done."""
+    try:
+        match wish:
+            case Press(press, step, stage):
+                view = course.view
+                if (view.step, view.stage) != (step, stage) or press not in [one.press for one in view.choices]:
+                    return Refused(Refusal.CHANGED, _MOVED_ON)
+                course.press(press)
+            case GoTo(step):
+                course.go_to(step)
+            case DrawZones(zones):
+                course.edit_zones(zones)
+            case PutTileRight(number, pips):
+                course.put_tile_right(number, pips)
+            case Leave():
+                pass
+    except RefusedError as error:
+        return Refused(Refusal.SENSELESS, plain(error.words))
+    return None

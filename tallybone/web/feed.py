@@ -1,0 +1,282 @@
+"""Between the game's thread and the page's: the newest state goes one way, what people want the other.
+
+The game's thread hands values over that nobody changes, and waits for nothing. What they look like on a page is worked
+out in the page's thread, at most twenty times a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from engine import Event
+from tallybone.plain_text import names_of
+from tallybone.play.game import Now
+from tallybone.session.sitting import Happened
+from tallybone.web.actions import Action, TakeBack
+from tallybone.web.lobby_shown import Lobby, lobby_snapshot
+from tallybone.web.meant import Refused
+from tallybone.web.pictures import Taken
+from tallybone.web.plays import plays_of
+from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
+from tallybone.web.snapshot import as_json, snapshot_of
+from tallybone.web.story import Story
+from tallybone.web.telling import told_of
+
+Clock = Callable[[], int]
+_NS_PER_S = 1_000_000_000
+# Twenty changes a second are more than anybody sees.
+_PACE_S = 0.05
+_MOST_EVENTS = 500
+_MOST_WANTED = 50
+# What only the pace of the camera changes.
+_EYE_EVERY_NS = _NS_PER_S
+_VERSIONS_KEPT = 2000
+
+_ANOTHER = object()
+"""Stands between what was said of one game and of the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """Something was done; *back* takes it back, None where nothing can."""
+
+    back: TakeBack | None
+
+
+Outcome: TypeAlias = Acted | Refused
+Follower: TypeAlias = Callable[[Snapshot, int], None]
+"""Takes every snapshot and the number of its match; it is called in the page's thread, and must not wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Something that a page asks for.
+
+    Attributes:
+        action: What.
+        by: Who.
+        if_version: The snapshot that he has seen; None where he does not say.
+        done: Is told what became of it.
+    """
+
+    action: Action
+    by: str
+    if_version: int | None
+    done: Future[Outcome] = field(default_factory=Future)
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A snapshot as it is sent; before the first one its version is 0.
+
+    Attributes:
+        version: Rises with every change.
+        snapshot: What is sent; None before the first one.
+        bodies: It as JSON, worked out once for each language in which somebody looks.
+    """
+
+    version: int = 0
+    snapshot: Snapshot | None = None
+    bodies: dict[str, bytes] = field(default_factory=dict, compare=False)
+
+    def body(self, language: str) -> bytes:
+        """Return the snapshot in a language."""
+        if language not in self.bodies:
+            self.bodies[language] = as_json(self.snapshot, language)
+        return self.bodies[language]
+
+    def message(self, language: str) -> str:
+        """Return the snapshot as a page begins with it, and as those are told who watch."""
+        return f'{{"type":"snapshot",{self.body(language)[1:].decode("ascii")}'
+
+
+class Hub:
+    """The newest of a live game for whoever looks at it. Without a loop it only keeps what it is given."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Start with nothing; *clock* is monotonic, in nanoseconds."""
+        self._clock = clock
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._dirty, self._changed = asyncio.Event(), asyncio.Event()
+        self._now: Now | Lobby | None = None
+        self._shown_ns = 0
+        self._said: deque[Happened | str | object] = deque(maxlen=_MOST_EVENTS)
+        self._wanted: deque[Wanted] = deque()
+        self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
+        self._story, self._told = Story(), deque[ToldShown](maxlen=_MOST_EVENTS)
+        self._ids = 0
+        self._snapshot: Snapshot | None = None
+        self._match = 0
+        self._follower: Follower | None = None
+        self.newest = Published()
+        self.picture: Taken | None = None
+        self.seen_ns: int | None = None
+        self.viewers = 0
+
+    # What the game's thread calls.
+
+    def show(self, now: Now) -> None:
+        """Take how the game stands; called often, and mostly with nothing new."""
+        if not isinstance(self._now, Now) or _matters(self._now, now):
+            self._now = now
+            self._wake()
+        elif now.eye != self._now.eye and self._clock() - self._shown_ns >= _EYE_EVERY_NS:
+            self._now, self._shown_ns = now, self._clock()
+            self._wake()
+
+    def show_lobby(self, lobby: Lobby) -> None:
+        """Take that no game is played, and what the table looks like; called often, and mostly with nothing new."""
+        if lobby != self._now:
+            self._now = lobby
+            self._wake()
+
+    def begin_anew(self) -> None:
+        """Forget what was said of the last game: another one begins."""
+        self._said.append(_ANOTHER)
+
+    def see(self, picture: Taken) -> None:
+        """Take the newest picture of the camera."""
+        self.picture, self.seen_ns = picture, self._clock()
+
+    def say(self, said: Happened | str) -> None:
+        """Take what has been said to the table; how it stands then is shown right after it."""
+        self._said.append(said)
+        if isinstance(said, str):
+            self._wake()
+
+    def follow(self, follower: Follower | None) -> None:
+        """Hand every snapshot to *follower* too, from the newest on; None for nobody."""
+        self._follower = follower
+        self.answer(lambda: self._tell(self._snapshot))
+
+    def answer(self, do: Callable[[], object]) -> None:
+        """Have the page's thread *do* something as soon as it can; nothing where no page is served."""
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):  # it was closed just now
+                loop.call_soon_threadsafe(do)
+
+    def came(self) -> Iterator[Wanted]:
+        """Yield what people want, in the order in which they wanted it."""
+        while self._wanted:
+            yield self._wanted.popleft()
+
+    def log_since(self, version: int | None, log: tuple[Event, ...]) -> tuple[Event, ...]:
+        """Return what was added to the log after a snapshot; all of it for one that is not known any more."""
+        if version is None:
+            return ()
+        length = next((length for known, length in reversed(tuple(self._seen_logs)) if known <= version), 0)
+        return log[length:]
+
+    # What the page's thread calls.
+
+    def ask(self, wanted: Wanted) -> bool:
+        """Hand over what somebody wants; False where too much waits already."""
+        if len(self._wanted) >= _MOST_WANTED:
+            return False
+        self._wanted.append(wanted)
+        return True
+
+    async def run(self) -> None:
+        """Publish what changes until it is cancelled."""
+        self._loop = asyncio.get_running_loop()
+        self._dirty.set()
+        try:
+            while True:
+                await self._dirty.wait()
+                self._dirty.clear()
+                self.publish()
+                await asyncio.sleep(_PACE_S)
+        finally:
+            self._loop = None
+
+    def publish(self) -> int:
+        """Work out what pages show now; return its version, which is the old one where nothing has changed."""
+        now = self._now
+        if now is None:
+            return self.newest.version
+        session = now.session
+        self._hear(() if session is None or session.state.game is None else session.state.game.players)
+        if session is not None:
+            self._story = self._story.after(session.state)
+        known = self.newest
+        told = tuple(self._told)
+        if isinstance(now, Lobby):
+            snapshot: Snapshot | None = lobby_snapshot(now, told, self._story, version=known.version)
+        else:
+            snapshot = snapshot_of(now, told, self._story, version=known.version)
+        if snapshot is None or snapshot == self._snapshot:
+            return known.version
+        version = known.version + 1
+        self._snapshot = replace(snapshot, version=version)
+        self._seen_logs.append((version, 0 if session is None else len(session.state.log)))
+        self.newest = Published(version, self._snapshot)
+        self._changed.set()
+        self._changed = asyncio.Event()
+        self._tell(self._snapshot)
+        return version
+
+    def first(self, language: str) -> str | None:
+        """Return what a page shows first; None before anything can be shown."""
+        return self.newest.message(language) if self.newest.version else None
+
+    async def after(self, version: int) -> Published:
+        """Return the newest snapshot once it is another than *version*."""
+        while self.newest.version == version:
+            await self._changed.wait()
+        return self.newest
+
+    def told_after(self, number: int) -> tuple[ToldShown, ...]:
+        """Return what was said after the thing with this number, the oldest first."""
+        return tuple(one for one in reversed(self._told) if one.id > number)
+
+    def plays_of(self, hand: int) -> tuple[PlayShown, ...]:
+        """Return the actions of a hand, counted from 1; nothing where there was none."""
+        hands, game = self._story.hands(), self._story.state.game
+        if game is None or hand > len(hands):
+            return ()
+        return plays_of(hands[hand - 1], self._story, names_of(game.players))
+
+    @property
+    def now(self) -> Now | None:
+        """How the game stands; None where none is played."""
+        return self._now if isinstance(self._now, Now) else None
+
+    def _hear(self, players: tuple[str, ...]) -> None:
+        """Put what was said into sentences."""
+        while self._said:
+            said = self._said.popleft()
+            if not isinstance(said, Happened | str):
+                self._told.clear()
+                self._seen_logs.clear()
+                self._match += 1
+                continue
+            for one in told_of(said, players, self._ids + 1):
+                self._ids = one.id
+                self._told.appendleft(one)
+
+    def _tell(self, snapshot: Snapshot | None) -> None:
+        follower = self._follower
+        if follower is not None and snapshot is not None:
+            follower(snapshot, self._match)
+
+    def _wake(self) -> None:
+        self.answer(self._dirty.set)
+
+
+def _matters(before: Now, now: Now) -> bool:
+    """Return whether more has changed than the pace of the camera. Values that are the same object are not compared."""
+    old, new = before.session, now.session
+    is_same = old.state is new.state and old.places is new.places and old.questions is new.questions
+    return not is_same or _words(before) != _words(now)
+
+
+def _words(now: Now) -> tuple[Any, ...]:
+    lost = None if now.view is None else now.view.lost
+    return (now.recording, now.parts, now.picture_px, lost, now.eye == "no camera", now.chosen)
