@@ -11,8 +11,11 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock.errors import WavError
+from hardware.knock.errors import KnockError, WavError
 from hardware.knock.heard import NS_PER_S, SoundBlock
+
+# So much silence after the end lets the detector judge what came last.
+_AFTER_S = 0.5
 
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 # A program that writes a stream does not know its length and leaves one of these.
@@ -152,3 +155,23 @@ def decode(data: bytes, form: WavForm) -> NDArray[np.float32]:
     else:
         values = np.frombuffer(data, f"<i{form.sample_bytes}") / float(2 ** (8 * form.sample_bytes - 1))
     return np.asarray(values.reshape(-1, form.channels).mean(axis=1), np.float32)
+
+
+def with_end(blocks: Iterator[SoundBlock]) -> Iterator[SoundBlock]:
+    """Yield the blocks, and silence after them, also where the file turns out to be cut."""
+    last: SoundBlock | None = None
+    try:
+        for block in blocks:
+            last = block
+            yield block
+    except KnockError:
+        if last is not None:
+            yield _silence_after(last)
+        raise
+    if last is not None:
+        yield _silence_after(last)
+
+
+def _silence_after(block: SoundBlock) -> SoundBlock:
+    t_ns = block.t_ns + len(block.samples) * NS_PER_S // block.rate_hz
+    return SoundBlock(np.zeros(round(_AFTER_S * block.rate_hz), np.float32), t_ns, block.rate_hz)

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
 from rich.console import Console
 
 from hardware.knock.detector import KnockDetector
 from hardware.knock.errors import KnockError
-from hardware.knock.heard import NS_PER_S, KnockHeard, Sound, SoundBlock
-from hardware.knock.wav import read_wav
+from hardware.knock.heard import NS_PER_S, KnockHeard, Sound
+from hardware.knock.wav import read_wav, with_end
+from tallybone.serve.hardware_walk import sentence
 from tallybone.terminal import printable
-
-# So much silence after the end lets the detector judge what came last.
-_AFTER_S = 0.5
-
-_WORDS = {
-    Sound.KNOCK: "a knock",
-    Sound.FINGER: "a finger tapping",
-    Sound.NAIL: "a nail tapping",
-    Sound.NAIL_TIP: "the tip of a nail tapping",
-    Sound.TILE: "a tile put down",
-    Sound.SLAM: "a tile slammed down",
-    Sound.SHUFFLE: "tiles being shuffled",
-    Sound.GLASS: "a glass put down",
-    Sound.SPEECH: "somebody speaking",
-    Sound.NOTHING: "nothing that counts",
-}
 
 
 def listen(
@@ -86,33 +69,6 @@ def format_line(heard: KnockHeard) -> str:
     return json.dumps(said)
 
 
-def sentence(heard: KnockHeard) -> str:
-    """Return what was heard in words."""
-    again = ", again" if heard.in_row > 1 else ""
-    how = f"strength {heard.strength:.2f}, {heard.confidence:.0%} sure"
-    return f"{heard.t_ns / NS_PER_S:8.3f} s  {_WORDS[heard.kind]}{again} ({how})"
-
-
 def _say(console: Console, line: str) -> None:
     console.file.write(line + "\n")
     console.file.flush()
-
-
-def with_end(blocks: Iterator[SoundBlock]) -> Iterator[SoundBlock]:
-    """Yield the blocks, and silence after them, also where the file turns out to be cut."""
-    last: SoundBlock | None = None
-    try:
-        for block in blocks:
-            last = block
-            yield block
-    except KnockError:
-        if last is not None:
-            yield _silence_after(last)
-        raise
-    if last is not None:
-        yield _silence_after(last)
-
-
-def _silence_after(block: SoundBlock) -> SoundBlock:
-    t_ns = block.t_ns + len(block.samples) * NS_PER_S // block.rate_hz
-    return SoundBlock(np.zeros(round(_AFTER_S * block.rate_hz), np.float32), t_ns, block.rate_hz)

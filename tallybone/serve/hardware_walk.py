@@ -13,11 +13,23 @@ from hardware.buttons.panel import Buttons
 from hardware.colour import Rgb
 from hardware.display.display import ScoreDisplay
 from hardware.display.page import Page, Score
-from hardware.knock.heard import Sound
+from hardware.knock.heard import NS_PER_S, KnockHeard, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import Lamps
 from hardware.leds.patterns import OFF
-from tallybone.cli.listen_command import sentence
+
+_WORDS = {
+    Sound.KNOCK: "a knock",
+    Sound.FINGER: "a finger tapping",
+    Sound.NAIL: "a nail tapping",
+    Sound.NAIL_TIP: "the tip of a nail tapping",
+    Sound.TILE: "a tile put down",
+    Sound.SLAM: "a tile slammed down",
+    Sound.SHUFFLE: "tiles being shuffled",
+    Sound.GLASS: "a glass put down",
+    Sound.SPEECH: "somebody speaking",
+    Sound.NOTHING: "nothing that counts",
+}
 
 # An LED goes on and off so that it is noticed: twice a second at most (hardware/leds/patterns.py says why).
 _BLINK_S, _TICK_S = 0.4, 0.02
@@ -210,3 +222,10 @@ def _phases(count: int, number: int, *, has_colours: bool) -> Iterator[tuple[Rgb
     while True:
         for colour in (*(_COLOURS if has_colours else (_WHITE,)), OFF):
             yield tuple(colour if place == number else OFF for place in range(count))
+
+
+def sentence(heard: KnockHeard) -> str:
+    """Return what was heard in words."""
+    again = ", again" if heard.in_row > 1 else ""
+    how = f"strength {heard.strength:.2f}, {heard.confidence:.0%} sure"
+    return f"{heard.t_ns / NS_PER_S:8.3f} s  {_WORDS[heard.kind]}{again} ({how})"
