@@ -29,7 +29,7 @@ from tallybone.play.parts import LiveParts, PressingCamera, open_parts
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, game_that_goes_on, new_game, open_camera, with_calibration, with_own_tiles
 from tallybone.play.table import Around, LiveTable
-from tallybone.recording.folder import default_folder
+from tallybone.recording.folder import KEEP_BYTES, default_folder
 from tallybone.serve.looked_after import LookedAfter, LookedThrough
 from tallybone.serve.opening import open_page
 from tallybone.session.session import Session
@@ -41,8 +41,6 @@ from vision.errors import VisionError
 from vision.reader import Reader, load_reader
 
 _USUAL_RULES = "bones"
-KEEP_BYTES = 20 * 10**9
-"""What all recordings together may take where nobody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import TextIO
 
 import cv2
-import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
 from calibration.errors import CalibrationError
 from tallybone.choices import TileSet
+from tallybone.recording.own_tiles import Image, ReadPicture, shipped_reader
 from tallybone.show.reading import print_reading
 from tallybone.show.reading_json import format_reading
 from tallybone.show.reading_progress import reading_progress
@@ -24,9 +23,6 @@ from vision.annotate import annotate
 from vision.errors import VisionError
 from vision.picture import load_picture
 from vision.reading import Reading
-
-Image: TypeAlias = NDArray[np.uint8]
-ReadPicture: TypeAlias = Callable[[Image], Reading]
 
 _JPEG_SUFFIXES = frozenset({".jpg", ".jpeg"})
 _JPEG_QUALITY = 92
@@ -79,20 +75,6 @@ def read_photos(
             continue
         run.show(photo, reading, read_ms=read_ms, as_json=as_json, written=written)
     return run.exit_code
-
-
-def shipped_reader(tile_set: TileSet, calibration: Path | None = None) -> ReadPicture:
-    """Return the reader with the classifiers that the package ships, and what was learned of the user's own tiles.
-
-    Raises:
-        CalibrationError: If there is no such calibration, or it is damaged.
-        ModelError: If a classifier's file is absent or of another version.
-    """
-    from tallybone.recording.own_tiles import reader_with_set
-    from vision.reader import load_reader
-
-    reader = load_reader(tile_set.max_pips)
-    return (reader if calibration is None else reader_with_set(reader, calibration)).read
 
 
 @dataclass(slots=True)

@@ -56,7 +56,7 @@ def room_of_table(environment: Mapping[str, str], home: Path) -> int:
     Raises:
         ValueError: If what was set cannot be read: then nothing should be deleted by it.
     """
-    from tallybone.cli.play import KEEP_BYTES
+    from tallybone.recording.folder import KEEP_BYTES
 
     house, problem = load_house(default_folder(environment, home).parent / HOUSE_NAME)
     if problem is not None:

@@ -14,7 +14,6 @@ import cv2
 from rich.console import Console
 
 from tallybone.choices import TileSet
-from tallybone.cli.read_command import Image, ReadPicture, shipped_reader
 from tallybone.evaluate.evaluation import as_json as evaluation_as_json
 from tallybone.evaluate.evaluation import evaluate
 from tallybone.evaluate.labels import load_labels
@@ -23,6 +22,7 @@ from tallybone.evaluate.photo_labels import LabelError, PhotoLabel
 from tallybone.evaluate.photo_mistakes import mistakes_in
 from tallybone.evaluate.photo_report import print_evaluation
 from tallybone.evaluate.photos import PhotoJudged, judge_photo
+from tallybone.recording.own_tiles import Image, ReadPicture, shipped_reader
 from tallybone.show.reading_progress import reading_progress
 from tallybone.terminal import printable, quiet_libraries
 from vision.errors import VisionError

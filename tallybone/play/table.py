@@ -12,7 +12,6 @@ from tallybone.play.keys import Keys, Leave
 from tallybone.play.parts import LiveParts
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, recorder_of, sitting_of
-from tallybone.serve.opening import Page
 from tallybone.session.session import Session
 from tallybone.session.sitting import Happened
 from tallybone.sources.camera import Camera, Clock
@@ -111,4 +110,43 @@ class LiveTable:
                     if not around.parts.pressed(meant):
                         live.pressed(meant)
             display.typed(self._keys.prompt, wants_help=self._wants_help)
+        return True
+
+
+class Page(Protocol):
+    """What a live game has to do with its page."""
+
+    @property
+    def words(self) -> str:
+        """Where it is and its PIN, in words; "" for no page."""
+
+    @property
+    def pin_words(self) -> str:
+        """The PIN, for small displays; "" for no page."""
+
+    def on(self, display: Display) -> Display:
+        """Return a display that shows everything on the page too."""
+
+    def looking_through(self, camera: Camera) -> Camera:
+        """Return a camera whose pictures are on the page too."""
+
+    def see_to(self, live: LiveGame, display: Display) -> bool:
+        """Do what people want who look at the page; return whether the game goes on."""
+
+
+class NoPage:
+    """A live game without a page."""
+
+    words = pin_words = ""
+
+    def on(self, display: Display) -> Display:
+        """Return the display itself."""
+        return display
+
+    def looking_through(self, camera: Camera) -> Camera:
+        """Return the camera itself."""
+        return camera
+
+    def see_to(self, live: LiveGame, display: Display) -> bool:
+        """Do nothing: the game goes on."""
         return True

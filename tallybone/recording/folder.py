@@ -12,6 +12,9 @@ from tallybone.recording.reader import read_session
 from tallybone.recording.set_aside import FOLDER
 from tallybone.recording.survey import Survey, is_running, survey
 
+KEEP_BYTES = 20 * 10**9
+"""What all recordings together may take where nobody says otherwise."""
+
 SUFFIX = ".mcap"
 
 

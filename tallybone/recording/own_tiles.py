@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
-from calibration.tile_set import TileSet, own_reader, with_shipped_eye
+from calibration.tile_set import TileSet as LearnedSet
+from calibration.tile_set import own_reader, with_shipped_eye
+from tallybone.choices import TileSet
 from tallybone.recording.own_set import RecordedSet
 from tallybone.store.calibration_file import load_calibration
-from vision.reader import Reader
+from vision.reader import Reader, load_reader
+from vision.reading import Reading
+
+Image: TypeAlias = NDArray[np.uint8]
+ReadPicture: TypeAlias = Callable[[Image], Reading]
 
 
 def reader_with_set(reader: Reader, calibration: Path) -> Reader:
@@ -25,7 +35,7 @@ def reader_with_set(reader: Reader, calibration: Path) -> Reader:
     return own_reader(reader, with_shipped_eye(kept, reader))
 
 
-def recorded_set(kept: TileSet, reader: Reader) -> RecordedSet | None:
+def recorded_set(kept: LearnedSet, reader: Reader) -> RecordedSet | None:
     """Return what a recording says of a set, for a reader that is told which set it reads; None where it does not help.
 
     Raises:
@@ -44,3 +54,14 @@ def as_recorded(reader: Reader, said: RecordedSet, complain: Callable[[str], Non
     except RefusedError as error:
         complain(f"What was learned of the tiles is not used: {error}.")
         return reader
+
+
+def shipped_reader(tile_set: TileSet, calibration: Path | None = None) -> ReadPicture:
+    """Return the reader with the classifiers that the package ships, and what was learned of the user's own tiles.
+
+    Raises:
+        CalibrationError: If there is no such calibration, or it is damaged.
+        ModelError: If a classifier's file is absent or of another version.
+    """
+    reader = load_reader(tile_set.max_pips)
+    return (reader if calibration is None else reader_with_set(reader, calibration)).read

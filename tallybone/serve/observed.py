@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from tallybone.finding import Grade
 from tallybone.plain_text import plain
 from tallybone.serve.health import Health
 from tallybone.serve.metrics import Observed, families_of
 from tallybone.serve.text_format import CONTENT_TYPE, as_text
+from tallybone.web.app import AtRoot
 
 _TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {CONTENT_TYPE: {"schema": {"type": "string"}}}}}
 
@@ -29,10 +30,6 @@ class Verdict:
 
 
 _NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": Verdict, "description": "Something does not work"}}
-
-
-class AtRoot(APIRouter):
-    """Paths where programs of others look for them, and not below those of this one."""
 
 
 def observed_routes(health: Callable[[], Health], observed: Callable[[Health], Observed]) -> AtRoot:

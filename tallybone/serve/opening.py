@@ -4,54 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from tallybone.play.counts import Stage
-from tallybone.play.game import Display, LiveGame
+from tallybone.play.table import NoPage, Page
 from tallybone.serve.looked_after import LookedAfter
-from tallybone.sources.camera import Camera
 from tallybone.store.settings import BeyondSettings
 
 _NOBODY = BeyondSettings()
-
-
-class Page(Protocol):
-    """What a live game has to do with its page."""
-
-    @property
-    def words(self) -> str:
-        """Where it is and its PIN, in words; "" for no page."""
-
-    @property
-    def pin_words(self) -> str:
-        """The PIN, for small displays; "" for no page."""
-
-    def on(self, display: Display) -> Display:
-        """Return a display that shows everything on the page too."""
-
-    def looking_through(self, camera: Camera) -> Camera:
-        """Return a camera whose pictures are on the page too."""
-
-    def see_to(self, live: LiveGame, display: Display) -> bool:
-        """Do what people want who look at the page; return whether the game goes on."""
-
-
-class NoPage:
-    """A live game without a page."""
-
-    words = pin_words = ""
-
-    def on(self, display: Display) -> Display:
-        """Return the display itself."""
-        return display
-
-    def looking_through(self, camera: Camera) -> Camera:
-        """Return the camera itself."""
-        return camera
-
-    def see_to(self, live: LiveGame, display: Display) -> bool:
-        """Do nothing: the game goes on."""
-        return True
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
-from tallybone.cli.play import KEEP_BYTES
 from tallybone.clock import software, wall_time
 from tallybone.maintain.kept import finish_at_start
 from tallybone.notify.notifying import telling
@@ -25,7 +24,7 @@ from tallybone.play.calibrated import USUAL, stored_for
 from tallybone.play.counts import Counts, Stage
 from tallybone.play.parts import LiveParts, open_parts, with_panel
 from tallybone.play.start import Game, new_game
-from tallybone.recording.folder import default_folder
+from tallybone.recording.folder import KEEP_BYTES, default_folder
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.left_match import LeftMatch, LeftMatches

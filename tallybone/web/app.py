@@ -14,7 +14,6 @@ from starlette.exceptions import HTTPException
 
 from engine.phrases import Phrase
 from tallybone.plain_text import plain
-from tallybone.serve.observed import AtRoot
 from tallybone.texts import LANGUAGES
 from tallybone.texts.translating import in_language
 from tallybone.web.access import Access
@@ -29,6 +28,10 @@ STATIC = Path(__file__).with_name("static")
 _API = "/api/v1"
 
 _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": Error}}
+
+
+class AtRoot(APIRouter):
+    """Paths where programs of others look for them, and not below those of this one."""
 
 
 def make_app(

@@ -16,8 +16,9 @@ from tallybone.cli.play import Wishes
 from tallybone.cli.serve_option import with_port
 from tallybone.doctor.machine_files import this_machine
 from tallybone.play.counts import Counts
+from tallybone.play.table import NoPage
 from tallybone.serve.looked_after import LookedAfter, LookedThrough
-from tallybone.serve.opening import NoPage, open_page
+from tallybone.serve.opening import open_page
 from tests.tallybone.test_play_command import told
 from tests.tallybone.videos import write_video
 from tests.tallybone.web.conftest import at_table
