@@ -38,7 +38,7 @@ from hardware.camera.device import CameraMode, CameraState, Clock, Picture
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from tallybone.serve.serve_command import ServeWishes, World, serve
-from tallybone.told_to_end import Told, told_to_end
+from tallybone.terminal import Told, told_to_end
 from tests.tallybone.web.served import Blind
 
 _PIN = "246813"

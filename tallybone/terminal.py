@@ -1,12 +1,19 @@
-"""What every command that prints needs: names that cannot harm a terminal, and libraries that keep quiet."""
+"""Print to a terminal safely: harmless names, tables of figures, quiet libraries, and when to stop."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
 from typing import TextIO
+
+from rich.table import Table
+from rich.text import Text
 
 
 def printable(text: str) -> str:
@@ -57,3 +64,62 @@ def _is_stderr(stream: TextIO) -> bool:
         return stream.fileno() == 2
     except OSError:  # it is in memory
         return False
+
+
+@dataclass(slots=True)
+class Told:
+    """Whether the program was told to end."""
+
+    is_told: bool = False
+
+
+@contextmanager
+def told_to_end() -> Iterator[Told]:
+    """Yield whether Ctrl-C was pressed or the system ends the program, which then sees to its own end."""
+    told = Told()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        told.is_told = True
+
+    before = [(number, signal.signal(number, end)) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    try:
+        yield told
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+@dataclass(frozen=True, slots=True)
+class TableStyle:
+    """How wide a table is.
+
+    Attributes:
+        least_name, most_name: Width of the names, in cells; longer ones are cut.
+        gap: Cells between columns.
+    """
+
+    least_name: int
+    most_name: int
+    gap: int
+
+    def table(self, first: str, *others: str) -> Table:
+        """Return an empty table with these headings."""
+        table = Table(box=None, pad_edge=False, padding=(0, self.gap, 0, 0), header_style="dim")
+        table.add_column(first, min_width=self.least_name, max_width=self.most_name, no_wrap=True, overflow="ellipsis")
+        for heading in others:
+            table.add_column(heading, justify="right", no_wrap=True)
+        return table
+
+
+def add_row(table: Table, name: str, *cells: str) -> None:
+    """Add a row; the one of all stands out."""
+    table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
+
+
+def percent(share: float | None) -> str:
+    """Return a share in per cent.
+
+    >>> percent(0.995), percent(None)
+    ('99.5', '-')
+    """
+    return "-" if share is None else f"{100 * share:.1f}"

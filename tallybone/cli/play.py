@@ -35,8 +35,7 @@ from tallybone.serve.opening import open_page
 from tallybone.session.session import Session
 from tallybone.sources.camera import Clock
 from tallybone.store.table_file import USUAL_CAMERA, load_table
-from tallybone.terminal import printable, quiet_libraries
-from tallybone.told_to_end import told_to_end
+from tallybone.terminal import printable, quiet_libraries, told_to_end
 from vision.errors import VisionError
 from vision.reader import Reader, load_reader
 

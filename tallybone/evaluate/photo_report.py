@@ -11,8 +11,7 @@ from rich.text import Text
 from tallybone.evaluate.evaluation import Evaluation, PhotoMistake
 from tallybone.evaluate.photo_figures import Counts
 from tallybone.evaluate.reliability import Bin
-from tallybone.figure_tables import TableStyle, add_row, percent
-from tallybone.terminal import printable
+from tallybone.terminal import TableStyle, add_row, percent, printable
 
 _STYLE = TableStyle(least_name=16, most_name=24, gap=2)
 _SURE = 0.99

@@ -10,8 +10,7 @@ from rich.text import Text
 
 from tallybone.evaluate.session_batch import Batch
 from tallybone.evaluate.session_report import Figures, percentiles, wrong_in
-from tallybone.figure_tables import TableStyle, add_row, percent
-from tallybone.terminal import printable
+from tallybone.terminal import TableStyle, add_row, percent, printable
 
 _STYLE = TableStyle(least_name=20, most_name=32, gap=1)
 _NS_PER_S = 1_000_000_000

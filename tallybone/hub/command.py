@@ -19,8 +19,7 @@ from tallybone.clock import wall_time
 from tallybone.recording.folder import default_folder
 from tallybone.store.broker_settings import Broker, read_broker
 from tallybone.store.settings import USUAL_PREFIX, read_prefix
-from tallybone.terminal import printable
-from tallybone.told_to_end import Told, told_to_end
+from tallybone.terminal import Told, printable, told_to_end
 
 _RESULTS_NAME = "hub_results.jsonl"
 _LOOKS_S = 0.2

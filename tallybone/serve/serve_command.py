@@ -24,8 +24,7 @@ from tallybone.serve.systemd import notifying
 from tallybone.sources.camera import Clock
 from tallybone.store.owner_password import NAME as OWNER_NAME
 from tallybone.store.owner_password import PasswordError, set_password
-from tallybone.terminal import printable
-from tallybone.told_to_end import Told, told_to_end
+from tallybone.terminal import Told, printable, told_to_end
 from vision.reader import Reader, load_reader
 
 

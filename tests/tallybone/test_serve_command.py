@@ -18,7 +18,7 @@ import pytest
 
 from tallybone.recording.survey import survey
 from tallybone.serve.serve_command import ServeWishes, World, serve
-from tallybone.told_to_end import Told
+from tallybone.terminal import Told
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 

@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from tallybone.hub.command import HubWishes, run_hub
-from tallybone.told_to_end import Told
+from tallybone.terminal import Told
 from tests.tallybone.beyond.brokers import RealBroker, hearing, until_heard
 from tests.tallybone.hub.said import scores, state, topic
 

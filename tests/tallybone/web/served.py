@@ -18,7 +18,7 @@ from hardware.camera.device import CameraError, CameraMode, Clock, Picture
 from hardware.camera.fake import FakeCamera
 from tallybone.serve.camera import OpenDevice
 from tallybone.serve.serve_command import ServeWishes, World, serve
-from tallybone.told_to_end import Told
+from tallybone.terminal import Told
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
 from vision.candidates import Filter
