@@ -11,10 +11,10 @@ from typing import Any
 
 from engine import format_record, record_of
 from engine.record import Tag
+from tallybone.files import ExportError
 from tallybone.recording.format import SessionStart
 from tallybone.replay.export import Story
 from tallybone.replay.replay_lines import clock_time
-from tallybone.whole_file import ExportError
 
 _COLUMNS = ("time", "hand", "seat", "player", "tile", "at", "count", "points")
 

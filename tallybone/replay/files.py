@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tallybone.files import ExportError, require_free, whole_file
 from tallybone.recording.format import SessionStart
 from tallybone.replay.documents import everything, game_record, plays_table
 from tallybone.replay.export import Story
 from tallybone.replay.run import Seen
 from tallybone.replay.video import Video
 from tallybone.sources.source import Item
-from tallybone.whole_file import ExportError, require_free, whole_file
 
 VIDEO = ".mp4"
 TEXTS = (".dgr", ".csv", ".json")

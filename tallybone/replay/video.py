@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import Game
+from tallybone.files import ExportError
 from tallybone.replay.replay_sentences import sentences_of
 from tallybone.replay.run import Seen
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item
-from tallybone.whole_file import ExportError
 from vision.annotate import annotate
 from vision.pyramid import Image
 from vision.reading import Reading
