@@ -1,11 +1,12 @@
-"""One sitting at the table: what is seen, heard and pressed, in order, and all that has to be shown after each.
+"""Run one sitting: take views, knocks, presses and answers in order; return what to show after each.
 
 Pure: the same events give the same session and the same outcomes. Time comes with the events.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from engine import (
     Amend,
@@ -16,9 +17,12 @@ from engine import (
     Knock,
     NewHand,
     NodeId,
+    Outcome,
     Phase,
     ProblemKind,
     Redeal,
+    Seat,
+    State,
     Undo,
     apply,
     problem_with,
@@ -28,6 +32,9 @@ from tallybone.session.knocks import KNOCK_WAITS_NS, Heard, joined, passes_among
 from tallybone.session.referee import (
     Decided,
     Parts,
+    Places,
+    Question,
+    Unclear,
     after_look,
     cleared,
     decide,
@@ -37,12 +44,11 @@ from tallybone.session.referee import (
     settled,
     split,
 )
-from tallybone.session.session_state import Answered, Came, Input, Said, Session
 from tallybone.session.taking_back import back_to, renamed
+from tallybone.session.zones import Zones
 from vision.table_view import TableView
 
 __all__ = ["MOST_SINCE", "Input", "Said", "Session", "feed"]
-
 # Of a knock that is less sure than this the table is asked: a pass too many or too few shifts every turn after it.
 SURE_KNOCK = 0.6
 # A hand that has just laid a tile may touch the table once more as it leaves.
@@ -55,6 +61,9 @@ ONE_DRAW_NS = 3_000_000_000
 MOST_SINCE = 30
 # Of looks that show no change in a row only these are kept: what is counted has to be seen twice.
 _ALIKE = 2
+Said: TypeAlias = Outcome | Unclear
+Came: TypeAlias = TableView | KnockHeard
+Input: TypeAlias = Event | Came | Press | Answer | AnswerBack
 
 
 def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Said, ...]]:
@@ -296,3 +305,63 @@ def _passed(session: Session, heard: Heard) -> tuple[Session, tuple[Said, ...]]:
         return session, ()
     early = session.places.looks if is_early else None
     return replace(session, places=replace(session.places, maybe_passed=seat, knocked_early=early)), ()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where a sitting stands.
+
+    Attributes:
+        state: The match.
+        places: Where its tiles lie in the picture.
+        questions: What the table is asked.
+        t_ns: When the last event came, in nanoseconds of a monotonic clock.
+        laid_ns: When a tile was last seen to be laid; None for never.
+        heard: Knocks that wait.
+        zones: Where boneyard and open hands lie, fixed for the sitting.
+        seen: The last look at the table; None before the first.
+        looked_ns: When that was; None once it has lain there unchanged for long.
+        drawn: The draw that was seen last, and when; None for none.
+        answered: The answer that can be taken back; None for none.
+    """
+
+    state: State = field(default_factory=State)
+    places: Places = field(default_factory=Places)
+    questions: tuple[Question, ...] = ()
+    t_ns: int = 0
+    laid_ns: int | None = None
+    heard: tuple[Heard, ...] = ()
+    zones: Zones = field(default_factory=Zones)
+    seen: TableView | None = None
+    looked_ns: int | None = None
+    drawn: tuple[Seat, int] | None = None
+    answered: Answered | None = None
+
+    @classmethod
+    def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:
+        """Return the sitting that stood where the match and the places say."""
+        found = decide(places, state)
+        return cls(state, places, () if isinstance(found, Decided) else found, t_ns, zones=zones or Zones())
+
+    @property
+    def open_question(self) -> Unclear | None:
+        """What the table has to answer first; None for nothing."""
+        return self.questions[-1].unclear if self.questions else None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer that was given.
+
+    Attributes:
+        before: Where the sitting stood before it.
+        since: What was seen and heard after it, and when.
+    """
+
+    before: Session
+    since: tuple[tuple[Came, int], ...] = ()
+
+    @property
+    def log(self) -> int:
+        """How long the log of the match was then."""
+        return len(self.before.state.log)
