@@ -39,7 +39,7 @@ from engine.options import (
 from engine.profiles import PROFILES, profile
 from engine.rules import Rules, deal_problems
 from engine.tiles import set_name
-from tallybone.game_words import words_of
+from tallybone.choices import words_of
 from tallybone.terminal import printable
 
 _INDENT = "  "

@@ -11,7 +11,7 @@ from engine.option_values import Choice, Deal, Number, Players, SetSize, YesNo, 
 from engine.options import OPTIONS, PRESETS, Option, OptionsError, changed_options, matters, value_text, with_options
 from engine.profiles import PROFILES, profile
 from engine.rules import Rules, deal_problems
-from tallybone.game_words import words_of
+from tallybone.choices import words_of
 
 PLAYERS = "players"
 """The field that a number of players belongs to."""
