@@ -14,8 +14,7 @@ from starlette.exceptions import HTTPException
 
 from engine.phrases import Phrase
 from tallybone.plain_text import plain
-from tallybone.texts import LANGUAGES
-from tallybone.texts.translating import in_language
+from tallybone.texts import LANGUAGES, in_language
 from tallybone.web.access import Access
 from tallybone.web.controlling import controlling
 from tallybone.web.feed import Hub

@@ -15,7 +15,7 @@ from tallybone.session.referee import Unclear
 from tallybone.session.referee.places import Places, is_at
 from tallybone.session.zones import Zones
 from tallybone.show.scoreboard import waits_for
-from tallybone.texts.translating import in_language
+from tallybone.texts import in_language
 from tallybone.web.layout_shown import layout_shown
 from tallybone.web.plays import irregular_of, plays_of
 from tallybone.web.shapes import (

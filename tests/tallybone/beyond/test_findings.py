@@ -22,7 +22,7 @@ from tallybone.notify.outbox import Outbox
 from tallybone.notify.webhook import MOST_WAITING, WebhookThread, try_webhook
 from tallybone.store.broker_settings import Broker
 from tallybone.store.settings import Webhook
-from tallybone.texts.translating import in_language
+from tallybone.texts import in_language
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, free_port, real_broker
 from tests.tallybone.beyond.test_outbox import event, state
 from tests.tallybone.beyond.test_webhook import AT, Soon, a_wall, hook_to, points

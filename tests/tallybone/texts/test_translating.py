@@ -9,8 +9,7 @@ import pytest
 from engine.phrases import Phrase, both, either, listed, phrase, plural
 from engine.problems import the_tile, tiles_text
 from tallybone.plain_text import plain
-from tallybone.texts import catalogue
-from tallybone.texts.translating import in_language
+from tallybone.texts import catalogue, in_language
 
 
 @pytest.mark.parametrize(
