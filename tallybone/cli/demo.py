@@ -19,8 +19,8 @@ from rich.console import Console
 from engine import BONES, Layout, Rules
 from tallybone.cli.demo_display import Display, Wait, display_on
 from tallybone.cli.demo_truth import Comparison
-from tallybone.session.referee.touching import Laid
 from tallybone.session.session import Said, Session, feed
+from tallybone.session.touching import Laid
 from tallybone.show.scoreboard import Board, tell
 from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.players import answer_of

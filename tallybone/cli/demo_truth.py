@@ -9,8 +9,8 @@ from itertools import takewhile
 
 from engine import Layout, Node, NodeId, Placed, Port, Reason, Revised, Scored, Tile
 from tallybone.session.referee import Unclear
-from tallybone.session.referee.touching import Footprint, Laid, Point
 from tallybone.session.session import Said
+from tallybone.session.touching import Footprint, Laid, Point
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
-from tallybone.session.referee.touching import Point
+from tallybone.session.touching import Point
 from tallybone.simulate.items import TrueEvent, Zone
 from vision.render.motion import STRAIGHT, Bump
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine import Seat
-from tallybone.session.referee.touching import Footprint
+from tallybone.session.touching import Footprint
 from tallybone.session.zones import Zones
 from vision.reading import Face
 from vision.reading import Tile as SeenTile

@@ -15,7 +15,7 @@ from rich.style import Style
 from rich.text import Text
 
 from engine import Layout, Node, Port
-from tallybone.session.referee.touching import Footprint, Laid, Point
+from tallybone.session.touching import Footprint, Laid, Point
 
 # Cells per side of a half: below the first two, tiles that touch would run into each other (a lying one is 5 cells
 # wide, a standing one 3 wide and 2 high); above the last, nothing is gained.

@@ -26,8 +26,8 @@ from engine import (
 )
 from engine.phrases import Phrase, listed, phrase
 from tallybone.session.referee import Unclear
-from tallybone.session.referee.touching import Laid
 from tallybone.session.session import Said
+from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout
 
 # Title, three lines of scores, last play; question or turn, legend.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine import Game
-from tallybone.session.referee.touching import Point
+from tallybone.session.touching import Point
 from tallybone.simulate.hands import slide
 from tallybone.simulate.items import Planned, Zone
 from tallybone.simulate.pushed import Pushed

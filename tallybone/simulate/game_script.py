@@ -48,7 +48,7 @@ from engine import (
     legal_stacks,
     turn,
 )
-from tallybone.session.referee.touching import Footprint, Laid
+from tallybone.session.touching import Footprint, Laid
 from tallybone.simulate.lay import Table, lay
 
 # How often a player takes the play that scores most, where any scores.

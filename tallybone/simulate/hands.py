@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tallybone.session.referee.touching import Point
+from tallybone.session.touching import Point
 from vision.render.look_types import TileLook
 from vision.render.placements import Area
 from vision.render.scene import PlacedTile, Reach

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import Layout, Node, NodeId, Play, Port, Spot, Tile
-from tallybone.session.referee.touching import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
+from tallybone.session.touching import Edge, Footprint, Laid, Quad, bends_of, distance, edges_at, overlap
 
 # All in sides of a half. Tiles that have nothing to do with each other are kept this far apart, ends a little farther.
 _CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine import Layout, Node, NodeId
-from tallybone.session.referee.touching import Footprint, Laid, Point, distance, overlap
+from tallybone.session.touching import Footprint, Laid, Point, distance, overlap
 from tallybone.simulate.scenes import placed_tile
 from vision.render.look_types import TileLook
 from vision.render.scene import PlacedTile

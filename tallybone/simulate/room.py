@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from engine import Rules
-from tallybone.session.referee.touching import Point, Quad
+from tallybone.session.touching import Point, Quad
 from tallybone.session.zones import Outline, Zones, default_zones
 from tallybone.simulate.difficulty import Manners
 from tallybone.simulate.lay import Table

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine import Layout, Rules
-from tallybone.session.referee.touching import Laid, Point
+from tallybone.session.touching import Laid, Point
 from tallybone.simulate.lay import Table
 from vision.render.layouts import visible_area
 from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tallybone.session.referee.touching import Point
 from tallybone.session.sitting import ByHand
+from tallybone.session.touching import Point
 from tallybone.simulate.difficulty import Manners
 from tallybone.simulate.hands import Gesture, Pose, draw_hand, reach_for
 from tallybone.simulate.items import Heard, Lying, NowLying, Planned, Shot, Zone

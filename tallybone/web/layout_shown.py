@@ -7,7 +7,7 @@ import math
 from engine import Game, Layout, Node, NodeId, OpenEnd, Port
 from engine.layout import LINE
 from tallybone.session.referee.places import Known, Places, numbers_of
-from tallybone.session.referee.touching import Footprint, edges_at
+from tallybone.session.touching import Footprint, edges_at
 from tallybone.session.zones import Zones
 from tallybone.web.shapes import EndShown, LayoutShown, PointPx, TileShown, WaitingShown, ZoneShown
 from vision.reading import SURE, Face

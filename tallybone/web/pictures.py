@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import NodeId
-from tallybone.session.referee.touching import Footprint
 from tallybone.session.session import Session
+from tallybone.session.touching import Footprint
 from vision.aim import STRAIGHT_ON, Aim
 from vision.pyramid import Image
 

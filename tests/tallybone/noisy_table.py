@@ -16,8 +16,8 @@ import numpy as np
 
 from engine import Amend, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
 from tallybone.session.inputs import KnockHeard
-from tallybone.session.referee.touching import Footprint
 from tallybone.session.session import Input, Said, Session, feed
+from tallybone.session.touching import Footprint
 from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.players import answer_of, paths_of
 from tallybone.simulate.scenes import pick_table

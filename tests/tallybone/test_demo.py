@@ -13,7 +13,7 @@ from rich.console import Console
 
 from engine import profile
 from tallybone.cli.demo import Eye, Wishes, players_of, show_demo
-from tallybone.session.referee.contact import halves_of
+from tallybone.session.touching import halves_of
 from tests.tallybone.truth_eye import PLAYERS_OF, game, views
 from vision.reading import Tile
 from vision.table_view import Change, ChangeKind, TableView

@@ -29,7 +29,7 @@ from engine import (
     problem_with,
     profile,
 )
-from tallybone.session.referee.touching import overlap
+from tallybone.session.touching import overlap
 from tallybone.simulate.game_script import play_out
 from tallybone.simulate.scenes import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF, game, script

@@ -30,7 +30,7 @@ from engine import (
 )
 from tallybone.json_values import JsonValueError, from_json, tag_of, to_json
 from tallybone.session.referee.places import Known, Places, Waiting
-from tallybone.session.referee.touching import Footprint, Laid
+from tallybone.session.touching import Footprint, Laid
 from vision.reading import Face, Guess, Half
 from vision.reading import Tile as SeenTile
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine import BONES, Layout, Node, NodeId, Play, Port, Seat, Spot, Tile, attach
-from tallybone.session.referee.touching import Footprint, Laid, Quad, distance, edges_at, overlap
+from tallybone.session.touching import Footprint, Laid, Quad, distance, edges_at, overlap
 from tallybone.simulate.lay import Table, lay
 from tests.tallybone.truth_eye import game
 

@@ -27,9 +27,8 @@ from engine import (
 )
 from engine import Tile as Bone
 from tallybone.session.referee import Unclear
-from tallybone.session.referee.contact import footprint_of, misfit, turns
-from tallybone.session.referee.touching import Footprint, edges_at
 from tallybone.session.session import Said, Session, feed
+from tallybone.session.touching import Footprint, edges_at, footprint_of, misfit, turns
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
 from vision.reading import Face, Half, Tile
 from vision.table_view import Change, ChangeKind, TableView

@@ -28,8 +28,8 @@ from engine import (
 )
 from engine import NodeId as Id
 from tallybone.session.referee import Unclear
-from tallybone.session.referee.touching import Footprint, Laid
 from tallybone.session.session import Session, feed
+from tallybone.session.touching import Footprint, Laid
 from tallybone.show.layout import Canvas, draw_layout
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell, waits_for
 from tests.tallybone.test_referee import seen

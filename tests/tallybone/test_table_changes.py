@@ -31,8 +31,8 @@ from engine import (
 )
 from engine import Tile as Bone
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.referee.contact import halves_of
 from tallybone.session.session import Said, Session, feed
+from tallybone.session.touching import halves_of
 from tests.tallybone.test_referee import lay, line, plays, problems, questions, seen
 from vision.reading import Tile
 from vision.table_view import Change, ChangeKind, TableView

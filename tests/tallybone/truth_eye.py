@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from engine import BONES, NewHand, Redeal, Rules
-from tallybone.session.referee.contact import halves_of
+from tallybone.session.touching import halves_of
 from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
 from vision.reading import PointPx, Tile

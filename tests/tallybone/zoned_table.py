@@ -13,8 +13,8 @@ import numpy as np
 from engine import Draw, HandEnd, Irregular, Knock, Lead, MatchStart, NewHand, Play, ProblemKind, Redeal, Reveal, Rules
 from engine import Tile as Bone
 from tallybone.session.inputs import KnockHeard
-from tallybone.session.referee.touching import Footprint
 from tallybone.session.session import Session
+from tallybone.session.touching import Footprint
 from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.simulate.game_script import Step
 from tests.tallybone.noisy_table import MIDDLE_PX, PX_PER_MM, Faults, Figures, NoisyTable

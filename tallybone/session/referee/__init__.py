@@ -15,7 +15,6 @@ from itertools import groupby
 from engine import Node, Phase, State
 from tallybone.session.referee.around import after_look
 from tallybone.session.referee.boneyard import judge_yard
-from tallybone.session.referee.contact import footprint_of
 from tallybone.session.referee.corrections import judge_reread, settled
 from tallybone.session.referee.deals import judge_deal
 from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
@@ -25,8 +24,8 @@ from tallybone.session.referee.plays import judge_laid
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
 from tallybone.session.referee.taken import judge_handled, judge_missing, judge_moved, judge_stack
-from tallybone.session.referee.touching import Laid
 from tallybone.session.split import Parts, split
+from tallybone.session.touching import Laid, footprint_of
 
 __all__ = [
     "Decided",

@@ -13,12 +13,10 @@ from engine import Amend, Layout, Node, NodeId, Play, Port, State, Tile, apply, 
 from engine.phrases import either, phrase
 from engine.problems import the_tile
 from tallybone.session.referee.belief import is_accepted, log_chances, log_history, plausible, shares
-from tallybone.session.referee.contact import Turn, halves_of, leading, turns
 from tallybone.session.referee.decode import SURE, Way
-from tallybone.session.referee.joints import Joint, joints_at
 from tallybone.session.referee.places import Known, Places
 from tallybone.session.referee.questions import Decided, Question, Unclear
-from tallybone.session.referee.touching import Laid, edges_at
+from tallybone.session.touching import Joint, Laid, Turn, edges_at, halves_of, joints_at, leading, turns
 
 # Of what else a tile may be, this many are worth a replay of the game.
 _MOST_READINGS = 4

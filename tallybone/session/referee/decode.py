@@ -11,10 +11,8 @@ from dataclasses import dataclass
 
 from engine import Game, Play, Seat, State, Tile
 from tallybone.session.referee.belief import NEVER, log_chances, log_lawful, plausible, shares
-from tallybone.session.referee.contact import halves_of
-from tallybone.session.referee.joints import Joint, joints
 from tallybone.session.referee.places import Places
-from tallybone.session.referee.touching import Footprint
+from tallybone.session.touching import Footprint, Joint, halves_of, joints
 from vision.reading import Tile as SeenTile
 
 # A way is believed when it has this share of the weight of all.

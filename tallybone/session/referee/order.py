@@ -17,7 +17,7 @@ from tallybone.session.referee.belief import shares
 from tallybone.session.referee.decode import SURE, ways_of
 from tallybone.session.referee.places import Known, Places, Waiting, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
-from tallybone.session.referee.touching import Laid
+from tallybone.session.touching import Laid
 
 # Up to this many tiles every order is tried: 24 of 4, in a tenth of a second.
 MOST_IN_ANY_ORDER = 4

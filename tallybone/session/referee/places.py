@@ -9,8 +9,7 @@ from typing import assert_never
 
 from engine import NodeId, Seat
 from tallybone.session.referee.around import Around, OpenHand
-from tallybone.session.referee.contact import footprint_of
-from tallybone.session.referee.touching import Footprint, Laid, Point
+from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from vision.reading import Face
 from vision.reading import Tile as SeenTile
 from vision.table_view import Change, ChangeKind, TableView

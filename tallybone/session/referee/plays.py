@@ -14,7 +14,7 @@ from tallybone.session.referee.decode import SURE, Way, surest, ways_of
 from tallybone.session.referee.places import Known, Places, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import placed_by, who_leads
-from tallybone.session.referee.touching import Laid
+from tallybone.session.touching import Laid
 from vision.reading import Tile as SeenTile
 
 # An answer is offered where it has this share; more than these would not be read.

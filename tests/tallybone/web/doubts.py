@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tallybone.session.referee.contact import halves_of
+from tallybone.session.touching import halves_of
 from vision.reading import Tile
 from vision.table_view import TableView
 
