@@ -24,8 +24,8 @@ from tallybone.session.referee.plays import judge_laid
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
 from tallybone.session.referee.taken import judge_handled, judge_missing, judge_moved, judge_stack
-from tallybone.session.split import Parts, split
 from tallybone.session.touching import Laid, footprint_of
+from tallybone.session.zones import Parts, split
 
 __all__ = [
     "Decided",

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from engine import Phase, Seat, Seq, State, Tile
-from tallybone.session.split import Parts
+from tallybone.session.zones import Parts
 from vision.reading import Face, PointPx
 from vision.reading import Tile as SeenTile
 
