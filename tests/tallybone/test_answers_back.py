@@ -8,7 +8,7 @@ import pytest
 
 from engine import Amend, Knock, NewHand, NodeId, Placed, Play, Seat, Seq, Undo, entries
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
-from tallybone.session.referee.around import Around, OpenHand, Yard
+from tallybone.session.referee.places import Around, OpenHand, Yard
 from tallybone.session.session import MOST_SINCE, Session, feed
 from tallybone.session.taking_back import back_to, renamed
 from tests.tallybone.test_referee import lay, line, plays, questions, seen, table

@@ -13,13 +13,12 @@ from dataclasses import replace
 from itertools import groupby
 
 from engine import Node, Phase, State
-from tallybone.session.referee.around import after_look
 from tallybone.session.referee.boneyard import judge_yard
 from tallybone.session.referee.corrections import judge_reread, settled
 from tallybone.session.referee.deals import judge_deal
 from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
 from tallybone.session.referee.order import MOST_IN_ANY_ORDER, ask_to_check, first_of, lay_all
-from tallybone.session.referee.places import Known, Places, Waiting, cleared, numbers_of, observe
+from tallybone.session.referee.places import Known, Places, Waiting, after_look, cleared, numbers_of, observe
 from tallybone.session.referee.plays import judge_laid
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat

@@ -29,8 +29,7 @@ from engine import (
 from engine import problem_with as problem_of
 from engine.phrases import phrase
 from engine.problems import tiles_text
-from tallybone.session.referee.around import Yard
-from tallybone.session.referee.places import Places
+from tallybone.session.referee.places import Places, Yard
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import who_acted
 
