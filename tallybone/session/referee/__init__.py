@@ -14,7 +14,14 @@ from itertools import groupby
 
 from engine import Node, Phase, State
 from tallybone.session.referee.boneyard import judge_yard
-from tallybone.session.referee.corrections import judge_reread, settled
+from tallybone.session.referee.corrections import (
+    judge_handled,
+    judge_missing,
+    judge_moved,
+    judge_reread,
+    judge_stack,
+    settled,
+)
 from tallybone.session.referee.deals import judge_deal
 from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
 from tallybone.session.referee.order import MOST_IN_ANY_ORDER, ask_to_check, first_of, lay_all
@@ -22,7 +29,6 @@ from tallybone.session.referee.places import Known, Places, Waiting, after_look,
 from tallybone.session.referee.plays import judge_laid
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
-from tallybone.session.referee.taken import judge_handled, judge_missing, judge_moved, judge_stack
 from tallybone.session.touching import Laid, footprint_of
 from tallybone.session.zones import Parts, split
 
