@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from engine import Node, Phase, State
-from tallybone.session.referee.boneyard import judge_yard
+from tallybone.session.referee.boneyard import judge_deal, judge_yard
 from tallybone.session.referee.corrections import (
     judge_handled,
     judge_missing,
@@ -22,7 +22,6 @@ from tallybone.session.referee.corrections import (
     judge_stack,
     settled,
 )
-from tallybone.session.referee.deals import judge_deal
 from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
 from tallybone.session.referee.order import MOST_IN_ANY_ORDER, ask_to_check, first_of, lay_all
 from tallybone.session.referee.places import Known, Places, Waiting, after_look, cleared, numbers_of, observe

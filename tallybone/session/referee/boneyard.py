@@ -1,4 +1,4 @@
-"""Draws, told from how many tiles are left in the boneyard: what was taken, by whom, and what was put back.
+"""Infer draws from the tiles left in the boneyard, and the next deal from a cleared table.
 
 Draws that a play has forced are counted by the rules at once, and those of a button when it is pressed: tiles that go
 after that only confirm them. Of who drew, the turn is believed unless a hand came clearly from another's side.
@@ -18,6 +18,7 @@ from engine import (
     Insert,
     Knock,
     Must,
+    NewHand,
     Phase,
     Remove,
     Seat,
@@ -29,7 +30,7 @@ from engine import (
 from engine import problem_with as problem_of
 from engine.phrases import phrase
 from engine.problems import tiles_text
-from tallybone.session.referee.places import Places, Yard
+from tallybone.session.referee.places import Places, Yard, cleared
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import who_acted
 
@@ -37,6 +38,12 @@ from tallybone.session.referee.seats import who_acted
 _IN_ONE_GO = 2
 # Where less than this share of the layout lies open the table is being cleared, and nobody draws.
 _CLEARED = 0.5
+# More tiles than these lie face down beside the boneyard only while they are being shuffled and dealt.
+_STRAYS = 2
+# Of backs that lie close together the eye overlooks some, in simulated rows up to 2 of 7. On an otherwise empty table a
+# boneyard of which it sees this share is laid out; a deal told a little early does no harm, because draws are counted
+# only once the first tile lies.
+_SEEN = 0.5
 
 
 def judge_yard(places: Places, state: State) -> Decided | Question | None:
@@ -157,3 +164,34 @@ def _drawn_less(
 
 def _with(places: Places, yard: Yard) -> Places:
     return replace(places, around=replace(places.around, yard=yard))
+
+
+def judge_deal(places: Places, state: State) -> Decided | None:
+    """Return that a new hand was dealt, where the table shows it; None where it does not."""
+    game, around = state.game, places.around
+    if game is None or not around.is_seen or not _waits_for_deal(game):
+        return None
+    is_first = game.hand is None
+    if not (is_first or around.is_cleared) or any(around.open_counts) or around.strays > _STRAYS:
+        return None
+    if places.waiting:
+        fresh = replace(cleared(replace(places, waiting=())), waiting=places.waiting)
+        # What lay on the table when it was cleared is gone.
+        return Decided((NewHand(),), fresh if is_first else replace(fresh, dismissed=()))
+    if _is_laid_out(places, game, is_first=is_first):
+        return Decided((NewHand(),), replace(cleared(places), dismissed=()))
+    return None
+
+
+def _waits_for_deal(game: Game) -> bool:
+    """Return whether the next hand comes now; in a game without a target every hand is a match."""
+    return game.phase is Phase.DEAL or (game.phase is Phase.MATCH_OVER and game.rules.target is None)
+
+
+def _is_laid_out(places: Places, game: Game, *, is_first: bool) -> bool:
+    """Return whether a whole boneyard lies on an otherwise empty table, where there was none."""
+    around, seats = places.around, len(game.players)
+    whole = game.rules.tiles - game.rules.dealt(seats) * seats
+    is_new = is_first or around.was_empty
+    is_whole = whole > 0 and _SEEN * whole <= around.yard.count <= whole
+    return is_new and is_whole and not (around.lying or around.strays)
