@@ -26,8 +26,7 @@ from websockets.asyncio.client import connect
 from tallybone.finding import ok
 from tallybone.notify.publishing import Publishing
 from tallybone.notify.teller import Teller, ToTell
-from tallybone.store.broker_settings import Broker
-from tallybone.store.settings import MqttSettings, Place
+from tallybone.store.table_file import Broker, MqttSettings, Place
 from tallybone.web.shapes import PlayShown
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker
 from tests.tallybone.beyond.snapshots import lobby, played, players, shown

@@ -26,8 +26,7 @@ from tallybone.doctor.storage import check_disk
 from tallybone.finding import Finding, Grade, absent, ok
 from tallybone.notify.findings import broker_found, webhook_found
 from tallybone.notify.webhook import name_of
-from tallybone.store.settings import BeyondSettings
-from tallybone.store.table_file import USUAL_CAMERA, TableFile
+from tallybone.store.table_file import USUAL_CAMERA, BeyondSettings, TableFile
 
 NO_CAMERA = "none"
 

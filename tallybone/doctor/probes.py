@@ -15,8 +15,7 @@ from tallybone.doctor.machine import Machine
 from tallybone.doctor.parts import Opened
 from tallybone.doctor.sound import Sounds
 from tallybone.doctor.storage import Disk
-from tallybone.store.broker_settings import Broker
-from tallybone.store.settings import Webhook
+from tallybone.store.table_file import Broker, Webhook
 
 
 class Probes(Protocol):

@@ -36,8 +36,7 @@ from tallybone.doctor.sound import Ear, Sounds, listen_to
 from tallybone.doctor.storage import Disk
 from tallybone.notify.webhook import try_webhook
 from tallybone.play.start import new_game, open_camera
-from tallybone.store.broker_settings import Broker
-from tallybone.store.settings import Webhook
+from tallybone.store.table_file import Broker, Webhook
 from vision.errors import VisionError
 
 _TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0

@@ -17,8 +17,7 @@ from hardware.config.errors import ConfigError
 from hardware.config.fields import Fields
 from tallybone.clock import wall_time
 from tallybone.recording.folder import default_folder
-from tallybone.store.broker_settings import Broker, read_broker
-from tallybone.store.settings import USUAL_PREFIX, read_prefix
+from tallybone.store.table_file import USUAL_PREFIX, Broker, read_broker, read_prefix
 from tallybone.terminal import Told, printable, told_to_end
 
 _RESULTS_NAME = "hub_results.jsonl"

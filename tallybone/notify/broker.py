@@ -15,7 +15,7 @@ from paho.mqtt.properties import Properties
 from engine.phrases import Phrase, listed, phrase
 from tallybone.notify.backoff import wait_s
 from tallybone.notify.mqtt import Message
-from tallybone.store.broker_settings import Broker
+from tallybone.store.table_file import Broker
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tallybone.notify.events import Json
 from tallybone.notify.mqtt import OFFLINE, ONLINE, Message, Topics, as_payload
-from tallybone.store.settings import Place
+from tallybone.store.table_file import Place
 
 LEAST_SEATS = 2
 

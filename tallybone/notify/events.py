@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
-from tallybone.store.kinds import EventKind
+from tallybone.store.table_file import EventKind
 from tallybone.web.lobby_shown import LOBBY
 from tallybone.web.shapes import PlayShown, Snapshot
 

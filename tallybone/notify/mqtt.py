@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tallybone.finding import Finding, Grade
 from tallybone.notify.events import Json, play_said
 from tallybone.plain_text import plain
-from tallybone.store.settings import Place
+from tallybone.store.table_file import Place
 from tallybone.web.lobby_shown import LOBBY
 from tallybone.web.shapes import PlayerShown, Snapshot
 

@@ -16,7 +16,7 @@ from tallybone.clock import software, wall_time
 from tallybone.finding import Finding
 from tallybone.notify.teller import Teller, ToTell
 from tallybone.notify.webhook import WebhookThread
-from tallybone.store.settings import BeyondSettings, Place
+from tallybone.store.table_file import BeyondSettings, Place
 from tallybone.web.feed import Hub
 from tallybone.web.shapes import Snapshot
 

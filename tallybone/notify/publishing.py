@@ -15,7 +15,7 @@ from tallybone.notify.findings import broker_found
 from tallybone.notify.mqtt import OFFLINE, ONLINE, Message, Topics, as_payload
 from tallybone.notify.outbox import Outbox
 from tallybone.notify.teller import ToTell
-from tallybone.store.settings import MqttSettings
+from tallybone.store.table_file import MqttSettings
 
 _ENDS_WITHIN_S = 2.0
 

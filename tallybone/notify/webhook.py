@@ -19,7 +19,7 @@ from tallybone.notify.findings import webhook_found
 from tallybone.notify.mqtt import as_payload
 from tallybone.notify.signing import HEADER, signature
 from tallybone.notify.teller import Numbered
-from tallybone.store.settings import Webhook
+from tallybone.store.table_file import Webhook
 
 log = logging.getLogger(__name__)
 

@@ -1,25 +1,48 @@
-"""The file table.toml: which camera looks at the table, which parts are at it, and who else is told the score."""
+"""Read table.toml: camera, parts, and where scores go (broker, webhooks); secrets are in files of their own."""
 
 from __future__ import annotations
 
+import re
+import ssl
+import stat
 import tomllib
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
 
 from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
 from hardware.config.fields import Fields
 from hardware.config.read import read_hardware
-from tallybone.store.settings import BeyondSettings, read_beyond
+from tallybone.plain_text import MOST_NAME, plain
 
 USUAL_PATH = Path("/etc/tallybone/table.toml")
 """Where it is looked for when nobody names another."""
 USUAL_CAMERA = "usb:0"
 """What looks at a table where nothing is said."""
+USUAL_PREFIX = "tallybone"
+USUAL_TABLE = "table"
+_DISCOVERY_PREFIX = "homeassistant"
+_TABLE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_LEVELS = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
+_MOST_PREFIX, _MOST_URL = 100, 1000
+_PORTS = {"mqtt": 1883, "mqtts": 8883}
+_EXPECTED = "expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts"
+_TLS_KEYS = ("ca_file", "cert_file", "key_file")
+_MOST_BYTES = 4096
 
 
 class TableFileError(ConfigError):
     """A file that cannot be used; each problem names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BeyondSettings:
+    """Where scores go; nowhere unless somebody asks for it."""
+
+    mqtt: MqttSettings | None = None
+    webhooks: tuple[Webhook, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +99,336 @@ def _read(said: dict[str, object], path: Path) -> TableFile:
     if problems:
         raise TableFileError(tuple(f"{path}: {problem.removeprefix('[] ')}" for problem in problems))
     return TableFile(url, hardware, beyond, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a table is called: *table* is its id in topics, *name* is for people, *tournament* what it is part of."""
+
+    table: str = USUAL_TABLE
+    name: str = USUAL_TABLE
+    tournament: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MqttSettings:
+    """What [mqtt] says.
+
+    Attributes:
+        broker: Where it goes, and as whom.
+        place: Which table this is.
+        prefix: What all topics begin with.
+        discovery: What topics of Home Assistant begin with; None where it is not to find the table by itself.
+    """
+
+    broker: Broker
+    place: Place
+    prefix: str = USUAL_PREFIX
+    discovery: str | None = None
+
+
+class EventKind(StrEnum):
+    """What can happen at a table."""
+
+    MATCH_BEGAN = "match_began"
+    MATCH_OVER = "match_over"
+    MATCH_LEFT = "match_left"
+    HAND_BEGAN = "hand_began"
+    PLAY = "play"
+    PLAY_CHANGED = "play_changed"
+    PLAY_REMOVED = "play_removed"
+    POINTS = "points"
+    QUESTION = "question"
+    ANSWERED = "answered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """What one of [[webhooks]] says.
+
+    Attributes:
+        url: Where events are sent.
+        events: Which.
+        secret: What they are signed with; None for no signature.
+        ca_file: Who vouches for the address; None for those whom the system trusts.
+        table: Which table this is, where it is not the one of [mqtt].
+    """
+
+    url: str
+    events: tuple[EventKind, ...] = tuple(EventKind)
+    secret: str | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+    table: str | None = None
+
+
+def read_beyond(fields: Fields) -> BeyondSettings:
+    """Return what the file says; what is wrong is noted at *fields*, which read the whole file."""
+    mqtt = fields.table("mqtt", "mqtt")
+    hooks = fields.tables("webhooks", "webhooks")
+    read = None if mqtt is None else _mqtt(mqtt)
+    return BeyondSettings(read, tuple(one for one in map(_webhook, hooks) if one is not None))
+
+
+def _mqtt(fields: Fields) -> MqttSettings | None:
+    broker = read_broker(fields)
+    table = _table_of(fields)
+    if table is None and not fields.has("table"):
+        fields.problem("table", 'has to be said: what this table is called in topics, as "table-3"')
+    name = plain(fields.text("name") or table or USUAL_TABLE, MOST_NAME)
+    tournament = fields.text("tournament")
+    prefix = read_prefix(fields, "prefix", USUAL_PREFIX)
+    is_found = _flag(fields, "discovery")
+    found_at = read_prefix(fields, "discovery_prefix", _DISCOVERY_PREFIX)
+    fields.done()
+    if broker is None:
+        return None
+    place = Place(table or USUAL_TABLE, name, None if tournament is None else plain(tournament, MOST_NAME))
+    return MqttSettings(broker=broker, place=place, prefix=prefix, discovery=found_at if is_found else None)
+
+
+def _webhook(fields: Fields) -> Webhook | None:
+    url = fields.text("url")
+    if url is None and not fields.has("url"):
+        fields.problem("url", "has to be said")
+    if url is not None and not _is_web_address(url):
+        fields.problem("url", f"expected an address as http://HOST/PATH or https://HOST/PATH, but got {_short(url)}")
+    events, secret, ca_file = _events(fields), _secret(fields), fields.text("ca_file")
+    if ca_file is not None and not Path(ca_file).is_file():
+        fields.problem("ca_file", f"{ca_file}: there is no such file")
+    table = _table_of(fields)
+    fields.done()
+    if url is None:
+        return None
+    return Webhook(url=url, events=events, secret=secret, ca_file=Path(ca_file) if ca_file else None, table=table)
+
+
+def _table_of(fields: Fields) -> str | None:
+    table = fields.text("table")
+    if table is not None and not _TABLE.fullmatch(table):
+        fields.problem("table", f"expected 1 to 40 of a-z, 0-9, - and _, but got {_short(table)}")
+        return None
+    return table
+
+
+def _events(fields: Fields) -> tuple[EventKind, ...]:
+    said = fields.value("events")
+    if said is None:
+        return tuple(EventKind)
+    known = set(EventKind)
+    if not isinstance(said, list) or not said or not all(isinstance(one, str) and one in known for one in said):
+        fields.problem("events", f"expected a list of {', '.join(EventKind)}, but got {_short(str(said))}")
+        return ()
+    return tuple(EventKind(one) for one in said)
+
+
+def _secret(fields: Fields) -> str | None:
+    path = fields.text("secret_file")
+    if path is None:
+        return None
+    try:
+        return secret_in(Path(path))
+    except SecretFileError as error:
+        fields.problem("secret_file", str(error))
+        return None
+
+
+def read_prefix(fields: Fields, key: str, usual: str) -> str:
+    """Return what topics begin with: levels of plain letters, so that no pattern of the broker is among them."""
+    said = fields.text(key)
+    if said is None:
+        return usual
+    if len(said) > _MOST_PREFIX or not _LEVELS.fullmatch(said):
+        fields.problem(key, f"expected levels of letters, digits, . - and _, as club/tables, but got {_short(said)}")
+        return usual
+    return said
+
+
+def _flag(fields: Fields, key: str) -> bool:
+    said = fields.value(key)
+    if said is None or isinstance(said, bool):
+        return bool(said)
+    fields.problem(key, f"expected true or false, but got {_short(str(said))}")
+    return False
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return _is_plain(parts, url) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def _is_plain(parts: SplitResult, url: str) -> bool:
+    """Return whether an address is one of the web without a password, and of characters that requests are made of."""
+    is_printable = url.isascii() and all(" " < one < "\x7f" for one in url)
+    is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+    return is_printable and is_web and not parts.fragment and len(url) <= _MOST_URL
+
+
+def _short(text: str) -> str:
+    """Return a text as it may be shown; what stands before an @ may be a password."""
+    shown = plain(text.rpartition("@")[2], 60)
+    return f'"{shown}"' if "@" not in text else f'"...@{shown}"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    """A broker, and who speaks to it.
+
+    Attributes:
+        host: Its name or address.
+        port: Its port.
+        is_tls: Whether what is said is encrypted, and the broker shows who it is.
+        user: As whom; None for nobody in particular.
+        password: Of this user.
+        ca_file: Who vouches for the broker; None for those whom the system trusts.
+        cert_file: What shows the broker who this is; None for nothing.
+        key_file: Its key; None where it is in *cert_file*.
+    """
+
+    host: str
+    port: int
+    is_tls: bool = False
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+
+    @property
+    def words(self) -> str:
+        """Where it is."""
+        return f"{'mqtts' if self.is_tls else 'mqtt'}://{self.host}:{self.port}"
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Return how it is spoken to in secret; None for openly.
+
+        Raises:
+            OSError: If a file is none of those that are needed (`ssl.SSLError` is one).
+        """
+        if not self.is_tls:
+            return None
+        context = ssl.create_default_context(cafile=self.ca_file)
+        if self.cert_file is not None:
+            # Without a terminal nobody could type the password of a key: an empty one fails at once.
+            context.load_cert_chain(self.cert_file, self.key_file, password="")
+        return context
+
+
+def read_broker(fields: Fields) -> Broker | None:
+    """Return what a table of a file says of its broker; what is wrong is noted, and then it is None."""
+    where = _address(fields)
+    user, password = fields.text("user"), _password(fields)
+    if password is not None and user is None:
+        fields.problem("password_file", "a password needs a user")
+    files = {key: _file(fields, key) for key in _TLS_KEYS}
+    if where is None:
+        return None
+    is_tls, host, port = where
+    for key in _TLS_KEYS:
+        if fields.has(key) and not is_tls:
+            fields.problem(key, "has no meaning with mqtt://; mqtts:// encrypts")
+    if files["key_file"] is not None and files["cert_file"] is None:
+        fields.problem("key_file", "a key needs a cert_file")
+    broker = Broker(host=host, port=port, is_tls=is_tls, user=user, password=password, **files)
+    _try_tls(fields, broker)
+    return broker
+
+
+def _address(fields: Fields) -> tuple[bool, str, int] | None:
+    """Return whether it encrypts, its name and its port."""
+    url = fields.text("broker")
+    if url is None:
+        if not fields.has("broker"):
+            fields.problem("broker", f"has to be said: {_EXPECTED}")
+        return None
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        fields.problem("broker", _EXPECTED)
+        return None
+    if parts.username is not None or parts.password is not None:
+        fields.problem("broker", "a password in an address is seen by many: say user and password_file")
+        return None
+    if parts.scheme not in _PORTS or not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
+        fields.problem("broker", _EXPECTED)
+        return None
+    return parts.scheme == "mqtts", parts.hostname, port or _PORTS[parts.scheme]
+
+
+def _password(fields: Fields) -> str | None:
+    path = fields.text("password_file")
+    if path is None:
+        return None
+    try:
+        return secret_in(Path(path))
+    except SecretFileError as error:
+        fields.problem("password_file", str(error))
+        return None
+
+
+def _file(fields: Fields, key: str) -> Path | None:
+    said = fields.text(key)
+    if said is None:
+        return None
+    path = Path(said)
+    try:
+        if key == "key_file":
+            keep_from_others(path)
+        elif not path.is_file():
+            raise SecretFileError(f"{path}: there is no such file")
+    except SecretFileError as error:
+        fields.problem(key, str(error))
+        return None
+    return path
+
+
+def _try_tls(fields: Fields, broker: Broker) -> None:
+    """Note where the files are no certificates: better now than in the middle of a game."""
+    try:
+        broker.tls()
+    except OSError as error:
+        key = "ca_file" if broker.cert_file is None else "cert_file"
+        fields.problem(key, f"this is not what TLS needs ({error.strerror or error})")
+
+
+class SecretFileError(ValueError):
+    """A secret that cannot be used; its words say why, and never the secret."""
+
+
+def secret_in(path: Path) -> str:
+    """Return what stands in a file, without the end of its line.
+
+    Raises:
+        SecretFileError: If it is not there, if others can read it, or if it holds no secret.
+    """
+    keep_from_others(path)
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1).decode("utf-8")
+    except OSError as error:
+        raise SecretFileError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SecretFileError(f"{path}: expected a text") from None
+    secret = text.rstrip("\r\n")
+    if not secret or "\n" in secret or len(text) > _MOST_BYTES:
+        raise SecretFileError(f"{path}: expected one line with the secret, at most {_MOST_BYTES} bytes")
+    return secret
+
+
+def keep_from_others(path: Path) -> None:
+    """Refuse a file that everybody on the machine can read or write; its group may, as that of a service.
+
+    Raises:
+        SecretFileError: If it is such, is no file, or is not there.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise SecretFileError(f"{path}: {error.strerror}") from None
+    if not stat.S_ISREG(mode):
+        raise SecretFileError(f"{path}: this is no file")
+    if mode & (stat.S_IRWXO):
+        raise SecretFileError(f"{path}: others can read it; chmod 600 {path}")

@@ -44,9 +44,8 @@ from tallybone.recording.resume import left_in
 from tallybone.recording.topics import Topic
 from tallybone.session.session import Session, feed
 from tallybone.session.sitting import opened
-from tallybone.store.broker_settings import Broker
 from tallybone.store.calibration_file import Calibration, CalibrationFileError, load_calibration
-from tallybone.store.table_file import load_table
+from tallybone.store.table_file import Broker, load_table
 from tallybone.web.access import Access
 from tallybone.web.actions import Asked
 from tallybone.web.app import make_app

@@ -11,7 +11,7 @@ import pytest
 
 from tallybone.notify.discovery import birth_topic, discovery_message
 from tallybone.notify.mqtt import Topics
-from tallybone.store.settings import Place
+from tallybone.store.table_file import Place
 
 # From its documentation of MQTT: "Device discovery payload", "MQTT sensor" and "MQTT binary sensor".
 ROOT = {

@@ -14,9 +14,7 @@ import pytest
 from tallybone.notify.mqtt import as_payload
 from tallybone.notify.signing import HEADER, signature
 from tallybone.notify.teller import Teller
-from tallybone.store.kinds import EventKind
-from tallybone.store.settings import Place
-from tallybone.store.table_file import load_table
+from tallybone.store.table_file import EventKind, Place, load_table
 from tests.tallybone.beyond.snapshots import played, shown
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "mqtt.md").read_text()

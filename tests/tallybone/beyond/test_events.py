@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tallybone.notify.events import TableEvent, events_between
-from tallybone.store.kinds import EventKind
+from tallybone.store.table_file import EventKind
 from tallybone.web.shapes import Snapshot
 from tests.tallybone.beyond.snapshots import asked, lobby, match, played, shown
 

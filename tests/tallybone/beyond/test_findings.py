@@ -20,8 +20,7 @@ from tallybone.notify.broker import Line
 from tallybone.notify.findings import broker_found, webhook_found
 from tallybone.notify.outbox import Outbox
 from tallybone.notify.webhook import MOST_WAITING, WebhookThread, try_webhook
-from tallybone.store.broker_settings import Broker
-from tallybone.store.settings import Webhook
+from tallybone.store.table_file import Broker, Webhook
 from tallybone.texts import in_language
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, free_port, real_broker
 from tests.tallybone.beyond.test_outbox import event, state

@@ -19,7 +19,7 @@ from hardware.config.fields import Fields
 from tallybone.clock import wall_time
 from tallybone.finding import ok
 from tallybone.notify.notifying import Beyond
-from tallybone.store.settings import BeyondSettings, read_beyond
+from tallybone.store.table_file import BeyondSettings, read_beyond
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, hearing, real_broker, until_heard
 from tests.tallybone.beyond.snapshots import lobby, played, players, shown
 

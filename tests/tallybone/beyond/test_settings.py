@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.store.broker_settings import Broker
-from tallybone.store.kinds import EventKind
-from tallybone.store.settings import BeyondSettings, MqttSettings, Place
-from tallybone.store.table_file import TableFileError, load_table
+from tallybone.store.table_file import (
+    BeyondSettings,
+    Broker,
+    EventKind,
+    MqttSettings,
+    Place,
+    TableFileError,
+    load_table,
+)
 
 
 def read(folder: Path, text: str) -> BeyondSettings:

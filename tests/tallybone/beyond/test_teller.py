@@ -7,7 +7,7 @@ import json
 from tallybone.finding import ok, problem, warning
 from tallybone.notify.mqtt import Topics, as_payload
 from tallybone.notify.teller import Teller
-from tallybone.store.settings import Place
+from tallybone.store.table_file import Place
 from tests.tallybone.beyond.snapshots import lobby, match, played, players, shown
 
 AT = "2026-05-01T20:00:00.000+02:00"

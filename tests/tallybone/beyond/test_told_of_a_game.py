@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from tallybone.notify.notifying import telling
-from tallybone.store.settings import BeyondSettings, Webhook
+from tallybone.store.table_file import BeyondSettings, Webhook
 from tests.tallybone.beyond.test_webhook import a_wall
 from tests.tallybone.web.conftest import at_table
 from tests.waiting import until

@@ -17,8 +17,7 @@ import pytest
 
 from tallybone.notify.teller import Numbered
 from tallybone.notify.webhook import MOST_TRIES, MOST_WAITING, WebhookThread
-from tallybone.store.kinds import EventKind
-from tallybone.store.settings import Webhook
+from tallybone.store.table_file import EventKind, Webhook
 from tests.waiting import until
 
 AT = datetime(2026, 5, 1, 18, tzinfo=UTC)

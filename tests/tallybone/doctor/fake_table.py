@@ -16,8 +16,7 @@ from tallybone.doctor.machine import Machine
 from tallybone.doctor.parts import Opened
 from tallybone.doctor.sound import Sounds
 from tallybone.doctor.storage import Disk
-from tallybone.store.broker_settings import Broker
-from tallybone.store.settings import Webhook
+from tallybone.store.table_file import Broker, Webhook
 
 PI = Machine("Raspberry Pi 4 Model B Rev 1.5", "Debian GNU/Linux 13 (trixie)", 64, (3, 13), 3796, 51.0, 0, True)
 CONFIG = "dtparam=spi=on\nenable_uart=1\ncore_freq=500\ncore_freq_min=500\n"

@@ -17,9 +17,7 @@ from tallybone.doctor.libraries import Library
 from tallybone.doctor.parts import Opened, check_opened
 from tallybone.doctor.report import as_values, is_well, lines_of, summary
 from tallybone.finding import Finding, Grade, ok, problem, warning
-from tallybone.store.broker_settings import Broker
-from tallybone.store.settings import BeyondSettings, MqttSettings, Place, Webhook
-from tallybone.store.table_file import TableFile
+from tallybone.store.table_file import BeyondSettings, Broker, MqttSettings, Place, TableFile, Webhook
 from tests.tallybone.doctor.fake_table import PI, WHOLE, FakeProbes
 
 EVERYTHING = ["camera pi:0", "LEDs single", "LEDs strip", "buttons", "microphone", "display /dev/serial0"]
