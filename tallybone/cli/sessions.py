@@ -16,7 +16,7 @@ from rich.text import Text
 
 from tallybone.recording.folder import default_folder, prune, recordings_in
 from tallybone.recording.survey import Survey
-from tallybone.store.house import NAME as HOUSE_NAME
+from tallybone.store.house import HOUSE_NAME as HOUSE_NAME
 from tallybone.store.house import load_house
 from tallybone.terminal import printable
 

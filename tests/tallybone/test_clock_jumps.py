@@ -27,8 +27,8 @@ from tallybone.recording.resume import Left, say_left
 from tallybone.recording.set_aside import FOLDER, set_aside
 from tallybone.recording.writer import SessionWriter
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
-from tallybone.store.owner_password import NAME as OWNER_FILE
-from tallybone.store.owner_password import set_password
+from tallybone.store.house import OWNER_NAME as OWNER_FILE
+from tallybone.store.house import set_password
 from tallybone.web.access import LASTS_S
 from tallybone.web.shelf import Shelf
 from tests.tallybone.web.served import at_served_table

@@ -12,8 +12,7 @@ import pytest
 
 from tallybone.files import write_durably
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
-from tallybone.store.house import House, load_house, save_house
-from tallybone.store.owner_password import is_password, set_password
+from tallybone.store.house import House, is_password, load_house, save_house, set_password
 
 CALLS = ("open", "fsync", "replace", "unlink")
 

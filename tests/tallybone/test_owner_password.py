@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.store.owner_password import PasswordError, has_password, is_password, set_password
+from tallybone.store.house import PasswordError, has_password, is_password, set_password
 
 GOOD = "correct horse"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from tallybone.store.calibration_file import save_calibration
-from tallybone.store.owner_password import set_password
+from tallybone.store.house import set_password
 from tallybone.web import app
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.web.browsers import Browser, Viewer, chromium, served, visiting

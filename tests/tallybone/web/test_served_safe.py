@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tallybone.store.owner_password import set_password
+from tallybone.store.house import set_password
 from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.true_table import PIN
 

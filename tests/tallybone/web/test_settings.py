@@ -14,7 +14,7 @@ import pytest
 
 from tallybone.serve.qr import qr_rows
 from tallybone.serve.serve_command import World, keep_password
-from tallybone.store.owner_password import is_password, set_password
+from tallybone.store.house import is_password, set_password
 from tallybone.web.access import CODE_LASTS_S, Access
 from tests.tallybone.web.conftest import Hands
 from tests.tallybone.web.served import Served, at_served_table

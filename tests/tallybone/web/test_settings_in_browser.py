@@ -13,7 +13,7 @@ pytest.importorskip("playwright", reason='playwright is not installed: pip insta
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tallybone.store.owner_password import set_password
+from tallybone.store.house import set_password
 from tests.tallybone.web.browsers import Browser, visiting
 from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION
