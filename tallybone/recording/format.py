@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from tallybone.recording.own_set import RecordedSet
+from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones
 
 PROFILE = "tallybone"

@@ -1,8 +1,10 @@
-"""A reader that knows the user's own tiles: from a calibration file, or as a recording says."""
+"""Read the user's own tiles: from a calibration file, or as a recording says they were read."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -13,13 +15,47 @@ from calibration.errors import RefusedError
 from calibration.tile_set import TileSet as LearnedSet
 from calibration.tile_set import own_reader, with_shipped_eye
 from tallybone.choices import TileSet
-from tallybone.recording.own_set import RecordedSet
+from tallybone.json_values import from_json, to_json
 from tallybone.store.calibration_file import load_calibration
 from vision.reader import Reader, load_reader
 from vision.reading import Reading
 
 Image: TypeAlias = NDArray[np.uint8]
 ReadPicture: TypeAlias = Callable[[Image], Reading]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSet:
+    """What was learned of a set of tiles, without the tiles.
+
+    Attributes:
+        max_pips: Its highest number, 6 to 18.
+        eye: Which network and heads the weights belong to; with others they mean nothing.
+        weights: Of `vision.own_set.OwnSet`, as float16 in base64, row by row.
+        believed: How far the shipped head counts beside them, 0 to 1.
+    """
+
+    max_pips: int
+    eye: str
+    weights: str
+    believed: float
+
+    def format(self) -> str:
+        """Return it as JSON.
+
+        >>> RecordedSet(6, "a1", "AAAA", 0.6).format()
+        '{"max_pips": 6, "eye": "a1", "weights": "AAAA", "believed": 0.6}'
+        """
+        return json.dumps(to_json(self, RecordedSet))
+
+    @classmethod
+    def parse(cls, text: str) -> RecordedSet:
+        """Return what `format` has written.
+
+        Raises:
+            ValueError: If it is damaged.
+        """
+        return from_json(json.loads(text), cls)
 
 
 def reader_with_set(reader: Reader, calibration: Path) -> Reader:

@@ -17,8 +17,7 @@ from tallybone.choices import Difficulty
 from tallybone.cli.simulate_command import simulate, wishes_of
 from tallybone.evaluate.session_batch import judge_recordings
 from tallybone.evaluate.session_report import Figures
-from tallybone.recording.own_set import RecordedSet
-from tallybone.recording.own_tiles import recorded_set
+from tallybone.recording.own_tiles import RecordedSet, recorded_set
 from tallybone.simulate.scenes import LOOKS
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set

@@ -24,7 +24,7 @@ from tallybone.choices import TileSet
 from tallybone.cli.play import Wishes
 from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused, zones_in_picture
 from tallybone.play.start import Game, new_game, open_camera, with_calibration, with_own_tiles
-from tallybone.recording.own_set import RecordedSet
+from tallybone.recording.own_tiles import RecordedSet
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import Left
 from tallybone.replay.command import replay

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tallybone.recording.format import Pictures, SessionStart
-from tallybone.recording.own_set import RecordedSet
+from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones, default_zones
 from tests.tallybone.recording.sittings import START
 
