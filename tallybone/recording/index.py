@@ -15,11 +15,18 @@ from typing import BinaryIO
 from mcap.opcode import Opcode
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.chunk import ChunkError, messages_in
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
-from tallybone.recording.reader import Recorded, record_of
-from tallybone.recording.scan import IN_DATA, MAX_RECORD_BYTES, next_start, record_at
+from tallybone.recording.reader import (
+    IN_DATA,
+    MAX_RECORD_BYTES,
+    ChunkError,
+    Recorded,
+    messages_in,
+    next_start,
+    record_at,
+    record_of,
+)
 from tallybone.recording.topics import Topic
 
 MOST_TEXT_BYTES = 4 << 20

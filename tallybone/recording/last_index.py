@@ -16,9 +16,7 @@ from mcap.opcode import Opcode
 from mcap.records import ChunkIndex, Statistics
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.chunk import ChunkError, messages_in
-from tallybone.recording.reader import Recorded, record_of
-from tallybone.recording.scan import IN_DATA, record_at
+from tallybone.recording.reader import IN_DATA, ChunkError, Recorded, messages_in, record_at, record_of
 from tallybone.recording.topics import Topic
 
 _MOST_INDEX_BYTES = 256 << 20  # of three million records

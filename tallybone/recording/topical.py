@@ -9,10 +9,8 @@ from pathlib import Path
 from mcap.exceptions import McapError
 from mcap.reader import SeekingReader
 
-from tallybone.recording.chunk import ChannelMessage
 from tallybone.recording.damage import Damage
-from tallybone.recording.reader import Recorded, read_session, record_of
-from tallybone.recording.scan import MAX_RECORD_BYTES
+from tallybone.recording.reader import MAX_RECORD_BYTES, ChannelMessage, Recorded, read_session, record_of
 from tallybone.recording.topics import Topic
 
 

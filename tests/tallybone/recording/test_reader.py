@@ -17,8 +17,7 @@ from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.format import METADATA_NAME, PROFILE
-from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.scan import Piece, scan
+from tallybone.recording.reader import Piece, Recorded, read_session, scan
 from tallybone.recording.topics import Topic
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
