@@ -13,8 +13,7 @@ from typing import BinaryIO
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.format import SessionStart
-from tallybone.recording.index import Whereabouts
-from tallybone.recording.last_index import EndIndex, IndexDamageError
+from tallybone.recording.index import EndIndex, IndexDamageError, Whereabouts
 from tallybone.recording.reader import Recorded, SessionFile, read_session
 from tallybone.recording.topics import Topic
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tallybone.recording.damage import Damage
+from tallybone.recording.index import records_on
 from tallybone.recording.reader import read_session
-from tallybone.recording.topical import records_on
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import replay, replay_log
