@@ -13,8 +13,8 @@ from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from tallybone.plain_text import MOST_NAME, plain
+from tallybone.recording.folder import put_back, set_aside
 from tallybone.recording.image_message import ImageMessage
-from tallybone.recording.set_aside import put_back, set_aside
 from tallybone.replay.documents import everything, game_record, plays_table
 from tallybone.replay.lines import Score
 from tallybone.replay.rescoring import rescored, story_of

@@ -20,11 +20,10 @@ from tallybone.play.recorder import Room
 from tallybone.play.resuming import newest_left, state_of
 from tallybone.play.start import Game, new_game, recorder_of
 from tallybone.recording.errors import RecordingError
-from tallybone.recording.folder import next_number, prune, recordings_in
+from tallybone.recording.folder import FOLDER, next_number, prune, recordings_in, set_aside
 from tallybone.recording.format import SessionStart
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.resume import Left, say_left
-from tallybone.recording.set_aside import FOLDER, set_aside
 from tallybone.recording.writer import SessionWriter
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
 from tallybone.store.house import OWNER_NAME as OWNER_FILE

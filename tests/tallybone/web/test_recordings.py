@@ -15,8 +15,7 @@ import httpx
 import pytest
 
 from engine import profile
-from tallybone.recording.folder import prune
-from tallybone.recording.set_aside import FOLDER, KEPT_S
+from tallybone.recording.folder import FOLDER, KEPT_S, prune
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session

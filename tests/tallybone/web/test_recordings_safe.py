@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from engine import BONES
+from tallybone.recording.folder import FOLDER
 from tallybone.recording.format import SessionStart
-from tallybone.recording.set_aside import FOLDER
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
