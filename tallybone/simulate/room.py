@@ -12,7 +12,7 @@ from engine import Rules
 from tallybone.session.touching import Point, Quad
 from tallybone.session.zones import Outline, Zones, default_zones
 from tallybone.simulate.difficulty import Manners
-from tallybone.simulate.lay import Table
+from tallybone.simulate.game_script import Table
 from tallybone.simulate.scenes import LOOKS
 from vision.render.look_types import CameraLook
 from vision.render.looks import LAMP, OVERHEAD

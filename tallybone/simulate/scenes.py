@@ -10,7 +10,7 @@ import numpy as np
 
 from engine import Layout, Rules
 from tallybone.session.touching import Laid, Point
-from tallybone.simulate.lay import Table
+from tallybone.simulate.game_script import Table
 from vision.render.layouts import visible_area
 from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
 from vision.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT

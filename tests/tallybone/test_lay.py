@@ -10,7 +10,7 @@ import pytest
 
 from engine import BONES, Layout, Node, NodeId, Play, Port, Seat, Spot, Tile, attach
 from tallybone.session.touching import Footprint, Laid, Quad, distance, edges_at, overlap
-from tallybone.simulate.lay import Table, lay
+from tallybone.simulate.game_script import Table, lay
 from tests.tallybone.truth_eye import game
 
 SIDE_MM = 24.0
