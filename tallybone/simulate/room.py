@@ -1,4 +1,4 @@
-"""Where things are at a simulated table: the camera over it, its zones, and where people sit, in millimetres."""
+"""Place camera, zones and players around a simulated table, and choose how hard it is to follow."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import cv2
 import numpy as np
 
 from engine import Rules
+from tallybone.choices import Difficulty
 from tallybone.session.touching import Point, Quad
 from tallybone.session.zones import Outline, Zones, default_zones
-from tallybone.simulate.difficulty import Manners
 from tallybone.simulate.game_script import Table
 from tallybone.simulate.scenes import LOOKS
 from vision.render.look_types import CameraLook
@@ -24,7 +24,6 @@ MARGIN_PX = 24
 """How much more than a frame the camera of a film sees at each side, so that it can be bumped."""
 WIDE_MARGIN_PX = 160
 """The same where it is pushed hard."""
-
 # Width and height of the picture and pixels per millimetre, for sets up to so many tiles: 85 x 48 cm, 142 x 80 cm and
 # 154 x 86 cm of a table. Halves are 36, 32 and 30 pixels wide.
 _SIZES = ((28, 1280, 720, 1.5), (56, 1920, 1080, 1.35), (171, 1920, 1080, 1.25))
@@ -38,6 +37,7 @@ _OUTSIDE_MM, _INSIDE_MM, _CLEAR_OF_BONEYARD_MM = 150.0, 3.0, 10.0
 _FROM_BORDER_MM = 20.0
 # From tile to tile in rows of the boneyard and of open hands, in sizes of a tile; at most so far in a boneyard.
 _PITCH, _WIDEST_PITCH = 1.06, 1.35
+Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,3 +277,116 @@ def _crooked(pips: tuple[int, int] | None, place: Point, theta_rad: float, rng: 
     """Return a tile as a hand puts it into a row."""
     x, y = place[0] + rng.normal(0, 0.3), place[1] + rng.normal(0, 0.8)
     return PlacedTile(pips, (float(x), float(y)), theta_rad + float(rng.normal(0, 0.012)))
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """How people and things behave at a table. Chances are per turn.
+
+    Attributes:
+        noise: Of the camera, standard deviation in grey levels.
+        blur_px: Defocus of the camera.
+        tilt_rad, roll_rad: How far the camera hangs off, at most and as standard deviation.
+        shadow: Strength of shadows, from and to.
+        drift: Share by which the light swells and fades.
+        step: Share by which the exposure may jump.
+        gesture_s: How long a hand takes to lay a tile, from its first to its last frame.
+        pause_s: How long the table then lies still.
+        idle: Chance that a hand reaches over and does nothing.
+        rest: Chance that a hand rests on the table.
+        nudge: Chance that tiles are pushed by some millimetres.
+        steps: Chance of a jump of the exposure.
+        bump: Chance that the camera is bumped.
+        bump_px: How far, at most.
+        slam: Chance that a laid tile is heard.
+        hurry: Chance that the next tile is laid at once.
+    """
+
+    noise: float
+    blur_px: float
+    tilt_rad: float
+    roll_rad: float
+    shadow: Range
+    drift: float
+    step: float
+    gesture_s: Range
+    pause_s: Range
+    idle: float
+    rest: float
+    nudge: float
+    steps: float
+    bump: float
+    bump_px: float
+    slam: float
+    hurry: float
+
+
+_EASY = Manners(
+    noise=1.2,
+    blur_px=0.4,
+    tilt_rad=0.02,
+    roll_rad=0.005,
+    shadow=(0.2, 0.35),
+    drift=0.01,
+    step=0.03,
+    gesture_s=(1.0, 1.5),
+    pause_s=(0.8, 2.5),
+    idle=0.02,
+    rest=0.0,
+    nudge=0.02,
+    steps=0.02,
+    bump=0.0,
+    bump_px=0.0,
+    slam=0.05,
+    hurry=0.0,
+)
+
+
+_NORMAL = Manners(
+    noise=2.0,
+    blur_px=0.5,
+    tilt_rad=0.06,
+    roll_rad=0.012,
+    shadow=(0.2, 0.5),
+    drift=0.02,
+    step=0.06,
+    gesture_s=(0.7, 1.4),
+    pause_s=(0.5, 2.0),
+    idle=0.06,
+    rest=0.04,
+    nudge=0.06,
+    steps=0.05,
+    bump=0.03,
+    bump_px=2.5,
+    slam=0.15,
+    hurry=0.0,
+)
+
+
+_HARD = Manners(
+    noise=3.5,
+    blur_px=0.8,
+    tilt_rad=0.14,
+    roll_rad=0.02,
+    shadow=(0.35, 0.6),
+    drift=0.05,
+    step=0.12,
+    gesture_s=(0.6, 1.1),
+    pause_s=(0.4, 1.5),
+    idle=0.12,
+    rest=0.1,
+    nudge=0.12,
+    steps=0.1,
+    bump=0.08,
+    bump_px=4.0,
+    slam=0.3,
+    hurry=0.12,
+)
+
+
+_MANNERS = {Difficulty.EASY: _EASY, Difficulty.NORMAL: _NORMAL, Difficulty.HARD: _HARD}
+
+
+def manners_of(difficulty: Difficulty) -> Manners:
+    """Return how people and things behave."""
+    return _MANNERS[difficulty]

@@ -9,11 +9,10 @@ import numpy as np
 
 from engine import EngineError, Play, Rules, deal_problems
 from tallybone.choices import Difficulty
-from tallybone.simulate.difficulty import manners_of
 from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.items import Item, NowLying, Planned, Shot, TrueTable, TrueTile, TrueTiles
 from tallybone.simulate.pushes import CameraPush
-from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, pick_room
+from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, manners_of, pick_room
 from tallybone.simulate.script import script
 from tallybone.simulate.stage import Stage
 from vision.render.motion import Film

@@ -11,11 +11,10 @@ import numpy as np
 
 from tallybone.session.sitting import ByHand
 from tallybone.session.touching import Point
-from tallybone.simulate.difficulty import Manners
 from tallybone.simulate.hands import Gesture, Pose, draw_hand, reach_for
 from tallybone.simulate.items import Heard, Lying, NowLying, Planned, Shot, Zone
 from tallybone.simulate.pushes import CameraPush, together
-from tallybone.simulate.room import Room
+from tallybone.simulate.room import Manners, Room
 from vision.render.motion import STRAIGHT, Bump, Moment
 from vision.render.scene import PlacedTile, Reach
 
