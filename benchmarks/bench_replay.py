@@ -26,7 +26,7 @@ from tallybone.recording.reader import Recorded, read_session
 from tallybone.replay.replay_run import Wishes, opened_replay
 from tallybone.session.session import feed
 from tallybone.session.sitting import ByHand, opened
-from tallybone.sources.replay_game import GameWish
+from tallybone.sources.source import GameWish
 from vision.perception import Perception
 from vision.picture import decode_picture
 from vision.pyramid import Image

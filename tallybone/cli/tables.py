@@ -223,7 +223,7 @@ def _replay(
     from tallybone.replay.files import ExportWish
     from tallybone.replay.pace import Pace, parse_time
     from tallybone.replay.replay_run import Wishes
-    from tallybone.sources.replay_game import GameWish
+    from tallybone.sources.source import GameWish
     from vision.perception import Start
 
     try:

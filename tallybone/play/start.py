@@ -30,9 +30,8 @@ from tallybone.session.session import Said
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import SIMULATED, Camera, Clock, open_filmed
 from tallybone.sources.device import DeviceCamera, open_plugged_in
-from tallybone.sources.replay_game import GameWish, match_of
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import source_at
+from tallybone.sources.source import GameWish, match_of, source_at
 from vision.perception import Perception, Start
 from vision.reader import Reader
 

@@ -19,7 +19,7 @@ from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
 from tallybone.replay.replay_lines import clock_time
 from tallybone.replay.run import Seen
-from tallybone.sources.replay_game import GameWish, match_of
+from tallybone.sources.source import GameWish, match_of
 from tallybone.terminal import printable
 
 

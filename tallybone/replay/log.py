@@ -17,7 +17,7 @@ from tallybone.recording.topics import Topic
 from tallybone.replay.run import Seen
 from tallybone.session.session import Session
 from tallybone.session.sitting import Happened
-from tallybone.sources.replay_game import GameWish, match_of
+from tallybone.sources.source import GameWish, match_of
 
 CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
 """What the times of a replay are counted from: the first of these."""

@@ -22,7 +22,7 @@ from tallybone.recording.reader import Recorded
 from tallybone.recording.topics import Topic
 from tallybone.replay.log import CAME_IN, Logged, applied, log_in, match_in
 from tallybone.session.referee import Places
-from tallybone.sources.replay_game import GameWish
+from tallybone.sources.source import GameWish
 
 MOST_STEPS = 5000
 """So many events are followed: the longest evening has a third of it."""

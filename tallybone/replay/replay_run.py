@@ -15,8 +15,7 @@ from tallybone.play.resuming import perception_of
 from tallybone.recording.format import Pictures
 from tallybone.replay.replay_ahead import ahead
 from tallybone.replay.run import Seen, TableOnly, WholeGame, follow, look_of
-from tallybone.sources.replay_game import GameWish, match_of
-from tallybone.sources.source import Item, Source, Tapped, recording, source_at
+from tallybone.sources.source import GameWish, Item, Source, Tapped, match_of, recording, source_at
 from vision.perception import Perception, Start
 
 Through: TypeAlias = Callable[[Source, Iterator[Item]], Iterable[Item]]

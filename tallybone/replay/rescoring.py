@@ -11,7 +11,7 @@ from tallybone.replay.export import Play, Story
 from tallybone.replay.lines import Score
 from tallybone.replay.log import applied, seen_of
 from tallybone.replay.recorded_game import SENSELESS, RecordedGame
-from tallybone.sources.replay_game import GameWish, match_of
+from tallybone.sources.source import GameWish, match_of
 
 _MOST_DIFFERENCES = 500
 

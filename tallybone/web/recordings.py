@@ -19,7 +19,7 @@ from tallybone.replay.documents import everything, game_record, plays_table
 from tallybone.replay.lines import Score
 from tallybone.replay.rescoring import rescored, story_of
 from tallybone.session.zones import Zones
-from tallybone.sources.replay_game import GameWish
+from tallybone.sources.source import GameWish
 from tallybone.web.access import Access
 from tallybone.web.entry import insider_by
 from tallybone.web.one_at_a_time import OneAtATime

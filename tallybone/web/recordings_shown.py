@@ -12,7 +12,7 @@ from tallybone.recording.survey import Survey
 from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
 from tallybone.session.referee import Places
 from tallybone.session.zones import Zones
-from tallybone.sources.replay_game import NO_GAME
+from tallybone.sources.source import NO_GAME
 from tallybone.web.layout_shown import layout_shown
 from tallybone.web.plays import play_shown
 from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown

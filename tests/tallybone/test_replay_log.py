@@ -18,7 +18,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import replay, replay_log
 from tallybone.replay.replay_run import Wishes
 from tallybone.session.sitting import Happened
-from tallybone.sources.replay_game import GameWish
+from tallybone.sources.source import GameWish
 from tests.tallybone.recorded_game import eye, record_game
 from tests.tallybone.recording.sittings import START, jpeg
 

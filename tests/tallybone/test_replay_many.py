@@ -12,7 +12,7 @@ import pytest
 
 from tallybone.replay.many import Done, Spread, over_cluster, over_cores, replay_many
 from tallybone.replay.replay_run import Wishes
-from tallybone.sources.replay_game import GameWish
+from tallybone.sources.source import GameWish
 from tests.tallybone.recorded_game import record_game
 
 

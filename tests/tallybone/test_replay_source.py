@@ -14,7 +14,7 @@ from tallybone.recording.format import Pictures
 from tallybone.recording.reader import read_session
 from tallybone.replay.command import replay
 from tallybone.replay.replay_run import Wishes
-from tallybone.sources.replay_game import GameWish
+from tallybone.sources.source import GameWish
 from tests.tallybone.recording.sittings import START, write
 from tests.tallybone.test_replay_command import NOTHING, PLACED
 from tests.tallybone.videos import write_video

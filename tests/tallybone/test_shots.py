@@ -13,8 +13,8 @@ import pytest
 from tallybone.recording.image_message import ImageMessage
 from tallybone.replay.command import replay
 from tallybone.replay.replay_run import Wishes
-from tallybone.sources.replay_game import GameWish
 from tallybone.sources.shots import shots_of_video
+from tallybone.sources.source import GameWish
 from tests.tallybone.recording.sittings import START, damage_of, records_of, write
 from tests.tallybone.test_replay_command import CLOSED, NOTHING, PLACED, Script, picture
 from tests.tallybone.videos import write_video
