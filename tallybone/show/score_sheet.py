@@ -29,7 +29,7 @@ from engine.outcomes import (
 )
 from engine.record_play import Line, PlayedRecord
 from engine.words import describe
-from tallybone.show.layout_text import draw_text
+from tallybone.show.layout import draw_text
 from tallybone.terminal import printable
 
 # What follows from a move and is not seen in its row.

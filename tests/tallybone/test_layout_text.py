@@ -10,7 +10,7 @@ from engine import BONES, CUTTHROAT, FREE, SUPER, Layout, Rules
 from engine.options import with_options
 from engine.record_play import play_record
 from engine.record_text import parse_record
-from tallybone.show.layout_text import draw_text, layout_lines
+from tallybone.show.layout import draw_text, layout_lines
 from tests.engine.wild_match import wild_match
 
 
