@@ -15,9 +15,7 @@ from rich.console import Console
 from calibration.errors import CalibrationError
 from tallybone.choices import TileSet
 from tallybone.recording.own_tiles import Image, ReadPicture, shipped_reader
-from tallybone.show.reading import print_reading
-from tallybone.show.reading_json import format_reading
-from tallybone.show.reading_progress import reading_progress
+from tallybone.show.reading import format_reading, print_reading, reading_progress
 from tallybone.terminal import printable, quiet_libraries
 from vision.annotate import annotate
 from vision.errors import VisionError

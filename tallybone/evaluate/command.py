@@ -23,7 +23,7 @@ from tallybone.evaluate.photo_mistakes import mistakes_in
 from tallybone.evaluate.photo_report import print_evaluation
 from tallybone.evaluate.photos import PhotoJudged, judge_photo
 from tallybone.recording.own_tiles import Image, ReadPicture, shipped_reader
-from tallybone.show.reading_progress import reading_progress
+from tallybone.show.reading import reading_progress
 from tallybone.terminal import printable, quiet_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture

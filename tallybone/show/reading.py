@@ -1,11 +1,17 @@
-"""A reading as a person at the terminal wants it: a table of tiles, then joins and contacts in words."""
+"""Show a reading: a table for people, a line of JSON for programs, a progress bar for the wait."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from vision.reading import Contact, Face, Join, Reading, Tile
+from tallybone.terminal import printable
+from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, Tile
 
 
 def print_reading(console: Console, title: str, reading: Reading, *, read_ms: float) -> None:
@@ -105,3 +111,74 @@ def describe_count(reading: Reading) -> str:
 
 def _plural(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
+    """Return one line of JSON, without a line end.
+
+    Args:
+        path: The picture, as it was named to the command.
+        reading: What was read from it.
+        read_ms: How long that took.
+
+    >>> format_reading("table.jpg", Reading(640, 480, (), ()), read_ms=12.345)
+    '{"path": "table.jpg", "width": 640, "height": 480, "tiles": [], "joins": [], "contacts": [], "ms": 12.3}'
+    """
+    line = {
+        "path": path,
+        "width": reading.width_px,
+        "height": reading.height_px,
+        "tiles": [_tile(tile) for tile in reading.tiles],
+        "joins": [_contact(join) for join in reading.joins],
+        "contacts": [_contact(contact) for contact in reading.contacts],
+        "ms": round(read_ms, 1),
+    }
+    return json.dumps(line, allow_nan=False)
+
+
+def _tile(tile: Tile) -> dict[str, object]:
+    known: dict[str, object] = {"face": tile.face.value, "corners_px": [_point(corner) for corner in tile.corners_px]}
+    if tile.halves:
+        known["halves"] = [_half(half) for half in tile.halves]
+    return known
+
+
+def _half(half: Half) -> dict[str, object]:
+    known: dict[str, object] = {**_guess(Guess(half.pips, half.confidence)), "center_px": _point(half.center_px)}
+    if half.second is not None:
+        known["second"] = _guess(half.second)
+    if half.alone.pips != half.pips:
+        known["alone"] = _guess(half.alone)
+    return known
+
+
+def _guess(guess: Guess) -> dict[str, float]:
+    return {"pips": guess.pips, "confidence": round(guess.confidence, 4)}
+
+
+def _contact(contact: Contact) -> dict[str, int | None]:
+    return {"a": contact.a, "a_half": contact.a_half, "b": contact.b, "b_half": contact.b_half}
+
+
+def _point(point_px: PointPx) -> list[float]:
+    return [round(value, 1) + 0.0 for value in point_px]  # + 0.0: never "-0.0"
+
+
+@contextmanager
+def reading_progress(console: Console, index: int, count: int, name: str) -> Iterator[None]:
+    """Show a bar while one of several pictures is read, and take it away again before anything is printed.
+
+    Args:
+        console: Where to; nothing is shown where it is no terminal.
+        index, count: Which picture it is, from 0, of how many.
+        name: What the picture is called.
+    """
+    if count < 2 or not console.is_terminal:
+        yield
+        return
+    columns = (TextColumn("Reading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
+    # No refreshing thread: it would write while the libraries are kept quiet.
+    with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
+        bar.add_task(printable(name), total=count, completed=index)
+        bar.refresh()
+        yield

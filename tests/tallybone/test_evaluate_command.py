@@ -18,7 +18,7 @@ import pytest
 from tallybone.choices import TileSet
 from tallybone.evaluate.command import evaluate_photos
 from tallybone.recording.own_tiles import shipped_reader
-from tallybone.show.reading_json import format_reading
+from tallybone.show.reading import format_reading
 from tests.vision.tables import lay, reader, table_with
 from vision.reading import Join, Reading
 

@@ -15,7 +15,7 @@ from tallybone.evaluate.photo_figures import by_half_px, claims_of, count_photo,
 from tallybone.evaluate.photo_labels import Box, HalfLabel, Lies, PhotoLabel, TileLabel
 from tallybone.evaluate.photo_mistakes import Wrong, mistakes_in
 from tallybone.evaluate.photos import judge_photo
-from tallybone.show.reading_json import format_reading
+from tallybone.show.reading import format_reading
 from vision.reading import Face, Half, Join, PointPx, Reading, Tile
 
 SIDE_PX = 40.0
