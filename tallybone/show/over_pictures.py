@@ -1,4 +1,4 @@
-"""Draws zones and a scale over a picture of the table, so that a person sees whether they lie where they should."""
+"""Draw over a picture of the table: zones with a scale, and where glare would hide pips."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.lens import Lens
+from calibration.light import LightFound, Trouble
 from calibration.table import Table
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones
@@ -14,9 +15,11 @@ from vision.annotate import CASING, ORANGE, PURPLE, SKY, YELLOW
 
 Image = NDArray[np.uint8]
 Bgr = tuple[int, int, int]
-
 _GRID_MM, _FARTHEST_MM = 100, 1500
 _SHIFT_BITS = 4
+
+_COLORS: dict[Trouble | None, Bgr] = {None: SKY, Trouble.GLARE: ORANGE, Trouble.DULL: PURPLE}
+_MORE_PX = 6
 
 
 def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Image:
@@ -71,3 +74,23 @@ def _outline(canvas: Image, corners: NDArray[np.float64], color: Bgr) -> None:
         cv2.polylines(
             canvas, points, isClosed=True, color=paint, thickness=width, lineType=cv2.LINE_AA, shift=_SHIFT_BITS
         )
+
+
+def draw_light(image: Image, found: LightFound) -> Image:
+    """Return a copy of a picture, shape (H, W, 3): what is well lit in blue, glare in orange, too dark in purple."""
+    canvas = image.copy()
+    for spot in found.spots:
+        points, trouble = np.round(np.array(spot.corners_px)).astype(np.int32), found.trouble_at(spot)
+        for paint, width in ((CASING, 5), (_COLORS[trouble], 2)):
+            cv2.polylines(canvas, [points], isClosed=True, color=paint, thickness=width, lineType=cv2.LINE_AA)
+        if trouble is not None:
+            words = "glare" if trouble is Trouble.GLARE else f"dull {spot.contrast:.0f}"
+            write(
+                canvas, words, (float(points[:, 0].mean()), float(points[:, 1].min()) - 2 * _MORE_PX), _COLORS[trouble]
+            )
+    for x_px, y_px, radius_px in found.patches:
+        middle, radius = (round(x_px), round(y_px)), round(radius_px) + _MORE_PX
+        for paint, width in ((CASING, 5), (ORANGE, 2)):
+            cv2.circle(canvas, middle, radius, paint, width, cv2.LINE_AA)
+        write(canvas, "glare", (x_px, y_px - radius - 2 * _MORE_PX), ORANGE)
+    return canvas

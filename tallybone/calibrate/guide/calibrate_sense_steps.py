@@ -17,7 +17,7 @@ from tallybone.calibrate.guide.steps import GO_ON, Choice, LookStep, Result, Ste
 from tallybone.calibrate.knock import Hearing, MakeSensor, timetable
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
-from tallybone.show.light_drawing import draw_light
+from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import Calibration
 
 _LISTEN = "l"
