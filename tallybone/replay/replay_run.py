@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from engine import MatchStart
 from tallybone.choices import TileSet
-from tallybone.play.resuming import perception_of
+from tallybone.play.start import perception_of
 from tallybone.recording.format import Pictures
 from tallybone.replay.replay_ahead import ahead
 from tallybone.replay.run import Seen, TableOnly, WholeGame, follow, look_of

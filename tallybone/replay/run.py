@@ -9,7 +9,7 @@ from typing import Protocol
 
 from engine import MatchStart
 from tallybone.json_values import JsonValueError
-from tallybone.play.resuming import session_of
+from tallybone.play.start import session_of
 from tallybone.recording.damage import Damage
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.format import Pictures

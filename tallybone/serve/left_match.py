@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import EngineError
-from tallybone.play.resuming import newest_left, state_of
+from tallybone.play.start import newest_left, state_of
 from tallybone.recording.errors import RecordingError
 
 # A match that was left many matches ago is not what anybody means; `play --resume-from` goes on with any.

@@ -14,8 +14,7 @@ import pytest
 from tallybone.choices import TileSet
 from tallybone.play.game import LiveGame
 from tallybone.play.recorder import Room
-from tallybone.play.resuming import newest_left, state_of
-from tallybone.play.start import new_game, recorder_of
+from tallybone.play.start import new_game, newest_left, recorder_of, state_of
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import left_in
 from tallybone.session.sitting import Sitting, opened

@@ -17,8 +17,7 @@ from tallybone.calibrate.calibrate_kept import show
 from tallybone.calibrate.lens_and_table import Talk
 from tallybone.choices import TileSet
 from tallybone.play.recorder import Room
-from tallybone.play.resuming import newest_left, state_of
-from tallybone.play.start import Game, new_game, recorder_of
+from tallybone.play.start import Game, new_game, newest_left, recorder_of, state_of
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import FOLDER, next_number, prune, recordings_in, set_aside
 from tallybone.recording.format import SessionStart

@@ -15,8 +15,7 @@ import pytest
 from engine import Adjust, Event, Seat
 from tallybone.choices import TileSet
 from tallybone.play.recorder import Recorder, Room
-from tallybone.play.resuming import newest_left, state_of
-from tallybone.play.start import Game, game_that_goes_on, new_game, recorder_of
+from tallybone.play.start import Game, game_that_goes_on, new_game, newest_left, recorder_of, state_of
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import left_in
 from tallybone.session.session import Session

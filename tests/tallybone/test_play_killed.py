@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from engine import Lead, NewHand, Scored, State, history
-from tallybone.play.resuming import newest_left, state_of
+from tallybone.play.start import newest_left, state_of
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.image_message import ImageMessage
 from tallybone.recording.reader import Recorded, read_session

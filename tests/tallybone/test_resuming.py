@@ -14,7 +14,7 @@ import pytest
 
 from engine import MatchClose, NewHand
 from tallybone.cli.play import Wishes, play
-from tallybone.play.resuming import newest_left, state_of
+from tallybone.play.start import newest_left, state_of
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.format import SessionStart
 from tallybone.recording.reader import read_session

@@ -20,8 +20,7 @@ from tallybone.play.counts import Counts
 from tallybone.play.display import JsonDisplay
 from tallybone.play.parts import open_parts
 from tallybone.play.recorder import Room
-from tallybone.play.resuming import session_of
-from tallybone.play.start import Game, game_that_goes_on, new_game
+from tallybone.play.start import Game, game_that_goes_on, new_game, session_of
 from tallybone.play.table import Around, LiveTable, NoPage
 from tallybone.recording.errors import RecordingError
 from tallybone.session.session import Said

@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 
 from engine import Phase, State
-from tallybone.play.resuming import newest_left, state_of
+from tallybone.play.start import newest_left, state_of
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import recording_files
 from tallybone.recording.reader import read_session
