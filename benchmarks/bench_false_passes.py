@@ -25,7 +25,7 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock_training.contacts import RATE_HZ
 from hardware.knock_training.scenes import scene_of
-from tallybone.play.live_buttons import knock_meant
+from tallybone.play.parts import knock_meant
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.session import feed
 from tallybone.session.sitting import ByHand, opened

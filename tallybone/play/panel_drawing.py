@@ -12,7 +12,7 @@ from hardware.leds.patterns import OFF
 from hardware.virtual.drivers import COLUMNS, ROWS
 from hardware.virtual.panel import LedsLook, PanelLook
 from tallybone.play.keys import KNOCKS, OF_A_SEAT, SHARED
-from tallybone.play.live_buttons import name_of
+from tallybone.play.parts import name_of
 from tallybone.session.inputs import Button, Press
 from tallybone.terminal import printable
 

@@ -1,13 +1,17 @@
-"""The parts of the table in a live game: what it tells them, what comes from them, and people who press them."""
+"""Connect the parts of a table to a live game: LEDs, buttons, knock sensor and score displays."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import assert_never
 
+from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import Pressed
 from hardware.config.config import (
     LEAST_FOR_ALL,
+    ButtonPin,
     ButtonsDriver,
     ButtonsPart,
     DisplayDriver,
@@ -19,21 +23,22 @@ from hardware.config.config import (
     LedsPart,
     Shows,
 )
-from hardware.display.page import Page
+from hardware.config.read import OF_SEATS
+from hardware.display.page import Page, Score
 from hardware.kept import PartProblem
 from hardware.knock.classifier import Classifier
-from hardware.leds.patterns import Gain, TableState
+from hardware.knock.heard import KnockHeard as Sounded
+from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.virtual.panel import VirtualPanel
 from tallybone.json_values import JsonValueError
 from tallybone.play.game import Display, Now
-from tallybone.play.live_buttons import buttons_of, knock_meant, meant_by, name_of
-from tallybone.play.live_lights import gain_of, page_of, table_state
-from tallybone.session.inputs import KnockHeard, Press
-from tallybone.session.session import Session
+from tallybone.play.live_answers import choice_words
+from tallybone.session.inputs import Button, KnockHeard, Press
+from tallybone.session.session import Said, Session
 from tallybone.session.sitting import ByHand, Happened
-from tallybone.show.scoreboard import tell
+from tallybone.show.scoreboard import tell, waits_for
 from tallybone.sources.camera import Camera, Clock, Shown
 from tallybone.sources.source import Given
 
@@ -244,3 +249,119 @@ class PressingCamera:
     def close(self) -> None:
         """Let it go."""
         self._camera.close()
+
+
+def table_state(now: Now, gain: Gain | None) -> TableState | None:
+    """Return what the LEDs tell; None before a match has begun. *gain* are the points that were made last."""
+    game = now.session.state.game
+    if game is None:
+        return None
+    whose = turn(game)
+    mood = _mood(now, game)
+    course = None if game.hand is None else game.hand.course
+    return TableState(
+        seats=len(game.players),
+        turn=None if whose is None else whose.seat,
+        mood=mood,
+        concerns=_whose(now.session) if mood is Mood.PROBLEM and _is_mistake(now.session) else None,
+        gain=gain,
+        is_clockwise=None if game.rules.effects is None or course is None else course.direction > 0,
+        is_spell=course is not None and course.spell is not None,
+    )
+
+
+def page_of(session: Session, last: str, *, chosen: int | None = None) -> Page:
+    """Return what the displays show.
+
+    Args:
+        session: Where the sitting stands.
+        last: What happened last, in words.
+        chosen: Which choice of the question is shown; None for the question itself.
+    """
+    game = session.state.game
+    if game is None:
+        return Page(message=last)
+    whose = turn(game)
+    scores = tuple(
+        Score(name, total, is_turn=whose is not None and whose.seat == seat)
+        for seat, (name, total) in enumerate(zip(game.players, game.totals, strict=True))
+    )
+    return Page(scores, _message(session, game, last, chosen))
+
+
+def gain_of(said: Sequence[Said], t_ns: int) -> Gain | None:
+    """Return the last points that somebody has just made; None for none."""
+    gains = [Gain(one.seat, one.points, t_ns) for one in said if isinstance(one, Scored) and one.points > 0]
+    return gains[-1] if gains else None
+
+
+def _mood(now: Now, game: Game) -> Mood:
+    """Return how the game stands. A question goes before a problem: it may be what solves it."""
+    if now.session.open_question is not None:
+        return Mood.ASKING
+    if _is_mistake(now.session) or not now.is_healthy:
+        return Mood.PROBLEM
+    return Mood.PLAYING if game.phase in (Phase.LEAD, Phase.PLAY) else Mood.WAITING
+
+
+def _is_mistake(session: Session) -> bool:
+    """Return whether what was done last is not as the rules say. What the table has played on after is forgotten."""
+    state = session.state
+    return bool(state.irregular) and state.irregular[-1] == len(state.log) - 1
+
+
+def _whose(session: Session) -> int | None:
+    """Return who did what was done last; None where nobody in particular did."""
+    last = session.state.log[-1]
+    return last.seat if isinstance(last, Play | Knock | Draw | Call | Decline) else None
+
+
+def _message(session: Session, game: Game, last: str, chosen: int | None) -> str:
+    """Return what is asked, otherwise what happened last while a hand is played, otherwise what is waited for."""
+    asked = session.open_question
+    if asked is not None:
+        return asked.words if chosen is None else choice_words(asked, chosen)
+    is_played = game.phase in (Phase.LEAD, Phase.PLAY)
+    return last if last and is_played else waits_for(game)
+
+
+def name_of(press: Press) -> str:
+    """Return the name of a button, as a configuration calls it.
+
+    >>> name_of(Press(Button.CALL, Seat(0))), name_of(Press(Button.UNDO))
+    ('call 1', 'undo')
+    """
+    return ButtonPin(press.button.value, press.seat, 0).name
+
+
+def buttons_of(seats: int) -> dict[str, Press]:
+    """Return every button that a table of so many seats can have, by its name."""
+    own = (Press(Button(button), Seat(seat)) for seat in range(seats) for button in OF_SEATS)
+    return {name_of(press): press for press in (*(Press(button) for button in Button), *own)}
+
+
+def meant_by(pressed: Pressed, seats: int) -> tuple[Press, ...]:
+    """Return what was meant by a button of the table; nothing by that of a seat where nobody sits.
+
+    A button for calls says more when it is held (a pass) or pressed twice at once (a draw), so that one button each is
+    enough. Any other that is pressed twice is pressed twice.
+    """
+    press = buttons_of(seats).get(pressed.button)
+    if press is None:
+        return ()
+    kind = pressed.press.kind
+    match kind:
+        case PressKind.SHORT:
+            return (press,)
+        case PressKind.LONG:
+            return (Press(Button.KNOCK, press.seat),) if press.button is Button.CALL else (press,)
+        case PressKind.DOUBLE:
+            return (Press(Button.DRAW, press.seat),) if press.button is Button.CALL else (press, press)
+        case _:
+            assert_never(kind)
+
+
+def knock_meant(heard: Sounded, seats: int) -> KnockHeard:
+    """Return a knock for the game; from a side where nobody sits it is one that nobody can tell."""
+    seat = None if heard.seat is None or heard.seat >= seats else Seat(heard.seat)
+    return KnockHeard(seat, heard.strength, heard.confidence)

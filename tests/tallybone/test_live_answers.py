@@ -11,8 +11,7 @@ from engine import BONES, Seat
 from hardware.config.config import HardwareConfig
 from tallybone.play.game import LiveGame
 from tallybone.play.live_answers import SHOWN_NS, Choosing
-from tallybone.play.live_lights import page_of
-from tallybone.play.parts import FromTable, open_parts
+from tallybone.play.parts import FromTable, open_parts, page_of
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session, feed
 from tallybone.session.sitting import Sitting, opened

@@ -10,7 +10,7 @@ from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import Pressed
 from hardware.config.read import OF_SEATS, SHARED, read_hardware
 from hardware.knock.heard import KnockHeard as Sounded
-from tallybone.play.live_buttons import buttons_of, knock_meant, meant_by, name_of
+from tallybone.play.parts import buttons_of, knock_meant, meant_by, name_of
 from tallybone.session.inputs import Button, KnockHeard, Press
 
 

@@ -13,7 +13,7 @@ from engine.profiles import SUPER
 from hardware.display.page import Page, Score
 from hardware.leds.patterns import Gain, Mood, TableState
 from tallybone.play.game import Now
-from tallybone.play.live_lights import gain_of, page_of, table_state
+from tallybone.play.parts import gain_of, page_of, table_state
 from tallybone.session.session import Session, feed
 from tallybone.show.scoreboard import waits_for
 from tests.tallybone.test_referee import lay, line, seen
