@@ -22,7 +22,7 @@ from tallybone.calibrate.guide.screen import Board, Screen, parts_of, screen_on
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
 from tallybone.cli.calibrate_page import GuidePage, open_guide_page
-from tallybone.play.keyboard import keyboard_on
+from tallybone.play.keys import keyboard_on
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, load_calibration
 from vision.errors import VisionError

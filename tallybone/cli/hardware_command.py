@@ -15,7 +15,7 @@ from hardware.config.config import ButtonsDriver, DisplayDriver, HardwareConfig,
 from hardware.open_parts import PartOpener
 from hardware.parts import OpensParts
 from hardware.virtual.panel import VirtualPanel
-from tallybone.play.keyboard import keyboard_on
+from tallybone.play.keys import keyboard_on
 from tallybone.serve.hardware_steps import Steps, walked
 from tallybone.serve.hardware_walk import Outcome, Walk
 from tallybone.store.table_file import TableFileError, load_table

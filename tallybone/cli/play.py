@@ -23,7 +23,7 @@ from tallybone.doctor.machine_files import this_machine
 from tallybone.play.calibrated import Used
 from tallybone.play.counts import Counts
 from tallybone.play.display import display_for
-from tallybone.play.keyboard import keyboard_on
+from tallybone.play.keys import keyboard_on
 from tallybone.play.measured import CountedCamera
 from tallybone.play.parts import LiveParts, PressingCamera, open_parts
 from tallybone.play.recorder import Room

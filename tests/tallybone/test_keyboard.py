@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tallybone.play.keyboard import Keyboard, keyboard_on
+from tallybone.play.keys import Keyboard, keyboard_on
 
 
 @pytest.fixture
