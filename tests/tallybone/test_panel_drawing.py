@@ -15,8 +15,7 @@ from hardware.config.config import LedsDriver, LedsPart, Shows
 from hardware.display.page import Page, Score
 from hardware.leds.patterns import OFF
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
-from tallybone.play.display import BoardDisplay
-from tallybone.play.panel_drawing import PANEL_ROWS, draw_panel
+from tallybone.play.display import PANEL_ROWS, BoardDisplay, draw_panel
 from tallybone.play.parts import buttons_of
 from tallybone.session.session import Session
 from tests.tallybone.test_live_display import ASKED, OPENING, SESSION, drawn, now
