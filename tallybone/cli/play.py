@@ -21,10 +21,9 @@ from tallybone.choices import TileSet
 from tallybone.clock import software, wall_time
 from tallybone.doctor.machine_files import this_machine
 from tallybone.play.calibrated import Used
-from tallybone.play.counts import Counts
+from tallybone.play.counts import CountedCamera, Counts
 from tallybone.play.display import display_for
 from tallybone.play.keys import keyboard_on
-from tallybone.play.measured import CountedCamera
 from tallybone.play.parts import LiveParts, PressingCamera, open_parts
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, game_that_goes_on, new_game, open_camera, with_calibration, with_own_tiles

@@ -1,13 +1,26 @@
-"""What is counted at a table: each number has one thread that adds to it, and any thread may read it."""
+"""Count and time what a table does; any thread may read the numbers while the game runs."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from enum import Enum
+from time import perf_counter
+
+from engine import Amend, Event, Insert, ItStands, Remove, Undo
+from tallybone.session.referee import Unclear
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand, Happened, Sitting
+from tallybone.sources.camera import Camera, Shown
+from tallybone.sources.shots import Shot
+from vision.pyramid import Image
+from vision.table_view import TableView
+from vision.watch import Eye, Frame, Watch
 
 BOUNDS_S = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Between these the times of a stage are counted: from a gate that saw nothing move to a read on the slowest Pi."""
+
+_CORRECTIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
 class Stage(Enum):
@@ -62,3 +75,115 @@ class Counts:
     inputs: int = 0
     times: dict[Stage, Times] = field(default_factory=_no_times)
     watchdog_feeds: int = 0
+
+
+class MeasuredSitting(Sitting):
+    """Follows one sitting, and counts what came in and how long it took."""
+
+    def __init__(self, eye: Eye, session: Session, counts: Counts) -> None:
+        """Start where *session* stands; settled pictures are read by *eye*."""
+        self._eye, self._counts = _MeasuredEye(eye), counts
+        self._watch, self._looked_s = Watch(self._eye), 0.0
+        super().__init__(self._timed_look, session)
+
+    def feed(self, item: Frame | ByHand, t_ns: int) -> Happened:
+        """Take in what came next."""
+        counts = self._counts
+        if not isinstance(item, Frame):
+            counts.inputs += 1
+            happened = super().feed(item, t_ns)
+            self._count(happened)
+            return happened
+        self._eye.took_s, began_s = 0.0, perf_counter()
+        happened = super().feed(item, t_ns)
+        counts.times[Stage.REFEREE].add(perf_counter() - began_s - self._looked_s)
+        counts.times[Stage.SETTLE].add(self._looked_s - self._eye.took_s)
+        if self._eye.took_s:
+            counts.times[Stage.READ].add(self._eye.took_s)
+        counts.pictures_seen += 1
+        self._count(happened)
+        return happened
+
+    def _timed_look(self, frame: Frame) -> TableView:
+        began_s = perf_counter()
+        view = self._watch.feed(frame)
+        self._looked_s = perf_counter() - began_s
+        return view
+
+    def _count(self, happened: Happened) -> None:
+        if happened.said:
+            self._counts.questions += sum(isinstance(one, Unclear) for one in happened.said)
+        if happened.events:
+            self._counts.corrections += sum(_is_correction(one) for one in happened.events)
+
+
+def _is_correction(event: Event) -> bool:
+    return isinstance(event, _CORRECTIONS)
+
+
+class _MeasuredEye:
+    """Reads settled pictures, and says how long the last of them took."""
+
+    def __init__(self, eye: Eye) -> None:
+        self._eye = eye
+        self.took_s = 0.0
+
+    @property
+    def view(self) -> TableView:
+        return self._eye.view
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        return self._eye.is_unconfirmed
+
+    @property
+    def is_unsure(self) -> bool:
+        return self._eye.is_unsure
+
+    def feed(self, image: Image) -> TableView:
+        began_s = perf_counter()
+        view = self._eye.feed(image)
+        self.took_s += perf_counter() - began_s
+        return view
+
+    def look_again(self, image: Image) -> TableView:
+        began_s = perf_counter()
+        view = self._eye.look_again(image)
+        self.took_s += perf_counter() - began_s
+        return view
+
+    def is_aimed_elsewhere(self, image: Image) -> bool:
+        return self._eye.is_aimed_elsewhere(image)
+
+
+class CountedCamera:
+    """A camera whose pictures are counted."""
+
+    def __init__(self, camera: Camera, counts: Counts) -> None:
+        """Look through *camera*."""
+        self._camera, self._counts = camera, counts
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._camera.problem
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will ever come any more."""
+        return self._camera.is_over
+
+    def take(self) -> Shown | None:
+        """Return what came since the last call."""
+        given = self._camera.take()
+        if isinstance(given, Shot):
+            self._counts.pictures_taken += 1
+        return given
+
+    def now_ns(self) -> int:
+        """Return the time that its pictures are stamped with."""
+        return self._camera.now_ns()
+
+    def close(self) -> None:
+        """Let it go."""
+        self._camera.close()

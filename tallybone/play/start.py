@@ -15,8 +15,7 @@ from engine import EngineError, MatchStart, Phase, Rules, State, changed_options
 from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
 from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused
-from tallybone.play.counts import Counts
-from tallybone.play.measured import MeasuredSitting
+from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, NoRecorder, Recorder, Room
 from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import SUFFIX, age_key, next_number

@@ -13,9 +13,8 @@ from calibration.errors import CalibrationError
 from engine import EngineError
 from engine.phrases import phrase
 from tallybone.clock import software
-from tallybone.play.counts import Counts
+from tallybone.play.counts import CountedCamera, Counts
 from tallybone.play.game import Display
-from tallybone.play.measured import CountedCamera
 from tallybone.play.parts import PressingCamera
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, game_that_goes_on, with_calibration, with_own_tiles

@@ -7,8 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from engine import BLOCK, Adjust, Lead, Seat, Seq, Undo, profile
-from tallybone.play.counts import Counts, Stage, Times
-from tallybone.play.measured import MeasuredSitting
+from tallybone.play.counts import Counts, MeasuredSitting, Stage, Times
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.session import SURE_KNOCK, feed
 from tallybone.session.sitting import opened
