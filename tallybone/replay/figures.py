@@ -21,8 +21,7 @@ from engine import (
     history,
 )
 from tallybone.replay.export import Play
-from tallybone.replay.recorded_game import RecordedGame
-from tallybone.replay.rescoring import story_of
+from tallybone.replay.recorded_game import RecordedGame, story_of
 
 _MOST_BEST = 10
 _NS_PER_MS = 1_000_000

@@ -17,7 +17,7 @@ from tallybone.recording.folder import put_back, set_aside
 from tallybone.recording.image_message import ImageMessage
 from tallybone.replay.documents import everything, game_record, plays_table
 from tallybone.replay.lines import Score
-from tallybone.replay.rescoring import rescored, story_of
+from tallybone.replay.recorded_game import rescored, story_of
 from tallybone.session.zones import Zones
 from tallybone.sources.source import GameWish
 from tallybone.web.access import Access
