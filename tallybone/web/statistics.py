@@ -9,8 +9,7 @@ from fastapi import APIRouter
 
 from engine import EngineError
 from tallybone.plain_text import names_of
-from tallybone.replay.figures import GameFigures, figures_of
-from tallybone.replay.player_figures import PlayerFigures, players_in
+from tallybone.replay.figures import GameFigures, PlayerFigures, figures_of, players_in
 from tallybone.web.one_at_a_time import OneAtATime
 from tallybone.web.recordings import Name
 from tallybone.web.shelf import NoRecordingError, Shelf

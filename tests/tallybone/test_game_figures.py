@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import profile
-from tallybone.replay.figures import BestPlay, GameFigures, HandFigures, PaidFigures, figures_of
-from tallybone.replay.player_figures import players_in
+from tallybone.replay.figures import BestPlay, GameFigures, HandFigures, PaidFigures, figures_of, players_in
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.test_recorded_game import looked_at
 
