@@ -23,7 +23,7 @@ from engine import BONES
 from tallybone.recording.image_message import ImageMessage
 from tallybone.recording.messages import input_of
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.replay.replay_run import Wishes, opened_replay
+from tallybone.replay.run import Wishes, opened_replay
 from tallybone.session.session import feed
 from tallybone.session.sitting import ByHand, opened
 from tallybone.sources.source import GameWish

@@ -222,7 +222,7 @@ def _replay(
     from tallybone.replay.command import compare, replay, replay_log
     from tallybone.replay.files import ExportWish
     from tallybone.replay.pace import Pace, parse_time
-    from tallybone.replay.replay_run import Wishes
+    from tallybone.replay.run import Wishes
     from tallybone.sources.source import GameWish
     from vision.perception import Start
 

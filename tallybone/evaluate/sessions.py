@@ -15,8 +15,7 @@ from tallybone.evaluate.hands import HandJudged, HandScored, hand_scored, judge_
 from tallybone.evaluate.session_eye import EyeFigures, EyeJudge
 from tallybone.evaluate.session_players import TruePlayers
 from tallybone.evaluate.truth import Truth, TruthError, read_truth
-from tallybone.replay.replay_run import Wishes, opened_replay
-from tallybone.replay.run import Seen
+from tallybone.replay.run import Seen, Wishes, opened_replay
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from vision.aim import Aim

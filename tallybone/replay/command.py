@@ -16,9 +16,8 @@ from tallybone.replay.lines import Tally
 from tallybone.replay.log import logged_steps
 from tallybone.replay.pace import Pace, paced
 from tallybone.replay.replay_lines import narrator_for
-from tallybone.replay.replay_run import Wishes, opened_replay
 from tallybone.replay.replay_voice import Voice, speak
-from tallybone.replay.run import Seen
+from tallybone.replay.run import Seen, Wishes, opened_replay
 from tallybone.sources.source import Item, Source
 from vision.perception import Perception
 

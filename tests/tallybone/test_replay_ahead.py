@@ -10,7 +10,7 @@ import pytest
 
 from tallybone.recording.damage import Damage
 from tallybone.recording.format import Pictures
-from tallybone.replay.replay_ahead import ahead
+from tallybone.replay.run import ahead
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item
 from vision.picture import PictureError

@@ -13,7 +13,7 @@ import pytest
 
 from tallybone.choices import TileSet
 from tallybone.replay.command import replay
-from tallybone.replay.replay_run import Wishes, opened_replay
+from tallybone.replay.run import Wishes, opened_replay
 from tallybone.sources.source import GameWish
 from tests.vision.tables import lay, reader, table_with
 from vision.perception import Perception

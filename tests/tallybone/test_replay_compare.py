@@ -15,7 +15,7 @@ from tallybone.recording.reader import read_session
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare
-from tallybone.replay.replay_run import Wishes
+from tallybone.replay.run import Wishes
 from tallybone.sources.source import GameWish
 from tests.tallybone.recorded_game import TruthEye, eye, record_game, shown
 from vision.perception import Perception

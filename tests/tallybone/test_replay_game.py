@@ -19,7 +19,7 @@ from tallybone.recording.messages import say_input
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare, replay
-from tallybone.replay.replay_run import Wishes
+from tallybone.replay.run import Wishes
 from tallybone.sources.source import GameWish
 from tests.tallybone.recorded_game import BEGINS_NS, TruthEye, eye, record_game, shown, write_pictures
 from tests.tallybone.recording.sittings import START

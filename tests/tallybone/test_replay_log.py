@@ -16,7 +16,7 @@ from tallybone.recording.reader import read_session
 from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import replay, replay_log
-from tallybone.replay.replay_run import Wishes
+from tallybone.replay.run import Wishes
 from tallybone.session.sitting import Happened
 from tallybone.sources.source import GameWish
 from tests.tallybone.recorded_game import eye, record_game

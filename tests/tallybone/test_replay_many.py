@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tallybone.replay.many import Done, Spread, over_cluster, over_cores, replay_many
-from tallybone.replay.replay_run import Wishes
+from tallybone.replay.run import Wishes
 from tallybone.sources.source import GameWish
 from tests.tallybone.recorded_game import record_game
 

@@ -13,7 +13,7 @@ import pytest
 from tallybone.recording.format import Pictures
 from tallybone.recording.reader import read_session
 from tallybone.replay.command import replay
-from tallybone.replay.replay_run import Wishes
+from tallybone.replay.run import Wishes
 from tallybone.sources.source import GameWish
 from tests.tallybone.recording.sittings import START, write
 from tests.tallybone.test_replay_command import NOTHING, PLACED

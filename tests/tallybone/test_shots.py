@@ -12,7 +12,7 @@ import pytest
 
 from tallybone.recording.image_message import ImageMessage
 from tallybone.replay.command import replay
-from tallybone.replay.replay_run import Wishes
+from tallybone.replay.run import Wishes
 from tallybone.sources.shots import shots_of_video
 from tallybone.sources.source import GameWish
 from tests.tallybone.recording.sittings import START, damage_of, records_of, write
