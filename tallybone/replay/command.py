@@ -12,10 +12,9 @@ from typing import TextIO
 from tallybone.recording.reader import read_session
 from tallybone.replay.compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
 from tallybone.replay.files import ExportWish, exporting
-from tallybone.replay.lines import Tally
+from tallybone.replay.lines import Tally, narrator_for
 from tallybone.replay.log import logged_steps
 from tallybone.replay.pace import Pace, paced
-from tallybone.replay.replay_lines import narrator_for
 from tallybone.replay.replay_voice import Voice, speak
 from tallybone.replay.run import Seen, Wishes, opened_replay
 from tallybone.sources.source import Item, Source

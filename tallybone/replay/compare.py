@@ -17,7 +17,7 @@ from tallybone.recording.index import records_on
 from tallybone.recording.messages import event_of_record
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.topics import Topic
-from tallybone.replay.replay_lines import clock_time
+from tallybone.replay.lines import clock_time
 from tallybone.replay.run import Seen
 from tallybone.sources.source import GameWish, match_of
 from tallybone.terminal import printable

@@ -14,7 +14,7 @@ from engine.record import Tag
 from tallybone.files import ExportError
 from tallybone.recording.format import SessionStart
 from tallybone.replay.export import Story
-from tallybone.replay.replay_lines import clock_time
+from tallybone.replay.lines import clock_time
 
 _COLUMNS = ("time", "hand", "seat", "player", "tile", "at", "count", "points")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine import Counted, Event, HandStarted, NodeId, Placed, Reason, Redealt, Scored, Seat, Stacked, State, history
 from tallybone.json_values import to_json
-from tallybone.replay.replay_lines import format_change
+from tallybone.replay.lines import format_change
 from tallybone.replay.run import Seen
 
 

@@ -1,17 +1,179 @@
-"""What came of a replay: how many pictures and changes, and the score."""
+"""Print a replay: each event as a line of JSON or a sentence, and the result."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from engine import HandOver, Placed, Stacked, State, history
+from engine import Counted, HandOver, Placed, Reason, Scored, Seat, Stacked, State, Turn, describe, history
+from tallybone.play.camera_news import CameraNews
 from tallybone.replay.run import Seen
 from tallybone.session.referee import Unclear
-from tallybone.session.session import Session
+from tallybone.session.session import Said, Session
+from tallybone.session.sitting import Happened
 from tallybone.terminal import printable
-from vision.table_view import ChangeKind
+from vision.reading import Tile
+from vision.table_view import Change, ChangeKind
+
+_NS_PER_S = 1_000_000_000
+
+
+class Narrator(Protocol):
+    """Puts what happened in lines, one thing after the other."""
+
+    def lines(self, seen: Seen) -> Iterator[str]:
+        """Yield what is to be printed of it, without line ends."""
+
+
+class JsonLines:
+    """Says everything as JSON: the table, then the game."""
+
+    def __init__(self) -> None:
+        """Begin before the first picture."""
+        self._camera = CameraNews()
+
+    def lines(self, seen: Seen) -> Iterator[str]:
+        """Yield a line of JSON for each thing."""
+        news = self._camera.news(seen.view)
+        if news is not None:
+            line = {"t_ns": seen.t_ns, "event": news.event, "frame": seen.frame, "words": news.words}
+            yield json.dumps(line if news.event != "shifted" else line | {"aim": news.aim.numbers})
+        for change in () if seen.view is None else seen.view.changes:
+            yield format_change(change, seen)
+        for line in () if seen.happened is None else seen.happened.lines:
+            yield json.dumps(line, allow_nan=False)
+
+
+class TableSentences:
+    """Says what lies on the table in sentences."""
+
+    def __init__(self) -> None:
+        """Begin before the first picture."""
+        self._camera = CameraNews()
+
+    def lines(self, seen: Seen) -> Iterator[str]:
+        """Yield a sentence for each change."""
+        news = self._camera.news(seen.view)
+        if news is not None:
+            yield f"{printable(seen.frame)}: {news.words}"
+        for change in () if seen.view is None else seen.view.changes:
+            yield _describe(change, seen.frame)
+
+
+class GameSentences:
+    """Says what was played in sentences, each with its time from the beginning."""
+
+    def __init__(self) -> None:
+        """Begin before the first item."""
+        self._camera = CameraNews()
+
+    def lines(self, seen: Seen) -> Iterator[str]:
+        """Yield a sentence for each play, and for whatever else was said."""
+        time = clock_time(seen.since_ns)
+        news = self._camera.news(seen.view)
+        if news is not None:
+            yield f"{time} {news.words}"
+        for sentence in () if seen.happened is None else sentences_of(seen.happened):
+            yield f"{time} {printable(sentence)}"
+
+
+def narrator_for(*, has_game: bool, as_json: bool) -> Narrator:
+    """Return what puts a replay in lines."""
+    return JsonLines() if as_json else GameSentences() if has_game else TableSentences()
+
+
+def clock_time(since_ns: int) -> str:
+    """Return a time from the beginning as minutes and seconds.
+
+    >>> clock_time(83_900_000_000)
+    '1:23'
+    """
+    seconds = max(0, since_ns) // _NS_PER_S
+    return f"{seconds // 60}:{seconds % 60:02d}"
+
+
+def format_change(change: Change, seen: Seen) -> str:
+    """Return a change of the table as one line of JSON, without a line end."""
+    said: dict[str, object] = {"t_ns": seen.t_ns, "event": change.kind.value, "frame": seen.frame}
+    said |= _tile(change.tile)
+    if change.before is not None:
+        said["before"] = _tile(change.before)
+    return json.dumps(said, allow_nan=False)
+
+
+def _describe(change: Change, frame: str) -> str:
+    tile = change.tile
+    name = "-".join(str(half.pips) for half in tile.halves) or "a face-down tile"
+    x, y = tile.center_px
+    return f"{printable(frame)}: {name} {change.kind.value} at {x:.0f}, {y:.0f}"
+
+
+def _tile(tile: Tile) -> dict[str, object]:
+    """Return a tile for JSON; one that lies face down has a place but no pips."""
+    return {
+        "pips": [half.pips for half in tile.halves],
+        "confidence": [round(half.confidence, 4) for half in tile.halves],
+        "halves_px": _rounded(tile.half_centers_px),
+        "corners_px": _rounded(tile.corners_px),
+    }
+
+
+def _rounded(points: tuple[tuple[float, float], ...]) -> list[list[float]]:
+    return [[round(x, 1) + 0.0, round(y, 1) + 0.0] for x, y in points]  # + 0.0: never "-0.0"
+
+
+def sentences_of(happened: Happened) -> Iterator[str]:
+    """Yield what was said, without whose turn it is then: that follows from what he does.
+
+    A question that has choices ends with them.
+    """
+    game = happened.session.state.game
+    players = () if game is None else game.players
+    waiting: _Laid | None = None
+    for said in happened.said:
+        if waiting is not None and waiting.takes(said):
+            continue
+        if waiting is not None:
+            yield waiting.sentence
+            waiting = None
+        if isinstance(said, Placed | Stacked):
+            waiting = _Laid(said.seat, describe(said, players))
+        elif not isinstance(said, Turn):
+            yield _words(said, players)
+    if waiting is not None:
+        yield waiting.sentence
+
+
+class _Laid:
+    """A tile that was laid, and what came of it."""
+
+    def __init__(self, seat: Seat, words: str) -> None:
+        self._seat, self._words = seat, words
+        self._count = ""
+        self._points: list[str] = []
+
+    def takes(self, said: Said) -> bool:
+        """Take in what belongs to the play; return whether it does."""
+        if isinstance(said, Counted):
+            self._count = str(said.count)
+        elif isinstance(said, Scored) and said.reason is Reason.PLAY and said.seat == self._seat:
+            self._points.append(f"scores {said.points}")
+        else:
+            return False
+        return True
+
+    @property
+    def sentence(self) -> str:
+        return ", ".join([self._words + (f": {self._count}" if self._count else ""), *self._points])
+
+
+def _words(said: Said, players: tuple[str, ...]) -> str:
+    if isinstance(said, Unclear):
+        return said.words + (f" ({' / '.join(said.choices)})" if said.choices else "")
+    return describe(said, players)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from engine import Game
 from tallybone.files import ExportError
-from tallybone.replay.replay_sentences import sentences_of
+from tallybone.replay.lines import sentences_of
 from tallybone.replay.run import Seen
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item
