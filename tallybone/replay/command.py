@@ -14,8 +14,7 @@ from tallybone.replay.compare import by_play, differences, has_other_rules, reco
 from tallybone.replay.files import ExportWish, exporting
 from tallybone.replay.lines import Tally, narrator_for
 from tallybone.replay.log import logged_steps
-from tallybone.replay.pace import Pace, paced
-from tallybone.replay.replay_voice import Voice, speak
+from tallybone.replay.pace import Pace, Voice, paced, speak
 from tallybone.replay.run import Seen, Wishes, opened_replay
 from tallybone.sources.source import Item, Source
 from vision.perception import Perception

@@ -16,7 +16,7 @@ from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import SUFFIX
 from tallybone.replay.lines import Tally
 from tallybone.replay.log import logged_steps
-from tallybone.replay.replay_voice import Voice, speak
+from tallybone.replay.pace import Voice, speak
 from tallybone.replay.run import Wishes, opened_replay
 from tallybone.terminal import printable
 from vision.errors import VisionError
