@@ -220,7 +220,7 @@ def _replay(
 ) -> None:
     """Follow a table again: every tile placed, moved or removed, and the game with its score."""
     from tallybone.replay.command import compare, replay, replay_log
-    from tallybone.replay.files import ExportWish
+    from tallybone.replay.export import ExportWish
     from tallybone.replay.pace import Pace, parse_time
     from tallybone.replay.run import Wishes
     from tallybone.sources.source import GameWish

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from tallybone.recording.reader import read_session
 from tallybone.replay.compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
-from tallybone.replay.files import ExportWish, exporting
+from tallybone.replay.export import ExportWish, exporting
 from tallybone.replay.lines import Tally, narrator_for
 from tallybone.replay.log import logged_steps
 from tallybone.replay.pace import Pace, Voice, paced, speak

@@ -1,16 +1,156 @@
-"""What happened in a replay, kept for what is written at its end: plain values, no picture."""
+"""Export a replay as a game record (.dgr), a table (.csv), JSON, or the input of a video."""
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
-from engine import Counted, Event, HandStarted, NodeId, Placed, Reason, Redealt, Scored, Seat, Stacked, State, history
+from engine import (
+    Counted,
+    Event,
+    HandStarted,
+    NodeId,
+    Placed,
+    Reason,
+    Redealt,
+    Scored,
+    Seat,
+    Stacked,
+    State,
+    format_record,
+    history,
+    record_of,
+)
+from engine.record import Tag
+from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json
-from tallybone.replay.lines import format_change
+from tallybone.recording.format import SessionStart
+from tallybone.replay.lines import clock_time, format_change
 from tallybone.replay.run import Seen
+from tallybone.replay.video import Video
+from tallybone.sources.source import Item
+
+VIDEO = ".mp4"
+TEXTS = (".dgr", ".csv", ".json")
+
+_COLUMNS = ("time", "hand", "seat", "player", "tile", "at", "count", "points")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportWish:
+    """What to write files of: *paths*, each by the end of its name; *is_forced* writes over what is there."""
+
+    paths: tuple[Path, ...] = ()
+    is_forced: bool = False
+
+
+class Exports:
+    """Takes in a replay and writes it down."""
+
+    def __init__(self, wish: ExportWish, videos: Sequence[Video]) -> None:
+        """Write *videos* as it goes, and the rest at the end."""
+        self._wish, self._videos = wish, videos
+        self._story = Story()
+
+    def through(self, items: Iterator[Item]) -> Iterable[Item]:
+        """Let items pass."""
+        for video in self._videos:
+            items = video.through(items)
+        return items
+
+    def add(self, seen: Seen) -> None:
+        """Take in what one item has brought about."""
+        self._story.add(seen)
+        for video in self._videos:
+            video.add(seen)
+
+    def write_texts(self, start: SessionStart | None, result: Mapping[str, Any]) -> None:
+        """Write those of the files that are text.
+
+        Raises:
+            ExportError: If there is no game to write down, or a file is there already.
+            OSError: If one cannot be written.
+        """
+        for path in self._wish.paths:
+            match path.suffix.lower():
+                case ".dgr":
+                    text = game_record(self._story, start)
+                case ".csv":
+                    text = plays_table(self._story)
+                case ".json":
+                    text = everything(self._story, start, result)
+                case _:
+                    continue
+            with whole_file(path, is_forced=self._wish.is_forced) as part:
+                part.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def exporting(wish: ExportWish, *, has_pictures: bool) -> Iterator[Exports]:
+    """Give what takes in a replay; videos are there when all has gone well.
+
+    Raises:
+        ExportError: If a file is there already, or its name says nothing that can be written.
+    """
+    for path in wish.paths:
+        if path.suffix.lower() not in (*TEXTS, VIDEO):
+            raise ExportError(f"{path}: expected a name that ends in {', '.join(TEXTS)} or {VIDEO}")
+        if path.suffix.lower() == VIDEO and not has_pictures:
+            raise ExportError(f"{path}: a video needs pictures, so not with --log-only")
+        require_free(path, is_forced=wish.is_forced)
+    with ExitStack() as files:
+        named = [path for path in wish.paths if path.suffix.lower() == VIDEO]
+        videos = [Video(files.enter_context(whole_file(path, is_forced=wish.is_forced))) for path in named]
+        yield Exports(wish, videos)
+        for video in videos:
+            video.close()
+
+
+def game_record(story: Story, start: SessionStart | None) -> str:
+    """Return the match as a game record (docs/game_record.md), with its date where that is known.
+
+    Raises:
+        ExportError: If there was no game.
+    """
+    if story.state.game is None:
+        raise ExportError("expected a game to write down, but no score was kept")
+    record = record_of(story.state)
+    if start is not None:
+        record = replace(record, tags=(*record.tags, Tag("Date", f"{start.started_at:%Y-%m-%d}")))
+    return format_record(record)
+
+
+def plays_table(story: Story) -> str:
+    """Return a row for each play that is in force at the end, and above them what the columns are."""
+    players = () if story.state.game is None else story.state.game.players
+    text = StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow((*_COLUMNS, *(f"total {name}" for name in players)))
+    for play in story.plays:
+        count = "" if play.count is None else play.count
+        who = (play.seat + 1, players[play.seat])
+        time = clock_time(play.since_ns)
+        table.writerow((time, play.hand, *who, play.tile, play.at, count, play.points, *play.totals))
+    return text.getvalue()
+
+
+def everything(story: Story, start: SessionStart | None, result: Mapping[str, Any]) -> str:
+    """Return all events, outcomes and changes of the table as one JSON document."""
+    sitting = None if start is None else start.format()
+    said = {
+        "sitting": sitting,
+        "events": story.events,
+        "outcomes": story.outcomes,
+        "changes": story.changes,
+        "result": result,
+    }
+    return json.dumps(said, allow_nan=False, indent=1) + "\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import pytest
 
 from engine import parse_record, play_record
 from tallybone.replay.command import replay, replay_log
-from tallybone.replay.files import ExportWish
+from tallybone.replay.export import ExportWish
 from tallybone.replay.run import Wishes
 from tallybone.session.sitting import Happened
 from tallybone.sources.source import GameWish
