@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tallybone.evaluate.photo_labels import TileLabel
+from tallybone.evaluate.labels import TileLabel
 from tallybone.evaluate.photos import PhotoJudged, TileJudged
 from vision.reading import Join, PointPx, Tile
 

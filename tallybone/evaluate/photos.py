@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tallybone.evaluate.photo_labels import Lies, PhotoLabel, TileLabel
+from tallybone.evaluate.labels import Lies, PhotoLabel, TileLabel
 from vision.reading import Face, Guess, Half, Join, PointPx, Reading, Tile
 
 # Distances in sides of a half.

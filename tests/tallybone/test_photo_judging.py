@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.evaluate.labels import parse_labels
+from tallybone.evaluate.labels import Box, HalfLabel, Lies, PhotoLabel, TileLabel, parse_labels
 from tallybone.evaluate.photo_figures import by_half_px, claims_of, count_photo, total
-from tallybone.evaluate.photo_labels import Box, HalfLabel, Lies, PhotoLabel, TileLabel
 from tallybone.evaluate.photo_mistakes import Wrong, mistakes_in
 from tallybone.evaluate.photos import judge_photo
 from tallybone.show.reading import format_reading

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tallybone.evaluate.labels import load_labels, parse_labels
-from tallybone.evaluate.photo_labels import Box, HalfLabel, LabelError, Lies, PhotoLabel, TileLabel
+from tallybone.evaluate.labels import Box, HalfLabel, LabelError, Lies, PhotoLabel, TileLabel, load_labels, parse_labels
 from vision.reading import Join
 
 LABEL: dict[str, Any] = {
