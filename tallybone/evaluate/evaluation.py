@@ -8,10 +8,18 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from tallybone.evaluate.photo_figures import Counts, by_group, by_half_px, claims_of, total
 from tallybone.evaluate.photo_mistakes import Mistake, mistakes_in
-from tallybone.evaluate.photos import PhotoJudged
-from tallybone.evaluate.reliability import Bin, expected_calibration_error, sort_into_bins
+from tallybone.evaluate.photos import (
+    Bin,
+    Counts,
+    PhotoJudged,
+    by_group,
+    by_half_px,
+    claims_of,
+    expected_calibration_error,
+    sort_into_bins,
+    total,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tallybone.evaluate.evaluation import Evaluation, PhotoMistake
-from tallybone.evaluate.photo_figures import Counts
-from tallybone.evaluate.reliability import Bin
+from tallybone.evaluate.photos import Bin, Counts
 from tallybone.terminal import TableStyle, add_row, percent, printable
 
 _STYLE = TableStyle(least_name=16, most_name=24, gap=2)

@@ -1,4 +1,4 @@
-"""Compares what was read from a photograph with its labels: which tile is which, and what is right, wrong or spare.
+"""Judge photographs against their labels: match tiles, count mistakes, compare confidence with truth.
 
 A labelled tile is found where both half centres of a reading lie within 0.35 sides of its own, in either order, the
 closest pairs first. What lies in an ignored box or where a tile stands on edge counts neither way.
@@ -7,8 +7,8 @@ closest pairs first. What lies in an ignored box or where a tile stands on edge 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 
 from tallybone.evaluate.labels import Lies, PhotoLabel, TileLabel
 from vision.reading import Face, Guess, Half, Join, PointPx, Reading, Tile
@@ -19,10 +19,15 @@ _SAME_BACK = 0.7
 _NEAR_STANDING = 1.0
 # Side of a half where no tile of the picture tells it.
 _USUAL_HALF_PX = 40.0
-
 End = tuple[int, int | None]
 # Two ends in no order. Of two halves that lie in one place a single end is left.
 Ends = frozenset[End]
+
+# Pixels across a half, where bins begin. Pips of a double-six are about a sixth of a half: 3 px in one of 20.
+_SIZES_PX = (0, 20, 30, 40, 60, 120)
+
+# Fine where readings are sure: that is where most of them are, and where people trust them.
+_EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +230,201 @@ def _in_label(join: Join, meant: Mapping[int, tuple[int, bool]]) -> Ends | Join:
         number, is_turned = meant[index]
         ends.append((number, half if half is None or not is_turned else 1 - half))
     return frozenset(ends)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What was counted in some pictures.
+
+    Attributes:
+        pictures, perfect: How many, and in how many every tile is right and none spare.
+        tiles, found, right, spare: Face-up tiles; *right* means both halves.
+        halves, half_errors: Of the tiles that were found.
+        alone_right, alone_half_errors: The same where each half speaks for itself, without joins and set.
+        backs, backs_found, backs_spare: Tiles that lie face down.
+        joins, joins_right, joins_said: In the pictures whose label has joins.
+    """
+
+    pictures: int = 0
+    perfect: int = 0
+    tiles: int = 0
+    found: int = 0
+    right: int = 0
+    spare: int = 0
+    halves: int = 0
+    half_errors: int = 0
+    alone_right: int = 0
+    alone_half_errors: int = 0
+    backs: int = 0
+    backs_found: int = 0
+    backs_spare: int = 0
+    joins: int = 0
+    joins_right: int = 0
+    joins_said: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        names = [field.name for field in fields(self)]
+        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in names})
+
+    def shares(self) -> dict[str, float | None]:
+        """Return the figures that people compare, each 0 to 1 or None where there is nothing to divide by."""
+        return {
+            "recall": _share(self.found, self.tiles),
+            "precision": _share(self.found, self.found + self.spare),
+            "right": _share(self.right, self.tiles),
+            "half_error": _share(self.half_errors, self.halves),
+            "alone_right": _share(self.alone_right, self.tiles),
+            "alone_half_error": _share(self.alone_half_errors, self.halves),
+            "perfect": _share(self.perfect, self.pictures),
+            "down_found": _share(self.backs_found, self.backs),
+            "joins_recall": _share(self.joins_right, self.joins),
+            "joins_precision": _share(self.joins_right, self.joins_said),
+        }
+
+
+def count_photo(photo: PhotoJudged) -> Counts:
+    """Return the counts of one picture."""
+    tiles = _count_tiles(photo.tiles, spare=len(photo.spare))
+    backs = sum(tile.lies == "down" for tile in photo.label.tiles)
+    joins = photo.joins
+    return tiles + Counts(
+        pictures=1,
+        perfect=int(tiles.right == tiles.tiles and tiles.spare == 0),
+        backs=backs,
+        backs_found=backs - len(photo.backs_missed),
+        backs_spare=len(photo.backs_spare),
+        joins=0 if joins is None else len(joins.right) + len(joins.missed),
+        joins_right=0 if joins is None else len(joins.right),
+        joins_said=0 if joins is None else len(joins.right) + len(joins.spare),
+    )
+
+
+def total(photos: Iterable[PhotoJudged]) -> Counts:
+    """Return the counts of several pictures."""
+    return sum(map(count_photo, photos), Counts())
+
+
+def by_group(photos: Sequence[PhotoJudged], name_of: Callable[[PhotoJudged], str]) -> dict[str, Counts]:
+    """Return the counts of each group of pictures that has a name, by name."""
+    names = sorted({name_of(photo) for photo in photos} - {""})
+    return {name: total(photo for photo in photos if name_of(photo) == name) for name in names}
+
+
+def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, Counts]:
+    """Return the counts of tiles by the size of their halves in pixels, of a spare tile as it was read."""
+    counts: dict[str, Counts] = {}
+    for low, high in zip(_SIZES_PX, (*_SIZES_PX[1:], math.inf), strict=True):
+        tiles = [tile for photo in photos for tile in photo.tiles if low <= tile.label.half_px < high]
+        spare = sum(low <= math.dist(*tile.half_centers_px) < high for photo in photos for tile in photo.spare)
+        if tiles or spare:
+            counts[_range_px(low, high)] = _count_tiles(tiles, spare=spare)
+    return counts
+
+
+def claims_of(photos: Iterable[PhotoJudged]) -> Iterator[Claim]:
+    """Yield what was said of each half, and whether it was right; a half of a tile that is not there is wrong."""
+    for photo in photos:
+        for tile in photo.tiles:
+            yield from (Claim(half.said.confidence, half.said.pips == half.pips) for half in tile.halves)
+        yield from _spare_claims(photo.spare)
+
+
+def _spare_claims(spare: Iterable[Tile]) -> Iterator[Claim]:
+    return (Claim(half.confidence, is_right=False) for tile in spare for half in tile.halves)
+
+
+def _count_tiles(tiles: Sequence[TileJudged], *, spare: int) -> Counts:
+    found = [tile.halves for tile in tiles if tile.seen is not None]
+    errors = [sum(half.said.pips != half.pips for half in halves) for halves in found]
+    alone_errors = [sum(half.alone.pips != half.pips for half in halves) for halves in found]
+    return Counts(
+        tiles=len(tiles),
+        found=len(found),
+        right=errors.count(0),
+        spare=spare,
+        halves=2 * len(found),
+        half_errors=sum(errors),
+        alone_right=alone_errors.count(0),
+        alone_half_errors=sum(alone_errors),
+    )
+
+
+def _range_px(low: float, high: float) -> str:
+    """Return the name of a bin.
+
+    >>> _range_px(0, 20), _range_px(20, 30), _range_px(120, math.inf)
+    ('below 20', '20 to 30', 'from 120')
+    """
+    if low == 0:
+        return f"below {high:g}"
+    return f"from {low:g}" if high == math.inf else f"{low:g} to {high:g}"
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that was said with a confidence of 0 to 1, and whether it was right."""
+
+    confidence: float
+    is_right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Claims of similar confidence.
+
+    Attributes:
+        low, high: Confidence from *low* on and below *high*; the last bin holds 1 too.
+        claims: How many there are.
+        right: How many of them were right.
+        confidence_sum: Sum of their confidences.
+    """
+
+    low: float
+    high: float
+    claims: int
+    right: int
+    confidence_sum: float
+
+    @property
+    def mean_confidence(self) -> float | None:
+        """What was claimed on average, None where nothing was."""
+        return self.confidence_sum / self.claims if self.claims else None
+
+    @property
+    def share_right(self) -> float | None:
+        """What was true of it, None where nothing was claimed."""
+        return self.right / self.claims if self.claims else None
+
+
+def sort_into_bins(claims: Iterable[Claim]) -> tuple[Bin, ...]:
+    """Return claims by confidence, the least sure first.
+
+    >>> [(b.low, b.claims, b.right) for b in sort_into_bins([Claim(0.99, True), Claim(0.4, False)]) if b.claims]
+    [(0.0, 1, 0), (0.99, 1, 1)]
+    """
+    held: list[list[Claim]] = [[] for _ in _EDGES[1:]]
+    for claim in claims:
+        place = sum(claim.confidence >= edge for edge in _EDGES[1:-1])
+        held[place].append(claim)
+    return tuple(
+        Bin(low, high, len(some), sum(one.is_right for one in some), sum(one.confidence for one in some))
+        for low, high, some in zip(_EDGES, _EDGES[1:], held, strict=False)
+    )
+
+
+def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
+    """Return how far what is claimed lies from what is true, on average over all claims; None where there are none.
+
+    It is the sum over the bins of (claims in the bin / all claims) * |share right - mean confidence|: Guo, Pleiss, Sun
+    and Weinberger, On Calibration of Modern Neural Networks (ICML 2017), equation 3, after Naeini, Cooper and
+    Hauskrecht (AAAI 2015). Their bins are equally wide, these are not.
+
+    >>> expected_calibration_error(sort_into_bins([Claim(0.75, True), Claim(0.75, False)]))
+    0.25
+    """
+    claims = sum(one.claims for one in bins)
+    return sum(abs(one.right - one.confidence_sum) for one in bins) / claims if claims else None

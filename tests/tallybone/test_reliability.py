@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tallybone.evaluate.reliability import Claim, expected_calibration_error, sort_into_bins
+from tallybone.evaluate.photos import Claim, expected_calibration_error, sort_into_bins
 
 
 @pytest.mark.parametrize(("confidence", "low"), [(0.0, 0.0), (0.4999, 0.0), (0.5, 0.5), (0.95, 0.95), (0.9899, 0.95)])
