@@ -17,8 +17,7 @@ from tallybone.choices import TileSet
 from tallybone.evaluate.evaluation import as_json as evaluation_as_json
 from tallybone.evaluate.evaluation import evaluate
 from tallybone.evaluate.labels import LabelError, PhotoLabel, load_labels
-from tallybone.evaluate.mistakes import MOST_CELLS, Cell, crop_mistake, draw_sheets
-from tallybone.evaluate.photo_mistakes import mistakes_in
+from tallybone.evaluate.mistakes import MOST_CELLS, Cell, crop_mistake, draw_sheets, mistakes_in
 from tallybone.evaluate.photo_report import print_evaluation
 from tallybone.evaluate.photos import PhotoJudged, judge_photo
 from tallybone.recording.own_tiles import Image, ReadPicture, shipped_reader

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from tallybone.evaluate.photo_mistakes import Mistake, mistakes_in
+from tallybone.evaluate.mistakes import Mistake, mistakes_in
 from tallybone.evaluate.photos import (
     Bin,
     Counts,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallybone.evaluate.mistakes import MOST_CELLS, Cell, crop_mistake, draw_sheets
-from tallybone.evaluate.photo_mistakes import Mistake, Wrong
+from tallybone.evaluate.mistakes import MOST_CELLS, Cell, Mistake, Wrong, crop_mistake, draw_sheets
 from vision.annotate import ORANGE
 
 OUTLINE = ((40.0, 40.0), (60.0, 40.0), (60.0, 50.0), (40.0, 50.0))

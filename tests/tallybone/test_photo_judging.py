@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tallybone.evaluate.labels import Box, HalfLabel, Lies, PhotoLabel, TileLabel, parse_labels
-from tallybone.evaluate.photo_mistakes import Wrong, mistakes_in
+from tallybone.evaluate.mistakes import Wrong, mistakes_in
 from tallybone.evaluate.photos import by_half_px, claims_of, count_photo, judge_photo, total
 from tallybone.show.reading import format_reading
 from vision.reading import Face, Half, Join, PointPx, Reading, Tile
