@@ -14,11 +14,10 @@ import cv2
 from rich.console import Console
 
 from tallybone.choices import TileSet
-from tallybone.evaluate.evaluation import as_json as evaluation_as_json
-from tallybone.evaluate.evaluation import evaluate
 from tallybone.evaluate.labels import LabelError, PhotoLabel, load_labels
 from tallybone.evaluate.mistakes import MOST_CELLS, Cell, crop_mistake, draw_sheets, mistakes_in
-from tallybone.evaluate.photo_report import print_evaluation
+from tallybone.evaluate.photo_report import as_json as evaluation_as_json
+from tallybone.evaluate.photo_report import evaluate, print_evaluation
 from tallybone.evaluate.photos import PhotoJudged, judge_photo
 from tallybone.recording.own_tiles import Image, ReadPicture, shipped_reader
 from tallybone.show.reading import reading_progress
