@@ -1,7 +1,9 @@
-"""Each hand as it was scored against how it really went: play by play, how it ended, and what it was worth."""
+"""Judge each scored hand, play by play, and the unaided eye, against what really happened."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,9 +25,18 @@ from engine import (
     Told,
     history,
 )
+from tallybone.evaluate.truth import TrueLying
+from tallybone.simulate.items import Zone
+from vision.reading import Face
+from vision.reading import Tile as SeenTile
+from vision.table_view import ChangeKind, TableView
+from vision.tracks import moved_tile
 
 # A bonus is what a hand is worth: the totals of the hand show it.
 _OF_PLAYS = (Reason.PLAY, Reason.STEAL)
+
+# In sides of a half: a tile that is seen nearer than this to a true one is that.
+_SAME_PLACE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +246,61 @@ def _port(port: Port) -> str:
 def _points(told: Told) -> int:
     """Return what was scored by one action, without what a hand is worth and what the table gave."""
     return sum(one.points for one in told.outcomes if isinstance(one, Scored) and one.reason in _OF_PLAYS)
+
+
+@dataclass(frozen=True, slots=True)
+class EyeFigures:
+    """How the tiles of layouts were read when they were first seen.
+
+    Attributes:
+        found: Where one lies.
+        right: With the right pips, too.
+        spare: Where none lies, or once more.
+    """
+
+    found: int = 0
+    right: int = 0
+    spare: int = 0
+
+
+class EyeJudge:
+    """Takes views of a table one after the other."""
+
+    def __init__(self) -> None:
+        """Start with an empty table."""
+        self._known: Counter[tuple[int, ...]] = Counter()
+        self._figures = EyeFigures()
+
+    @property
+    def figures(self) -> EyeFigures:
+        """How it went so far."""
+        return self._figures
+
+    def begin_hand(self) -> None:
+        """Forget which tiles lie there."""
+        self._known.clear()
+
+    def saw(self, view: TableView, lying: tuple[TrueLying, ...]) -> None:
+        """Judge what was placed with a view, by how the tiles really lie."""
+        for change in view.changes:
+            if change.kind is ChangeKind.PLACED and change.tile.face is Face.UP:
+                self._judge(moved_tile(change.tile, view.aim.motion), lying)
+
+    def _judge(self, tile: SeenTile, lying: tuple[TrueLying, ...]) -> None:
+        nearest = min(lying, key=lambda one: math.dist(one.center_px, tile.center_px), default=None)
+        if nearest is not None and math.dist(nearest.center_px, tile.center_px) < _SAME_PLACE * nearest.side_px:
+            if nearest.zone is Zone.LAYOUT:
+                self._add(tile, nearest, lying)
+            return
+        self._figures = EyeFigures(self._figures.found, self._figures.right, self._figures.spare + 1)
+
+    def _add(self, tile: SeenTile, true: TrueLying, lying: tuple[TrueLying, ...]) -> None:
+        """Count a tile of the layout; a second time it is spare."""
+        self._known[true.pips] += 1
+        there = sum(one.pips == true.pips and one.zone is Zone.LAYOUT for one in lying)
+        before = self._figures
+        if self._known[true.pips] > there:
+            self._figures = EyeFigures(before.found, before.right, before.spare + 1)
+            return
+        is_right = tuple(sorted(half.pips for half in tile.halves)) == true.pips
+        self._figures = EyeFigures(before.found + 1, before.right + is_right, before.spare)

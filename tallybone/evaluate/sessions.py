@@ -12,8 +12,7 @@ import cv2
 import numpy as np
 
 from engine import Event, MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
-from tallybone.evaluate.hands import HandJudged, HandScored, hand_scored, judge_hand
-from tallybone.evaluate.session_eye import EyeFigures, EyeJudge
+from tallybone.evaluate.hands import EyeFigures, EyeJudge, HandJudged, HandScored, hand_scored, judge_hand
 from tallybone.evaluate.truth import Truth, TruthError, read_truth
 from tallybone.recording.damage import Damage
 from tallybone.replay.run import Seen, Wishes, opened_replay
