@@ -26,8 +26,7 @@ from rich.progress import track
 
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate_command import simulate, wishes_of
-from tallybone.evaluate.session_batch import Batch, judge_recordings
-from tallybone.evaluate.session_tables import print_batch
+from tallybone.evaluate.session_report import Batch, judge_recordings, print_batch
 
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut")
 _ROUNDS = 3

@@ -10,9 +10,7 @@ from typing import TextIO
 
 from rich.console import Console
 
-from tallybone.evaluate.session_batch import Judge, judge_recordings, recordings_in
-from tallybone.evaluate.session_report import session_line
-from tallybone.evaluate.session_tables import print_batch
+from tallybone.evaluate.session_report import Judge, judge_recordings, print_batch, recordings_in, session_line
 from tallybone.evaluate.sessions import judge_session
 from tallybone.recording.folder import SUFFIX
 from tallybone.terminal import printable, silent_libraries

@@ -1,16 +1,35 @@
-"""The figures of judged recordings, added up over any of them, and every mistake in words."""
+"""Judge many recordings; add up and print their figures and mistakes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
+import cv2
 import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from rich.text import Text
 
+from engine import EngineError
 from tallybone.evaluate.hands import HandJudged
-from tallybone.evaluate.sessions import SessionJudged
+from tallybone.evaluate.sessions import SessionJudged, judge_session
+from tallybone.evaluate.truth import TruthError
+from tallybone.recording.folder import SUFFIX
+from tallybone.terminal import TableStyle, add_row, percent, printable
+from vision.errors import VisionError
+
+_STYLE = TableStyle(least_name=20, most_name=32, gap=1)
+_NS_PER_S = 1_000_000_000
+
+Judge: TypeAlias = Callable[[Path], SessionJudged]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +185,141 @@ def session_line(session: SessionJudged) -> dict[str, Any]:
     wrong = [{"t_ns": one.t_ns, "what": one.words, "flagged": one.is_flagged} for one in wrong_in(session)]
     totals = {"true_totals": session.true_totals, "totals": session.seen_totals}
     return {**about, **Figures.of([session]).as_json, **totals, "wrong": wrong, "complaints": session.complaints}
+
+
+def print_batch(console: Console, batch: Batch) -> None:
+    """Print all figures, the most general last, and each mistake."""
+    total = batch.total
+    for title, groups in (
+        ("By game", batch.by(lambda one: one.game)),
+        ("By look", batch.by(lambda one: one.look or "not said")),
+        ("By difficulty", {**batch.by(lambda one: one.difficulty or "not said"), "all": total}),
+    ):
+        console.print(f"{title}: plays with rules, in per cent", style="bold")
+        console.print(_plays(groups))
+        console.print()
+    console.print("Hands, what was asked, and how long it took from the last motion to the score", style="bold")
+    console.print(_rest({**batch.by(lambda one: one.game), "all": total}))
+    console.print()
+    _print_wrong(console, batch)
+
+
+def _plays(groups: Mapping[str, Figures]) -> Table:
+    table = _STYLE.table(
+        "", "plays", "wholly\nright", "\ntile", "\nplace", "\nseat", "\npoints", "eye:\nfound", "tile\nright"
+    )
+    for name, one in groups.items():
+        right = (one.wholly_right, one.tiles_right, one.places_right, one.seats_right, one.points_right)
+        eye = (one.eye_found / one.plays, one.eye_right / one.plays) if one.plays else (None, None)
+        add_row(table, name, str(one.plays), *(percent(one.share(count)) for count in right), *map(percent, eye))
+    return table
+
+
+def _rest(groups: Mapping[str, Figures]) -> Table:
+    table = _STYLE.table(
+        "", "\nhands", "totals\nright", "ended\nright", "not\nflagged", "\nasked", "median\nms", "95 %\nms"
+    )
+    for name, one in groups.items():
+        counts = (one.hands, one.totals_right, one.ends_right, one.unflagged, one.asked)
+        times = ("-" if ms is None else f"{ms:.0f}" for ms in percentiles(one.latencies_ms))
+        add_row(table, name, *map(str, counts), *times)
+    return table
+
+
+def _print_wrong(console: Console, batch: Batch) -> None:
+    """Print each mistake as a line."""
+    wrong = [(session.path.name, one) for session in batch.judged for one in wrong_in(session)]
+    console.print(f"Wrong: {len(wrong)}" if wrong else "Nothing was wrong", style="bold")
+    for name, one in wrong:
+        seconds = one.t_ns // _NS_PER_S
+        flag = "flagged" if one.is_flagged else "NOT FLAGGED"
+        line = f"{printable(name)} {seconds // 60}:{seconds % 60:02}: {printable(one.words)} ({flag})"
+        console.print(Text(line), soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Recordings that were judged.
+
+    Attributes:
+        judged: Those that could be, in the order in which they were named.
+        failures: What is wrong with the others, and what in those could not be used.
+    """
+
+    judged: tuple[SessionJudged, ...]
+    failures: tuple[str, ...]
+
+    @property
+    def total(self) -> Figures:
+        """The figures of all."""
+        return Figures.of(self.judged)
+
+    def by(self, name: Callable[[SessionJudged], str]) -> dict[str, Figures]:
+        """Return the figures of each group that *name* gives the same name, in the order of names."""
+        groups: dict[str, list[SessionJudged]] = {}
+        for one in self.judged:
+            groups.setdefault(name(one), []).append(one)
+        return {said: Figures.of(groups[said]) for said in sorted(groups)}
+
+
+def recordings_in(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Return the recordings that are named, and those in the folders that are.
+
+    Raises:
+        TruthError: If there is none in a folder.
+        OSError: If a folder cannot be looked into.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(one for one in path.iterdir() if one.suffix.lower() == SUFFIX)
+        if not inside:
+            raise TruthError(f"{path}: expected recordings ({SUFFIX}) in it, but there are none")
+        found += inside
+    return tuple(found)
+
+
+def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: Judge = judge_session) -> Batch:
+    """Judge recordings by so many processes, and show how far it is where somebody watches.
+
+    Args:
+        paths: The recordings.
+        jobs: How many are judged at once.
+        err: Where the progress is shown.
+        judge: What judges one; a function of a module, or a `partial` of one, to reach other processes.
+    """
+    found = _outcomes(paths, partial(_outcome, judge), jobs)
+    outcomes = track(found, "Judging", len(paths), console=err, transient=True, disable=not err.is_terminal)
+    judged: list[SessionJudged] = []
+    failures: list[str] = []
+    for outcome in outcomes:
+        if isinstance(outcome, str):
+            failures.append(outcome)
+        else:
+            judged.append(outcome)
+            failures += outcome.complaints
+    return Batch(tuple(judged), tuple(failures))
+
+
+def _outcomes(
+    paths: Sequence[Path], outcome: Callable[[Path], SessionJudged | str], jobs: int
+) -> Iterator[SessionJudged | str]:
+    if jobs == 1 or len(paths) < 2:
+        yield from map(outcome, paths)
+        return
+    # Spawned, not forked: OpenCV's threads, once used, do not survive a fork. One thread each: they share the cores.
+    with ProcessPoolExecutor(min(jobs, len(paths)), get_context("spawn"), cv2.setNumThreads, (1,)) as pool:
+        yield from pool.map(outcome, paths)
+
+
+def _outcome(judge: Judge, path: Path) -> SessionJudged | str:
+    """Return a judged recording, or what is wrong with it."""
+    try:
+        return judge(path)
+    except OSError as error:
+        return str(error) if isinstance(error, VisionError) else f"{path}: it cannot be read: {error.strerror or error}"
+    except (VisionError, EngineError) as error:
+        said = str(error)
+        return said if str(path) in said else f"{path}: {said}"

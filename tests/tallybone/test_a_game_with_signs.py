@@ -15,8 +15,7 @@ from calibration.tile_set_learn import learn, look_at_set
 from calibration.tile_set_look import look_of
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate_command import simulate, wishes_of
-from tallybone.evaluate.session_batch import judge_recordings
-from tallybone.evaluate.session_report import Figures
+from tallybone.evaluate.session_report import Figures, judge_recordings
 from tallybone.recording.own_tiles import RecordedSet, recorded_set
 from tallybone.simulate.scenes import LOOKS
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
