@@ -52,8 +52,7 @@ def _evaluate(
     jobs: Annotated[int, typer.Option(help="How many recordings are judged at once.", min=1)] = 1,
 ) -> None:
     """Judge what is read in labelled photographs, or the score kept of simulated tables."""
-    from tallybone.evaluate.command import evaluate_photos
-    from tallybone.evaluate.evaluate_sessions import are_sessions, evaluate_sessions
+    from tallybone.evaluate.command import are_sessions, evaluate_photos, evaluate_sessions
 
     if are_sessions(paths):
         if sheet is not None or tile_set is not TileSet.AUTO:

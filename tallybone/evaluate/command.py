@@ -1,4 +1,4 @@
-"""`tallybone evaluate`: labelled photographs in, figures and a contact sheet of every mistake out."""
+"""Run `tallybone evaluate` for labelled photographs or for recordings of simulated tables."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from tallybone.evaluate.mistakes import MOST_CELLS, Cell, crop_mistake, draw_she
 from tallybone.evaluate.photo_report import as_json as evaluation_as_json
 from tallybone.evaluate.photo_report import evaluate, print_evaluation
 from tallybone.evaluate.photos import PhotoJudged, judge_photo
+from tallybone.evaluate.session_report import Judge, judge_recordings, print_batch, recordings_in, session_line
+from tallybone.evaluate.sessions import judge_session
+from tallybone.recording.folder import SUFFIX
 from tallybone.recording.own_tiles import Image, ReadPicture, shipped_reader
 from tallybone.show.reading import reading_progress
-from tallybone.terminal import printable, quiet_libraries
+from tallybone.terminal import printable, quiet_libraries, silent_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture
 
@@ -181,3 +184,55 @@ def _cells(photo: PhotoJudged, image: Image) -> list[Cell]:
     source = photo.label.source
     name = photo.label.image if source == "." else photo.label.image.removeprefix(f"{source}/")
     return [Cell(source, name, mistake.words, crop_mistake(image, mistake)) for mistake in mistakes_in(photo)]
+
+
+def are_sessions(paths: Sequence[Path]) -> bool:
+    """Return whether recordings are named, or folders: labels of photographs are a file of another kind."""
+    return bool(paths) and (paths[0].suffix.lower() == SUFFIX or paths[0].is_dir())
+
+
+def evaluate_sessions(
+    paths: Sequence[Path],
+    *,
+    as_json: bool = False,
+    jobs: int = 1,
+    judge: Judge = judge_session,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Follow recordings of simulated tables, and print how much of it is right.
+
+    Args:
+        paths: Recordings, or folders of them.
+        as_json: Print one line of JSON per recording, and one with the figures of all, instead of tables.
+        jobs: How many are judged at once.
+        judge: What judges one; by default with the shipped reader.
+        out: Where figures go, by default stdout.
+        err: Where progress and errors go, by default stderr.
+
+    Returns:
+        The exit code: 0, or 1 if any of it could not be read or judged.
+    """
+    console = Console(file=out or sys.stdout, highlight=False)
+    with silent_libraries(err or sys.stderr) as shown:
+        complaints = Console(file=shown, stderr=err is None, highlight=False)
+        try:
+            batch = judge_recordings(recordings_in(paths), jobs=jobs, err=complaints, judge=judge)
+        except (VisionError, OSError) as error:
+            _complain(complaints, str(error))
+            return 1
+        for failure in batch.failures:
+            _complain(complaints, failure)
+    if as_json:
+        lines = [session_line(one) for one in batch.judged]
+        total = {"total": batch.total.as_json | {"not_judged": list(batch.failures)}}
+        console.file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in (*lines, total))
+    elif batch.judged:
+        print_batch(console, batch)
+    else:
+        console.print("No recording was judged")
+    return 1 if batch.failures else 0
+
+
+def _complain(console: Console, message: str) -> None:
+    console.print(f"tallybone evaluate: {printable(message)}", markup=False, soft_wrap=True)

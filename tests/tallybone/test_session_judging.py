@@ -14,7 +14,7 @@ import pytest
 
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate_command import simulate, wishes_of
-from tallybone.evaluate.evaluate_sessions import are_sessions, evaluate_sessions
+from tallybone.evaluate.command import are_sessions, evaluate_sessions
 from tallybone.evaluate.session_report import Figures, wrong_in
 from tallybone.evaluate.sessions import SessionJudged, judge_session
 from tallybone.evaluate.truth import TruthError, read_truth
