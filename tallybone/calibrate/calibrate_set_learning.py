@@ -6,7 +6,7 @@ import threading
 
 from calibration.errors import RefusedError
 from calibration.tile_set_learn import Learned, Shown, learn, look_at_set
-from tallybone.calibrate.calibrate_look import Image
+from tallybone.calibrate.look import Image
 from vision.errors import VisionError
 from vision.reader import load_reader
 

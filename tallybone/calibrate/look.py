@@ -1,9 +1,14 @@
-"""A simulated camera for trying the calibration: it shows what a person would hold before it or lay on the table."""
+"""Give a calibration its pictures: from a camera, a file, or a simulated table."""
 
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +19,10 @@ from calibration.prints import BOARD_TOP_MM, draw_prints
 from calibration.sheet import Paper, Sheet
 from calibration.shown import Held, held_view, lay_sheet
 from engine import EngineError, parse_options
-from hardware.camera.device import CameraError, Light
-from tallybone.calibrate.calibrate_look import Image, Scene
+from hardware.camera.device import CameraDevice, CameraError, Clock, Light
+from hardware.camera.open_device import is_device, open_device
+from tallybone.terminal import quiet_libraries
+from vision.picture import load_picture
 from vision.render import lens as camera_lens
 from vision.render.look_types import CameraLook
 from vision.render.looks import CLASSIC, FELT, LAMP
@@ -24,15 +31,16 @@ from vision.render.scene import PlacedTile
 from vision.render.scene import Scene as Rendering
 from vision.render.view import view_of
 
+Image = NDArray[np.uint8]
+_NS_PER_S = 1_000_000_000
+# Adapting to the light takes three seconds, opening some cameras as long.
+_LONGEST_S, _POLL_S = 15.0, 0.02
+
 _KEYS = ("seats", "mat", "seed", "tilt")
 # A table of 114 x 64 cm seen by a usual webcam, not quite from above.
 _CAMERA = CameraLook(width_px=1280, height_px=720, px_per_mm=1.12, fov_rad=1.05, lens=0.05, blur_px=0.7, noise=2.5)
 # Where blocks lie without a mat: middles in mm, y down, and their turns.
 _BLOCKS_MM = ((-400.0, -195.0, 0.05), (405.0, -190.0, -0.03), (400.0, 190.0, 0.08), (-395.0, 195.0, -0.06))
-_ON_MAT_MM = tuple(
-    (left_mm + (BLOCK_MM - MAT_WIDTH_MM) / 2, top_mm + (BLOCK_MM - MAT_HEIGHT_MM) / 2, 0.0)
-    for left_mm, top_mm in block_places_mm()
-)
 _CLOTH_BGR = (60, 95, 50)
 # How a person holds the board who does what is asked, in degrees, millimetres and shares of half a picture.
 _HOLDS = (
@@ -43,6 +51,154 @@ _HOLDS = (
 # A hold is shown so often, and before it so many pictures of the way there.
 _STILL, _ON_THE_WAY = 2, 1
 _TILES = 28
+
+
+class Scene(StrEnum):
+    """What is to be seen at a step."""
+
+    BOARD = "the board for the lens"
+    TABLE = "corner blocks or mat"
+    TILES = "open tiles all over the table"
+    SET = "the whole set, face up"
+
+
+class Onlooker(Protocol):
+    """A camera while a table is measured. It never waits; only its newest picture counts."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures, in words."""
+
+    @property
+    def light(self) -> Light:
+        """What it does about light."""
+
+    def take(self) -> Image | None:
+        """Return the newest picture, once; shape (H, W, 3), BGR."""
+
+    def present(self, scene: Scene) -> None:
+        """Show a scene, if it can make one; a real camera sees what people put before it."""
+
+    def hold_light(self) -> None:
+        """Let it adapt, then keep exposure and white balance."""
+
+    def close(self) -> None:
+        """Let it go."""
+
+
+class DeviceLook:
+    """A camera that is plugged in; it adapts to the light until that is held."""
+
+    def __init__(self, device: CameraDevice) -> None:
+        """Look through *device*."""
+        self._device = device
+        device.free_light()
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._device.state.problem
+
+    @property
+    def light(self) -> Light:
+        """What it does about light."""
+        return self._device.state.light
+
+    def take(self) -> Image | None:
+        """Return the newest picture."""
+        picture = self._device.take()
+        return None if picture is None else picture.image
+
+    def present(self, scene: Scene) -> None:
+        """Do nothing: people do."""
+
+    def hold_light(self) -> None:
+        """Let it adapt, then keep the light."""
+        self._device.hold_light()
+
+    def close(self) -> None:
+        """Let the camera go."""
+        self._device.close()
+
+
+class LentLook(DeviceLook):
+    """A camera that is open before a table is measured, and stays so after it."""
+
+    def close(self) -> None:
+        """Give it back; its light is free again."""
+        self._device.free_light()
+
+
+class StillLook:
+    """A picture that was taken, again and again."""
+
+    problem: str | None = None
+    light = Light.FREE
+
+    def __init__(self, image: Image) -> None:
+        """Show *image*."""
+        self._image = image
+
+    def take(self) -> Image | None:
+        """Return it."""
+        return self._image
+
+    def present(self, scene: Scene) -> None:
+        """Do nothing: it is what it is."""
+
+    def hold_light(self) -> None:
+        """Do nothing: it is what it is."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def open_look(source: str, clock: Clock) -> Onlooker:
+    """Return what looks at the table.
+
+    Args:
+        source: `usb:0` and the like, the path of a picture, or `simulated`, `simulated:seats=3,mat=no,seed=2`.
+        clock: Monotonic, in nanoseconds.
+
+    Raises:
+        CameraError: If there is no such camera, or it cannot be used.
+        VisionError: If it is no picture.
+        OSError: If the picture cannot be read.
+    """
+    if source.partition(":")[0] == "simulated":
+        return open_simulated(source)
+    with quiet_libraries():
+        if is_device(source):
+            return DeviceLook(open_device(source, clock))
+        return StillLook(load_picture(Path(source)))
+
+
+def wait_for_picture(look: Onlooker, clock: Clock, *, pause: Callable[[float], object] | None = None) -> Image:
+    """Return the next picture, with the light held where the camera can.
+
+    Args:
+        look: What looks.
+        clock: Monotonic, in nanoseconds.
+        pause: Waits so many seconds; by default for nothing that comes.
+
+    Raises:
+        CameraError: If none comes for some seconds; says why.
+    """
+    pause = pause or threading.Event().wait
+    look.hold_light()
+    began_ns = clock()
+    while clock() - began_ns < _LONGEST_S * _NS_PER_S:
+        image = look.take()
+        if image is not None:
+            return image
+        pause(_POLL_S)
+    raise CameraError(look.problem or f"the camera gives no picture within {_LONGEST_S:.0f} seconds")
+
+
+_ON_MAT_MM = tuple(
+    (left_mm + (BLOCK_MM - MAT_WIDTH_MM) / 2, top_mm + (BLOCK_MM - MAT_HEIGHT_MM) / 2, 0.0)
+    for left_mm, top_mm in block_places_mm()
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from calibration.errors import CalibrationError
 from engine.phrases import both, phrase
 from hardware.camera.device import Clock
 from hardware.camera.light import is_alike
-from tallybone.calibrate.calibrate_look import Image, Scene, open_look, wait_for_picture
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, is_on_block, shipped_eye
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
+from tallybone.calibrate.look import Image, Scene, open_look, wait_for_picture
 from tallybone.show.over_pictures import draw_light, draw_zones
 from tallybone.store.calibration_file import Calibration, CalibrationFileError, LightKept, load_calibration
 from vision.errors import VisionError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from calibration.check import Finding
 from hardware.camera.device import Light
 from hardware.config.config import HardwareConfig, KnockDriver
-from tallybone.calibrate.calibrate_look import Image, Onlooker, Scene, wait_for_picture
+from tallybone.calibrate.look import Image, Onlooker, Scene, wait_for_picture
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.served_parts import ServedParts
 from tallybone.sources.camera import Clock, shot_of

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from engine.phrases import phrase
 from hardware.camera.device import CameraDevice, CameraError
 from hardware.camera.open_device import is_device, is_no_camera, open_device
-from tallybone.calibrate.calibrate_look import LentLook, Onlooker, open_look
+from tallybone.calibrate.look import LentLook, Onlooker, open_look
 from tallybone.play.start import Game, open_camera
 from tallybone.sources.camera import Camera, Clock, Shown, shot_of
 from tallybone.sources.device import LentCamera, problem_of

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tallybone.calibrate.calibrate_known import known_words
-from tallybone.calibrate.calibrate_look import Image
 from tallybone.calibrate.guide.calibrate_drawn import PointPx
+from tallybone.calibrate.look import Image
 from tallybone.plain_text import plain
 
 if TYPE_CHECKING:

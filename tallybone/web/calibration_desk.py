@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from calibration.errors import RefusedError
 from engine.phrases import phrase
-from tallybone.calibrate.calibrate_look import Image
 from tallybone.calibrate.guide.calibrate_course_view import Stage
 from tallybone.calibrate.guide.steps import StepName
+from tallybone.calibrate.look import Image
 from tallybone.calibrate.zones import EditableZone
 from tallybone.plain_text import plain
 from tallybone.web.calibrating_shown import CalibrationShown, shown_of

@@ -11,9 +11,9 @@ from calibration.lens_fit import fit_lens
 from calibration.lens_guide import CELLS, guide
 from calibration.lens_views import LensView, find_view
 from engine.phrases import Phrase, phrase
-from tallybone.calibrate.calibrate_look import Image, Scene
 from tallybone.calibrate.guide.calibrate_drawn import Drawn, Kind, points_of
 from tallybone.calibrate.guide.steps import GO_ON, Choice, LookStep, Result, StepName
+from tallybone.calibrate.look import Image, Scene
 from tallybone.store.calibration_file import Calibration
 
 # From picture to picture the board may move so much, as a share of the picture's width, and be held still.

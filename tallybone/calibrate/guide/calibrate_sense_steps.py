@@ -11,12 +11,12 @@ from calibration.light import LightFound, Trouble
 from engine.phrases import phrase
 from hardware.camera.device import Clock, Light
 from hardware.knock.heard import NS_PER_S
-from tallybone.calibrate.calibrate_look import Image, Onlooker, Scene
 from tallybone.calibrate.guide.calibrate_drawn import Drawn, Kind, points_of
 from tallybone.calibrate.guide.steps import GO_ON, Choice, LookStep, Result, StepName
 from tallybone.calibrate.knock import Hearing, MakeSensor, timetable
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
+from tallybone.calibrate.look import Image, Onlooker, Scene
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import Calibration
 

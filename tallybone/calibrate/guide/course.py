@@ -13,7 +13,6 @@ from calibration.lens import LensSource
 from engine.phrases import Phrase, phrase
 from hardware.camera.device import Clock
 from hardware.knock.errors import KnockError
-from tallybone.calibrate.calibrate_look import Image, Onlooker
 from tallybone.calibrate.guide.calibrate_course_view import CourseView, Progress, Stage, choices_at, words_at
 from tallybone.calibrate.guide.calibrate_drawn import Drawn
 from tallybone.calibrate.guide.calibrate_lens_step import LensStep
@@ -24,6 +23,7 @@ from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Result, Step, St
 from tallybone.calibrate.guide.tile_steps import LearnedTile, SetStep
 from tallybone.calibrate.knock import sensor_for
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven
+from tallybone.calibrate.look import Image, Onlooker
 from tallybone.calibrate.zones import EditableZone
 from tallybone.store.calibration_file import Calibration, save_calibration
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from tallybone.calibrate.calibrate_look import Image, Scene
 from tallybone.calibrate.guide.calibrate_drawn import Drawn
+from tallybone.calibrate.look import Image, Scene
 from tallybone.store.calibration_file import Calibration
 
 
