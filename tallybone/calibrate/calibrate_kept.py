@@ -7,8 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from calibration.errors import CalibrationError
-from tallybone.calibrate.calibrate_known import known_words, parts_of
-from tallybone.calibrate.lens_and_table import Talk
+from tallybone.calibrate.lens_and_table import Talk, known_words, parts_of
 from tallybone.store.calibration_file import (
     KEPT,
     Calibration,

@@ -20,8 +20,7 @@ from hardware.knock.heard import NS_PER_S
 from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.knock.sensor import KnockSensor
 from hardware.knock.wav import read_wav, with_end
-from tallybone.calibrate.calibrate_known import about_knock
-from tallybone.calibrate.lens_and_table import Talk
+from tallybone.calibrate.lens_and_table import Talk, about_knock
 from tallybone.store.calibration_file import load_calibration, save_calibration
 
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]

@@ -15,8 +15,8 @@ from calibration.table import Table
 from calibration.zone_view import seen_part
 from calibration.zones import Outline, TableZones, ZoneSource
 from engine.phrases import phrase
-from tallybone.calibrate.calibrate_known import zone_name
 from tallybone.calibrate.guide.calibrate_drawn import PointPx, points_of
+from tallybone.calibrate.lens_and_table import zone_name
 
 Points = NDArray[np.float64]
 

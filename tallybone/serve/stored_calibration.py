@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from calibration.errors import CalibrationError
 from engine.phrases import phrase
-from tallybone.calibrate.calibrate_known import known_words, parts_of
+from tallybone.calibrate.lens_and_table import known_words, parts_of
 from tallybone.clock import wall_time
 from tallybone.plain_text import plain
 from tallybone.serve.calibration import ServedCalibration
