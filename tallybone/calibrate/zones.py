@@ -1,31 +1,133 @@
-"""Zones as somebody draws them: corners in the picture, checked, and back on the table in millimetres."""
+"""Run `tallybone calibrate zones`: place boneyard, layout and seats, or take them as drawn by hand."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.errors import RefusedError
+from calibration.errors import CalibrationError, RefusedError
 from calibration.lens import Lens
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM
-from calibration.table import Table
+from calibration.table import Table, TableSource
 from calibration.zone_view import seen_part
-from calibration.zones import Outline, TableZones, ZoneSource
+from calibration.zones import Outline, TableZones, ZoneSource, zones_of_size, zones_on
 from engine.phrases import phrase
 from tallybone.calibrate.guide.calibrate_drawn import PointPx, points_of
-from tallybone.calibrate.lens_and_table import zone_name
+from tallybone.calibrate.lens_and_table import Talk, lens_for, load_image, zone_name, zone_words
+from tallybone.show.over_pictures import draw_zones
+from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
+from vision.errors import VisionError
+
+_ANNOTATED = "zones.png"
 
 Points = NDArray[np.float64]
-
 MOST_CORNERS = 24
 # No table is larger; near the horizon places are farther away than that.
 _FARTHEST_MM = 4000.0
 # Where a zone is cut off at the border of the picture, corners that lie nearly in one line are left out.
 _LINE_MM = 3.0
 _HALVINGS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ZonesGiven:
+    """What is said about zones.
+
+    Attributes:
+        seats: How many there are, 2 to 4; None for as many as before, or 4.
+        size_mm: Width and depth of the table, where no blocks say them.
+        boneyard, layout: Their corners, in millimetres from the middle of the table.
+        seat_outlines: The same of single seats, by their numbers from 0.
+    """
+
+    seats: int | None = None
+    size_mm: tuple[float, float] | None = None
+    boneyard: Outline | None = None
+    layout: Outline | None = None
+    seat_outlines: tuple[tuple[int, Outline], ...] = ()
+
+
+def calibrate_zones(
+    into: Path,
+    given: ZonesGiven,
+    *,
+    picture: Path | None = None,
+    annotate: Path | None = None,
+    talk: Talk | None = None,
+) -> int:
+    """Find the zones of a measured table and keep them.
+
+    Args:
+        into: The calibration file.
+        given: What is said.
+        picture: Of the table, to draw the zones on.
+        annotate: The folder for that.
+        talk: Where is said what was found.
+
+    Returns:
+        The exit code: 0, or 1 if there are none, or nothing can be written.
+    """
+    talk = talk or Talk()
+    try:
+        before = load_calibration(into)
+        if before.table is None:
+            raise RefusedError(f"{into}: measure the table first: `tallybone calibrate table PICTURE`")
+        zones = _with_given(_found(before, before.table, given), given)
+        after = replace(before, zones=zones)
+        save_calibration(after, into)
+        for words in zone_words(after):
+            talk.say(words)
+        if picture is not None and annotate is not None:
+            talk.say(f"Drawn into {_annotated(picture, annotate, after)}")
+    except (CalibrationError, VisionError, OSError, ValueError) as error:
+        return talk.complain(str(error))
+    talk.say(f"Written to {into}")
+    return 0
+
+
+def _found(before: Calibration, table: Table, given: ZonesGiven) -> TableZones:
+    seats = given.seats or (len(before.zones.seats) if before.zones is not None else 0) or 4
+    if given.size_mm is not None:
+        return zones_of_size(*given.size_mm, seats)
+    if table.source is TableSource.MARKERS:
+        return zones_on(table.marks, seats)
+    if before.zones is not None and given.seats is None:
+        return before.zones
+    if given.boneyard is not None or given.layout is not None or given.seat_outlines:
+        return TableZones(ZoneSource.GIVEN)
+    raise RefusedError(
+        "the table was measured without corner blocks, so nobody knows where it ends: say its size, such as"
+        " --size 800x600, or the zones themselves"
+    )
+
+
+def _with_given(zones: TableZones, given: ZonesGiven) -> TableZones:
+    if given.boneyard is None and given.layout is None and not given.seat_outlines:
+        return zones
+    seats = list(zones.seats)
+    for seat, outline in sorted(given.seat_outlines, key=lambda one: one[0]):
+        if not 0 <= seat <= len(seats):
+            raise RefusedError(f"seat {seat + 1}: there are {len(seats)} seats; say the others first")
+        seats[seat : seat + 1] = [outline]
+    return TableZones(ZoneSource.GIVEN, tuple(seats), given.boneyard or zones.boneyard, given.layout or zones.layout)
+
+
+def _annotated(picture: Path, folder: Path, calibration: Calibration) -> Path:
+    """Draw the zones over a picture, and return where that is."""
+    image = load_image(picture)
+    assert calibration.table is not None
+    assert calibration.zones is not None
+    drawn = draw_zones(image, calibration.zones, calibration.table, lens_for(calibration.lens, image))
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / _ANNOTATED
+    done, data = cv2.imencode(".png", drawn)
+    assert done
+    path.write_bytes(data.tobytes())
+    return path
 
 
 @dataclass(frozen=True, slots=True)

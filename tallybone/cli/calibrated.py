@@ -68,7 +68,7 @@ def _zones(
     file: FileOption = None,
 ) -> None:
     """Say where boneyard, layout and open hands lie: as on the mat, by the corner blocks, or as you give them."""
-    from tallybone.calibrate.calibrate_zones import ZonesGiven, calibrate_zones
+    from tallybone.calibrate.zones import ZonesGiven, calibrate_zones
 
     if annotate is not None and picture is None:
         raise typer.BadParameter("--annotate needs a picture of the table")
