@@ -1,8 +1,9 @@
-"""`tallybone calibrate set`: learn the user's own tiles from one picture of the whole set, or a few."""
+"""Run `tallybone calibrate set`: learn the user's own tiles from one picture of the whole set, or a few."""
 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, RefusedError
 from calibration.tile_set import TileSet, tile_set_of
-from calibration.tile_set_learn import Learned, learn_set
+from calibration.tile_set_learn import Learned, Shown, learn, learn_set, look_at_set
 from calibration.tile_set_look import look_of, tile_size_mm
 from calibration.tile_set_picture import draw_tiles
 from tallybone.calibrate.lens_and_table import Talk
@@ -23,12 +24,16 @@ from tallybone.terminal import quiet_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture
 from vision.pyramid import Image
+from vision.reader import load_reader
 
 if TYPE_CHECKING:
     from vision.reader import Reader
 
 _SAID = re.compile(r"(\d{1,3})=(\d{1,2})-(\d{1,2})", re.ASCII)
 _MOST_NAMED = 12
+_BARS = {"none": "no bar", "line": "a bar", "pin": "a pin and no bar"}
+
+Pips = tuple[int, int]
 
 
 def calibrate_set(
@@ -185,8 +190,66 @@ def _draw(learned: Learned, path: Path, talk: Talk) -> None:
     talk.say(f"The tiles with their numbers: {path}")
 
 
-_BARS = {"none": "no bar", "line": "a bar", "pin": "a pin and no bar"}
-
-
 def _hex(rgb: tuple[int, int, int]) -> str:
     return "#" + "".join(f"{one:02x}" for one in rgb)
+
+
+class _GivenUp(Exception):  # noqa: N818  # nothing is wrong
+    """Nobody waits for it any more."""
+
+
+class SetLearning:
+    """What is learned of one picture; it may be asked for again with tiles that were put right."""
+
+    def __init__(self, image: Image) -> None:
+        """Take a picture of the set, shape (H, W, 3), BGR."""
+        self._image = image
+        self._shown: Shown | None = None
+        self._learned: Learned | None = None
+        self._error: Exception | None = None
+        self._given_up = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.share = 0.0
+
+    def begin(self, said: dict[int, Pips]) -> None:
+        """Learn anew, with the pips of some tiles as somebody says, by their index."""
+        self.close()
+        self._given_up.clear()
+        self._learned = self._error = None
+        self._thread = threading.Thread(target=self._run, args=(dict(said),), name="tile set")
+        self._thread.start()
+
+    def learned(self) -> Learned | None:
+        """Return what was learned; None while that goes on.
+
+        Raises:
+            RefusedError: If the picture shows too few tiles.
+            VisionError: If tiles cannot be read.
+        """
+        if self._thread is None or self._thread.is_alive():
+            return None
+        if self._error is not None:
+            raise self._error
+        return self._learned
+
+    def close(self) -> None:
+        """Give up what goes on; that takes some seconds at most."""
+        self._given_up.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _run(self, said: dict[int, Pips]) -> None:
+        try:
+            if self._shown is None:
+                self._shown = look_at_set([self._image], load_reader(), told=self._told)
+            self._learned = learn(self._shown, said, told=self._told)
+        except (RefusedError, VisionError) as error:
+            self._error = error
+        except _GivenUp:
+            pass
+
+    def _told(self, share: float) -> None:
+        self.share = share
+        if self._given_up.is_set():
+            raise _GivenUp
