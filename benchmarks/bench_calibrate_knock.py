@@ -20,8 +20,7 @@ from calibration.errors import RefusedError
 from calibration.knock import KeepingDetector, KnockKept, SoundHeard
 from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from tallybone.calibrate.calibrate_sound import knock_sitting
-from tallybone.calibrate.knock import fitted, timetable
+from tallybone.calibrate.knock import fitted, knock_sitting, timetable
 
 _SEATS = 2
 _TAPS = (Sound.FINGER, Sound.NAIL, Sound.NAIL_TIP)
