@@ -122,7 +122,7 @@ def _knock(
 @calibrate_app.command("show")
 def _show(*, camera: CameraOption = "table", file: FileOption = None) -> None:
     """Say in plain words what is stored, how old it is and how exact."""
-    from tallybone.calibrate.calibrate_kept import show
+    from tallybone.calibrate.stored import show
 
     raise typer.Exit(show(path_of(file, camera)))
 
@@ -153,7 +153,7 @@ def _restore(
     file: FileOption = None,
 ) -> None:
     """Bring back one of the last five calibrations; the one of now is kept as number 1."""
-    from tallybone.calibrate.calibrate_kept import restore
+    from tallybone.calibrate.stored import restore
 
     raise typer.Exit(restore(path_of(file, camera), number))
 

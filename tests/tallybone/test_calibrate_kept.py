@@ -12,10 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from calibration.zones import ZoneSource
-from tallybone.calibrate.calibrate_kept import restore, show
 from tallybone.calibrate.lens_and_table import TableGiven, Talk, calibrate_table
 from tallybone.calibrate.light import calibrate_light
-from tallybone.calibrate.stored import check
+from tallybone.calibrate.stored import check, restore, show
 from tallybone.calibrate.zones import ZonesGiven, calibrate_zones
 from tallybone.cli.calibrate import calibrate_app
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration

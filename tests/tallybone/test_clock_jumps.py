@@ -13,8 +13,8 @@ import pytest
 
 from engine import Adjust, MatchClose, NewHand, Seat
 from tallybone import clock as wall_clock
-from tallybone.calibrate.calibrate_kept import show
 from tallybone.calibrate.lens_and_table import Talk
+from tallybone.calibrate.stored import show
 from tallybone.choices import TileSet
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, new_game, newest_left, recorder_of, state_of
