@@ -16,7 +16,7 @@ from calibration.table import Table, TableSource
 from calibration.zone_view import seen_part
 from calibration.zones import Outline, TableZones, ZoneSource, zones_of_size, zones_on
 from engine.phrases import phrase
-from tallybone.calibrate.guide.calibrate_drawn import PointPx, points_of
+from tallybone.calibrate.guide.steps import PointPx, points_of
 from tallybone.calibrate.lens_and_table import Talk, lens_for, load_image, zone_name, zone_words
 from tallybone.show.over_pictures import draw_zones
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration

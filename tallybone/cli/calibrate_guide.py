@@ -13,11 +13,9 @@ from rich.console import Console
 from calibration.errors import CalibrationError
 from hardware.camera.device import Clock
 from hardware.camera.open_device import is_device
-from tallybone.calibrate.guide.calibrate_course_view import CourseView
-from tallybone.calibrate.guide.calibrate_drawn import Drawn
 from tallybone.calibrate.guide.course import Course, GuideWish
 from tallybone.calibrate.guide.screen import Board, Screen, parts_of, screen_on
-from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP
+from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
 from tallybone.calibrate.look import open_look
 from tallybone.calibrate.stored import say_calibration

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tallybone.calibrate.guide.calibrate_drawn import PointPx
+from tallybone.calibrate.guide.steps import PointPx
 from tallybone.calibrate.lens_and_table import known_words
 from tallybone.calibrate.look import Image
 from tallybone.plain_text import plain

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Res
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from engine.phrases import phrase
-from tallybone.calibrate.guide.calibrate_course_view import Stage
-from tallybone.calibrate.guide.steps import StepName
+from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.zones import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author
 from tallybone.web.calibrating_shown import CalibrationShown

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from calibration.errors import RefusedError
 from engine.phrases import phrase
-from tallybone.calibrate.guide.calibrate_course_view import Stage
-from tallybone.calibrate.guide.steps import StepName
+from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.look import Image
 from tallybone.calibrate.zones import EditableZone
 from tallybone.plain_text import plain

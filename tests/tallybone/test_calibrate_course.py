@@ -8,9 +8,8 @@ import pytest
 
 from calibration.errors import RefusedError
 from calibration.zones import ZoneSource, zones_on
-from tallybone.calibrate.guide.calibrate_course_view import Stage
 from tallybone.calibrate.guide.course import Course, GuideWish
-from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, StepName
+from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Stage, StepName
 from tallybone.calibrate.look import Scene
 from tallybone.calibrate.zones import EditableZone
 from tallybone.store.calibration_file import Calibration, load_calibration

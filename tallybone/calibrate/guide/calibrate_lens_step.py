@@ -11,8 +11,7 @@ from calibration.lens_fit import fit_lens
 from calibration.lens_guide import CELLS, guide
 from calibration.lens_views import LensView, find_view
 from engine.phrases import Phrase, phrase
-from tallybone.calibrate.guide.calibrate_drawn import Drawn, Kind, points_of
-from tallybone.calibrate.guide.steps import GO_ON, Choice, LookStep, Result, StepName
+from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, Result, StepName, points_of
 from tallybone.calibrate.look import Image, Scene
 from tallybone.store.calibration_file import Calibration
 

@@ -11,8 +11,7 @@ from calibration.light import LightFound, Trouble
 from engine.phrases import phrase
 from hardware.camera.device import Clock, Light
 from hardware.knock.heard import NS_PER_S
-from tallybone.calibrate.guide.calibrate_drawn import Drawn, Kind, points_of
-from tallybone.calibrate.guide.steps import GO_ON, Choice, LookStep, Result, StepName
+from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, Result, StepName, points_of
 from tallybone.calibrate.knock import Hearing, MakeSensor, timetable
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn

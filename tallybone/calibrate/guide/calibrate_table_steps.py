@@ -15,8 +15,7 @@ from calibration.table import Table
 from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
 from calibration.zones import zones_anew
 from engine.phrases import phrase
-from tallybone.calibrate.guide.calibrate_drawn import Drawn, Kind, points_of
-from tallybone.calibrate.guide.steps import GO_ON, Choice, LookStep, Result, StepName
+from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, Result, StepName, points_of
 from tallybone.calibrate.lens_and_table import HALF_TABLE_MM, ReadTiles, TableGiven, lens_for
 from tallybone.calibrate.look import Image, Scene
 from tallybone.store.calibration_file import Calibration

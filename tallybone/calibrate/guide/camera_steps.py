@@ -11,8 +11,7 @@ from calibration.table import Table
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones, ZoneSource, zones_of_size, zones_on
 from engine.phrases import phrase
-from tallybone.calibrate.guide.calibrate_drawn import Drawn, Kind, PointPx, points_of
-from tallybone.calibrate.guide.steps import GO_ON, Choice, LookStep, Result, StepName
+from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, PointPx, Result, StepName, points_of
 from tallybone.calibrate.lens_and_table import ENOUGH_SEEN, lens_for, zone_name, zone_names
 from tallybone.calibrate.light import write_drawn
 from tallybone.calibrate.look import Image, Scene

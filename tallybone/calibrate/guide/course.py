@@ -13,13 +13,24 @@ from calibration.lens import LensSource
 from engine.phrases import Phrase, phrase
 from hardware.camera.device import Clock
 from hardware.knock.errors import KnockError
-from tallybone.calibrate.guide.calibrate_course_view import CourseView, Progress, Stage, choices_at, words_at
-from tallybone.calibrate.guide.calibrate_drawn import Drawn
 from tallybone.calibrate.guide.calibrate_lens_step import LensStep
 from tallybone.calibrate.guide.calibrate_sense_steps import KnockStep, LightStep
 from tallybone.calibrate.guide.calibrate_table_steps import TableStep
 from tallybone.calibrate.guide.camera_steps import ZonesStep
-from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Result, Step, StepName
+from tallybone.calibrate.guide.steps import (
+    AGAIN,
+    GO_ON,
+    SKIP,
+    CourseView,
+    Drawn,
+    Progress,
+    Result,
+    Stage,
+    Step,
+    StepName,
+    choices_at,
+    words_at,
+)
 from tallybone.calibrate.guide.tile_steps import LearnedTile, SetStep
 from tallybone.calibrate.knock import sensor_for
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
-from tallybone.calibrate.guide.calibrate_drawn import Drawn, Kind
+from tallybone.calibrate.guide.steps import Drawn, Kind
 from tallybone.terminal import printable
 
 

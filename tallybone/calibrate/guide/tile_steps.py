@@ -10,8 +10,7 @@ from calibration.tile_set import TileSet
 from calibration.tile_set_learn import Learned, least_set
 from calibration.tile_set_picture import draw_tiles
 from engine.phrases import Phrase, listed, phrase, plural
-from tallybone.calibrate.guide.calibrate_drawn import Drawn, Kind, points_of
-from tallybone.calibrate.guide.steps import GO_ON, Choice, Result, StepName
+from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, Result, StepName, points_of
 from tallybone.calibrate.light import write_drawn
 from tallybone.calibrate.look import Image, Scene
 from tallybone.calibrate.tile_set import Pips, SetLearning, kept_of
