@@ -1,23 +1,51 @@
-"""The step of the guide that proposes zones for a number of seats, and takes what somebody draws instead."""
+"""Guide lens, table and zones: collect views of the board, find the table, propose zones."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from calibration.boards import BLOCKS, MARKERS_PER_BLOCK
+from calibration.corner_marks import SeenMarker, find_corner_marks
 from calibration.errors import RefusedError
 from calibration.lens import Lens
+from calibration.lens_fit import fit_lens
+from calibration.lens_guide import CELLS, guide
+from calibration.lens_views import LensView, find_view
 from calibration.table import Table
+from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
 from calibration.zone_view import show_zone
-from calibration.zones import TableZones, ZoneSource, zones_of_size, zones_on
-from engine.phrases import phrase
+from calibration.zones import TableZones, ZoneSource, zones_anew, zones_of_size, zones_on
+from engine.phrases import Phrase, phrase
 from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, PointPx, Result, StepName, points_of
-from tallybone.calibrate.lens_and_table import ENOUGH_SEEN, lens_for, zone_name, zone_names
+from tallybone.calibrate.lens_and_table import (
+    ENOUGH_SEEN,
+    HALF_TABLE_MM,
+    ReadTiles,
+    TableGiven,
+    lens_for,
+    zone_name,
+    zone_names,
+)
 from tallybone.calibrate.light import write_drawn
 from tallybone.calibrate.look import Image, Scene
 from tallybone.calibrate.zones import EditableZone, editable, size_seen, with_zones
 from tallybone.show.over_pictures import draw_zones
 from tallybone.store.calibration_file import Calibration
+from vision.reading import Tile
+
+# From picture to picture the board may move so much, as a share of the picture's width, and be held still.
+_STILL = 0.003
+# A view tells something new if its corners lie so far from those of each view before.
+_NEW = 0.06
+_MOST_VIEWS = 24
+
+_FLAT_ERROR_PX = 1.0
+# Lines over the result, by which anybody sees that the table was understood.
+_GRID_MM, _GRID_STEP_MM = 100.0, 20.0
 
 _SAID = {
     ZoneSource.MAT: phrase("by the mat"),
@@ -26,6 +54,215 @@ _SAID = {
     ZoneSource.GIVEN: phrase("as they were drawn"),
 }
 _SEATS = "234"
+
+
+class LensStep(LookStep):
+    """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
+
+    name, scene = StepName.LENS, Scene.BOARD
+    choices = (Choice(GO_ON, phrase("measure with the views so far")),)
+
+    def __init__(self, before: Calibration) -> None:
+        """Begin without a view."""
+        self._before = before
+        self._views: list[LensView] = []
+        self._found = guide(())
+        self._last: LensView | None = None
+        self._seen: Phrase = phrase("The board is not seen yet.")
+        self._is_told = False
+
+    todo = (
+        phrase(
+            "Hold the printed board before the camera, flat, and still for a moment in each place. Views are taken by"
+            " themselves."
+        ),
+    )
+
+    @property
+    def count(self) -> int:
+        """How many views there are."""
+        return len(self._views)
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """What is wanted next, and the views so far."""
+        found = self._found
+        wants = found.wants()
+        turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
+        return (
+            phrase("Next: {what}", what=wants[0]) if wants else phrase("That is enough."),
+            self._seen,
+            phrase(
+                "{views} views. Sides turned away: {turned} of 4. Parts of the picture: {parts} of 9.",
+                views=len(self._views),
+                turned=turned,
+                parts=parts,
+            ),
+        )
+
+    @property
+    def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was seen
+        """The nine parts of the picture, those good in which the board has been, and the board's corners."""
+        if self._last is None:
+            return ()
+        empty = self._found.empty_cells
+        wide, high = self._last.width_px / 3, self._last.height_px / 3
+        cells = tuple(
+            Drawn(Kind.CELL, _box(column * wide, row * high, wide, high), name, is_good=name not in empty)
+            for (row, column), name in zip(((at // 3, at % 3) for at in range(len(CELLS))), CELLS, strict=True)
+        )
+        corners = Drawn(Kind.CORNERS, points_of(self._last.points_px()), is_good=self._last.is_useful)
+        return (*cells, corners)
+
+    @property
+    def is_enough(self) -> bool:  # type: ignore[override]  # here it depends on what was seen
+        """Whether nothing is missing."""
+        return self._found.is_enough or len(self._views) >= _MOST_VIEWS
+
+    def see(self, image: Image) -> None:
+        """Keep a view if the board is held still, and tells something new."""
+        view = find_view(image)
+        before, self._last = self._last, view
+        if not view.is_useful:
+            little = phrase("Too little of the board is seen.")
+            self._tell(little if view.corners else phrase("The board is not seen."))
+        elif before is None or _apart(before, view) > _STILL:
+            self._tell(phrase("Hold it still."))
+        elif all(_apart(one, view) > _NEW for one in self._views):
+            self._views.append(view)
+            self._found = guide(self._views)
+            self._seen, self._is_told = phrase("View {number} taken.", number=len(self._views)), True
+        elif not self._is_told:
+            self._tell(phrase("This view is known: hold the board otherwise."))
+
+    def _tell(self, words: Phrase) -> None:
+        """Say something else than that a view was taken."""
+        self._seen, self._is_told = words, False
+
+    def result(self) -> Result:
+        """Return the lens."""
+        lens = fit_lens(self._views)
+        error_px = lens.error_px or 0.0
+        warnings = (phrase("Below 0.3 px would be good: is the board flat?"),) if error_px > 0.3 else ()
+        after = replace(self._before, lens=lens, table=None)
+        words = phrase("corners lie {error} px off in {views} views", error=f"{error_px:.2f}", views=lens.views)
+        return Result(after, words, warnings, self._taken())
+
+    def _taken(self) -> tuple[Drawn, ...]:
+        """Return the corners of all views: where the lens was measured."""
+        return tuple(Drawn(Kind.CORNERS, points_of(view.points_px())) for view in self._views)
+
+
+def _box(left: float, top: float, wide: float, high: float) -> tuple[tuple[float, float], ...]:
+    return points_of([(left, top), (left + wide, top), (left + wide, top + high), (left, top + high)])
+
+
+def _apart(before: LensView, now: LensView) -> float:
+    """Return how far the board's corners have moved between two views, as a share of the picture's width."""
+    places = {one.number: (one.x_px, one.y_px) for one in before.corners}
+    both: Sequence[tuple[tuple[float, float], tuple[float, float]]] = [
+        (places[one.number], (one.x_px, one.y_px)) for one in now.corners if one.number in places
+    ]
+    if not both:
+        return 1.0
+    moves = np.array([(b[0] - a[0], b[1] - a[1]) for a, b in both])
+    return float(np.median(np.linalg.norm(moves, axis=1))) / now.width_px
+
+
+class TableStep(LookStep):
+    """Looks for corner blocks or the mat, or for tiles of known size, and measures where the table is."""
+
+    name, scene = StepName.TABLE, Scene.TABLE
+    choices = (Choice(GO_ON, phrase("measure")),)
+
+    def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
+        """Measure with the lens that is known, or a guess; *given* says how large tiles are."""
+        self._before, self._given, self._read_tiles = before, given, read_tiles
+        self._image: Image | None = None
+        self._markers: tuple[SeenMarker, ...] = ()
+
+    @property
+    def todo(self) -> tuple[str, ...]:
+        """What to lay down."""
+        lay = phrase(
+            "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
+        )
+        other = () if self._given.tile is None else (phrase("Without them, spread tiles all over the table."),)
+        return (lay, *other, phrase("Take your hands away."))
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """Which blocks there are."""
+        blocks = len({one.block for one in self._markers})
+        said = phrase(
+            "{seen} of {markers} markers, {blocks} of {all} corner blocks.",
+            seen=len(self._markers),
+            markers=BLOCKS * MARKERS_PER_BLOCK,
+            blocks=blocks,
+            all=BLOCKS,
+        )
+        return (said,)
+
+    @property
+    def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was seen
+        """The markers that are seen."""
+        return tuple(Drawn(Kind.MARKER, points_of(one.corners_px)) for one in self._markers)
+
+    def see(self, image: Image) -> None:
+        """Look for the blocks."""
+        self._image, self._markers = image, find_corner_marks(image)
+
+    def result(self) -> Result:
+        """Return the table, and zones that are refreshed."""
+        if self._image is None:
+            raise RefusedError(phrase("the camera has given no picture yet"))
+        before, given = self._before, self._given
+        lens = lens_for(before.lens, self._image)
+        tiles: Sequence[Tile] = ()
+        if not self._markers and given.tile is not None:
+            size = TileSize(*given.tile, given.thickness_mm)
+            tiles = self._read_tiles(self._image)
+            table = table_from_tiles(tiles, lens, size)
+        else:
+            scale = given.ruler_mm / 100
+            table = table_from_markers(self._markers, lens, thickness_mm=given.thickness_mm, print_scale=scale)
+        zones = None if before.zones is None else zones_anew(before.zones, table)
+        blocks = len({one.block for one in self._markers})
+        few = phrase("Only {seen} of {all} corner blocks are seen.", seen=blocks, all=BLOCKS)
+        warnings = [few] if 0 < blocks < BLOCKS else []
+        if table.error_px > _FLAT_ERROR_PX and self._markers:
+            warnings.append(phrase("Markers lie {px} px off: is the paper flat?", px=f"{table.error_px:.1f}"))
+        found = (*self.drawn, *(Drawn(Kind.TILE, points_of(tile.corners_px)) for tile in tiles), *_grid(table, lens))
+        # A table measured with a guess keeps the guess: places are the same with it.
+        return Result(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), found)
+
+
+def _about(table: Table) -> str:
+    sure_mm = max(0.1, table.doubt * HALF_TABLE_MM)
+    return phrase(
+        "{height} mm below the camera, tilted by {tilt} degrees, places sure to {sure} mm",
+        height=f"{table.height_mm:.0f}",
+        tilt=f"{np.degrees(table.tilt_rad):.1f}",
+        sure=f"{sure_mm:.1f}",
+    )
+
+
+def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
+    """Return lines every 10 cm over the table between its corner blocks, or its middle where there are none."""
+    half_mm = HALF_TABLE_MM / 2
+    xs = [mark.x_mm for mark in table.marks] or [-half_mm, half_mm]
+    ys = [mark.y_mm for mark in table.marks] or [-half_mm, half_mm]
+    lines = []
+    for at_mm in _steps(min(xs), max(xs), _GRID_MM):
+        lines.append([(at_mm, y_mm) for y_mm in _steps(min(ys), max(ys), _GRID_STEP_MM)])
+    for at_mm in _steps(min(ys), max(ys), _GRID_MM):
+        lines.append([(x_mm, at_mm) for x_mm in _steps(min(xs), max(xs), _GRID_STEP_MM)])
+    return tuple(Drawn(Kind.LINE, points_of(table.to_picture(np.array(line), lens))) for line in lines if len(line) > 1)
+
+
+def _steps(least: float, most: float, step: float) -> list[float]:
+    """Return the multiples of a step between two numbers."""
+    return [step * at for at in range(int(np.ceil(least / step)), int(np.floor(most / step)) + 1)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,8 @@ from calibration.lens import LensSource
 from engine.phrases import Phrase, phrase
 from hardware.camera.device import Clock
 from hardware.knock.errors import KnockError
-from tallybone.calibrate.guide.calibrate_lens_step import LensStep
 from tallybone.calibrate.guide.calibrate_sense_steps import KnockStep, LightStep
-from tallybone.calibrate.guide.calibrate_table_steps import TableStep
-from tallybone.calibrate.guide.camera_steps import ZonesStep
+from tallybone.calibrate.guide.camera_steps import LensStep, TableStep, ZonesStep
 from tallybone.calibrate.guide.steps import (
     AGAIN,
     GO_ON,
