@@ -13,7 +13,6 @@ from calibration.lens import LensSource
 from engine.phrases import Phrase, phrase
 from hardware.camera.device import Clock
 from hardware.knock.errors import KnockError
-from tallybone.calibrate.guide.calibrate_sense_steps import KnockStep, LightStep
 from tallybone.calibrate.guide.camera_steps import LensStep, TableStep, ZonesStep
 from tallybone.calibrate.guide.steps import (
     AGAIN,
@@ -29,7 +28,7 @@ from tallybone.calibrate.guide.steps import (
     choices_at,
     words_at,
 )
-from tallybone.calibrate.guide.tile_steps import LearnedTile, SetStep
+from tallybone.calibrate.guide.tile_steps import KnockStep, LearnedTile, LightStep, SetStep
 from tallybone.calibrate.knock import sensor_for
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven
 from tallybone.calibrate.look import Image, Onlooker
