@@ -12,11 +12,10 @@ from tallybone.serve.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted
 from tallybone.sources.camera import Camera, Clock
 from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
-from tallybone.web.feed import Hub
+from tallybone.web.feed import Hub, Taken
 from tallybone.web.live_page import LivePage
 from tallybone.web.lobby_shown import NO_MATCH, Lobby
 from tallybone.web.meant import Refusal, Refused
-from tallybone.web.pictures import Taken
 
 _IS_PLAYED = "a match is being played: end it first"
 

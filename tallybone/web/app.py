@@ -17,11 +17,10 @@ from tallybone.plain_text import plain
 from tallybone.texts import LANGUAGES, in_language
 from tallybone.web.access import Access
 from tallybone.web.controlling import controlling
-from tallybone.web.feed import Hub
+from tallybone.web.feed import Hub, Pictures
 from tallybone.web.guard import Guard
 from tallybone.web.looking import Error, looking
 from tallybone.web.page_served import PageServed, Snapshot
-from tallybone.web.pictures import Pictures
 
 STATIC = Path(__file__).with_name("static")
 _API = "/api/v1"

@@ -24,9 +24,9 @@ from tallybone.web.calibration_desk import (
     PutTileRight,
 )
 from tallybone.web.entry import insider_by
+from tallybone.web.feed import jpeg_of_width
 from tallybone.web.looking import Language
 from tallybone.web.meant import Refusal
-from tallybone.web.pictures import jpeg_of_width
 from tallybone.web.snapshot import as_json
 
 # To find tiles in a picture takes seconds, and on a busy machine more.

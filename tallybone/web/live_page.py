@@ -12,9 +12,8 @@ from tallybone.play.game import Display, LiveGame
 from tallybone.sources.camera import Camera, Clock
 from tallybone.web.access import Access, new_pin
 from tallybone.web.app import make_app
-from tallybone.web.feed import Acted, Hub, Outcome, Wanted
+from tallybone.web.feed import Acted, Hub, Outcome, Pictures, Wanted
 from tallybone.web.meant import Refused, meant_by
-from tallybone.web.pictures import Pictures
 from tallybone.web.serving import Address, Serving, listen_on
 from tallybone.web.shown import LookedOver, ShownOnPage
 from tallybone.web.story import Story

@@ -15,8 +15,7 @@ from engine import Tile
 from engine.phrases import phrase
 from tallybone.web.actions import Number
 from tallybone.web.ends import EndOffered, ends_before
-from tallybone.web.feed import Hub
-from tallybone.web.pictures import Made, Pictures, Taken, crop_of
+from tallybone.web.feed import Hub, Made, Pictures, Taken, crop_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import as_json
 

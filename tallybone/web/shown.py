@@ -10,8 +10,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import Happened
 from tallybone.sources.camera import Camera, Shown
 from tallybone.sources.shots import Shot
-from tallybone.web.feed import Hub
-from tallybone.web.pictures import Taken
+from tallybone.web.feed import Hub, Taken
 
 _GOES_ON = phrase("the match goes on")
 

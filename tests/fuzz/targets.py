@@ -48,9 +48,8 @@ from tallybone.store.table_file import Broker, load_table
 from tallybone.web.access import Access
 from tallybone.web.actions import Asked
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub
+from tallybone.web.feed import Hub, Pictures
 from tallybone.web.meant import Refused, meant_by
-from tallybone.web.pictures import Pictures
 from tallybone.web.story import Story
 from vision.errors import VisionError
 from vision.picture import decode_picture

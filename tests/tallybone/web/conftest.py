@@ -12,9 +12,8 @@ import pytest
 
 from tallybone.web.access import Access
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub
+from tallybone.web.feed import Hub, Pictures
 from tallybone.web.guard import Guard
-from tallybone.web.pictures import Pictures
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from tests.waiting import until
 

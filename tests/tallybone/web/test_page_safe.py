@@ -21,9 +21,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tallybone.web.access import Access
 from tallybone.web.actions import PressButton
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub, Wanted
+from tallybone.web.feed import Hub, Pictures, Wanted
 from tallybone.web.guard import MOST_BODY
-from tallybone.web.pictures import Pictures
 from tallybone.web.serving import Address, Serving, listen_on
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.test_page_served import closed_with, do, told, viewer

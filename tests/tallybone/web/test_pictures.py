@@ -5,7 +5,7 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from tallybone.web.pictures import Pictures, Taken
+from tallybone.web.feed import Pictures, Taken
 from vision.aim import Aim
 
 SHIFT_PX = 40

@@ -21,8 +21,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tallybone.web.access import COOKIE, Access
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub
-from tallybone.web.pictures import Pictures
+from tallybone.web.feed import Hub, Pictures
 from tallybone.web.recording_pages import recording_pages
 from tests.tallybone.recorded_games import BEGAN, record_game, start_of
 from tests.tallybone.recording.sittings import jpeg, records_of
