@@ -11,8 +11,8 @@ from itertools import chain
 from typing import TypeAlias
 
 from tallybone.store.table_file import EventKind
-from tallybone.web.lobby_shown import LOBBY
 from tallybone.web.shapes import PlayShown, Snapshot
+from tallybone.web.snapshot import LOBBY
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 """What JSON can say."""

@@ -10,8 +10,8 @@ from tallybone.finding import Finding, Grade
 from tallybone.notify.events import Json, play_said
 from tallybone.plain_text import plain
 from tallybone.store.table_file import Place
-from tallybone.web.lobby_shown import LOBBY
 from tallybone.web.shapes import PlayerShown, Snapshot
+from tallybone.web.snapshot import LOBBY
 
 VERSION = 1
 """Of what messages say: it stands in every topic and every message."""

@@ -9,8 +9,8 @@ from tallybone.finding import Finding
 from tallybone.notify.events import Json, TableEvent, events_between
 from tallybone.notify.mqtt import VERSION, health_said, scores_said, state_said
 from tallybone.store.table_file import EventKind, Place
-from tallybone.web.lobby_shown import LOBBY
 from tallybone.web.shapes import Snapshot
+from tallybone.web.snapshot import LOBBY
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
 from tallybone.web.feed import Hub, Taken
 from tallybone.web.live_page import LivePage
-from tallybone.web.lobby_shown import NO_MATCH, Lobby
 from tallybone.web.meant import Refusal, Refused
+from tallybone.web.snapshot import NO_MATCH, Lobby
 
 _IS_PLAYED = "a match is being played: end it first"
 

@@ -8,7 +8,7 @@ from tallybone.web.calibration import calibration_routes
 from tallybone.web.calibration_desk import Calibrating
 from tallybone.web.feed import Hub
 from tallybone.web.live_page import LivePage
-from tallybone.web.lobby_shown import Lobby
+from tallybone.web.snapshot import Lobby
 
 _VIEW = "/#calibrate"
 

@@ -25,13 +25,9 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import Happened
 from tallybone.session.touching import Footprint
 from tallybone.web.actions import Action, TakeBack
-from tallybone.web.lobby_shown import Lobby, lobby_snapshot
 from tallybone.web.meant import Refused
-from tallybone.web.plays import plays_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
-from tallybone.web.snapshot import as_json, snapshot_of
-from tallybone.web.story import Story
-from tallybone.web.telling import told_of
+from tallybone.web.snapshot import Lobby, Story, as_json, lobby_snapshot, plays_of, snapshot_of, told_of
 from vision.aim import STRAIGHT_ON, Aim
 from vision.pyramid import Image
 

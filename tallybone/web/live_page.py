@@ -16,7 +16,7 @@ from tallybone.web.feed import Acted, Hub, Outcome, Pictures, Wanted
 from tallybone.web.meant import Refused, meant_by
 from tallybone.web.serving import Address, Serving, listen_on
 from tallybone.web.shown import LookedOver, ShownOnPage
-from tallybone.web.story import Story
+from tallybone.web.snapshot import Story
 from tallybone.web.taking_back import way_back
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]

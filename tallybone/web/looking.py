@@ -14,10 +14,9 @@ from pydantic import BaseModel
 from engine import Tile
 from engine.phrases import phrase
 from tallybone.web.actions import Number
-from tallybone.web.ends import EndOffered, ends_before
 from tallybone.web.feed import Hub, Made, Pictures, Taken, crop_of
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
-from tallybone.web.snapshot import as_json
+from tallybone.web.snapshot import EndOffered, as_json, ends_before
 
 Language: TypeAlias = Literal["en", "es", "pt", "fr"]
 """In which one wants to read what the table says."""

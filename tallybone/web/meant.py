@@ -57,9 +57,7 @@ from tallybone.web.actions import (
     SayLeft,
     TakeBack,
 )
-from tallybone.web.plays import corrections, paid, why_of
-from tallybone.web.snapshot import topic_of
-from tallybone.web.story import Story
+from tallybone.web.snapshot import Story, corrections, paid, topic_of, why_of
 from tallybone.web.taking_back import meant_back
 
 _One: TypeAlias = (

@@ -13,10 +13,8 @@ from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
 from tallybone.session.referee import Places
 from tallybone.session.zones import Zones
 from tallybone.sources.source import NO_GAME
-from tallybone.web.layout_shown import layout_shown
-from tallybone.web.plays import play_shown
 from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown
-from tallybone.web.snapshot import match_shown, player_shown
+from tallybone.web.snapshot import layout_shown, match_shown, play_shown, player_shown
 
 MOST_TIMES = 5000
 """The times of so many pictures are sent at most; of more, those of every second, third and so on."""

@@ -1,43 +1,109 @@
-"""From a live game as it stands to the snapshot that a page shows: pure."""
+"""Turn a live game into the snapshot that a page shows: layout, plays, ends, story, lobby. Pure."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
-from engine import Game, HouseTally, Phase, ProblemKind, RowsTally, Seat, State, Weight, problem_with, turn
+from engine import (
+    Adjust,
+    Amend,
+    Counted,
+    Draw,
+    Entry,
+    Game,
+    HandStarted,
+    HouseTally,
+    Insert,
+    Irregular,
+    ItStands,
+    Layout,
+    Node,
+    NodeId,
+    OpenEnd,
+    Outcome,
+    Phase,
+    Play,
+    Port,
+    ProblemKind,
+    Reason,
+    Redealt,
+    Remove,
+    RowsTally,
+    Scored,
+    Seat,
+    Seq,
+    Stack,
+    State,
+    Tile,
+    Told,
+    Undo,
+    Weight,
+    apply,
+    entries,
+    history,
+    problem_with,
+    turn,
+)
+from engine.layout import LINE
 from engine.phrases import Phrase, phrase
+from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
 from tallybone.play.game import Now
 from tallybone.session.inputs import Button, Press, event_of
 from tallybone.session.referee import Unclear
-from tallybone.session.referee.places import Places, is_at
+from tallybone.session.referee.places import Known, Places, is_at, numbers_of
+from tallybone.session.session import Said, Session
+from tallybone.session.sitting import Happened, kind_of
+from tallybone.session.touching import Footprint, edges_at
 from tallybone.session.zones import Zones
-from tallybone.show.scoreboard import waits_for
+from tallybone.show.scoreboard import tell, waits_for
 from tallybone.texts import in_language
-from tallybone.web.layout_shown import layout_shown
-from tallybone.web.plays import irregular_of, plays_of
 from tallybone.web.shapes import (
     CanShown,
+    EndShown,
     EyeShown,
     HouseShown,
+    IrregularShown,
+    LayoutShown,
     MarksShown,
     MatchShown,
     PlayerShown,
     PlayShown,
+    PointPx,
     QuestionShown,
     Snapshot,
     StrokeShown,
+    TileShown,
     ToldShown,
+    WaitingShown,
+    ZoneShown,
 )
-from tallybone.web.story import Story
+from vision.reading import SURE, Face
+from vision.reading import Tile as SeenTile
 
 MOST_TOLD = 12
 """So many of the things that were said last are in a snapshot."""
 _MOST_PROBLEMS = 8
 # What a player has done, as opposed to what the table has said or put right.
 _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
+
+_SIDES = (Port.W, Port.E, Port.N, Port.S)
+
+NOTE = "note"
+"""The kind of what people have to know beside the game."""
+
+_PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
+
+LOBBY = "lobby"
+"""The phase of a match that is not played."""
+NO_MATCH = phrase("no match is being played")
+_NOTHING_PX = (1280, 720)
+_USUAL_PIPS = 6
+
+_REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
 def snapshot_of(now: Now, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot | None:
@@ -192,3 +258,353 @@ def _problems(now: Now) -> tuple[str, ...]:
         *((phrase("the camera gives no pictures"),) if now.eye == "no camera" else ()),
     )
     return tuple(plain(words) for words in (*own, *now.parts))[:_MOST_PROBLEMS]
+
+
+def layout_shown(game: Game, places: Places, zones: Zones, picture_px: tuple[int, int]) -> LayoutShown:
+    """Return what lies on the table.
+
+    Args:
+        game: The match.
+        places: Where its tiles lie.
+        zones: What else is where.
+        picture_px: Width and height of the picture.
+    """
+    layout = game.layout
+    known = {one.node: one for one in places.known}
+    last = layout.nodes[-1].id if layout.nodes else None
+    return LayoutShown(
+        picture_px,
+        tuple(_tile(layout, node, known[node.id], last) for node in layout.nodes if node.id in known),
+        _ends(game, known),
+        tuple(_waiting(one.tile) for one in places.waiting),
+        tuple(node.id for node in layout.nodes if node.id not in known),
+        _zones(zones),
+    )
+
+
+def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> TileShown:
+    place = known.place
+    ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else LINE
+    first, second = (place.half_center(port) for port in ports)
+    confidence = _confidence(known.tile, first)
+    is_doubtful = known.is_reread or known.is_missing or bool(known.maybe_by)
+    return TileShown(
+        node.id,
+        (node.inner, node.outer),
+        tuple(_px(point) for point in place.outline()),
+        (_px(first), _px(second)),
+        confidence,
+        node.branches,
+        node.id == last,
+        layout.stacked.count(node.id),
+        is_doubtful or (min(confidence) < SURE and not known.is_settled),
+    )
+
+
+def _confidence(seen: SeenTile, first_px: PointPx) -> tuple[float, float]:
+    """Return how sure the eye is of both halves, that at *first_px* first."""
+    if not seen.halves:
+        return (0.0, 0.0)
+    near, far = sorted(seen.halves, key=lambda half: math.dist(half.center_px, first_px))
+    return (round(near.confidence, 3), round(far.confidence, 3))
+
+
+def _ends(game: Game, known: dict[NodeId, Known]) -> tuple[EndShown, ...]:
+    counts = _counts(game)
+    return tuple(
+        end_shown(end, place.place, counts.get((end.spot.host, end.spot.port), 0))
+        for end in game.layout.ends
+        if (place := known.get(end.spot.host)) is not None
+    )
+
+
+def end_shown(end: OpenEnd, place: Footprint, counts: int) -> EndShown:
+    """Return an open end of the tile that lies at *place*."""
+    port = end.spot.port
+    # An arm of a starter has no place before a tile lies there.
+    middle = edges_at(place, port, is_double=True)[0].middle if port in _SIDES else (0.0, 0.0)
+    x, y = _px(place.at(*middle))
+    return EndShown(x, y, end.spot.host, port.value, end.number, counts, end.playable)
+
+
+def _counts(game: Game) -> dict[tuple[NodeId, Port], int]:
+    """Return what each open end adds to the count; both halves of a double are shared among its ends."""
+    counts: dict[tuple[NodeId, Port], int] = {}
+    if game.rules.unit is None:
+        return counts
+    ends = [end for end in game.layout.ends if end.playable]
+    for host in {end.spot.host for end in ends}:
+        own = [end.spot.port for end in ends if end.spot.host == host]
+        for at, term in enumerate(term for term in game.count.terms if term.spot.host == host):
+            spot = (host, own[at % len(own)])
+            counts[spot] = counts.get(spot, 0) + term.pips
+    return counts
+
+
+def _waiting(tile: SeenTile) -> WaitingShown:
+    numbers = numbers_of(tile) if tile.face is Face.UP else ()
+    pips = (numbers[1], numbers[0]) if len(numbers) == 2 else None
+    return WaitingShown(pips, tuple(_px(point) for point in tile.corners_px))
+
+
+def _zones(zones: Zones) -> tuple[ZoneShown, ...]:
+    seats = tuple(ZoneShown(seat, zone.outline) for seat, zone in enumerate(zones.seats))
+    return seats if zones.boneyard is None else (*seats, ZoneShown(None, zones.boneyard))
+
+
+def _px(point: PointPx) -> PointPx:
+    return (round(point[0], 1), round(point[1], 1))
+
+
+def told_of(said: Happened | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
+    """Return what was said, in one sentence; nothing where there is nothing to say.
+
+    Args:
+        said: What has happened, or a note.
+        players: Names by seat.
+        number: The id that it gets.
+    """
+    if isinstance(said, str):
+        return (ToldShown(number, 0, plain(said), NOTE, None),)
+    words = tell(said.said, names_of(players))
+    if not words:
+        return ()
+    return (ToldShown(number, said.t_ns, plain(words), kind_of(said.said[0]), _seat(said.said)),)
+
+
+def _seat(said: Sequence[Said]) -> int | None:
+    """Return whom the first thing that was said concerns."""
+    seat: int | None = getattr(said[0], "seat", None)
+    return seat
+
+
+def plays_of(told: Iterable[Told], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
+    """Return the actions of a hand, the newest last.
+
+    Args:
+        told: What happened in it.
+        story: The match; points that the table gave a play by hand are among those of the play.
+        players: Names by seat, as they are shown.
+    """
+    by_hand = corrections(story)
+    return tuple(play_shown(one, story.state.game, by_hand, players) for one in told)
+
+
+def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
+    """Return what the table has not accepted yet."""
+    wrong = frozenset(story.state.irregular)
+    return tuple(
+        IrregularShown(one.entry.seq, _wrong(one, players) or "") for one in story.told if one.entry.seq in wrong
+    )
+
+
+def why_of(entry: Entry) -> str:
+    """Return the reason by which points that the table gives for a play are known to be for this one."""
+    action = entry.action
+    tile = f"{action.tile}, " if isinstance(action, Play | Stack) else ""
+    return f"{tile}play {entry.seq}"
+
+
+def corrections(story: Story) -> dict[str, Entry]:
+    """Return the points that the table has given by hand, by their reason."""
+    return {one.entry.action.why: one.entry for one in story.told if isinstance(one.entry.action, Adjust)}
+
+
+def paid(told: Told) -> int:
+    """Return the points that followed from a play by itself."""
+    seat = seat_of(told.entry)
+    scored = (one for one in told.outcomes if isinstance(one, Scored) and one.reason in _PAID)
+    return sum(one.points for one in scored if one.seat == seat)
+
+
+def seat_of(entry: Entry) -> int | None:
+    """Return who did something; None where it is nobody's."""
+    seat: int | None = getattr(entry.action, "seat", None)
+    return seat
+
+
+def play_shown(told: Told, game: Game | None, by_hand: Mapping[str, Entry], players: Sequence[str]) -> PlayShown:
+    """Return an action as a page lists it.
+
+    Args:
+        told: The action, and what followed.
+        game: The match in which its tile lies; None where that is not known.
+        by_hand: Points that the table gave by hand, by their reason.
+        players: Names by seat, as they are shown.
+    """
+    action, given = told.entry.action, by_hand.get(why_of(told.entry))
+    points = paid(told) + (given.action.points if given is not None and isinstance(given.action, Adjust) else 0)
+    if isinstance(action, Adjust):
+        points = action.points
+    return PlayShown(
+        told.entry.seq,
+        tag_of(type(action)),
+        seat_of(told.entry),
+        _pips(told, game),
+        points,
+        next((plain(str(one.count)) for one in told.outcomes if isinstance(one, Counted)), None),
+        plain(tell(told.outcomes, players)),
+        plain(tell([one for one in told.outcomes if not _is_summed(one)], players)),
+        _wrong(told, players),
+    )
+
+
+def _is_summed(outcome: Outcome) -> bool:
+    """Return whether an outcome is the count of a play, or its points, which have places of their own."""
+    return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
+
+
+def _pips(told: Told, game: Game | None) -> tuple[int, int] | None:
+    """Return the numbers of a tile, in the order in which its halves lie where that is known."""
+    action = told.entry.action
+    if isinstance(action, Draw) and len(action.faces) == 1:
+        return _of(action.faces[0])
+    if not isinstance(action, Play | Stack):
+        return None
+    node = None if game is None else game.layout.find(NodeId(told.entry.seq))
+    return _of(action.tile) if node is None else (node.inner, node.outer)
+
+
+def _of(tile: Tile) -> tuple[int, int]:
+    return (tile.high, tile.low)
+
+
+def _wrong(told: Told, players: Sequence[str]) -> str | None:
+    """Return what is wrong with an action, in words; None for nothing."""
+    wrong = [one for one in told.outcomes if isinstance(one, Irregular)]
+    return plain(tell(wrong, players)) if wrong else None
+
+
+@dataclass(frozen=True, slots=True)
+class EndOffered:
+    """An end that was open then, and where it lies.
+
+    *fits* says that the tile can be played there, *taken* that the action itself has laid its tile there.
+    """
+
+    x: float
+    y: float
+    seq: int
+    port: str
+    value: int
+    fits: bool
+    taken: bool
+
+
+def ends_before(session: Session, before: int, tile: Tile) -> tuple[EndOffered, ...] | None:
+    """Return the ends that were open before the action with this name; None where there is no such action."""
+    entry = next((one for one in entries(session.state) if one.seq == before), None)
+    if entry is None:
+        return None
+    then = apply(session.state, Undo(Seq(before)))[0].game
+    known = {one.node: one.place for one in session.places.known}
+    own = entry.action.at if isinstance(entry.action, Play) else None
+    found = []
+    for end in () if then is None else then.layout.ends:
+        place = known.get(end.spot.host)
+        if end.playable and place is not None:
+            shown = end_shown(end, place, 0)
+            fits = bool(end.fits & tile.bit)
+            found.append(EndOffered(shown.x, shown.y, shown.seq, shown.port, shown.value, fits, end.spot == own))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Lobby:
+    """A table at which no match is played.
+
+    Attributes:
+        camera: How the camera is, in words.
+        problems: What somebody has to look after, in words.
+        last: How the last match ended; None for none.
+    """
+
+    camera: str
+    problems: tuple[str, ...] = ()
+    last: Now | None = None
+
+    @property
+    def session(self) -> Session | None:
+        """Where the last match stood."""
+        return None if self.last is None else self.last.session
+
+
+def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot:
+    """Return what a page shows; the arguments are those of `snapshot_of`."""
+    last = None if lobby.last is None else snapshot_of(lobby.last, told, story, version=version)
+    shown = last or _empty(told, version)
+    return replace(
+        shown,
+        match=replace(shown.match, phase=LOBBY),
+        players=tuple(replace(player, turn=False) for player in shown.players),
+        waits_for=NO_MATCH,
+        question=None,
+        irregular=(),
+        can=CanShown(),
+        eye=EyeShown(plain(lobby.camera), None),
+        problems=tuple(plain(words) for words in lobby.problems),
+    )
+
+
+def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
+    """Return what a page shows before the first match."""
+    return Snapshot(
+        version,
+        MatchShown("", None, LOBBY, None, None, None, _USUAL_PIPS, 1, over=False, winner=None),
+        (),
+        NO_MATCH,
+        None,
+        None,
+        tuple(told[:MOST_TOLD]),
+        LayoutShown(_NOTHING_PX, (), (), (), (), ()),
+        (),
+        (),
+        CanShown(),
+        EyeShown("", None),
+        "",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A match, and each action in force with what followed from it.
+
+    Attributes:
+        state: The match.
+        told: What `engine.history` says of it.
+    """
+
+    state: State = field(default_factory=State)
+    told: tuple[Told, ...] = ()
+
+    def after(self, state: State) -> Story:
+        """Return the story of *state*: only what is new is worked out, unless the record was changed."""
+        if state is self.state:
+            return self
+        known, log = self.state.log, state.log
+        fresh = log[len(known) :]
+        goes_on = len(log) >= len(known) and all(one is other for one, other in zip(known, log, strict=False))
+        if not goes_on or any(isinstance(event, _REVISIONS) for event in fresh):
+            return Story(state, history(state))
+        at, told = self.state, list(self.told)
+        for event in fresh:
+            assert not isinstance(event, _REVISIONS)  # looked at above
+            seq = at.next_seq
+            at, outcomes = apply(at, event)
+            told.append(Told(Entry(Seq(seq), event), outcomes))
+        return Story(state, tuple(told))
+
+    def hands(self) -> tuple[tuple[Told, ...], ...]:
+        """Return what happened in each hand, the deal first; what was before the first hand is left out."""
+        hands: list[list[Told]] = []
+        for one in self.told:
+            if _begins(one.outcomes):
+                hands.append([])
+            if hands:
+                hands[-1].append(one)
+        return tuple(tuple(hand) for hand in hands)
+
+
+def _begins(outcomes: Iterable[object]) -> bool:
+    """Return whether a hand begins, or is dealt anew."""
+    return any(isinstance(one, HandStarted | Redealt) for one in outcomes)

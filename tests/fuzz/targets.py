@@ -50,7 +50,7 @@ from tallybone.web.actions import Asked
 from tallybone.web.app import make_app
 from tallybone.web.feed import Hub, Pictures
 from tallybone.web.meant import Refused, meant_by
-from tallybone.web.story import Story
+from tallybone.web.snapshot import Story
 from vision.errors import VisionError
 from vision.picture import decode_picture
 

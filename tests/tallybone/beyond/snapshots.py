@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tallybone.web.lobby_shown import LOBBY, NO_MATCH
 from tallybone.web.shapes import (
     CanShown,
     EyeShown,
@@ -17,6 +16,7 @@ from tallybone.web.shapes import (
     QuestionShown,
     Snapshot,
 )
+from tallybone.web.snapshot import LOBBY, NO_MATCH
 
 
 def match(hand: int = 1, *, over: bool = False, winner: int | None = None, phase: str = "play") -> MatchShown:

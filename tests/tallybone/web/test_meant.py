@@ -32,7 +32,7 @@ from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
 from tallybone.web.actions import Action
 from tallybone.web.meant import Refusal, Refused, meant_by
-from tallybone.web.story import Story
+from tallybone.web.snapshot import Story
 from tests.tallybone.truth_eye import script
 
 READ: TypeAdapter[Action] = TypeAdapter(Action)

@@ -8,8 +8,7 @@ from engine.phrases import phrase
 from tallybone.play.game import Now
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.web.shapes import QuestionShown
-from tallybone.web.snapshot import snapshot_of
-from tallybone.web.story import Story
+from tallybone.web.snapshot import Story, snapshot_of
 from tests.tallybone.web.true_table import TrueTable
 
 
