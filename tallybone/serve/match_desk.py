@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tallybone.play.start import Game
-from tallybone.web.meant import Refused
+from tallybone.web.actions import Refused
 
 _MOST_WAITING = 8
 

@@ -12,9 +12,9 @@ from tallybone.serve.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted
 from tallybone.sources.camera import Camera, Clock
 from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
+from tallybone.web.actions import Refusal, Refused
 from tallybone.web.feed import Hub, Taken
 from tallybone.web.live_page import LivePage
-from tallybone.web.meant import Refusal, Refused
 from tallybone.web.snapshot import NO_MATCH, Lobby
 
 _IS_PLAYED = "a match is being played: end it first"

@@ -37,7 +37,7 @@ from tallybone.serve.served_life import Look, ServedLife
 from tallybone.serve.served_parts import ServedParts
 from tallybone.serve.systemd import Notifier
 from tallybone.sources.camera import Camera, Clock
-from tallybone.web.meant import Refusal, Refused
+from tallybone.web.actions import Refusal, Refused
 from vision.errors import VisionError
 from vision.reader import Reader
 

@@ -12,6 +12,7 @@ from engine.phrases import phrase
 from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.zones import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author
+from tallybone.web.actions import Refusal
 from tallybone.web.calibrating_shown import CalibrationShown
 from tallybone.web.calibration_desk import (
     NOTHING,
@@ -26,7 +27,6 @@ from tallybone.web.calibration_desk import (
 from tallybone.web.entry import insider_by
 from tallybone.web.feed import jpeg_of_width
 from tallybone.web.looking import Language
-from tallybone.web.meant import Refusal
 from tallybone.web.snapshot import as_json
 
 # To find tiles in a picture takes seconds, and on a busy machine more.

@@ -15,8 +15,8 @@ from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.look import Image
 from tallybone.calibrate.zones import EditableZone
 from tallybone.plain_text import plain
+from tallybone.web.actions import Refusal, Refused
 from tallybone.web.calibrating_shown import CalibrationShown, shown_of
-from tallybone.web.meant import Refusal, Refused
 
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import Course

@@ -10,10 +10,9 @@ from pydantic import BaseModel
 
 from engine.phrases import phrase
 from tallybone.web.access import COOKIE, Access, Author
-from tallybone.web.actions import Asked, Login, TakeBack
+from tallybone.web.actions import Asked, Login, Refusal, Refused, TakeBack
 from tallybone.web.entry import author_by, come_in, insider_by
 from tallybone.web.feed import Acted, Hub, Wanted
-from tallybone.web.meant import Refusal, Refused
 
 # The game looks for wishes a hundred times a second, but not while it reads a picture.
 _ANSWERS_WITHIN_S = 10.0

@@ -24,8 +24,7 @@ from tallybone.play.game import Now
 from tallybone.session.session import Session
 from tallybone.session.sitting import Happened
 from tallybone.session.touching import Footprint
-from tallybone.web.actions import Action, TakeBack
-from tallybone.web.meant import Refused
+from tallybone.web.actions import Action, Refused, TakeBack
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import Lobby, Story, as_json, lobby_snapshot, plays_of, snapshot_of, told_of
 from vision.aim import STRAIGHT_ON, Aim

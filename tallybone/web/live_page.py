@@ -11,13 +11,12 @@ from fastapi import APIRouter
 from tallybone.play.game import Display, LiveGame
 from tallybone.sources.camera import Camera, Clock
 from tallybone.web.access import Access, new_pin
+from tallybone.web.actions import Refused, meant_by, way_back
 from tallybone.web.app import make_app
 from tallybone.web.feed import Acted, Hub, Outcome, Pictures, Wanted
-from tallybone.web.meant import Refused, meant_by
 from tallybone.web.serving import Address, Serving, listen_on
 from tallybone.web.shown import LookedOver, ShownOnPage
 from tallybone.web.snapshot import Story
-from tallybone.web.taking_back import way_back
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
 

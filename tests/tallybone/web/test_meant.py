@@ -30,8 +30,7 @@ from engine import (
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
-from tallybone.web.actions import Action
-from tallybone.web.meant import Refusal, Refused, meant_by
+from tallybone.web.actions import Action, Refusal, Refused, meant_by
 from tallybone.web.snapshot import Story
 from tests.tallybone.truth_eye import script
 
