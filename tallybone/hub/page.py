@@ -12,8 +12,8 @@ from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
 from tallybone.hub.hall import Hall
 from tallybone.hub.shapes import HubShown, TableSeen, TournamentSeen, found, tournaments_seen
 from tallybone.serve.observed import verdict_on, verdict_routes
+from tallybone.web.access import Guard
 from tallybone.web.app import STATIC, guarded
-from tallybone.web.guard import Guard
 from tallybone.web.looking import MOST_VIEWERS, listen_to
 
 OWN_STATIC = Path(__file__).with_name("static")

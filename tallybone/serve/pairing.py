@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from engine.phrases import phrase
 from tallybone.serve.qr import qr_rows
-from tallybone.web.access import CODE_LASTS_S, Access, Author
-from tallybone.web.entry import come_in, insider_by
+from tallybone.web.access import CODE_LASTS_S, Access, Author, come_in, insider_by
 
 
 class Pair(BaseModel):

@@ -17,8 +17,7 @@ from tallybone.serve.match_desk import MatchDesk, TestParts
 from tallybone.serve.parts_test import LEAVES, PartsTest
 from tallybone.serve.routes import done
 from tallybone.serve.served_parts import ServedParts
-from tallybone.web.access import Access, Author
-from tallybone.web.entry import insider_by
+from tallybone.web.access import Access, Author, insider_by
 
 _MOST_WORDS = 20_000
 

@@ -19,9 +19,8 @@ from tallybone.plain_text import MOST_NAME, plain
 from tallybone.play.start import Game
 from tallybone.serve.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted, MatchWish
 from tallybone.store.house import MatchSetting
-from tallybone.web.access import Access, Author
+from tallybone.web.access import Access, Author, insider_by, keep_in
 from tallybone.web.actions import Refusal, Refused
-from tallybone.web.entry import insider_by, keep_in
 from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
 
 # Before a match begins, the networks that read tiles are loaded, and the recording that goes on is read.

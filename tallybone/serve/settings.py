@@ -14,9 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from engine.phrases import phrase
 from tallybone.serve.routes import NewMatch, NotBegun, not_begun, setting_of, shown_setting
 from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseKept, has_password, is_password
-from tallybone.web.cookies import Author, Cookies
-from tallybone.web.entry import address_of, patient
-from tallybone.web.tries import Clock, Tries
+from tallybone.web.access import Author, Clock, Cookies, Tries, address_of, patient
 
 COOKIE = "tallybone-owner"
 LASTS_S = 1800

@@ -1,16 +1,22 @@
-"""Who may put things right: a PIN that the table shows, few tries, and a signed cookie for whoever knew it."""
+"""Control access to a page: PIN, limited attempts, signed cookies, and checks on every request."""
 
-from __future__ import annotations
+# Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import hmac
+import json
 import secrets
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
-from tallybone.web.cookies import Author, Cookies
-from tallybone.web.tries import Clock, Tries
+from fastapi import HTTPException, Request, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from engine.phrases import Phrase, phrase
+from tallybone.plain_text import MOST_NAME, plain
 
 __all__ = ["COOKIE", "LASTS_S", "Access", "Author", "new_pin"]
-
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600
 _NS_PER_S = 1_000_000_000
@@ -18,10 +24,79 @@ _NS_PER_S = 1_000_000_000
 CODE_LASTS_S = 300
 _MOST_CODES = 20
 
+Clock = Callable[[], int]
+# So many tries at once, and then one in so many seconds: from one address, and from all of them together. A million
+# PINs at 8,640 a day: after a match of three hours the chance to have guessed it is one in a thousand.
+_BURST_ONE, _EVERY_ONE_S = 5, 30
+_BURST_ALL, _EVERY_ALL_S = 15, 10
+_MOST_ADDRESSES = 500
+
+_MOST_LEFT = 1000
+_MOST_COOKIE = 1500
+
+MOST_BODY = 4096
+"""Bytes of a request: the largest action is a tenth of it."""
+_POLICY = (
+    "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+_HEADERS = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+_TOO_LARGE = "that is too large"
+_KNOWN_HTTP = ("1.0", "1.1")
+_OWN_SITES = ("", "same-origin", "none")
+
 
 def new_pin() -> str:
     """Return six digits that nobody can foresee."""
     return f"{secrets.randbelow(1_000_000):06d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Somebody who was let in; *name* is what he calls himself."""
+
+    name: str
+    token: str
+
+
+class Cookies:
+    """What opens a door for some time. Not for several threads."""
+
+    def __init__(self, key: bytes, clock: Clock, lasts_s: int) -> None:
+        """Sign with *key*; *clock* is monotonic, in nanoseconds."""
+        self._key, self._clock, self._lasts_s = key, clock, lasts_s
+        self._left: deque[str] = deque(maxlen=_MOST_LEFT)
+
+    def issue(self, name: str) -> str:
+        """Return a cookie for somebody who calls himself *name*."""
+        said = {"n": plain(name, MOST_NAME), "t": secrets.token_urlsafe(12), "s": self._clock() // _NS_PER_S}
+        body = json.dumps(said).encode().hex()
+        return f"{body}.{self._sign(body)}"
+
+    def author_of(self, cookie: str | None) -> Author | None:
+        """Return who sent a cookie; None for none, a forged, an old one, or one that has logged out."""
+        if cookie is None or len(cookie) > _MOST_COOKIE:
+            return None
+        body, _, signature = cookie.partition(".")
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._sign(body).encode()):
+            return None
+        said = json.loads(bytes.fromhex(body))  # it is signed, so it is ours
+        is_old = self._clock() // _NS_PER_S - said["s"] > self._lasts_s
+        return None if is_old or said["t"] in self._left else Author(said["n"], said["t"])
+
+    def leave(self, author: Author) -> None:
+        """Let the cookie of somebody open nothing any more."""
+        self._left.append(author.token)
+
+    def _sign(self, body: str) -> str:
+        return hmac.new(self._key, body.encode("utf-8", "replace"), "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +159,202 @@ class Access:
     def leave(self, author: Author) -> None:
         """Let the cookie of somebody open nothing any more."""
         self._lock.cookies.leave(author)
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """Tries that are left, and when they were counted."""
+
+    left: float
+    at_ns: int
+
+    def refill(self, now_ns: int, burst: int, every_s: int) -> None:
+        self.left = min(float(burst), self.left + (now_ns - self.at_ns) / (every_s * _NS_PER_S))
+        self.at_ns = now_ns
+
+
+class Tries:
+    """Counts wrong guesses. Not for several threads."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Start with no guess; *clock* is monotonic, in nanoseconds."""
+        self._clock = clock
+        self._all = _Bucket(_BURST_ALL, clock())
+        self._by_address: OrderedDict[str, _Bucket] = OrderedDict()
+
+    def wait_s(self, address: str) -> int:
+        """Return how many seconds *address* has to wait before it may try again; 0 for none."""
+        now_ns = self._clock()
+        one = self._of(address, now_ns)
+        self._all.refill(now_ns, _BURST_ALL, _EVERY_ALL_S)
+        waits = ((1.0 - one.left) * _EVERY_ONE_S, (1.0 - self._all.left) * _EVERY_ALL_S)
+        return max(0, *(-int(-wait // 1) for wait in waits))
+
+    def failed(self, address: str) -> None:
+        """Count a wrong guess. A right one costs nothing, so that nobody is kept out by his own logins."""
+        self._of(address, self._clock()).left -= 1.0
+        self._all.left -= 1.0
+
+    def _of(self, address: str, now_ns: int) -> _Bucket:
+        """Return the tries of an address; of those that have not tried for longest the tries are forgotten."""
+        bucket = self._by_address.setdefault(address, _Bucket(_BURST_ONE, now_ns))
+        self._by_address.move_to_end(address)
+        while len(self._by_address) > _MOST_ADDRESSES:
+            self._by_address.popitem(last=False)
+        bucket.refill(now_ns, _BURST_ONE, _EVERY_ONE_S)
+        return bucket
+
+
+def author_by(access: Access) -> Callable[[Request], Awaitable[Author | None]]:
+    """Return what says who asks; None for somebody who does not know the PIN."""
+
+    async def author_of(request: Request) -> Author | None:
+        return access.author_of(request.cookies.get(COOKIE))
+
+    return author_of
+
+
+def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
+    """Return what says who asks, and lets nobody else pass."""
+
+    async def insider(request: Request) -> Author:
+        author = access.author_of(request.cookies.get(COOKIE))
+        if author is None:
+            raise HTTPException(401, phrase("type the PIN that the table shows"))
+        return author
+
+    return insider
+
+
+def keep_in(response: Response, cookie: str) -> None:
+    """Let the browser of somebody who knows the PIN keep the cookie that says so."""
+    response.set_cookie(COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", path="/")
+
+
+def patient(wait_s: int) -> None:
+    """Send whoever has guessed too often away for some seconds; 0 for none."""
+    if wait_s:
+        raise HTTPException(
+            429, phrase("too many tries: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
+        )
+
+
+def come_in(request: Request, access: Access, tried: Callable[[str], str | None], refused: Phrase) -> Response:
+    """Return the answer to somebody who may come in: the cookie that says so.
+
+    Args:
+        request: What was sent.
+        access: Counts the tries.
+        tried: Tries what was said, from an address; returns the cookie, or None where it was wrong.
+        refused: What is said then.
+
+    Raises:
+        HTTPException: 403 if it was wrong, 429 where too much was tried.
+    """
+    address = address_of(request)
+    patient(access.wait_s(address))
+    cookie = tried(address)
+    if cookie is None:
+        raise HTTPException(403, refused)
+    response = Response(status_code=204)
+    keep_in(response, cookie)
+    return response
+
+
+def address_of(request: Request) -> str:
+    """Return where a request comes from."""
+    return "" if request.client is None else request.client.host
+
+
+class Guard:
+    """Refuses what comes from other sites or is too large, and adds headers to what goes out."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Stand before *app*."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        refused = _problem_with(scope)
+        if scope["type"] == "websocket":
+            if refused is None:
+                await self._app(scope, receive, send)
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})
+            return
+        await self._http(scope, receive, send, refused)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send, refused: tuple[int, str] | None) -> None:
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = {name.lower() for name, _ in message.get("headers", ())}
+                more = [(name, value) for name, value in _HEADERS if name not in own]
+                if b"cache-control" not in own:
+                    more.append((b"cache-control", b"no-store"))
+                message = {**message, "headers": [*message.get("headers", ()), *more]}
+            await send(message)
+
+        if refused is None:
+            await self._app(scope, _bounded(receive), guarded)
+        else:
+            await _answer(guarded, *refused)
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Return what gives a body, and gives up where one whose length was not said goes on and on."""
+    taken = 0
+
+    async def bounded() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > MOST_BODY:
+            raise HTTPException(413, _TOO_LARGE)
+        return message
+
+    return bounded
+
+
+def _problem_with(scope: Scope) -> tuple[int, str] | None:
+    """Return the status and the reason with which a request is refused; None where it may pass."""
+    if scope["http_version"] not in _KNOWN_HTTP:
+        return 400, "this page speaks HTTP 1.1"
+    headers = _headers(scope)
+    origin, host = headers.get("origin"), headers.get("host", "")
+    changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")
+    if changes and origin is not None and not _is_own(origin, host):
+        return 403, "this page is not of this table"
+    if changes and headers.get("sec-fetch-site", "") not in _OWN_SITES:
+        return 403, "this page is not of this table"
+    if scope["type"] == "websocket":
+        return None
+    length = headers.get("content-length", "0")
+    if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= MOST_BODY):
+        return 413, _TOO_LARGE
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if changes and kind != "application/json":
+        return 415, "say it as application/json"
+    return None
+
+
+def _is_own(origin: str, host: str) -> bool:
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
+
+
+def _headers(scope: Scope) -> Mapping[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+async def _answer(send: Send, status: int, words: str) -> None:
+    body = json.dumps({"error": words}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -15,10 +15,9 @@ from starlette.exceptions import HTTPException
 from engine.phrases import Phrase
 from tallybone.plain_text import plain
 from tallybone.texts import LANGUAGES, in_language
-from tallybone.web.access import Access
+from tallybone.web.access import Access, Guard
 from tallybone.web.controlling import controlling
 from tallybone.web.feed import Hub, Pictures
-from tallybone.web.guard import Guard
 from tallybone.web.looking import Error, looking
 from tallybone.web.page_served import PageServed, Snapshot
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from engine.phrases import phrase
 from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.zones import MOST_CORNERS, EditableZone
-from tallybone.web.access import Access, Author
+from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.actions import Refusal
 from tallybone.web.calibrating_shown import CalibrationShown
 from tallybone.web.calibration_desk import (
@@ -24,7 +24,6 @@ from tallybone.web.calibration_desk import (
     Press,
     PutTileRight,
 )
-from tallybone.web.entry import insider_by
 from tallybone.web.feed import jpeg_of_width
 from tallybone.web.looking import Language
 from tallybone.web.snapshot import as_json

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from pydantic import BaseModel
 
 from engine.phrases import phrase
-from tallybone.web.access import COOKIE, Access, Author
+from tallybone.web.access import COOKIE, Access, Author, author_by, come_in, insider_by
 from tallybone.web.actions import Asked, Login, Refusal, Refused, TakeBack
-from tallybone.web.entry import author_by, come_in, insider_by
 from tallybone.web.feed import Acted, Hub, Wanted
 
 # The game looks for wishes a hundred times a second, but not while it reads a picture.

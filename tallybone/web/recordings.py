@@ -20,8 +20,7 @@ from tallybone.replay.lines import Score
 from tallybone.replay.recorded_game import rescored, story_of
 from tallybone.session.zones import Zones
 from tallybone.sources.source import GameWish
-from tallybone.web.access import Access
-from tallybone.web.entry import insider_by
+from tallybone.web.access import Access, insider_by
 from tallybone.web.one_at_a_time import OneAtATime
 from tallybone.web.recordings_shown import (
     MomentShown,

@@ -10,10 +10,9 @@ from importlib.util import find_spec
 import httpx
 import pytest
 
-from tallybone.web.access import Access
+from tallybone.web.access import Access, Guard
 from tallybone.web.app import make_app
 from tallybone.web.feed import Hub, Pictures
-from tallybone.web.guard import Guard
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from tests.waiting import until
 

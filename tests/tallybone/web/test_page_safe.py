@@ -18,11 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tallybone.web.access import Access
+from tallybone.web.access import MOST_BODY, Access
 from tallybone.web.actions import PressButton
 from tallybone.web.app import make_app
 from tallybone.web.feed import Hub, Pictures, Wanted
-from tallybone.web.guard import MOST_BODY
 from tallybone.web.serving import Address, Serving, listen_on
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.test_page_served import closed_with, do, told, viewer
