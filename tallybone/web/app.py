@@ -19,7 +19,7 @@ from tallybone.web.access import Access, Guard
 from tallybone.web.controlling import controlling
 from tallybone.web.feed import Hub, Pictures
 from tallybone.web.looking import Error, looking
-from tallybone.web.page_served import PageServed, Snapshot
+from tallybone.web.page_files import FirstSnapshot, PageServed
 
 STATIC = Path(__file__).with_name("static")
 _API = "/api/v1"
@@ -59,7 +59,7 @@ def guarded(
     routers: Iterable[APIRouter],
     about: str,
     *static: Path,
-    snapshot: Snapshot,
+    snapshot: FirstSnapshot,
     language: Callable[[], str | None] = lambda: None,
 ) -> Guard:
     """Return an app behind its guard.

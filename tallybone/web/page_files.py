@@ -3,6 +3,11 @@
 A page is `index.html` with its styles and modules. It is made once for each language: the modules joined to one file
 with the texts in that language, another one for what few people open, and the styles to one. Their address holds a
 hash of them, so that a browser never asks twice. The page itself holds how the table stands at that moment.
+
+Each module keeps a scope of its own: ``export function make() {}`` of dom.js becomes ``$.dom = (() => { function make()
+{} return { make }; })();``, and ``import { make } from "./dom.js";`` of another ``const { make } = $.dom;``. What is
+only reached by ``import("./name.js")`` is in the second file. Comments that have lines of their own are left out: they
+are a fifth of what would be sent.
 """
 
 from __future__ import annotations
@@ -11,14 +16,19 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
 from pathlib import Path
+from typing import TypeAlias
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from tallybone.texts import LANGUAGES, Said, catalogue
-from tallybone.web.joining import LATER, Module, asked_for_later, begun_with, first_script, later_script
 
 _INDEX = "index.html"
 _FIRST, _STYLES = "page.js", "page.css"
@@ -30,6 +40,23 @@ _TEXTS = "texts"
 """The module that is made here: `code` of the language, and `texts`."""
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _PACKED_HARD = 9
+
+FirstSnapshot: TypeAlias = Callable[[str], str | None]
+"""Returns what a page shows first, as JSON in a language; None for nothing. It is called in the page's thread."""
+_COOKIE = "tallybone_language"
+"""What somebody has chosen; `static/say.js` writes it."""
+_A_YEAR = "public, max-age=31536000, immutable"
+_PAGE = ("", "index.html")
+
+LATER = "later.js"
+"""The name of the second file, beside the first."""
+_IMPORT = re.compile(r'^import \{ (\w+(?:, \w+)*) \} from "\./(\w+)\.js";$', re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+_IMPORT_LATER = re.compile(r'\bimport\("\./(\w+)\.js"\)')
+_EXPORT = re.compile(r"^export ((?:async )?function|class|const) (\w+)", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import|export|await|const .* = await)\b.*$", re.MULTILINE)
+Read = Callable[[str], str]
+"""Returns the source of a module, by its name without `.js`."""
 
 
 @dataclass(frozen=True)
@@ -156,3 +183,162 @@ def _pointing_to(folder: str, html: str, language: str, names: Iterable[str]) ->
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class PageServed:
+    """The page at `/`, with its files beside it."""
+
+    def __init__(self, folders: Iterable[Path], language: Callable[[], str | None], snapshot: FirstSnapshot) -> None:
+        """Serve the page of *folders*; *language* says that of the table, *snapshot* what is shown first."""
+        self._pages, self._language, self._snapshot = Pages(folders), language, snapshot
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request.
+
+        Raises:
+            HTTPException: If nothing is there, or something else is wanted than to read it.
+        """
+        if scope["type"] != "http":
+            raise HTTPException(404)
+        request = Request(scope)
+        if request.method not in ("GET", "HEAD"):
+            raise HTTPException(405)
+        await self._answer(request)(scope, receive, send)
+
+    def _answer(self, request: Request) -> Response:
+        path = request.url.path.removeprefix("/")
+        if path in _PAGE:
+            language = language_for(request, self._language())
+            # Nothing secret is in it, so that it may be packed with what a stranger calls himself.
+            html = self._pages.page(language).holding(self._snapshot(language))
+            return _sent(PageFile.of("index.html", html), request, {})
+        if (file := self._pages.file(path)) is None:
+            raise HTTPException(404)
+        return _sent(file, request, {"cache-control": _A_YEAR})
+
+
+def language_for(request: Request, of_table: str | None) -> str:
+    """Return in which language somebody reads: that of the address, else his own choice, the table's, his browser's."""
+    wanted = (
+        request.query_params.get("lang"),
+        request.cookies.get(_COOKIE),
+        of_table,
+        *accepted(request.headers.get("accept-language", "")),
+    )
+    codes = ((code or "").lower().partition("-")[0] for code in wanted)
+    return next((code for code in codes if code in LANGUAGES), LANGUAGES[0])
+
+
+def accepted(header: str) -> list[str]:
+    """Return the languages that a browser asks for, the dearest first.
+
+    >>> accepted("de-DE, en;q=0.3, pt;q=0.5")
+    ['de-DE', 'pt', 'en']
+    """
+    ranked = [_ranked(part) for part in header.split(",")]
+    return [code for _, code in sorted(ranked, key=lambda one: -one[0])]
+
+
+def _ranked(part: str) -> tuple[float, str]:
+    code, _, said = part.partition(";")
+    try:
+        return float(said.strip().removeprefix("q=") or 1), code.strip()
+    except ValueError:
+        return 0.0, code.strip()
+
+
+def _sent(file: PageFile, request: Request, headers: dict[str, str]) -> Response:
+    headers = {"vary": "accept-encoding", **headers}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(file.packed, media_type=file.kind, headers={**headers, "content-encoding": "gzip"})
+    return Response(file.body, media_type=file.kind, headers=headers)
+
+
+class JoiningError(ValueError):
+    """A module does what no other module of the page does, or two of them need each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module.
+
+    Attributes:
+        name: That of its file, without `.js`.
+        needs: The modules that it cannot begin without.
+        leads_to: Those that it asks for when they are wanted.
+        script: It as a part of a joined file.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    leads_to: tuple[str, ...]
+    script: str
+
+
+def module_of(name: str, source: str) -> Module:
+    r"""Return a module, ready to be joined with others.
+
+    >>> print(module_of("end", 'import { pips } from "./tile.js";\nexport const END = pips(6);').script)
+    $.end = (() => {
+    const { pips } = $.tile;
+    const END = pips(6);
+    return { END };
+    })();
+
+    Raises:
+        JoiningError: If it imports, exports or waits in a way that is not known here.
+    """
+    source = _COMMENT.sub("", source)
+    needs = tuple(found[1] for found in _IMPORT.findall(source))
+    leads_to = tuple(_IMPORT_LATER.findall(source))
+    exported = ", ".join(found[1] for found in _EXPORT.findall(source))
+    body = _EXPORT.sub(r"\1 \2", _IMPORT.sub(r"const { \1 } = $.\2;", source))
+    if (other := _OTHER.search(body)) is not None:
+        raise JoiningError(f"{name}.js: expected import {{ name }} from, import(), or export of a name: {other[0]}")
+    body = _IMPORT_LATER.sub(rf'import("./{LATER}").then(() => $.\1)', body).rstrip()
+    returned = f"\nreturn {{ {exported} }};" if exported else ""
+    return Module(name, needs, leads_to, f"$.{name} = (() => {{\n{body}{returned}\n}})();")
+
+
+def begun_with(names: Iterable[str], read: Read, known: Collection[str] = ()) -> tuple[Module, ...]:
+    """Return modules and all that they need, each after those that it needs; without those that are *known*.
+
+    Raises:
+        JoiningError: If two of them need each other.
+    """
+    ordered: dict[str, Module] = {}
+
+    def take(name: str, way: tuple[str, ...]) -> None:
+        if name in known or name in ordered:
+            return
+        if name in way:
+            raise JoiningError(" needs ".join(f"{one}.js" for one in (*way[way.index(name) :], name)))
+        module = module_of(name, read(name))
+        for need in module.needs:
+            take(need, (*way, name))
+        ordered[name] = module
+
+    for name in names:
+        take(name, ())
+    return tuple(ordered.values())
+
+
+def asked_for_later(first: Iterable[Module], read: Read, known: Collection[str]) -> tuple[Module, ...]:
+    """Return the modules that others lead to, and those that these lead to in turn."""
+    found: dict[str, Module] = {}
+    wanted = [name for module in first for name in module.leads_to]
+    while wanted:
+        more = begun_with(wanted, read, (*known, *found))
+        found.update((module.name, module) for module in more)
+        wanted = [name for module in more for name in module.leads_to]
+    return tuple(found.values())
+
+
+def first_script(modules: Iterable[Module], given: str) -> str:
+    """Return the first file; *given* stands before all modules, and can set what they find in `$`."""
+    return "\n".join(("const $ = {};", given, *(module.script for module in modules), "export { $ };", ""))
+
+
+def later_script(modules: Iterable[Module], first: str, given: str) -> str:
+    """Return the second file, which finds the modules of the *first*, named so, in `$`."""
+    return "\n".join((f'import {{ $ }} from "./{first}";', given, *(module.script for module in modules), ""))

@@ -12,8 +12,15 @@ import pytest
 from tallybone.hub.page import OWN_STATIC
 from tallybone.texts import LANGUAGES, catalogue
 from tallybone.web.app import STATIC
-from tallybone.web.joining import JoiningError, asked_for_later, begun_with, first_script, later_script, module_of
-from tallybone.web.page_files import Pages
+from tallybone.web.page_files import (
+    JoiningError,
+    Pages,
+    asked_for_later,
+    begun_with,
+    first_script,
+    later_script,
+    module_of,
+)
 
 NODE = shutil.which("node")
 SOURCES = {
