@@ -13,8 +13,7 @@ from tallybone.hub.hall import Hall
 from tallybone.hub.shapes import HubShown, TableSeen, TournamentSeen, found, tournaments_seen
 from tallybone.serve.observed import verdict_on, verdict_routes
 from tallybone.web.access import Guard
-from tallybone.web.app import STATIC, guarded
-from tallybone.web.looking import MOST_VIEWERS, listen_to
+from tallybone.web.app import MOST_VIEWERS, STATIC, guarded, listen_to
 
 OWN_STATIC = Path(__file__).with_name("static")
 _ABOUT = "All tables of a club or a tournament, as they tell a broker how they stand. Everybody may look."

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 
 from tallybone.plain_text import plain
 from tallybone.serve.health import Health
-from tallybone.web.looking import Language
+from tallybone.web.app import Language
 from tallybone.web.snapshot import as_json
 
 

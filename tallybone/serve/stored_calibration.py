@@ -21,9 +21,9 @@ from tallybone.serve.match_desk import Calibrate, CheckCalibration, MatchDesk, R
 from tallybone.serve.routes import done
 from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
 from tallybone.web.access import Access, Author, insider_by
+from tallybone.web.app import Language
 from tallybone.web.calibration import ANSWERS_WITHIN_S, taken
 from tallybone.web.calibration_desk import Leave
-from tallybone.web.looking import Language
 from tallybone.web.snapshot import as_json
 
 

@@ -1,28 +1,65 @@
-"""The page's address book: what a browser gets from each path, as documented JSON over HTTP and WebSocket."""
+"""Serve a page over HTTP and WebSocket: everybody may look, the PIN allows corrections."""
 
-from __future__ import annotations
+# Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
+import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import (
+    APIRouter,
+    Body,
+    Depends,
+    FastAPI,
+    HTTPException,
+    Query,
+    Request,
+    Response,
+    WebSocket,
+    WebSocketDisconnect,
+)
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from starlette.exceptions import HTTPException
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException as AnyHTTPException
 
-from engine.phrases import Phrase
+from engine import Tile
+from engine.phrases import Phrase, phrase
 from tallybone.plain_text import plain
 from tallybone.texts import LANGUAGES, in_language
-from tallybone.web.access import Access, Guard
-from tallybone.web.controlling import controlling
-from tallybone.web.feed import Hub, Pictures
-from tallybone.web.looking import Error, looking
+from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in, insider_by
+from tallybone.web.actions import Asked, Login, Number, Refusal, Refused, TakeBack
+from tallybone.web.feed import Acted, Hub, Made, Pictures, Taken, Wanted, crop_of
 from tallybone.web.page_files import FirstSnapshot, PageServed
+from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
+from tallybone.web.snapshot import EndOffered, as_json, ends_before
+
+_API = "/api/v1"
+
+Language: TypeAlias = Literal["en", "es", "pt", "fr"]
+"""In which one wants to read what the table says."""
+MOST_FRAME = 1024
+"""Bytes that a viewer may send at once; it has nothing to say but pings."""
+MOST_VIEWERS = 200
+_MOST_FRAMES, _WITHIN_S = 50, 10.0
+_JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
+
+# The game looks for wishes a hundred times a second, but not while it reads a picture.
+_ANSWERS_WITHIN_S = 10.0
+_STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 
 STATIC = Path(__file__).with_name("static")
-_API = "/api/v1"
+
+
+class Error(BaseModel):
+    """Why something was not done, in plain words."""
+
+    error: str
+
 
 _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": Error}}
 
@@ -82,7 +119,7 @@ def guarded(
     )
     for router in routers:
         app.include_router(router, prefix="" if isinstance(router, AtRoot) else _API)
-    app.add_exception_handler(HTTPException, _say_status)
+    app.add_exception_handler(AnyHTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)
     # What the API says is sent as it is: secrets beside words of a stranger must not be packed together.
     app.mount("/", PageServed(static, language, snapshot))
@@ -90,7 +127,7 @@ def guarded(
 
 
 async def _say_status(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+    assert isinstance(error, AnyHTTPException)
     language = request.query_params.get("lang", "en")
     said: str = error.detail
     words = in_language(said, language if language in LANGUAGES else "en") if isinstance(said, Phrase) else said.lower()
@@ -103,3 +140,186 @@ async def _say_invalid(request: Request, error: Exception) -> Response:
     first = next(iter(error.errors()), {"loc": (), "msg": "not understood"})
     where = ".".join(str(part) for part in first["loc"] if part != "body")
     return JSONResponse({"error": plain(f"{where}: {first['msg']}".lstrip(": "))}, 422)
+
+
+def looking(hub: Hub, pictures: Pictures) -> APIRouter:
+    """Return the paths that need no PIN."""
+    router = APIRouter()
+    making = asyncio.Lock()
+
+    @router.get("/state", response_model=Snapshot)
+    async def state(lang: Language = "en") -> Response:
+        """All that a page shows, at this moment."""
+        if not hub.newest.version:
+            raise HTTPException(404, phrase("no match has begun"))
+        return Response(hub.newest.body(lang), media_type="application/json")
+
+    @router.get("/events", response_model=list[ToldShown])
+    async def events(after: Annotated[int, Query(ge=0, le=10**9)] = 0, lang: Language = "en") -> Response:
+        """What was said to the table after the thing with this id, the oldest first; the last 500 are kept."""
+        return Response(as_json(hub.told_after(after), lang), media_type="application/json")
+
+    @router.get("/plays", response_model=list[PlayShown])
+    async def plays(hand: Annotated[int, Query(ge=1, le=10**6)], lang: Language = "en") -> Response:
+        """The actions of a hand of the match, counted from 1."""
+        return Response(as_json(hub.plays_of(hand), lang), media_type="application/json")
+
+    @router.get("/ends")
+    async def ends(
+        before: Annotated[int, Query(ge=0, le=10**6)],
+        pips: Annotated[list[Number], Query(min_length=2, max_length=2)],
+    ) -> list[EndOffered]:
+        """The ends that were open before the action with this name, for a tile that has these numbers."""
+        now = hub.now
+        async with making:
+            found = None if now is None else await asyncio.to_thread(ends_before, now.session, before, Tile.of(*pips))
+        if found is None:
+            raise HTTPException(404, phrase("that is not part of the game any more"))
+        return list(found)
+
+    @router.get("/picture.jpg", responses=_JPEG, response_class=Response)
+    async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
+        """The newest picture of the camera."""
+        taken = _taken(hub)
+        async with making:
+            made = await asyncio.to_thread(pictures.of_width, taken, int(width))
+        return _picture(made, request)
+
+    @router.get("/tiles/{seq}.jpg", responses=_JPEG, response_class=Response)
+    async def tile(seq: int, request: Request) -> Response:
+        """The tile of a play as the camera sees it now."""
+        taken, now = _taken(hub), hub.now
+        async with making:
+            made = None if now is None else await asyncio.to_thread(crop_of, taken, now.session, seq)
+        return _picture(made, request)
+
+    router.add_api_websocket_route("/live", _Viewers(hub).watch)
+    return router
+
+
+class _Viewers:
+    """Those who are shown every change."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def watch(self, socket: WebSocket, lang: Language = "en") -> None:
+        """Send the snapshot now and whenever it changes; who is slow gets only the newest."""
+        if self._hub.viewers >= MOST_VIEWERS:
+            await socket.close(1013)
+            return
+        await socket.accept()
+        self._hub.viewers += 1
+        sending = asyncio.create_task(self._send(socket, lang))
+        try:
+            await listen_to(socket, asyncio.get_running_loop().time)
+        finally:
+            self._hub.viewers -= 1
+            sending.cancel()
+            # Who leaves while something is sent to him is no error that a log should keep.
+            with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):
+                await sending
+
+    async def _send(self, socket: WebSocket, language: str) -> None:
+        version = 0
+        while True:
+            newest = await self._hub.after(version)
+            await socket.send_text(newest.message(language))
+            version = newest.version
+
+
+async def listen_to(socket: WebSocket, clock_s: Callable[[], float]) -> None:
+    """Wait until a viewer leaves; one that says too much is shown the door."""
+    began_s, frames = clock_s(), 0
+    with suppress(WebSocketDisconnect):  # he may leave while he is answered
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            if clock_s() - began_s > _WITHIN_S:
+                began_s, frames = clock_s(), 0
+            frames += 1
+            said = message.get("text") or message.get("bytes") or ""
+            if len(said) > MOST_FRAME or frames > _MOST_FRAMES:
+                await socket.close(1008)
+                return
+            if said == "ping":
+                await socket.send_text('{"type":"pong"}')
+
+
+def _taken(hub: Hub) -> Taken:
+    if hub.picture is None:
+        raise HTTPException(404, phrase("there is no picture yet"))
+    view = None if hub.now is None else hub.now.view
+    return hub.picture if view is None else replace(hub.picture, aim=view.aim)
+
+
+def _picture(made: Made | None, request: Request) -> Response:
+    if made is None:
+        raise HTTPException(404, phrase("there is no such picture"))
+    # A browser may keep it, and asks after it each time.
+    headers = {"etag": made.etag, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == made.etag:
+        return Response(status_code=304, headers=headers)
+    return Response(made.jpeg, media_type="image/jpeg", headers=headers)
+
+
+class Done(BaseModel):
+    """What was done is in the snapshot with this version; *back* is the action that takes it back, if one can."""
+
+    version: int
+    back: TakeBack | None = None
+
+
+class Me(BaseModel):
+    """Whether whoever asks may put things right, and what he calls himself."""
+
+    controls: bool
+    name: str
+
+
+def controlling(hub: Hub, access: Access) -> APIRouter:
+    """Return the paths that know who is there."""
+    router = APIRouter()
+    author_of, insider = author_by(access), insider_by(access)
+
+    @router.get("/me")
+    async def me(author: Annotated[Author | None, Depends(author_of)]) -> Me:
+        """Whether whoever asks may put things right."""
+        return Me(controls=author is not None, name="" if author is None else author.name)
+
+    @router.post("/login", status_code=204)
+    async def login(said: Annotated[Login, Body()], request: Request) -> Response:
+        """Come in with the PIN that the table shows."""
+        refused = phrase("that is not the PIN of this table")
+        return come_in(request, access, lambda address: access.try_pin(said.pin, said.name, address), refused)
+
+    @router.post("/logout", status_code=204)
+    async def logout(author: Annotated[Author | None, Depends(author_of)]) -> Response:
+        """Leave: the cookie opens nothing any more."""
+        if author is not None:
+            access.leave(author)
+        response = Response(status_code=204)
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict", path="/")
+        return response
+
+    @router.post("/actions")
+    async def actions(said: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
+        """Do something at the table. It is kept in the recording with who did it."""
+        acted = await _acted(Wanted(said.action, author.name or "page", said.if_version), hub)
+        return Done(version=hub.publish(), back=acted.back)
+
+    return router
+
+
+async def _acted(wanted: Wanted, hub: Hub) -> Acted:
+    """Return what the game has done of what is wanted; say so where it has not."""
+    if not hub.ask(wanted):
+        raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
+    try:
+        outcome = await asyncio.wait_for(asyncio.wrap_future(wanted.done), _ANSWERS_WITHIN_S)
+    except TimeoutError:
+        raise HTTPException(503, phrase("the game does not answer"), {"Retry-After": "5"}) from None
+    if isinstance(outcome, Refused):
+        raise HTTPException(_STATUS[outcome.kind], outcome.words)
+    return outcome

@@ -13,6 +13,7 @@ from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.zones import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.actions import Refusal
+from tallybone.web.app import Language
 from tallybone.web.calibrating_shown import CalibrationShown
 from tallybone.web.calibration_desk import (
     NOTHING,
@@ -25,7 +26,6 @@ from tallybone.web.calibration_desk import (
     PutTileRight,
 )
 from tallybone.web.feed import jpeg_of_width
-from tallybone.web.looking import Language
 from tallybone.web.snapshot import as_json
 
 # To find tiles in a picture takes seconds, and on a busy machine more.

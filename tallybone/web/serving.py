@@ -12,7 +12,7 @@ from typing import Protocol
 import uvicorn
 from starlette.types import ASGIApp
 
-from tallybone.web.looking import MOST_FRAME
+from tallybone.web.app import MOST_FRAME
 
 USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0

@@ -297,7 +297,7 @@ def test_a_viewer_that_chatters_is_shown_the_door(table: TrueTable) -> None:
 
 
 def test_there_are_only_so_many_viewers(table: TrueTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tallybone.web.looking.MOST_VIEWERS", 2)
+    monkeypatch.setattr("tallybone.web.app.MOST_VIEWERS", 2)
     with viewer(table) as one, viewer(table) as two:
         told(one)
         told(two)

@@ -19,9 +19,9 @@ import pytest
 from fastapi import WebSocketDisconnect
 
 from tallybone.web import serving
+from tallybone.web.app import _Viewers
 from tallybone.web.feed import Hub
 from tallybone.web.live_page import LivePage
-from tallybone.web.looking import _Viewers
 from tallybone.web.serving import Address
 
 TALLYBONE = str(Path(sys.executable).with_name("tallybone"))
