@@ -1,24 +1,30 @@
-"""The page of a live game while it is served: what people ask for there is done in the game's own thread."""
+"""Connect a live game with its page: publish its state, and do in the game's thread what people ask."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from fastapi import APIRouter
 
-from tallybone.play.game import Display, LiveGame
-from tallybone.sources.camera import Camera, Clock
+from engine.phrases import phrase
+from tallybone.play.game import Display, LiveGame, Now
+from tallybone.session.session import Session
+from tallybone.session.sitting import Happened
+from tallybone.sources.camera import Camera, Clock, Shown
+from tallybone.sources.shots import Shot
 from tallybone.web.access import Access, new_pin
 from tallybone.web.actions import Refused, meant_by, way_back
 from tallybone.web.app import make_app
-from tallybone.web.feed import Acted, Hub, Outcome, Pictures, Wanted
+from tallybone.web.feed import Acted, Hub, Outcome, Pictures, Taken, Wanted
 from tallybone.web.serving import Address, Serving, listen_on
-from tallybone.web.shown import LookedOver, ShownOnPage
 from tallybone.web.snapshot import Story
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
+
+_GOES_ON = phrase("the match goes on")
 
 
 def _no_more(access: Access) -> Iterable[APIRouter]:
@@ -120,3 +126,82 @@ class LivePage:
         for one in meant:
             live.came(one, by=wanted.by)
         return Acted(way_back(wanted.action, live.session, len(log)))
+
+
+@dataclass(slots=True)
+class ShownOnPage:
+    """A display of a live game that hands everything to the page too.
+
+    Attributes:
+        display: What shows the game to whoever started it.
+        hub: Where the page has it from.
+        words: Where the page is, for those at the table.
+    """
+
+    display: Display
+    hub: Hub
+    words: str
+
+    def happened(self, happened: Happened) -> None:
+        """Show what has been said."""
+        if happened.said:
+            self.hub.say(happened)
+        self.display.happened(happened)
+
+    def goes_on(self, session: Session) -> None:
+        """Show that a match goes on."""
+        self.hub.say(_GOES_ON)
+        self.display.goes_on(session)
+
+    def show(self, now: Now) -> None:
+        """Show where the game stands, and where the page is."""
+        self.hub.show(now)
+        self.display.show(replace(now, page=self.words))
+
+    def note(self, words: str) -> None:
+        """Show what the people at the table have to know."""
+        self.hub.say(words)
+        self.display.note(words)
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        """Show what to type next."""
+        self.display.typed(prompt, wants_help=wants_help)
+
+
+class LookedOver:
+    """A camera whose pictures the page sees too: those that the game keeps."""
+
+    def __init__(self, camera: Camera, hub: Hub) -> None:
+        """Look through *camera*."""
+        self._camera, self._hub = camera, hub
+
+    @property
+    def problem(self) -> str | None:
+        """Why it gives no pictures."""
+        return self._camera.problem
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing will ever come any more."""
+        return self._camera.is_over
+
+    def take(self) -> Shown | None:
+        """Return what came since the last call; a picture is handed on when it becomes a JPEG."""
+        given = self._camera.take()
+        return self._handed_on(given) if isinstance(given, Shot) else given
+
+    def now_ns(self) -> int:
+        """Return the time that its pictures are stamped with."""
+        return self._camera.now_ns()
+
+    def close(self) -> None:
+        """Let it go."""
+        self._camera.close()
+
+    def _handed_on(self, shot: Shot) -> Shot:
+        def jpeg() -> bytes:
+            data = shot.jpeg()
+            self._hub.see(Taken(data, shot.t_ns))
+            return data
+
+        return replace(shot, jpeg=jpeg)
