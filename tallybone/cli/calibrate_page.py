@@ -55,7 +55,7 @@ def open_guide_page(
         yield NoPage(course)
         return
     try:
-        from tallybone.web.calibrating_page import CalibratingPage
+        from tallybone.web.calibration import CalibratingPage
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error

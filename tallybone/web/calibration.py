@@ -1,4 +1,4 @@
-"""The paths of a guided calibration: how it stands, its picture, and what people decide and draw."""
+"""Serve a guided calibration: its state, its picture, what people decide and draw."""
 
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
@@ -9,6 +9,8 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Res
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from engine.phrases import phrase
+from hardware.camera.device import Clock
+from tallybone.calibrate.guide.course import Course
 from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.zones import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author, insider_by
@@ -25,8 +27,9 @@ from tallybone.web.calibration_desk import (
     Press,
     PutTileRight,
 )
-from tallybone.web.feed import jpeg_of_width
-from tallybone.web.snapshot import as_json
+from tallybone.web.feed import Hub, jpeg_of_width
+from tallybone.web.live_page import LivePage
+from tallybone.web.snapshot import Lobby, as_json
 
 # To find tiles in a picture takes seconds, and on a busy machine more.
 ANSWERS_WITHIN_S = 30.0
@@ -34,10 +37,10 @@ _MOST_ZONES = 8
 _MOST_TILES = 1000
 _STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 _JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
-
 _Pixel = Annotated[float, Field(ge=-20_000, le=20_000, allow_inf_nan=False)]
-
 _Pips = Annotated[int, Field(ge=0, le=18)]
+
+_VIEW = "/#calibrate"
 
 
 class _Said(BaseModel):
@@ -149,3 +152,35 @@ async def taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
     if refused is not None:
         raise HTTPException(_STATUS[refused.kind], refused.words)
     return Taken(version=_newest(calibrating).version)
+
+
+class CalibratingPage:
+    """A page that is served until it is closed."""
+
+    def __init__(self, where: str, course: Course, camera: str, clock: Clock, *, pin: str | None = None) -> None:
+        """Serve *course* at *where*, as `serving.listen_on` takes it; *pin* is a new one if none is given.
+
+        Raises:
+            OSError: If it cannot be served there.
+        """
+        self._calibrating = Calibrating(clock)
+        self._calibrating.begin(course, camera)
+        hub = Hub(clock)
+        hub.show_lobby(Lobby(f"{camera}: it is being calibrated"))
+        self._page = LivePage(
+            where, clock, pin=pin, hub=hub, more=lambda access: (calibration_routes(self._calibrating, access),)
+        )
+
+    @property
+    def words(self) -> str:
+        """Where it is and its PIN."""
+        return f"page {self._page.url}{_VIEW}  {self._page.pin_words}"
+
+    def turn(self) -> None:
+        """Let the course look once, and do what people want."""
+        self._calibrating.turn()
+
+    def close(self) -> None:
+        """Serve no more."""
+        self._calibrating.end()
+        self._page.close()

@@ -15,7 +15,7 @@ from tallybone.calibrate.guide.course import Course, GuideWish
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.look import Onlooker
 from tallybone.store.calibration_file import Calibration, load_calibration
-from tallybone.web.calibrating_page import CalibratingPage
+from tallybone.web.calibration import CalibratingPage
 from tests.tallybone.bare_table import LENS, GreyLook, table_below
 from tests.tallybone.web.true_table import PIN
 
