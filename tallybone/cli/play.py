@@ -19,7 +19,7 @@ from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
 from tallybone.choices import TileSet
 from tallybone.clock import software, wall_time
-from tallybone.doctor.machine_files import this_machine
+from tallybone.doctor.machine import this_machine
 from tallybone.play.calibrated import Used
 from tallybone.play.counts import CountedCamera, Counts
 from tallybone.play.display import display_for

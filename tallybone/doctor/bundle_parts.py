@@ -26,8 +26,7 @@ from tallybone.doctor.bundle import (
     metrics_text,
     recordings_text,
 )
-from tallybone.doctor.machine import Machine
-from tallybone.doctor.machine_files import Run, run
+from tallybone.doctor.machine import Machine, Run, run
 from tallybone.doctor.own_words import OwnWords, words_of_program
 from tallybone.finding import Finding
 from tallybone.play.calibrated import stored_for

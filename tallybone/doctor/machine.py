@@ -1,10 +1,26 @@
-"""The computer beside the table: which one it is, its memory, heat, power and clock."""
+"""Check the computer beside the table: model, memory, heat, power, clock; read its files."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import grp
+import os
+import pwd
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TypeAlias
 
 from engine.phrases import phrase
+from tallybone.doctor.access import Device, User
+from tallybone.doctor.boot import Boot, board_of
+from tallybone.doctor.libraries import Library, Venv, Wanted
+from tallybone.doctor.storage import Disk
 from tallybone.finding import Finding, absent, ok, problem, warning
 
 _OLDEST_PYTHON = (3, 11)
@@ -17,6 +33,15 @@ _LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
 _SINCE_START = 16
 _MEMORY, _HEAT, _POWER, _CLOCK = phrase("memory"), phrase("heat"), phrase("power"), phrase("clock")
 _SUPPLY = phrase("Use the supply that is made for this Pi (4: 5 V 3 A, 5: 5 V 5 A), with its own cable.")
+
+Run: TypeAlias = Callable[[tuple[str, ...]], str]
+"""Runs a command and returns what it prints; "" where there is no such command, or it fails."""
+_THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"
+_CONFIGS = ("boot/firmware/config.txt", "boot/config.txt")
+_KB_PER_MB, _MILLI = 1024, 1000.0
+_SYNCS, _SYNC_BYTES = 8, 65_536
+_IMPORTS_S = 60.0
+_COMMAND_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +160,178 @@ def check_clock(*, is_set: bool | None) -> Finding:
             "sudo timedatectl set-ntp true",
         )
     return ok(_CLOCK, phrase("set by the network"))
+
+
+def run(command: tuple[str, ...]) -> str:
+    """Run a command of the system."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_COMMAND_S, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def this_machine() -> Machine:
+    """Look at the computer that this runs on."""
+    return read_machine(Path("/"), run)
+
+
+def read_machine(root: Path, run: Run) -> Machine:
+    """Return what the files under *root* say of a computer; *run* asks what they do not say."""
+    heat = _text(root / "sys/class/thermal/thermal_zone0/temp")
+    throttled = _text(root / _THROTTLED) or run(("vcgencmd", "get_throttled")).partition("=")[2]
+    return Machine(
+        model=_text(root / "proc/device-tree/model").rstrip("\0"),
+        system=_field(_text(root / "etc/os-release"), "PRETTY_NAME=").strip('"') or sys.platform,
+        bits=8 * struct.calcsize("P"),
+        python=(sys.version_info.major, sys.version_info.minor),
+        memory_mb=_memory_mb(_text(root / "proc/meminfo")),
+        temperature_c=int(heat) / _MILLI if heat.lstrip("-").isdecimal() else None,
+        throttled=_hexadecimal(throttled),
+        is_clock_set=_is_clock_set(root, run),
+    )
+
+
+def read_boot(root: Path, model: str) -> Boot:
+    """Return how a Pi was started, from the files under *root*."""
+    path = next((root / name for name in _CONFIGS if (root / name).is_file()), None)
+    config = "" if path is None else _text(path)
+    return Boot(board_of(model), "" if path is None else str(path), config, _text(root / "proc/cmdline"))
+
+
+def read_user() -> User:
+    """Return who runs this."""
+    me = pwd.getpwuid(os.getuid())
+    listed = {group.gr_name for group in grp.getgrall() if me.pw_name in group.gr_mem}
+    groups = {_group_name(number) for number in (os.getgid(), *os.getgroups())}
+    return User(me.pw_name, frozenset(groups), frozenset(listed))
+
+
+def read_venv() -> Venv:
+    """Return where this Python looks for libraries."""
+    if sys.prefix == sys.base_prefix:
+        return Venv("", sees_system=True)
+    said = _field(_text(Path(sys.prefix) / "pyvenv.cfg"), "include-system-site-packages =")
+    return Venv(sys.prefix, sees_system=said.strip() == "true")
+
+
+def try_library(wanted: Wanted) -> Library:
+    """Import a library in a process of its own: one that does not fit to this processor ends it."""
+    probe = f"; {wanted.module}.{wanted.probe}" if wanted.probe else ""
+    command = (sys.executable, "-W", "ignore", "-c", f"import {wanted.module}{probe}")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_IMPORTS_S, check=False)
+    except subprocess.TimeoutExpired:
+        return Library(None, f"it cannot be imported within {_IMPORTS_S:.0f} s")
+    if done.returncode < 0:
+        return Library(_version(wanted.package), f"Python dies of signal {-done.returncode} when it is imported")
+    last = done.stderr.strip().splitlines()[-1:] or [""]
+    error = last[0].partition(": ")[2] or last[0]
+    return Library(_version(wanted.package), error if done.returncode else "")
+
+
+def read_device(path: str) -> Device:
+    """Return what is known of a device file, or a folder of them."""
+    file = Path(path)
+    if not file.exists():
+        return Device(is_there=False)
+    group = _group_name(file.stat().st_gid)
+    # A folder is open to all; what counts is what lies in it.
+    inside = (
+        [one for one in sorted(file.iterdir()) if "C" in one.name and one.is_char_device()] if file.is_dir() else []
+    )
+    if inside:
+        file, group = inside[0], _group_name(inside[0].stat().st_gid)
+    return Device(is_there=True, is_usable=os.access(file, os.R_OK | os.W_OK), group=group)
+
+
+def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
+    """Write a little into a folder, or where it would be made, and take it away again."""
+    room = room_in(folder, mounts)
+    if room.error:
+        return room
+    try:
+        return replace(room, sync_ms=_sync_ms(_there(folder)))
+    except OSError as error:
+        return Disk(str(folder), error=error.strerror or str(error))
+
+
+def room_in(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
+    """Return what room there is for a folder, or where it would be made, without writing anything."""
+    there = _there(folder)
+    try:
+        free = os.statvfs(there)
+    except OSError as error:
+        return Disk(str(folder), error=error.strerror or str(error))
+    return Disk(str(folder), "", free.f_bavail * free.f_frsize, _kind_of(there.resolve(), _text(mounts)))
+
+
+def _there(folder: Path) -> Path:
+    """Return the folder, or the nearest above it that is there."""
+    return next(one for one in (folder, *folder.parents) if one.is_dir())
+
+
+def _sync_ms(folder: Path) -> tuple[float, ...]:
+    """Return how long the disk took to keep each of some pieces."""
+    found = []
+    with tempfile.TemporaryFile(dir=folder) as file:
+        for _ in range(_SYNCS):
+            began = time.perf_counter()
+            file.write(os.urandom(_SYNC_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+            found.append(_MILLI * (time.perf_counter() - began))
+    return tuple(found)
+
+
+def _kind_of(folder: Path, mounts: str) -> str:
+    """Return the kind of file system that a folder is on."""
+    rows = [line.split() for line in mounts.splitlines() if len(line.split()) > 2]
+    within = [(len(row[1]), row[2]) for row in rows if folder.is_relative_to(row[1])]
+    return max(within, default=(0, ""), key=lambda one: one[0])[1]
+
+
+def _is_clock_set(root: Path, run: Run) -> bool | None:
+    if (root / "run/systemd/timesync/synchronized").exists():
+        return True
+    said = run(("timedatectl", "show", "-p", "NTPSynchronized", "--value"))
+    return {"yes": True, "no": False}.get(said)
+
+
+def _memory_mb(meminfo: str) -> int | None:
+    said = _field(meminfo, "MemTotal:").split()
+    return int(said[0]) // _KB_PER_MB if said and said[0].isdecimal() else None
+
+
+def _hexadecimal(text: str) -> int | None:
+    try:
+        return int(text, 16)
+    except ValueError:
+        return None
+
+
+def _text(path: Path) -> str:
+    """Return a small file, "" where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _field(text: str, key: str) -> str:
+    """Return the rest of the line that begins with a key."""
+    return next((line.removeprefix(key).strip() for line in text.splitlines() if line.startswith(key)), "")
+
+
+def _group_name(number: int) -> str:
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -24,7 +24,7 @@ from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinError, PinLibrary, open_pins
 from hardware.virtual.panel import VirtualPanel
 from tallybone.choices import TileSet
-from tallybone.doctor import machine_files
+from tallybone.doctor import machine as machine_files
 from tallybone.doctor.access import Device, User
 from tallybone.doctor.boot import Boot
 from tallybone.doctor.camera import Seen, look_through

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from fastapi import APIRouter
 
 from engine.phrases import listed
-from tallybone.doctor.machine_files import room_in
+from tallybone.doctor.machine import room_in
 from tallybone.serve.health import CameraNow, Health, Sources, TableHealth
 from tallybone.serve.looked_after import LookedAfter
 from tallybone.serve.metrics import Observed

@@ -15,8 +15,7 @@ from rich.console import Console
 
 from hardware.camera.open_device import open_device
 from hardware.config.errors import ConfigError
-from tallybone.doctor.machine import Machine
-from tallybone.doctor.machine_files import this_machine
+from tallybone.doctor.machine import Machine, this_machine
 from tallybone.play.display import PlainDisplay
 from tallybone.recording.folder import default_folder
 from tallybone.serve.camera import OpenDevice

@@ -10,8 +10,8 @@ import pytest
 
 from tallybone.doctor.boot import Board
 from tallybone.doctor.libraries import Wanted
-from tallybone.doctor.machine import Machine
-from tallybone.doctor.machine_files import (
+from tallybone.doctor.machine import (
+    Machine,
     read_boot,
     read_device,
     read_machine,

@@ -14,7 +14,7 @@ import pytest
 from hardware.config.config import HardwareConfig
 from tallybone.cli.play import Wishes
 from tallybone.cli.serve_option import with_port
-from tallybone.doctor.machine_files import this_machine
+from tallybone.doctor.machine import this_machine
 from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
 from tallybone.serve.looked_after import LookedAfter, LookedThrough
