@@ -15,7 +15,7 @@ from tallybone.doctor.access import (
     knock_device,
     leds_device,
 )
-from tallybone.doctor.boot_checks import check_boot
+from tallybone.doctor.boot import check_boot
 from tallybone.doctor.camera import check_camera
 from tallybone.doctor.libraries import check_library, wanted_by
 from tallybone.doctor.machine import check_machine

@@ -8,8 +8,7 @@ import pytest
 
 from hardware.config.config import HardwareConfig
 from hardware.config.read import read_hardware
-from tallybone.doctor.boot import Board, Boot, board_of, settings_of
-from tallybone.doctor.boot_checks import check_boot, taken_pins
+from tallybone.doctor.boot import Board, Boot, board_of, check_boot, settings_of, taken_pins
 from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import BOOT, WHOLE
 
