@@ -6,22 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver
-from tallybone.doctor.access import (
+from tallybone.doctor.boot import check_boot
+from tallybone.doctor.libraries import check_library, wanted_by
+from tallybone.doctor.machine import check_machine
+from tallybone.doctor.parts import (
     buttons_device,
     camera_device,
+    check_camera,
     check_device,
+    check_opened,
+    check_sound,
     devices_of,
     display_device,
     knock_device,
     leds_device,
 )
-from tallybone.doctor.boot import check_boot
-from tallybone.doctor.camera import check_camera
-from tallybone.doctor.libraries import check_library, wanted_by
-from tallybone.doctor.machine import check_machine
-from tallybone.doctor.parts import check_opened
 from tallybone.doctor.probes import Probes
-from tallybone.doctor.sound import check_sound
 from tallybone.doctor.storage import check_disk
 from tallybone.finding import Finding, Grade, absent, ok
 from tallybone.notify.findings import broker_found, webhook_found

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from engine.phrases import phrase
-from tallybone.doctor.access import Device, User
 from tallybone.doctor.boot import Boot, board_of
 from tallybone.doctor.libraries import Library, Venv, Wanted
+from tallybone.doctor.parts import Device, User
 from tallybone.doctor.storage import Disk
 from tallybone.finding import Finding, absent, ok, problem, warning
 

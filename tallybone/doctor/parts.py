@@ -1,14 +1,62 @@
-"""LEDs, buttons, piezos and displays: whether each can be had, and how it is at rest."""
+"""Check the parts of a table: device files, LEDs, buttons, piezos, microphone, camera, displays."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import cv2
+import numpy as np
+
+from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockDriver, KnockPart, LedsPart
+from hardware.display.link import Port
+from hardware.knock.detector import KnockDetector
+from hardware.knock.heard import KnockHeard, SoundBlock
+from hardware.knock.sensor import KnockSensor
+from hardware.pin_factory import PinLibrary
 from tallybone.finding import Finding, ok, problem, warning
+from tallybone.sources.camera import Camera
+from tallybone.sources.shots import Shot
+from vision.pyramid import Image
 
 # One may be a door or a cup.
 _RESTLESS = 3
 _GAME = "Is a game running? Only one program at a time can have it."
+
+_PINS, _SOUND, _MEDIA = "/dev/gpiochip0", "/dev/snd", "/dev/media0"
+_MISSING = {
+    _PINS: "Only a Raspberry Pi has pins. On any other computer use the driver virtual, or none.",
+    _SOUND: "No sound card is there: plug the microphone in, or see I2S above.",
+    _MEDIA: "The camera is not seen. Power off, then push its cable in straight, contacts to the contacts.",
+}
+_UNPLUGGED = "Is it plugged in? These are:"
+
+_LISTENS_S, _TICK_S = 2.0, 0.05
+# A 16-bit microphone that works is never quieter than its own noise, -80 dB or so of full scale.
+_SILENT_DB, _LOUD_DB = -85.0, -20.0
+_CLIPPED, _CLIPPED_SHARE = 0.99, 0.001
+_LEAST_SHARE = 0.5
+
+_NS_PER_S = 1_000_000_000
+_LOOKS_NS = 4 * _NS_PER_S
+_CAMERA_TICK_S = 0.01
+# Pictures at the begin are dark until the camera has found its exposure.
+_SETTLES_NS = _NS_PER_S
+_WIDE_PX, _HIGH_PX = 1280, 720
+_SLOW_PER_S = 8.0
+_LIVE = ("usb:", "pi:", "/dev/")
+# Mean grey of pictures that are read well: 36 to 108 in photographs of tables, 95 in rendered ones.
+_DARK, _BRIGHT, _FLAT = 25.0, 215.0, 4.0
+_GLARE, _GLARE_SHARE = 250, 0.15
+# Fine against coarse edges: 0.36 to 1.0 in photographs in focus, 0.24 and less when they are blurred by 1.0 px of 1280.
+_BLURRED = 0.20
+
+_END = b"\xff\xff\xff"
+# What the maker's own editor sends, so that a display that passes bytes through listens again.
+_LISTEN = b"DRAKJHSUYDGBNCJHGJKSHBDN" + _END
+_CONNECT, _HERE = b"connect" + _END, b"comok"
+BAUDS = (9600, 115_200, 19_200, 38_400, 57_600, 4800, 2400, 230_400)
+_MS_PER_S = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +93,349 @@ def check_opened(part: str, opened: Opened) -> Finding:
     if opened.doubt:
         return warning(part, opened.doubt, "docs/wiring.md shows its wires.")
     return ok(part, opened.details)
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """What was found of a device file.
+
+    Attributes:
+        is_there: Whether there is such a file.
+        is_usable: Whether this user may read and write it.
+        group: Whose members may.
+    """
+
+    is_there: bool
+    is_usable: bool = False
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who runs this.
+
+    Attributes:
+        name: What the system calls them.
+        groups: Those that this login has.
+        listed: Those that the next login will have.
+    """
+
+    name: str
+    groups: frozenset[str]
+    listed: frozenset[str]
+
+
+def devices_of(hardware: HardwareConfig, camera: str) -> tuple[tuple[str, str], ...]:
+    """Return each device file that a table needs, with the first part that needs it."""
+    knock = hardware.knock
+    named = (
+        ("camera", camera_device(camera)),
+        *(("LEDs", leds_device(leds, hardware.pins)) for leds in hardware.leds),
+        ("buttons", buttons_device(hardware.buttons, hardware.pins)),
+        (
+            "microphone" if knock and knock.driver is KnockDriver.MICROPHONE else "piezo",
+            knock_device(knock, hardware.pins),
+        ),
+        *(("display", display_device(display)) for display in hardware.displays),
+    )
+    first: dict[str, str] = {}
+    for part, path in named:
+        first.setdefault(path, part)
+    return tuple((part, path) for path, part in first.items() if path)
+
+
+def camera_device(camera: str) -> str:
+    """Return the device file of a camera; "" for one that has none, and for usb:N, which may be any."""
+    where = camera.partition(",")[0]
+    if where.startswith("pi:"):
+        return _MEDIA
+    return where if where.startswith("/dev/") else ""
+
+
+def leds_device(leds: LedsPart, pins: PinLibrary) -> str:
+    """Return the device file of LEDs; "" for those that have none."""
+    if leds.spi is not None:
+        return f"/dev/spidev{leds.spi}"
+    return _PINS if leds.pins and pins is PinLibrary.LGPIO else ""
+
+
+def buttons_device(buttons: ButtonsPart | None, pins: PinLibrary) -> str:
+    """Return the device file of buttons; "" for those that have none."""
+    return _PINS if buttons is not None and buttons.pins and pins is PinLibrary.LGPIO else ""
+
+
+def knock_device(knock: KnockPart | None, pins: PinLibrary) -> str:
+    """Return the device file of a knock sensor; "" for one that has none."""
+    match knock:
+        case KnockPart(driver=KnockDriver.MICROPHONE):
+            return _SOUND
+        case KnockPart(driver=KnockDriver.PIEZO_SPI):
+            return f"/dev/spidev{knock.spi}"
+        case KnockPart(driver=KnockDriver.PIEZO_PIN) if pins is PinLibrary.LGPIO:
+            return _PINS
+        case _:
+            return ""
+
+
+def display_device(display: DisplayPart) -> str:
+    """Return the device file of a display; "" for one that has none."""
+    return display.url if display.url.startswith("/dev/") else ""
+
+
+def check_device(part: str, path: str, device: Device, user: User) -> Finding:
+    """Return whether a device file can be used."""
+    if not device.is_there:
+        if path in _MISSING:
+            return problem(part, f"there is no {path}", _MISSING[path])
+        if path.startswith("/dev/spidev"):
+            return problem(
+                part, f"there is no {path}", "SPI is switched off, or the Pi was not restarted since:", "sudo reboot"
+            )
+        where = "ls -l /dev/v4l/by-id" if part == "camera" else "ls -l /dev/serial/by-id"
+        return problem(part, f"there is no {path}", _UNPLUGGED, where)
+    if not device.is_usable:
+        return _not_allowed(part, path, device, user)
+    if path.startswith(("/dev/ttyUSB", "/dev/ttyACM")):
+        words = f"{path} may be another adapter after the next start"
+        return warning(part, words, "In table.toml use its name that stays, one of:", "ls -l /dev/serial/by-id")
+    return ok(part, f"{path} may be used")
+
+
+def _not_allowed(part: str, path: str, device: Device, user: User) -> Finding:
+    if device.group in user.listed and device.group not in user.groups:
+        words = f"{path} may not be used yet: {user.name} has joined the group {device.group} since the login"
+        return problem(part, words, "Log out and in again, or restart:", "sudo reboot")
+    if not device.group or device.group == "root":
+        words = f"{path} may be used by root alone"
+        return problem(part, words, "A Raspberry Pi OS gives it to a group. Is this another system, or a container?")
+    return problem(
+        part,
+        f"{path} may not be used: {user.name} is not in the group {device.group}",
+        "Join it, then log out and in again:",
+        f"sudo usermod -aG {device.group} {user.name}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sounds:
+    """What a microphone has heard.
+
+    Attributes:
+        error: Why it hears nothing; "" where it does.
+        share: How much of the time there was sound, 0 to 1.
+        level_db: How loud, against the loudest that it can say.
+        peak: The loudest sample, 0 to 1.
+        clipped: Share of the samples that are as loud as can be.
+    """
+
+    error: str = ""
+    share: float = 1.0
+    level_db: float = -50.0
+    peak: float = 0.1
+    clipped: float = 0.0
+
+
+class Ear(KnockDetector):
+    """Takes the place of a detector, and keeps what it is given to hear."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: list[SoundBlock] = []
+
+    def feed(self, block: SoundBlock) -> tuple[KnockHeard, ...]:
+        """Keep a block, and hear no knock in it."""
+        self.blocks.append(block)
+        return ()
+
+
+def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], None]) -> Sounds:
+    """Listen for two seconds to a sensor that gives its sound to an ear, then close it.
+
+    Raises:
+        KnockSensorError: If its library is not installed.
+    """
+    sensor.start()
+    try:
+        for _ in range(round(_LISTENS_S / _TICK_S)):
+            wait(_TICK_S)
+            sensor.read()
+        trouble = sensor.state.problem
+    finally:
+        sensor.close()
+    return Sounds(error=trouble) if trouble is not None else sounds_of(ear.blocks)
+
+
+def sounds_of(blocks: list[SoundBlock]) -> Sounds:
+    """Return what blocks of sound are like, against two seconds that there should be."""
+    if not blocks:
+        return Sounds(error="it is open, but no sound comes")
+    samples = np.concatenate([block.samples for block in blocks])
+    samples = samples - np.mean(samples)  # I2S microphones stand beside zero
+    level = float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
+    return Sounds(
+        share=sum(len(block.samples) / block.rate_hz for block in blocks) / _LISTENS_S,
+        level_db=20 * float(np.log10(max(level, 1e-9))),
+        peak=float(np.max(np.abs(samples))),
+        clipped=float(np.mean(np.abs(samples) >= _CLIPPED)),
+    )
+
+
+def check_sound(sounds: Sounds) -> Finding:
+    """Return whether a microphone is good for hearing knocks."""
+    part, mixer = "microphone", "alsamixer"
+    if sounds.error:
+        return problem(part, sounds.error, "What there is:", "arecord -l")
+    how = f"{sounds.level_db:.0f} dB, loudest {sounds.peak:.0%}"
+    if sounds.level_db < _SILENT_DB:
+        words = f"silent ({how})"
+        return problem(part, words, "Is it muted? F6 chooses it, F4 shows it, M and the arrow up open it:", mixer)
+    if sounds.clipped > _CLIPPED_SHARE:
+        return warning(part, f"as loud as can be ({how})", "Turn it down; F6 chooses it, F4 shows it:", mixer)
+    if sounds.level_db > _LOUD_DB:
+        return warning(part, f"very loud ({how})", "Knocks drown in it: turn it down, or look for a hum.")
+    if sounds.share < _LEAST_SHARE:
+        words = f"sound is missing: {sounds.share:.0%} of it came"
+        return warning(part, words, "The Pi is busy, or the USB hub is weak: plug it into the Pi itself.")
+    return ok(part, f"hears ({how}); knock on the table with `tallybone hardware test`")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a camera has shown.
+
+    Attributes:
+        error: Why it shows nothing; "" where it does.
+        wide_px: Of its pictures.
+        high_px: Of its pictures.
+        per_s: How many a second.
+        grey: Mean, 0 to 255.
+        contrast: Standard deviation of the greys.
+        sharpness: Fine edges against coarse ones.
+        glare: Share of the picture that is white.
+    """
+
+    error: str = ""
+    wide_px: int = 0
+    high_px: int = 0
+    per_s: float = 0.0
+    grey: float = 0.0
+    contrast: float = 0.0
+    sharpness: float = 0.0
+    glare: float = 0.0
+
+
+def look_through(camera: Camera, wait: Callable[[float], None]) -> Seen:
+    """Look at what a camera shows for four seconds, or to its end.
+
+    Args:
+        camera: Which one; it says the time as well.
+        wait: Waits so many seconds.
+    """
+    began_ns = camera.now_ns()
+    times_ns: list[int] = []
+    last: Shot | None = None
+    while camera.now_ns() - began_ns < _LOOKS_NS and not camera.is_over:
+        shown = camera.take()
+        if isinstance(shown, Shot):
+            last = shown
+            times_ns.append(shown.t_ns)
+        elif shown is None:
+            wait(_CAMERA_TICK_S)
+    if last is None:
+        return Seen(camera.problem or "it gives no picture")
+    late_ns = [t_ns for t_ns in times_ns if t_ns - times_ns[0] >= _SETTLES_NS] or times_ns
+    spans = len(late_ns) - 1
+    per_s = spans * _NS_PER_S / (late_ns[-1] - late_ns[0]) if spans > 0 and late_ns[-1] > late_ns[0] else 0.0
+    return seen_in(last.load(), per_s)
+
+
+def seen_in(image: Image, per_s: float) -> Seen:
+    """Return what a picture is like, shape (H, W, 3), BGR."""
+    high, wide = image.shape[:2]
+    shrinks = min(1.0, _WIDE_PX / max(high, wide))
+    small = cv2.resize(image, None, fx=shrinks, fy=shrinks, interpolation=cv2.INTER_AREA)
+    grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY).astype(np.float32)
+    return Seen(
+        wide_px=wide,
+        high_px=high,
+        per_s=per_s,
+        grey=float(grey.mean()),
+        contrast=float(grey.std()),
+        sharpness=_sharpness(grey),
+        glare=float((grey >= _GLARE).mean()),
+    )
+
+
+def _sharpness(grey: np.ndarray) -> float:
+    """Return how strong the finest edges are against those that survive any focus."""
+    fine, coarse = cv2.GaussianBlur(grey, (0, 0), 1.0), cv2.GaussianBlur(grey, (0, 0), 4.0)
+    edges = float(np.percentile(np.abs(fine - coarse), 99.5))
+    return float(np.percentile(np.abs(grey - fine), 99.5)) / max(edges, 1e-3)
+
+
+def check_camera(name: str, seen: Seen) -> tuple[Finding, ...]:
+    """Return whether what a camera shows is good enough to play by."""
+    if seen.error:
+        return (problem("camera", seen.error.removeprefix(f"{name}: "), "What there is:", "tallybone cameras"),)
+    return (_check_picture(name, seen), *_check_light(seen))
+
+
+def _check_picture(name: str, seen: Seen) -> Finding:
+    pace = f", {seen.per_s:.0f} a second" if seen.per_s else ""
+    words = f"{name}: {seen.wide_px}x{seen.high_px}{pace}"
+    if max(seen.wide_px, seen.high_px) < _WIDE_PX or min(seen.wide_px, seen.high_px) < _HIGH_PX:
+        return warning("camera", words, "Tiles are small in it. A camera with 1280x720 reads better.")
+    # A folder or a video has the pace at which it was filmed.
+    if name.startswith(_LIVE) and seen.per_s < _SLOW_PER_S:
+        mend = "Slow: more light makes it faster (it exposes longer in the dark), so does a USB socket of its own."
+        return warning("camera", words, mend)
+    return ok("camera", words)
+
+
+def _check_light(seen: Seen) -> tuple[Finding, ...]:
+    how = f"grey {seen.grey:.0f} of 255, contrast {seen.contrast:.0f}"
+    if seen.contrast < _FLAT:
+        return (problem("picture", f"all of one colour ({how})", "Is the cap on the lens, or the table in the dark?"),)
+    if seen.grey < _DARK:
+        return (warning("picture", f"dark ({how})", "Light the table: a lamp from the side, not beside the camera."),)
+    if seen.grey > _BRIGHT or seen.glare > _GLARE_SHARE:
+        words = f"too bright ({how}, {seen.glare:.0%} white)"
+        return (
+            warning("picture", words, "Turn the lamp away from the table, or put a cloth on it that does not shine."),
+        )
+    if seen.sharpness < _BLURRED:
+        words = f"blurred (edges {seen.sharpness:.2f}, at least {_BLURRED:.2f} wanted)"
+        mend = "Turn the lens until pips have edges; wipe it; on an empty cloth this says nothing: lay some tiles."
+        return (warning("picture", words, mend),)
+    return (ok("picture", f"bright and sharp enough ({how}, edges {seen.sharpness:.2f})"),)
+
+
+def doubt_of_nextion(open_at: Callable[[int], Port], baud: int, wait: Callable[[float], None]) -> str:
+    """Return what is odd about a Nextion; "" if it answers at the speed at which it is used.
+
+    Args:
+        open_at: Opens its wire at so many bits a second.
+        baud: At which it is used.
+        wait: Waits so many seconds.
+
+    Raises:
+        OSError: If the wire cannot be opened.
+    """
+    for tried in (baud, *(other for other in BAUDS if other != baud)):
+        if _answers(open_at(tried), tried, wait):
+            return "" if tried == baud else f"it talks at {tried} baud: write baud = {tried} in table.toml"
+    return "it does not answer: its TX is not wired, or this is no Nextion"
+
+
+def _answers(port: Port, baud: int, wait: Callable[[float], None]) -> bool:
+    """Return whether a Nextion says that it is there; closes the wire."""
+    try:
+        port.write(_LISTEN)
+        # Its maker's rule: so long it may take until it has read what came before.
+        wait((1_000_000 / baud + 30) / _MS_PER_S)
+        port.read()
+        port.write(_CONNECT)
+        wait((1_000_000 / baud + 30) / _MS_PER_S)
+        return _HERE in port.read()
+    finally:
+        port.close()

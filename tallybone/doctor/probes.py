@@ -7,13 +7,10 @@ from typing import Protocol
 
 from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
 from hardware.pin_factory import PinLibrary
-from tallybone.doctor.access import Device, User
 from tallybone.doctor.boot import Boot
-from tallybone.doctor.camera import Seen
 from tallybone.doctor.libraries import Library, Venv, Wanted
 from tallybone.doctor.machine import Machine
-from tallybone.doctor.parts import Opened
-from tallybone.doctor.sound import Sounds
+from tallybone.doctor.parts import Device, Opened, Seen, Sounds, User
 from tallybone.doctor.storage import Disk
 from tallybone.store.table_file import Broker, Webhook
 

@@ -25,14 +25,10 @@ from hardware.pin_factory import PinError, PinLibrary, open_pins
 from hardware.virtual.panel import VirtualPanel
 from tallybone.choices import TileSet
 from tallybone.doctor import machine as machine_files
-from tallybone.doctor.access import Device, User
 from tallybone.doctor.boot import Boot
-from tallybone.doctor.camera import Seen, look_through
 from tallybone.doctor.libraries import Library, Venv, Wanted
 from tallybone.doctor.machine import Machine
-from tallybone.doctor.nextion import doubt_of_nextion
-from tallybone.doctor.parts import Opened
-from tallybone.doctor.sound import Ear, Sounds, listen_to
+from tallybone.doctor.parts import Device, Ear, Opened, Seen, Sounds, User, doubt_of_nextion, listen_to, look_through
 from tallybone.doctor.storage import Disk
 from tallybone.notify.webhook import try_webhook
 from tallybone.play.start import new_game, open_camera

@@ -8,13 +8,10 @@ from pathlib import Path
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
 from hardware.config.read import read_hardware
 from hardware.pin_factory import PinLibrary
-from tallybone.doctor.access import Device, User
 from tallybone.doctor.boot import Board, Boot
-from tallybone.doctor.camera import Seen
 from tallybone.doctor.libraries import Library, Venv, Wanted
 from tallybone.doctor.machine import Machine
-from tallybone.doctor.parts import Opened
-from tallybone.doctor.sound import Sounds
+from tallybone.doctor.parts import Device, Opened, Seen, Sounds, User
 from tallybone.doctor.storage import Disk
 from tallybone.store.table_file import Broker, Webhook
 

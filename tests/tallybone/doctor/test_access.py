@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hardware.config.read import read_hardware
-from tallybone.doctor.access import Device, User, check_device, devices_of
+from tallybone.doctor.parts import Device, User, check_device, devices_of
 from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import ANN, WHOLE
 

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tallybone.doctor.camera import Seen, check_camera, look_through, seen_in
+from tallybone.doctor.parts import Seen, check_camera, look_through, seen_in
 from tallybone.finding import Finding, Grade
 from tallybone.sources.camera import PacedCamera, shot_of
 from tests.tallybone.doctor.fake_table import SEEN

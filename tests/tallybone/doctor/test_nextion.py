@@ -12,7 +12,7 @@ from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.link import Port
 from hardware.display.serial_port import serial_port
-from tallybone.doctor.nextion import doubt_of_nextion
+from tallybone.doctor.parts import doubt_of_nextion
 
 END = b"\xff\xff\xff"
 

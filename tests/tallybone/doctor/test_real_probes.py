@@ -21,8 +21,8 @@ from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import SoundBlock
 from hardware.pin_factory import PinLibrary, open_pins
 from tallybone.doctor import real_probes
+from tallybone.doctor.parts import Ear, listen_to
 from tallybone.doctor.real_probes import RealProbes
-from tallybone.doctor.sound import Ear, listen_to
 
 MOCK = PinLibrary.MOCK
 PARTS: HardwareConfig = read_hardware(

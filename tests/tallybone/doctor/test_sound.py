@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardware.knock.heard import SoundBlock
-from tallybone.doctor.sound import Ear, Sounds, check_sound, sounds_of
+from tallybone.doctor.parts import Ear, Sounds, check_sound, sounds_of
 from tallybone.finding import Grade
 
 RATE_HZ = 16_000
