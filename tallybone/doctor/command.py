@@ -14,8 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tallybone.doctor.examine import examine
-from tallybone.doctor.probes import Probes
-from tallybone.doctor.real_probes import RealProbes
+from tallybone.doctor.probes import Probes, RealProbes
 from tallybone.doctor.report import as_values, is_well, lines_of, summary
 from tallybone.finding import Finding, absent, ok, problem
 from tallybone.recording.folder import default_folder

@@ -1,18 +1,45 @@
-"""What the doctor asks of the world: each question has one answer, and tests give their own."""
+"""Probe a real table: each probe opens one part with the game's own driver and closes it again."""
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Protocol
 
-from hardware.config.config import ButtonsPart, DisplayPart, KnockPart, LedsPart
-from hardware.pin_factory import PinLibrary
+from hardware.buttons.debounce import Sample
+from hardware.buttons.gpio import GpioButtons
+from hardware.buttons.panel import ButtonError
+from hardware.config.config import ButtonsPart, DisplayDriver, DisplayPart, KnockPart, LedsPart
+from hardware.display.display import DisplayError
+from hardware.display.page import Page
+from hardware.display.serial_port import serial_port
+from hardware.knock.errors import KnockError
+from hardware.knock.microphone import MicrophoneKnockSensor
+from hardware.leds.lamps import LedError
+from hardware.open_parts import PartOpener
+from hardware.pin_factory import PinError, PinLibrary, open_pins
+from hardware.virtual.panel import VirtualPanel
+from tallybone.choices import TileSet
+from tallybone.doctor import machine as machine_files
 from tallybone.doctor.boot import Boot
 from tallybone.doctor.libraries import Library, Venv, Wanted
 from tallybone.doctor.machine import Machine
-from tallybone.doctor.parts import Device, Opened, Seen, Sounds, User
+from tallybone.doctor.parts import Device, Ear, Opened, Seen, Sounds, User, doubt_of_nextion, listen_to, look_through
 from tallybone.doctor.storage import Disk
+from tallybone.notify.webhook import try_webhook
+from tallybone.play.start import new_game, open_camera
 from tallybone.store.table_file import Broker, Webhook
+from vision.errors import VisionError
+
+_TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0
+# One that starts when its port is opened has started by then, and is sent everything again.
+_SHOWS_S = 1.5
+_SHOWN = Page(message="The doctor is here")
 
 
 class Probes(Protocol):
@@ -62,3 +89,147 @@ class Probes(Protocol):
 
     def webhook(self, hook: Webhook) -> str | None:
         """Open a line to a web address; return why that cannot be."""
+
+
+class RealProbes:
+    """Looks at this machine."""
+
+    def __init__(
+        self, wait: Callable[[float], None], *, root: Path = Path("/"), clock: Callable[[], int] = time.monotonic_ns
+    ) -> None:
+        """Wait with *wait*, in seconds; read the files of the system under *root*."""
+        self._wait, self._root, self._clock = wait, root, clock
+
+    def machine(self) -> Machine:
+        """Look at the computer."""
+        return machine_files.read_machine(self._root, machine_files.run)
+
+    def boot(self) -> Boot:
+        """Look at how it was started."""
+        return machine_files.read_boot(self._root, self.machine().model)
+
+    def user(self) -> User:
+        """Look at who runs this."""
+        return machine_files.read_user()
+
+    def venv(self) -> Venv:
+        """Look where Python finds libraries."""
+        return machine_files.read_venv()
+
+    def library(self, wanted: Wanted) -> Library:
+        """Import a library."""
+        return machine_files.try_library(wanted)
+
+    def device(self, path: str) -> Device:
+        """Look at a device file."""
+        return machine_files.read_device(path)
+
+    def disk(self, folder: Path) -> Disk:
+        """Write a little into a folder."""
+        return machine_files.try_disk(folder)
+
+    def camera(self, source: str) -> Seen:
+        """Look through a camera, as a game would."""
+        game = new_game(
+            "bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=datetime.fromtimestamp(0, UTC), software=""
+        )
+        try:
+            camera, _ = open_camera(source, game, self._clock)
+        except (OSError, VisionError) as error:
+            return Seen(str(error))
+        try:
+            return look_through(camera, self._wait)
+        except VisionError as error:
+            return Seen(str(error))
+        finally:
+            camera.close()
+
+    def leds(self, part: LedsPart, pins: PinLibrary) -> Opened:
+        """Take LEDs, and let them go dark."""
+        try:
+            lamps = self._opener(pins).leds(part)
+        except (LedError, PinError) as error:
+            return Opened(str(error))
+        lamps.close()
+        if lamps.problem is not None:
+            return Opened(lamps.problem)
+        return Opened(details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them")
+
+    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> Opened:
+        """Take buttons, and see which are held."""
+        down: dict[str, bool] = {}
+
+        def tap(name: str, sample: Sample) -> None:
+            down[name] = sample.is_down
+
+        try:
+            with closing(GpioButtons({one.name: one.pin for one in part.pins}, open_pins(pins), tap=tap)) as buttons:
+                self._wait(_TICK_S)
+                buttons.read()
+        except (ButtonError, PinError) as error:
+            return Opened(str(error))
+        held = tuple(name for name, is_down in down.items() if is_down)
+        return Opened(details=f"{len(down)}, none of them held", held=held)
+
+    def microphone(self, part: KnockPart) -> Sounds:
+        """Listen for some seconds."""
+        ear = Ear()
+        sensor = MicrophoneKnockSensor(clock=self._clock, device=part.device, detector=ear)
+        try:
+            return listen_to(sensor, ear, self._wait)
+        except KnockError as error:
+            return Sounds(error=str(error))
+
+    def knock(self, part: KnockPart, pins: PinLibrary) -> Opened:
+        """Take a knock sensor that is no microphone."""
+        try:
+            sensor = self._opener(pins).knock(part)
+        except (KnockError, PinError) as error:
+            return Opened(str(error))
+        self._wait(_FEELS_S)
+        hits, trouble = len(sensor.read()), sensor.state.problem
+        sensor.close()
+        return Opened(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
+
+    def display(self, part: DisplayPart) -> Opened:
+        """Show a word on a display, and let a Nextion say that it is one."""
+        doubt = self._doubt_of_nextion(part) if part.driver is DisplayDriver.NEXTION else ""
+        try:
+            display = self._opener(PinLibrary.MOCK).display(part)
+        except DisplayError as error:
+            return Opened(str(error))
+        display.show(_SHOWN)
+        for _ in range(round(_ANSWERS_S / _TICK_S)):
+            if display.state.is_connected or display.state.problem is not None:
+                break
+            self._wait(_TICK_S)
+        if display.state.is_connected:
+            self._wait(_SHOWS_S)
+        state = display.state
+        display.close()
+        if not state.is_connected:
+            return Opened(state.problem or "its port does not open")
+        shown = f'it should say "{_SHOWN.message}" now' if part.url else "virtual"
+        return Opened(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "), doubt=doubt)
+
+    def broker(self, broker: Broker) -> str | None:
+        """Open a line to a broker and close it, saying nothing."""
+        try:
+            from tallybone.notify.broker import Line
+        except ModuleNotFoundError as error:
+            return f"{error.name} is not installed: pip install 'tallybone[mqtt]'"
+        return asyncio.run(Line(broker, Random()).once())
+
+    def webhook(self, hook: Webhook) -> str | None:
+        """Open a line to a web address and close it, sending nothing."""
+        return try_webhook(hook)
+
+    def _doubt_of_nextion(self, part: DisplayPart) -> str:
+        try:
+            doubt = doubt_of_nextion(lambda baud: serial_port(part.url, baud)(), part.baud, self._wait)
+        except (OSError, DisplayError):
+            return ""  # that it cannot be opened is said when it is to show a word
+        return f"{part.url}: {doubt}" if doubt else ""
+
+    def _opener(self, pins: PinLibrary) -> PartOpener:
+        return PartOpener(pins, VirtualPanel(()), self._clock)

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
 from tallybone.cli.play import Wishes, play
-from tallybone.doctor.real_probes import RealProbes
+from tallybone.doctor.probes import RealProbes
 from tallybone.finding import Grade
 from tallybone.notify.broker import Line
 from tallybone.notify.findings import broker_found, webhook_found

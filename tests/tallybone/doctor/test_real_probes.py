@@ -20,9 +20,9 @@ from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.knock.fake import FakeKnockSensor
 from hardware.knock.heard import SoundBlock
 from hardware.pin_factory import PinLibrary, open_pins
-from tallybone.doctor import real_probes
+from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
-from tallybone.doctor.real_probes import RealProbes
+from tallybone.doctor.probes import RealProbes
 
 MOCK = PinLibrary.MOCK
 PARTS: HardwareConfig = read_hardware(
