@@ -14,8 +14,8 @@ from re import ASCII
 from re import compile as pattern
 from typing import Any, TypeAlias
 
+from tallybone.doctor.examine import as_values
 from tallybone.doctor.own_words import GONE, OwnWords
-from tallybone.doctor.report import as_values
 from tallybone.finding import Finding
 from tallybone.json_values import to_json
 from tallybone.store.table_file import TableFile

@@ -13,9 +13,8 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from tallybone.doctor.examine import examine
+from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
 from tallybone.doctor.probes import Probes, RealProbes
-from tallybone.doctor.report import as_values, is_well, lines_of, summary
 from tallybone.finding import Finding, absent, ok, problem
 from tallybone.recording.folder import default_folder
 from tallybone.store.table_file import USUAL_PATH, TableFile, TableFileError, load_table

@@ -10,10 +10,9 @@ import pytest
 
 from hardware.config.config import HardwareConfig
 from hardware.config.read import read_hardware
-from tallybone.doctor.examine import examine
+from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
 from tallybone.doctor.libraries import Library
 from tallybone.doctor.parts import Device, Opened, Seen, check_opened
-from tallybone.doctor.report import as_values, is_well, lines_of, summary
 from tallybone.finding import Finding, Grade, ok, problem, warning
 from tallybone.store.table_file import BeyondSettings, Broker, MqttSettings, Place, TableFile, Webhook
 from tests.tallybone.doctor.fake_table import PI, WHOLE, FakeProbes
