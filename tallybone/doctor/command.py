@@ -62,8 +62,7 @@ def doctor(
 
 def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Finding, ...], probes: Probes) -> bool:
     """Write the bundle; return whether that was possible."""
-    from tallybone.doctor.bundle import write_bundle
-    from tallybone.doctor.bundle_parts import Place, parts_of
+    from tallybone.doctor.bundle import Place, parts_of, write_bundle
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     config = path or USUAL_PATH

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.doctor.bundle import packed, write_bundle
-from tallybone.doctor.bundle_parts import Place, parts_of
+from tallybone.doctor.bundle import OwnWords, Place, packed, parts_of, words_of_program, write_bundle
 from tallybone.doctor.command import doctor
-from tallybone.doctor.own_words import OwnWords, words_of_program
 from tallybone.finding import ok, problem
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
 from tallybone.store.table_file import TableFile, load_table
