@@ -1,15 +1,16 @@
-"""What a table says to others, and under which topics: from a snapshot to messages, pure. docs/mqtt.md describes it."""
+"""Turn snapshots into MQTT messages, Home Assistant discovery, and a bounded outbox. Pure."""
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tallybone.finding import Finding, Grade
-from tallybone.notify.events import Json, play_said
+from tallybone.notify.events import Json, TableEvent, events_between, play_said
 from tallybone.plain_text import plain
-from tallybone.store.table_file import Place
+from tallybone.store.table_file import EventKind, Place
 from tallybone.web.shapes import PlayerShown, Snapshot
 from tallybone.web.snapshot import LOBBY
 
@@ -18,6 +19,11 @@ VERSION = 1
 ONLINE, OFFLINE = b"online", b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
+
+LEAST_SEATS = 2
+
+MOST_EVENTS = 500
+"""So many events wait while there is no broker; with more, the oldest go, and their numbers are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +114,198 @@ def _head(place: Place) -> dict[str, Json]:
 
 def _player(player: PlayerShown) -> dict[str, Json]:
     return {"seat": player.seat, "name": player.name, "team": player.team, "total": player.total}
+
+
+def birth_topic(discovery: str) -> str:
+    """Return where Home Assistant says that it has begun anew, and wants to be told everything again."""
+    return f"{discovery}/status"
+
+
+def discovery_message(discovery: str, topics: Topics, place: Place, *, seats: int, version: str) -> Message:
+    """Return the message that makes a device of a table.
+
+    Args:
+        discovery: What topics of Home Assistant begin with.
+        topics: Those of the table.
+        place: Which table this is.
+        seats: So many players have a sensor each; of seats that are free nothing is known.
+        version: Of this program.
+    """
+    device = f"tallybone_{place.table}"
+    said: dict[str, Json] = {
+        "device": {
+            "identifiers": [device],
+            "name": place.name,
+            "manufacturer": "Tallybone",
+            "model": "Domino table",
+            "sw_version": version,
+        },
+        "origin": {"name": "Tallybone", "sw_version": version},
+        "components": _components(device, topics, seats),
+        "availability_topic": topics.of("availability"),
+        "payload_available": ONLINE.decode(),
+        "payload_not_available": OFFLINE.decode(),
+        "qos": 1,
+    }
+    return Message(f"{discovery}/device/{device}/config", as_payload(said), is_retained=True)
+
+
+def _components(device: str, topics: Topics, seats: int) -> dict[str, Json]:
+    made: dict[str, Json] = {}
+
+    def add(key: str, platform: str, name: str, what: str, template: str, **more: Json) -> None:
+        made[key] = {
+            "platform": platform,
+            "unique_id": f"{device}_{key}",
+            "name": name,
+            "state_topic": topics.of(what),
+            "value_template": template,
+            **more,
+        }
+
+    for seat in range(seats):
+        add(f"score_{seat}", "sensor", f"Score {seat + 1}", "scores", _of_seat(seat, "total"), icon="mdi:counter")
+        add(f"player_{seat}", "sensor", f"Player {seat + 1}", "scores", _of_seat(seat, "name"), icon="mdi:account")
+    add("game", "sensor", "Game", "scores", "{{ value_json.game or none }}", icon="mdi:cards-playing")
+    add("waits_for", "sensor", "Waits for", "state", "{{ value_json.waits_for[:255] }}", icon="mdi:account-clock")
+    add("playing", "binary_sensor", "Playing", "scores", _on_off("value_json.playing"), device_class="running")
+    add(
+        "problem",
+        "binary_sensor",
+        "Problem",
+        "health",
+        _on_off("value_json.grade == 'problem'"),
+        device_class="problem",
+        entity_category="diagnostic",
+    )
+    return made
+
+
+def _of_seat(seat: int, what: str) -> str:
+    """Return a template; where it gives none, Home Assistant shows that nothing is known."""
+    return f"{{{{ value_json.players[{seat}].{what} if value_json.players | length > {seat} else none }}}}"
+
+
+def _on_off(condition: str) -> str:
+    return f"{{{{ 'ON' if {condition} else 'OFF' }}}}"
+
+
+class Outbox:
+    """Messages in the order in which they go: first how things stand, then what has happened."""
+
+    def __init__(self, most_events: int = MOST_EVENTS) -> None:
+        """Keep so many events at most."""
+        self._newest: dict[str, Message] = {}
+        self._due: dict[str, None] = {}
+        self._events: deque[Message] = deque(maxlen=most_events)
+        self.lost = 0
+        """How many events have gone without having been told."""
+
+    def put(self, message: Message) -> None:
+        """Take a message that has to go."""
+        if not message.is_retained:
+            self.lost += len(self._events) == self._events.maxlen
+            self._events.append(message)
+        elif self._newest.get(message.topic) != message:
+            self._newest[message.topic] = message
+            self._due[message.topic] = None
+
+    def all_again(self) -> None:
+        """Tell everything that is retained once more: a broker that was begun anew may know nothing of it."""
+        self._due = dict.fromkeys(self._newest)
+
+    def next(self) -> Message | None:
+        """Return what goes next; None for nothing."""
+        for topic in self._due:
+            return self._newest[topic]
+        return self._events[0] if self._events else None
+
+    def went(self, message: Message) -> None:
+        """Take that the broker has a message."""
+        if message.is_retained:
+            if self._newest.get(message.topic) is message:  # otherwise a newer one has to go as well
+                self._due.pop(message.topic, None)
+        elif self._events and self._events[0] is message:  # otherwise it was pushed out meanwhile
+            self._events.popleft()
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """An event as it is told to others."""
+
+    kind: EventKind
+    said: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ToTell:
+    """What is new.
+
+    Attributes:
+        states: What is kept by whoever is told, by its name: only the newest counts.
+        events: What has happened, in order.
+    """
+
+    states: Mapping[str, Mapping[str, Json]]
+    events: tuple[Numbered, ...] = ()
+
+
+class Teller:
+    """Remembers what was told of a table."""
+
+    def __init__(self, place: Place, run: str) -> None:
+        """Speak for the table *place*; *run* is a word that no other run of the program has."""
+        self._place, self._run = place, run
+        self._before: Snapshot | None = None
+        self._number: int | None = None
+        self._match: str | None = None
+        self._seq = 0
+        self._told: dict[str, Mapping[str, Json]] = {}
+
+    def follow(self, shown: Snapshot, number: int, at: str) -> ToTell:
+        """Take how the table stands now; return what is new.
+
+        Args:
+            shown: The snapshot.
+            number: Of its match: rises when another one begins.
+            at: The time of day, with its zone (ISO 8601).
+        """
+        is_lobby = shown.match.phase == LOBBY
+        is_same = is_lobby or number == self._number
+        if not is_lobby:
+            self._number, self._match = number, f"{self._run}-{number}"
+        events = events_between(self._before, shown, is_same_match=is_same)
+        self._before = shown
+        states = {
+            "scores": scores_said(self._place, self._match, shown),
+            "state": state_said(self._place, self._match, shown),
+        }
+        return ToTell(self._fresh(states, at), tuple(self._numbered(one, at) for one in events))
+
+    def health(self, findings: Iterable[Finding], at: str) -> ToTell:
+        """Take how the table is; return it where that is new."""
+        return ToTell(self._fresh({"health": health_said(self._place, findings)}, at))
+
+    def _fresh(self, states: Mapping[str, dict[str, Json]], at: str) -> dict[str, Mapping[str, Json]]:
+        """Return what differs from what was told last, with the time from which it holds."""
+        fresh: dict[str, Mapping[str, Json]] = {}
+        for name, said in states.items():
+            if self._told.get(name) != said:
+                self._told[name] = said
+                fresh[name] = {**said, "at": at}
+        return fresh
+
+    def _numbered(self, event: TableEvent, at: str) -> Numbered:
+        self._seq += 1
+        head: dict[str, Json] = {
+            "v": VERSION,
+            "table": self._place.table,
+            "name": self._place.name,
+            "tournament": self._place.tournament,
+            "run": self._run,
+            "seq": self._seq,
+            "at": at,
+            "match": self._match,
+            "event": event.kind.value,
+        }
+        return Numbered(event.kind, {**head, **event.said})

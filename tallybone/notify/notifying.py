@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tallybone.clock import software, wall_time
 from tallybone.finding import Finding
-from tallybone.notify.teller import Teller, ToTell
+from tallybone.notify.mqtt import Teller, ToTell
 from tallybone.notify.webhook import WebhookThread
 from tallybone.store.table_file import BeyondSettings, Place
 from tallybone.web.feed import Hub

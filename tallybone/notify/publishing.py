@@ -10,11 +10,19 @@ import aiomqtt
 
 from tallybone.finding import Finding
 from tallybone.notify.broker import Line
-from tallybone.notify.discovery import LEAST_SEATS, birth_topic, discovery_message
 from tallybone.notify.findings import broker_found
-from tallybone.notify.mqtt import OFFLINE, ONLINE, Message, Topics, as_payload
-from tallybone.notify.outbox import Outbox
-from tallybone.notify.teller import ToTell
+from tallybone.notify.mqtt import (
+    LEAST_SEATS,
+    OFFLINE,
+    ONLINE,
+    Message,
+    Outbox,
+    Topics,
+    ToTell,
+    as_payload,
+    birth_topic,
+    discovery_message,
+)
 from tallybone.store.table_file import MqttSettings
 
 _ENDS_WITHIN_S = 2.0

@@ -16,9 +16,8 @@ from engine.phrases import listed, phrase
 from tallybone.finding import Finding
 from tallybone.notify.backoff import wait_s
 from tallybone.notify.findings import webhook_found
-from tallybone.notify.mqtt import as_payload
+from tallybone.notify.mqtt import Numbered, as_payload
 from tallybone.notify.signing import HEADER, signature
-from tallybone.notify.teller import Numbered
 from tallybone.store.table_file import Webhook
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,7 @@ from typing import Any
 import jinja2
 import pytest
 
-from tallybone.notify.discovery import birth_topic, discovery_message
-from tallybone.notify.mqtt import Topics
+from tallybone.notify.mqtt import Topics, birth_topic, discovery_message
 from tallybone.store.table_file import Place
 
 # From its documentation of MQTT: "Device discovery payload", "MQTT sensor" and "MQTT binary sensor".

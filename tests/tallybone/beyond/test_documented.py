@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from tallybone.notify.mqtt import as_payload
+from tallybone.notify.mqtt import Teller, as_payload
 from tallybone.notify.signing import HEADER, signature
-from tallybone.notify.teller import Teller
 from tallybone.store.table_file import EventKind, Place, load_table
 from tests.tallybone.beyond.snapshots import played, shown
 

@@ -18,7 +18,7 @@ from tallybone.doctor.probes import RealProbes
 from tallybone.finding import Grade
 from tallybone.notify.broker import Line
 from tallybone.notify.findings import broker_found, webhook_found
-from tallybone.notify.outbox import Outbox
+from tallybone.notify.mqtt import Outbox
 from tallybone.notify.webhook import MOST_WAITING, WebhookThread, try_webhook
 from tallybone.store.table_file import Broker, Webhook
 from tallybone.texts import in_language

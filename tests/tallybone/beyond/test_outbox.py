@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tallybone.notify.mqtt import Message
-from tallybone.notify.outbox import Outbox
+from tallybone.notify.mqtt import Message, Outbox
 
 
 def state(text: str, topic: str = "scores") -> Message:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from tallybone.finding import ok, problem, warning
-from tallybone.notify.mqtt import Topics, as_payload
-from tallybone.notify.teller import Teller
+from tallybone.notify.mqtt import Teller, Topics, as_payload
 from tallybone.store.table_file import Place
 from tests.tallybone.beyond.snapshots import lobby, match, played, players, shown
 

@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from tallybone.notify.teller import Numbered
+from tallybone.notify.mqtt import Numbered
 from tallybone.notify.webhook import MOST_TRIES, MOST_WAITING, WebhookThread
 from tallybone.store.table_file import EventKind, Webhook
 from tests.waiting import until
