@@ -24,8 +24,8 @@ from pathlib import Path
 from websockets.asyncio.client import connect
 
 from tallybone.finding import ok
+from tallybone.notify.broker import Publishing
 from tallybone.notify.mqtt import Teller, ToTell
-from tallybone.notify.publishing import Publishing
 from tallybone.store.table_file import Broker, MqttSettings, Place
 from tallybone.web.shapes import PlayShown
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker

@@ -21,7 +21,7 @@ from tallybone.web.feed import Hub
 from tallybone.web.shapes import Snapshot
 
 if TYPE_CHECKING:
-    from tallybone.notify.publishing import Publishing
+    from tallybone.notify.broker import Publishing
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class Beyond:
     def _made_publishing(self) -> Publishing | None:
         if self._settings.mqtt is None:
             return None
-        from tallybone.notify.publishing import Publishing
+        from tallybone.notify.broker import Publishing
 
         return Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2])
 
