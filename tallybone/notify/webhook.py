@@ -1,7 +1,9 @@
-"""Sends events to a web address, one after the other, in a thread of its own: the game never waits for it."""
+"""Send signed events to a web address, one after another, in a thread of its own."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import http.client
 import logging
 import ssl
@@ -17,11 +19,9 @@ from tallybone.finding import Finding
 from tallybone.notify.backoff import wait_s
 from tallybone.notify.findings import webhook_found
 from tallybone.notify.mqtt import Numbered, as_payload
-from tallybone.notify.signing import HEADER, signature
 from tallybone.store.table_file import Webhook
 
 log = logging.getLogger(__name__)
-
 MOST_WAITING = 200
 """So many events wait for an address; with more, the oldest go."""
 MOST_TRIES = 5
@@ -31,6 +31,8 @@ _ENDS_WITHIN_S = 1.0
 # An address that says so may take it later; any other "no" stays one.
 _LATER = frozenset({408, 425, 429})
 _MOST_ANSWER = 1024
+
+HEADER = "Tallybone-Signature"
 
 
 def name_of(hook: Webhook) -> str:
@@ -161,3 +163,13 @@ class WebhookThread:
             log.info("webhook %s works again", self._name)
         else:
             log.warning("webhook %s", problem)
+
+
+def signature(secret: str, at_s: int, body: bytes) -> str:
+    """Return the value of the header: the time (seconds since 1970), and HMAC-SHA256 over "TIME.BODY".
+
+    >>> signature("secret", 1700000000, b"{}")[:30]
+    't=1700000000,v1=b8569b78799ff9'
+    """
+    digest = hmac.new(secret.encode("utf-8"), f"{at_s}.".encode("ascii") + body, hashlib.sha256).hexdigest()
+    return f"t={at_s},v1={digest}"

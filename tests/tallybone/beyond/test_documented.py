@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tallybone.notify.mqtt import Teller, as_payload
-from tallybone.notify.signing import HEADER, signature
+from tallybone.notify.webhook import HEADER, signature
 from tallybone.store.table_file import EventKind, Place, load_table
 from tests.tallybone.beyond.snapshots import played, shown
 
