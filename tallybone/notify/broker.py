@@ -15,8 +15,7 @@ from paho.mqtt.properties import Properties
 
 from engine.phrases import Phrase, listed, phrase
 from tallybone.finding import Finding
-from tallybone.notify.backoff import wait_s
-from tallybone.notify.findings import broker_found
+from tallybone.notify.findings import broker_found, wait_s
 from tallybone.notify.mqtt import (
     LEAST_SEATS,
     OFFLINE,

@@ -16,8 +16,7 @@ from urllib.parse import urlsplit
 
 from engine.phrases import listed, phrase
 from tallybone.finding import Finding
-from tallybone.notify.backoff import wait_s
-from tallybone.notify.findings import webhook_found
+from tallybone.notify.findings import wait_s, webhook_found
 from tallybone.notify.mqtt import Numbered, as_payload
 from tallybone.store.table_file import Webhook
 
