@@ -29,7 +29,7 @@ from tallybone.play.recorder import Room
 from tallybone.play.start import Game, game_that_goes_on, new_game, open_camera, with_calibration, with_own_tiles
 from tallybone.play.table import Around, LiveTable
 from tallybone.recording.folder import KEEP_BYTES, default_folder
-from tallybone.serve.looked_after import LookedAfter, LookedThrough
+from tallybone.serve.health import LookedAfter, LookedThrough
 from tallybone.serve.opening import open_page
 from tallybone.session.session import Session
 from tallybone.sources.camera import Clock

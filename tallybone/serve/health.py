@@ -1,10 +1,11 @@
-"""How a table that is always on is: camera, parts, room for recordings, heat, power, clock."""
+"""Report the health of a table: camera, parts, room for recordings, heat, power, clock."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.phrases import phrase
 from hardware.config.config import HardwareConfig
@@ -12,7 +13,9 @@ from hardware.kept import PartProblem
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
 from tallybone.doctor.storage import Disk, check_disk
 from tallybone.finding import Finding, absent, ok, problem
+from tallybone.play.counts import Counts
 from tallybone.play.recorder import NOT_RECORDED
+from tallybone.sources.camera import Clock
 
 _NS_PER_S = 1_000_000_000
 # The computer is asked anew after this: what it says of its power costs a process.
@@ -159,3 +162,35 @@ def _of_camera(camera: CameraNow) -> Finding:
     if camera.problem is not None:
         return problem(phrase("camera"), camera.problem, phrase("`tallybone doctor` at the terminal says more."))
     return ok(phrase("camera"), camera.words)
+
+
+@dataclass(frozen=True, slots=True)
+class LookedThrough:
+    """A camera: its *name*, what it gives in *words* while nothing is played, its *problem*; None for none."""
+
+    name: str
+    words: str
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedAfter:
+    """What is looked after at a table, beside its page. What can be called may be called from any thread.
+
+    Attributes:
+        camera: Says how the camera is.
+        hardware: Which parts there should be.
+        problems: Says what is wrong with those that do not work.
+        folder: Where recordings go.
+        machine: Looks at the computer.
+        clock: Monotonic, in nanoseconds.
+        counts: What is counted.
+    """
+
+    camera: Callable[[], LookedThrough]
+    hardware: HardwareConfig
+    problems: Callable[[], Iterable[PartProblem]]
+    folder: Path
+    machine: Callable[[], Machine]
+    clock: Clock
+    counts: Counts

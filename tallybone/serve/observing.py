@@ -8,8 +8,7 @@ from fastapi import APIRouter
 
 from engine.phrases import listed
 from tallybone.doctor.machine import room_in
-from tallybone.serve.health import CameraNow, Health, Sources, TableHealth
-from tallybone.serve.looked_after import LookedAfter
+from tallybone.serve.health import CameraNow, Health, LookedAfter, Sources, TableHealth
 from tallybone.serve.metrics import Observed
 from tallybone.serve.observed import observed_routes
 from tallybone.serve.process import read_process

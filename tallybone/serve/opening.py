@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from tallybone.play.counts import Stage
 from tallybone.play.table import NoPage, Page
-from tallybone.serve.looked_after import LookedAfter
+from tallybone.serve.health import LookedAfter
 from tallybone.store.table_file import BeyondSettings
 
 _NOBODY = BeyondSettings()

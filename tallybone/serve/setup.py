@@ -27,8 +27,8 @@ from tallybone.play.start import Game, new_game
 from tallybone.recording.folder import KEEP_BYTES, default_folder
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
+from tallybone.serve.health import LookedAfter, LookedThrough
 from tallybone.serve.left_match import LeftMatch, LeftMatches
-from tallybone.serve.looked_after import LookedAfter, LookedThrough
 from tallybone.serve.match_desk import MatchDesk
 from tallybone.serve.measured_hub import MeasuredHub
 from tallybone.serve.observing import Observing

@@ -17,7 +17,7 @@ from tallybone.cli.serve_option import with_port
 from tallybone.doctor.machine import this_machine
 from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
-from tallybone.serve.looked_after import LookedAfter, LookedThrough
+from tallybone.serve.health import LookedAfter, LookedThrough
 from tallybone.serve.opening import open_page
 from tests.tallybone.test_play_command import told
 from tests.tallybone.videos import write_video
