@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
 
 from tallybone.hub.hall import Hall
 from tallybone.hub.shapes import HubShown, TableSeen, TournamentSeen, found, tournaments_seen
-from tallybone.serve.observed import verdict_on, verdict_routes
+from tallybone.serve.metrics import verdict_on, verdict_routes
 from tallybone.web.access import Guard
 from tallybone.web.app import MOST_VIEWERS, STATIC, guarded, listen_to
 

@@ -1,18 +1,67 @@
-"""All numbers of a table, by name: what `GET /metrics` says. No name of a player is among them."""
+"""Serve `/health` and `/metrics`: the numbers of a table in Prometheus' text format. No player's name is in them."""
 
-from __future__ import annotations
+# Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
 
+from fastapi import APIRouter, Response
+
+from engine.phrases import listed
+from tallybone.doctor.machine import room_in
 from tallybone.finding import Grade
-from tallybone.play.counts import Counts, Stage
-from tallybone.serve.health import Health
-from tallybone.serve.process import Process
-from tallybone.serve.text_format import Family, Kind, Sample, histogram
+from tallybone.plain_text import plain
+from tallybone.play.counts import BOUNDS_S, Counts, Stage, Times
+from tallybone.serve.health import CameraNow, Health, LookedAfter, Sources, TableHealth
+from tallybone.web.app import AtRoot, Language
+from tallybone.web.feed import Clock, Hub
+from tallybone.web.snapshot import as_json
 
 # Bits of `vcgencmd get_throttled`: what holds now; 16 higher, what has held since the start.
 _POWER_BITS = {"undervoltage": 0x1, "frequency_capped": 0x2, "throttled": 0x4, "soft_temperature_limit": 0x8}
 _SINCE_START = 16
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_TEXT: dict[int | str, dict[str, Any]] = {200: {"content": {CONTENT_TYPE: {"schema": {"type": "string"}}}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a table works; *reasons* say in plain words why not, and are empty where it does."""
+
+    ok: bool
+    version: str
+    reasons: tuple[str, ...]
+
+
+_NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": Verdict, "description": "Something does not work"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What it takes; None where the system does not say.
+
+    Attributes:
+        cpu_s: Of all cores, since it was started.
+        resident_bytes: Of memory, now.
+        files: That it holds open.
+        threads: That it runs.
+    """
+
+    cpu_s: float
+    resident_bytes: int | None
+    files: int | None
+    threads: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +83,125 @@ class Observed:
     is_played: bool
     process: Process
     version: str
+
+
+def observed_routes(health: Callable[[], Health], observed: Callable[[Health], Observed]) -> AtRoot:
+    """Return the paths, which need no PIN; what is asked may be called from any thread."""
+    router = AtRoot()
+
+    @router.get("/metrics", responses=_TEXT, response_class=Response)
+    async def metrics() -> Response:
+        """All numbers of the table, in the text format of Prometheus."""
+        found = await asyncio.to_thread(health)
+        return Response(as_text(families_of(observed(found))), headers={"content-type": CONTENT_TYPE})
+
+    router.include_router(verdict_routes(lambda: verdict_of(health())))
+    return router
+
+
+def verdict_routes(verdict: Callable[[], Verdict]) -> AtRoot:
+    """Return the path that says yes or no; *verdict* may be called from any thread."""
+    router = AtRoot()
+
+    @router.head("/health", include_in_schema=False)
+    @router.get("/health", responses=_NOT_WELL)
+    async def is_well(response: Response) -> Verdict:
+        """Whether all works here: status 200 if it does, 503 and the reasons if not."""
+        found = await asyncio.to_thread(verdict)
+        response.status_code = 200 if found.ok else 503
+        return found
+
+    return router
+
+
+def verdict_of(health: Health) -> Verdict:
+    """Return whether a table works: it does as long as nothing is a problem."""
+    return verdict_on(f"{one.part}: {one.words}" for one in health.findings if one.grade is Grade.PROBLEM)
+
+
+def verdict_on(problems: Iterable[str]) -> Verdict:
+    """Return that all works where there are no problems."""
+    reasons = tuple(plain(words) for words in problems)
+    return Verdict(not reasons, version("tallybone"), reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingShown:
+    """How a part is: *grade* is ok, warning, problem or "not there"; *mend* and *commands* say how to mend it."""
+
+    part: str
+    grade: str
+    words: str
+    mend: str
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthShown:
+    """How the table is; *picture_age_s* is the age of the camera's last picture, null for none."""
+
+    version: str
+    picture_age_s: float | None
+    findings: tuple[FindingShown, ...]
+
+
+def health_routes(now: Callable[[], Health]) -> APIRouter:
+    """Return the path; *now* may be called from any thread."""
+    router = APIRouter()
+
+    @router.get("/health", response_model=HealthShown)
+    async def health(lang: Language = "en") -> Response:
+        """How camera, parts, recordings and the computer are, as `tallybone doctor` says it."""
+        found = await asyncio.to_thread(now)
+        shown = tuple(
+            FindingShown(plain(one.part), one.grade.value, plain(one.words), plain(one.mend), one.commands)
+            for one in found.findings
+        )
+        now_shown = HealthShown(version("tallybone"), found.picture_age_s, shown)
+        return Response(as_json(now_shown, lang), media_type="application/json")
+
+    return router
+
+
+class Kind(StrEnum):
+    """What a number does."""
+
+    COUNTER = "counter"
+    """It only rises."""
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A number.
+
+    Attributes:
+        value: It.
+        labels: Which one of its family it is, as pairs of name and value.
+        ending: What comes after the family's name.
+    """
+
+    value: float
+    labels: tuple[tuple[str, str], ...] = ()
+    ending: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Numbers of one name.
+
+    Attributes:
+        name: With its unit at the end.
+        kind: What they do.
+        about: What they say, in one line.
+        samples: They; none where this table has no such thing.
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    samples: tuple[Sample, ...]
 
 
 def families_of(seen: Observed) -> tuple[Family, ...]:
@@ -115,3 +283,112 @@ def _counter(name: str, about: str, value: float) -> Family:
 
 def _gauge(name: str, about: str, value: float | None) -> Family:
     return Family(f"tallybone_{name}", Kind.GAUGE, about, () if value is None else (Sample(value),))
+
+
+def histogram(times: Times, *labels: tuple[str, str]) -> tuple[Sample, ...]:
+    """Return the samples of a histogram in seconds."""
+    total, samples = 0, list[Sample]()
+    # Taken once: the game goes on meanwhile, and the sum of the parts has to be the whole.
+    within = tuple(times.within)
+    for bound, count in zip((*BOUNDS_S, float("inf")), within, strict=True):
+        total += count
+        samples.append(Sample(total, (*labels, ("le", _number(bound))), "_bucket"))
+    return (*samples, Sample(times.total_s, labels, "_sum"), Sample(total, labels, "_count"))
+
+
+def as_text(families: Iterable[Family]) -> str:
+    r"""Return the text of families of numbers.
+
+    >>> as_text([Family("tallybone_viewers", Kind.GAUGE, "Who watches.", (Sample(2, (("at", 'the "bar"'),)),))])
+    '# HELP tallybone_viewers Who watches.\n# TYPE tallybone_viewers gauge\ntallybone_viewers{at="the \\"bar\\""} 2\n'
+    """
+    return "".join(_text_of(family) for family in families if family.samples)
+
+
+def _text_of(family: Family) -> str:
+    about = family.about.replace("\\", r"\\").replace("\n", r"\n")
+    lines = [f"# HELP {family.name} {about}", f"# TYPE {family.name} {family.kind}"]
+    for one in family.samples:
+        labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in one.labels)
+        lines.append(f"{family.name}{one.ending}{f'{{{labels}}}' if labels else ''} {_number(one.value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+def _number(value: float) -> str:
+    return "+Inf" if value == float("inf") else repr(value)
+
+
+def read_process(proc: Path = Path("/proc/self")) -> Process:
+    """Look at this program."""
+    return Process(time.process_time(), _resident_bytes(proc / "statm"), _files(proc / "fd"), threading.active_count())
+
+
+def _resident_bytes(statm: Path) -> int | None:
+    try:
+        pages = statm.read_text().split()
+    except OSError:
+        return None
+    return int(pages[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _files(folder: Path) -> int | None:
+    try:
+        return sum(1 for _ in folder.iterdir())
+    except OSError:
+        return None
+
+
+class Observing:
+    """Says how a table is, whoever asks."""
+
+    def __init__(self, hub: Hub, table: LookedAfter) -> None:
+        """Look after *table*, whose page has everything from *hub*."""
+        self._hub, self._table = hub, table
+        self.health = TableHealth(
+            Sources(
+                camera=self._camera,
+                hardware=table.hardware,
+                problems=table.problems,
+                recording=lambda: "" if hub.now is None else hub.now.recording,
+                machine=table.machine,
+                disk=lambda: room_in(table.folder),
+                clock=table.clock,
+            )
+        )
+
+    @property
+    def routes(self) -> tuple[APIRouter, ...]:
+        """The paths that say it."""
+        return health_routes(self.health.now), observed_routes(self.health.now, self._observed)
+
+    def _camera(self) -> CameraNow:
+        camera, now = self._table.camera(), self._hub.now
+        words = camera.words if now is None else listed((camera.name, now.eye), ": ")
+        return CameraNow(words, camera.problem, self._hub.seen_ns)
+
+    def _observed(self, found: Health) -> Observed:
+        hub = self._hub
+        return Observed(
+            self._table.counts, found, hub.viewers, hub.now is not None, read_process(), version("tallybone")
+        )
+
+
+class MeasuredHub(Hub):
+    """Says how long it takes to work out what pages show."""
+
+    def __init__(self, clock: Clock, times: Times) -> None:
+        """Start with nothing; *clock* is monotonic, in nanoseconds."""
+        super().__init__(clock)
+        self._times = times
+
+    def publish(self) -> int:
+        """Work out what pages show now; return its version. Only what has changed counts."""
+        before, began_s = self.newest.version, perf_counter()
+        version = super().publish()
+        if version != before:
+            self._times.add(perf_counter() - began_s)
+        return version

@@ -30,8 +30,7 @@ def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings = _N
         return
     try:
         from tallybone.notify.notifying import telling
-        from tallybone.serve.measured_hub import MeasuredHub
-        from tallybone.serve.observing import Observing
+        from tallybone.serve.metrics import MeasuredHub, Observing
         from tallybone.web.live_page import LivePage
         from tallybone.web.recording_pages import recording_pages
     except ModuleNotFoundError as error:

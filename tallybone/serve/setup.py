@@ -30,8 +30,7 @@ from tallybone.serve.camera import TableCamera
 from tallybone.serve.health import LookedAfter, LookedThrough
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.match_desk import MatchDesk
-from tallybone.serve.measured_hub import MeasuredHub
-from tallybone.serve.observing import Observing
+from tallybone.serve.metrics import MeasuredHub, Observing
 from tallybone.serve.page import TablePage
 from tallybone.serve.pairing import pairing_routes
 from tallybone.serve.parts import parts_routes

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from tallybone.play.counts import Times
-from tallybone.serve.text_format import Family, Kind, Sample, as_text, histogram
+from tallybone.serve.metrics import Family, Kind, Sample, as_text, histogram
 
 
 def up(part: str, value: int) -> Sample:

@@ -15,10 +15,7 @@ from tallybone.doctor.machine import Machine
 from tallybone.finding import absent, ok, problem, warning
 from tallybone.play.counts import Counts
 from tallybone.serve.health import Health
-from tallybone.serve.metrics import Observed, families_of
-from tallybone.serve.observed import verdict_of
-from tallybone.serve.process import Process
-from tallybone.serve.text_format import as_text
+from tallybone.serve.metrics import Observed, Process, as_text, families_of, verdict_of
 from tests.tallybone.web.served import Plugs, Served, at_served_table
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
