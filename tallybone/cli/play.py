@@ -30,7 +30,7 @@ from tallybone.play.start import Game, game_that_goes_on, new_game, open_camera,
 from tallybone.play.table import Around, LiveTable
 from tallybone.recording.folder import KEEP_BYTES, default_folder
 from tallybone.serve.health import LookedAfter, LookedThrough
-from tallybone.serve.opening import open_page
+from tallybone.serve.page import open_page
 from tallybone.session.session import Session
 from tallybone.sources.camera import Clock
 from tallybone.store.table_file import USUAL_CAMERA, load_table

@@ -1,16 +1,25 @@
-"""The page of a table that is always on: it is there before the first match, between two, and after the last."""
+"""Serve the page of an always-on table: before, between and after matches; pass wishes between threads."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from fastapi import APIRouter
 
 from engine import Phase
+from tallybone.play.counts import Stage
 from tallybone.play.game import Display, LiveGame, Now
-from tallybone.serve.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted
+from tallybone.play.start import Game
+from tallybone.play.table import NoPage, Page
+from tallybone.serve.health import LookedAfter
 from tallybone.sources.camera import Camera, Clock
 from tallybone.sources.shots import Shot
+from tallybone.store.table_file import BeyondSettings
 from tallybone.web.access import Access
 from tallybone.web.actions import Refusal, Refused
 from tallybone.web.feed import Hub, Taken
@@ -18,6 +27,10 @@ from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import NO_MATCH, Lobby
 
 _IS_PLAYED = "a match is being played: end it first"
+
+_MOST_WAITING = 8
+
+_NOBODY = BeyondSettings()
 
 
 class TablePage:
@@ -181,3 +194,118 @@ class TablePage:
             case _:
                 wanted.answer(Refused(Refusal.CHANGED, _IS_PLAYED))
                 return True
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A match begins."""
+
+    game: Game
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """The newest match that is not over goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The match is ended; it may go on another time."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestParts:
+    """The parts of the table are tested, one after the other."""
+
+    __test__ = False  # it is no test of pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrate:
+    """Camera and table are calibrated, step by step."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckCalibration:
+    """A picture is compared with what is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreCalibration:
+    """What was replaced so many times ago is stored again."""
+
+    number: int
+
+
+StoredWish: TypeAlias = Calibrate | CheckCalibration | RestoreCalibration
+
+
+MatchWish: TypeAlias = Begin | GoOn | End | TestParts | StoredWish
+
+
+@dataclass(frozen=True, slots=True)
+class MatchWanted:
+    """A wish, and what is told what became of it: None for done."""
+
+    wish: MatchWish
+    done: Future[Refused | None] = field(default_factory=Future)
+
+    def answer(self, outcome: Refused | None) -> None:
+        """Say what became of it, if somebody still waits."""
+        if not self.done.done() and self.done.set_running_or_notify_cancel():
+            self.done.set_result(outcome)
+
+
+class MatchDesk:
+    """Wishes that wait for the table."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._wanted: deque[MatchWanted] = deque()
+
+    def ask(self, wanted: MatchWanted) -> bool:
+        """Hand over a wish; False where too many wait already."""
+        if len(self._wanted) >= _MOST_WAITING:
+            return False
+        self._wanted.append(wanted)
+        return True
+
+    def came(self) -> Iterator[MatchWanted]:
+        """Yield the wishes in the order in which they came."""
+        while self._wanted:
+            yield self._wanted.popleft()
+
+
+@contextmanager
+def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings = _NOBODY) -> Iterator[Page]:
+    """Serve a page until the game is over; None for no page.
+
+    Args:
+        where: A port, or an address and a port; "" for the usual port of the whole network.
+        table: What its `/health` and `/metrics` say, and whose recordings it shows.
+        beyond: Who else is told what it shows.
+
+    Raises:
+        OSError: If it cannot be served there, or what serves it is not installed.
+    """
+    if where is None:
+        yield NoPage()
+        return
+    try:
+        from tallybone.notify.notifying import telling
+        from tallybone.serve.metrics import MeasuredHub, Observing
+        from tallybone.web.live_page import LivePage
+        from tallybone.web.recording_pages import recording_pages
+    except ModuleNotFoundError as error:
+        words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
+        raise OSError(words) from error
+    hub = MeasuredHub(table.clock, table.counts.times[Stage.PAGE])
+    observing, recordings = Observing(hub, table), recording_pages(table.folder)
+    health = observing.health
+    page = LivePage(where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recordings(access)))
+    try:
+        with telling(beyond, hub, lambda: health.now().findings) as found:
+            health.also_ask(found)
+            yield page
+    finally:
+        page.close()

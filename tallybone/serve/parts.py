@@ -13,7 +13,7 @@ from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
 from hardware.knock.errors import KnockError
 from tallybone.plain_text import plain
-from tallybone.serve.match_desk import MatchDesk, TestParts
+from tallybone.serve.page import MatchDesk, TestParts
 from tallybone.serve.parts_test import LEAVES, PartsTest
 from tallybone.serve.routes import done
 from tallybone.serve.served_parts import ServedParts

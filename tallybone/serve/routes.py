@@ -17,7 +17,7 @@ from engine.phrases import phrase
 from tallybone.choices import TileSet
 from tallybone.plain_text import MOST_NAME, plain
 from tallybone.play.start import Game
-from tallybone.serve.match_desk import Begin, End, GoOn, MatchDesk, MatchWanted, MatchWish
+from tallybone.serve.page import Begin, End, GoOn, MatchDesk, MatchWanted, MatchWish
 from tallybone.store.house import MatchSetting
 from tallybone.web.access import Access, Author, insider_by, keep_in
 from tallybone.web.actions import Refusal, Refused

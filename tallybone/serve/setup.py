@@ -29,9 +29,8 @@ from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.health import LookedAfter, LookedThrough
 from tallybone.serve.left_match import LeftMatch, LeftMatches
-from tallybone.serve.match_desk import MatchDesk
 from tallybone.serve.metrics import MeasuredHub, Observing
-from tallybone.serve.page import TablePage
+from tallybone.serve.page import MatchDesk, TablePage
 from tallybone.serve.pairing import pairing_routes
 from tallybone.serve.parts import parts_routes
 from tallybone.serve.parts_test import PartsTest

@@ -17,7 +17,7 @@ from tallybone.calibrate.lens_and_table import known_words, parts_of
 from tallybone.clock import wall_time
 from tallybone.plain_text import plain
 from tallybone.serve.calibration import ServedCalibration
-from tallybone.serve.match_desk import Calibrate, CheckCalibration, MatchDesk, RestoreCalibration
+from tallybone.serve.page import Calibrate, CheckCalibration, MatchDesk, RestoreCalibration
 from tallybone.serve.routes import done
 from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
 from tallybone.web.access import Access, Author, insider_by

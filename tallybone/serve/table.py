@@ -22,16 +22,16 @@ from tallybone.play.table import Around, LiveTable
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import EndlessCamera, TableCamera
 from tallybone.serve.left_match import LeftMatches
-from tallybone.serve.match_desk import (
+from tallybone.serve.page import (
     Begin,
     Calibrate,
     CheckCalibration,
     MatchWanted,
     RestoreCalibration,
     StoredWish,
+    TablePage,
     TestParts,
 )
-from tallybone.serve.page import TablePage
 from tallybone.serve.parts_test import PartsTest
 from tallybone.serve.served_life import Look, ServedLife
 from tallybone.serve.served_parts import ServedParts

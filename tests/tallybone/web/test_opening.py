@@ -18,7 +18,7 @@ from tallybone.doctor.machine import this_machine
 from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
 from tallybone.serve.health import LookedAfter, LookedThrough
-from tallybone.serve.opening import open_page
+from tallybone.serve.page import open_page
 from tests.tallybone.test_play_command import told
 from tests.tallybone.videos import write_video
 from tests.tallybone.web.conftest import at_table
