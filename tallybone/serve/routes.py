@@ -1,36 +1,85 @@
-"""The paths of matches: which games there are, and beginning one, going on with the last, ending it."""
+"""Serve the paths of an always-on table: matches, settings, pairing, parts, stored calibration."""
 
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Depends, HTTPException, Query, Response
+import cv2
+import numpy as np
+from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from calibration.errors import CalibrationError
 from engine import EngineError
 from engine.phrases import phrase
+from hardware.buttons.panel import ButtonError
+from hardware.colour import Rgb
+from hardware.knock.errors import KnockError
+from tallybone.calibrate.lens_and_table import known_words, parts_of
 from tallybone.choices import TileSet
+from tallybone.clock import wall_time
 from tallybone.plain_text import MOST_NAME, plain
 from tallybone.play.start import Game
-from tallybone.serve.page import Begin, End, GoOn, MatchDesk, MatchWanted, MatchWish
-from tallybone.store.house import MatchSetting
-from tallybone.web.access import Access, Author, insider_by, keep_in
+from tallybone.serve.calibration import ServedCalibration
+from tallybone.serve.page import (
+    Begin,
+    Calibrate,
+    CheckCalibration,
+    End,
+    GoOn,
+    MatchDesk,
+    MatchWanted,
+    MatchWish,
+    RestoreCalibration,
+    TestParts,
+)
+from tallybone.serve.parts_test import LEAVES, PartsTest
+from tallybone.serve.served_parts import ServedParts
+from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
+from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseKept, MatchSetting, has_password, is_password
+from tallybone.web.access import (
+    CODE_LASTS_S,
+    Access,
+    Author,
+    Clock,
+    Cookies,
+    Tries,
+    address_of,
+    come_in,
+    insider_by,
+    keep_in,
+    patient,
+)
 from tallybone.web.actions import Refusal, Refused
+from tallybone.web.app import Language
+from tallybone.web.calibration import ANSWERS_WITHIN_S, taken
+from tallybone.web.calibration_desk import Leave
 from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
+from tallybone.web.snapshot import as_json
 
 # Before a match begins, the networks that read tiles are loaded, and the recording that goes on is read.
 _ANSWERS_WITHIN_S = 60.0
 _MOST_OPTIONS, _MOST_PLAYERS = 60, 16
 _STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
-
 _Key = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z_\-]+$")]
 _Value = Annotated[str, StringConstraints(max_length=80, pattern=r"^[\w.:,+\-]+$")]
 _Name = Annotated[str, StringConstraints(max_length=200)]
+
+COOKIE = "tallybone-owner"
+LASTS_S = 1800
+_GB = 10**9
+
+_DARK = 0
+
+_MOST_WORDS = 20_000
 
 
 class NewMatch(BaseModel):
@@ -206,3 +255,381 @@ async def done(wish: MatchWish, desk: MatchDesk) -> None:
 def _pair(text: str) -> tuple[str, str]:
     key, _, value = text.partition("=")
     return key, value
+
+
+class Password(BaseModel):
+    """The owner's password."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    password: Annotated[str, StringConstraints(max_length=200)]
+
+
+class Settings(BaseModel):
+    """What holds at the table. Null is: 20 GB; the language of each browser; the match that was begun last."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    keep_gb: Annotated[int, Field(ge=LEAST_KEEP_BYTES // _GB, le=MOST_KEEP_BYTES // _GB)] | None = None
+    language: Literal["en", "es", "pt", "fr"] | None = None
+    usual: NewMatch | None = None
+
+
+class SettingsShown(Settings):
+    """The settings; whether there is a password at all, and whether whoever asks has given it."""
+
+    has_password: bool
+    is_owner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """Where the owner comes in."""
+
+    cookies: Cookies
+    tries: Tries
+    # One password is tried at a time: each takes 16 MB.
+    trying: asyncio.Lock
+
+
+def settings_routes(house: HouseKept, password_file: Path, clock: Clock) -> APIRouter:
+    """Return the paths; *clock* is monotonic, in nanoseconds."""
+    router = APIRouter()
+    door = _Door(Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock), asyncio.Lock())
+
+    async def owner(request: Request) -> Author:
+        author = door.cookies.author_of(request.cookies.get(COOKIE))
+        if author is None:
+            raise HTTPException(401, phrase("only the owner of the table may change this"))
+        return author
+
+    @router.post("/owner/login", status_code=204)
+    async def login(said: Annotated[Password, Body()], request: Request) -> Response:
+        """Come in with the owner's password, for half an hour."""
+        if not await asyncio.to_thread(has_password, password_file):
+            raise HTTPException(
+                409, phrase("there is no owner's password yet: `tallybone serve --set-password` at the table")
+            )
+        address = address_of(request)
+        async with door.trying:
+            patient(door.tries.wait_s(address))
+            if not await asyncio.to_thread(is_password, said.password, password_file):
+                door.tries.failed(address)
+                raise HTTPException(403, phrase("that is not the owner's password"))
+        response = Response(status_code=204)
+        cookie = door.cookies.issue("")
+        response.set_cookie(COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", path="/")
+        return response
+
+    @router.get("/settings")
+    async def settings(request: Request) -> SettingsShown:
+        """What holds at the table."""
+        held = house.house
+        return SettingsShown(
+            keep_gb=None if held.keep_bytes is None else held.keep_bytes // _GB,
+            language=held.language,  # type: ignore[arg-type]  # it was checked when it was set, and is again
+            usual=shown_setting(held.usual),
+            has_password=await asyncio.to_thread(has_password, password_file),
+            is_owner=door.cookies.author_of(request.cookies.get(COOKIE)) is not None,
+        )
+
+    @router.put("/settings", status_code=204, responses={422: {"model": NotBegun}})
+    async def change(said: Annotated[Settings, Body()], author: Annotated[Author, Depends(owner)]) -> Response:
+        """Change what holds at the table, from the next match on."""
+        setting, faults = (None, ()) if said.usual is None else setting_of(said.usual)
+        if faults:
+            return not_begun(faults)
+        keep_bytes = None if said.keep_gb is None else said.keep_gb * _GB
+        try:
+            await asyncio.to_thread(
+                house.change,
+                lambda held: replace(held, keep_bytes=keep_bytes, language=said.language, usual=setting),
+            )
+        except OSError as error:
+            raise HTTPException(503, phrase("it cannot be kept: {why}", why=error.strerror or error)) from error
+        return Response(status_code=204)
+
+    return router
+
+
+class Pair(BaseModel):
+    """A code that was scanned, and who scanned it."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    code: Annotated[str, StringConstraints(max_length=40)]
+    name: Annotated[str, StringConstraints(max_length=200)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairingShown:
+    """A code to scan: its address, the rows of its squares ("1" is dark), and how long it lets one in."""
+
+    address: str
+    rows: tuple[str, ...]
+    lasts_s: int
+
+
+def pairing_routes(access: Access, url: Callable[[], str]) -> APIRouter:
+    """Return the paths; *url* says where the page is."""
+    router = APIRouter()
+    insider = insider_by(access)
+
+    @router.post("/pairing")
+    async def pairing(author: Annotated[Author, Depends(insider)]) -> PairingShown:
+        """Get a code that lets one more in, once. It stands behind the #, so that no server is ever sent it."""
+        address = f"{url()}/#pair/{access.new_code()}"
+        return PairingShown(address, qr_rows(address), CODE_LASTS_S)
+
+    @router.post("/pair", status_code=204)
+    async def pair(said: Annotated[Pair, Body()], request: Request) -> Response:
+        """Come in with a code."""
+        refused = phrase("this code was used, or is too old: have another one shown")
+        return come_in(request, access, lambda address: access.try_code(said.code, said.name, address), refused)
+
+    return router
+
+
+def qr_rows(text: str) -> tuple[str, ...]:
+    """Return the rows of a QR code, "1" for a dark square, without the margin; a page leaves four squares around it.
+
+    >>> len(qr_rows("http://192.168.1.5:8080/")) == len(qr_rows("http://192.168.1.5:8080/")[0])
+    True
+    """
+    dark = np.asarray(cv2.QRCodeEncoder.create().encode(text)) == _DARK
+    rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
+    inner = dark[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return tuple("".join("1" if one else "0" for one in row) for row in inner)
+
+
+class Answer(BaseModel):
+    """The answer to what the test asks: y yes, n no, a again, s skip, q end."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    key: Annotated[str, StringConstraints(pattern=r"^[ynasq]$")]
+
+
+class PanelPress(BaseModel):
+    """What is pressed on the virtual panel: a button by its name, null for a knock on the table."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    button: Annotated[str, StringConstraints(max_length=40)] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LedsShown:
+    """A set of virtual LEDs: what it is for, and the colour of each, as #rrggbb."""
+
+    shows: str
+    colours: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PanelShown:
+    """What is seen of the virtual parts; all of it is empty where there are none."""
+
+    leds: tuple[LedsShown, ...]
+    screen: tuple[str, ...]
+    buttons: tuple[str, ...]
+    pressed: tuple[str, ...]
+    hears: bool
+    knocked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResultShown:
+    """What came of a part: *outcome* is ok, failed or skipped."""
+
+    part: str
+    outcome: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class TestShown:
+    """How the test stands: all that it said, a line each; the *keys* that it takes now; what came of each part."""
+
+    __test__ = False  # it is no test of pytest
+
+    running: bool
+    lines: tuple[str, ...]
+    keys: tuple[str, ...]
+    results: tuple[ResultShown, ...]
+
+
+def parts_routes(
+    access: Access, parts: ServedParts, test: PartsTest, desk: MatchDesk, clock: Callable[[], int]
+) -> APIRouter:
+    """Return the paths; *clock* is monotonic, in nanoseconds."""
+    router = APIRouter()
+    insider = insider_by(access)
+
+    @router.get("/panel")
+    async def panel(author: Annotated[Author, Depends(insider)]) -> PanelShown:
+        """What is seen of the virtual parts now. The display among them shows the PIN, and so not everybody sees it."""
+        look = parts.panel.look(clock())
+        leds = tuple(LedsShown(one.shows.value, tuple(_hex(colour) for colour in one.colours)) for one in look.leds)
+        return PanelShown(
+            leds, look.screen, look.buttons, tuple(sorted(look.pressed)), hears=look.hears, knocked=look.is_knocked
+        )
+
+    @router.post("/panel", status_code=204)
+    async def press(said: Annotated[PanelPress, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+        """Press a virtual button, or knock on the table."""
+        try:
+            if said.button is None and parts.panel.hears:
+                parts.panel.knock(clock())
+            elif said.button is not None and parts.panel.has_button(said.button):
+                parts.panel.press(said.button, clock())
+            else:
+                raise HTTPException(404, "there is no such virtual part")
+        except (ButtonError, KnockError) as error:
+            raise HTTPException(409, str(error)) from error
+        return Response(status_code=204)
+
+    @router.get("/parts/test")
+    async def state() -> TestShown:
+        """How the test of the parts stands, or how the last one ended."""
+        now = test.state
+        lines = tuple(plain(line) for line in now.words[-_MOST_WORDS:].split("\n") if line.strip())
+        results = tuple(ResultShown(one.part, one.outcome.value, plain(one.words)) for one in now.results)
+        keys = (*now.keys, LEAVES) if now.is_running else ()
+        return TestShown(now.is_running, lines, keys, results)
+
+    @router.post("/parts/test", status_code=204)
+    async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
+        """Test the parts, one after the other; it ends by itself when nobody asks for a minute how it stands."""
+        await done(TestParts(), desk)
+        return Response(status_code=204)
+
+    @router.post("/parts/test/answer", status_code=204)
+    async def answer(said: Annotated[Answer, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+        """Answer what the test asks."""
+        if not test.answer(said.key):
+            raise HTTPException(409, "that is not asked now")
+        return Response(status_code=204)
+
+    return router
+
+
+def _hex(colour: Rgb) -> str:
+    return f"#{colour.red:02x}{colour.green:02x}{colour.blue:02x}"
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierShown:
+    """A calibration that was replaced: which parts of it are known, or why it cannot be read."""
+
+    number: int
+    written_at: str
+    parts: tuple[str, ...]
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredShown:
+    """What is stored for the camera of this table; *written_at* is null for nothing.
+
+    While one *is_running*, `GET calibration` says how it stands.
+    """
+
+    camera: str
+    is_running: bool
+    written_at: str | None
+    known: tuple[str, ...]
+    problem: str | None
+    earlier: tuple[EarlierShown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundShown:
+    """Something that a check has found: whether all is well with it, and what it is, in words."""
+
+    well: bool
+    words: str
+
+
+class RestoreSaid(BaseModel):
+    """Which calibration is brought back: 1 is the one before this."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    number: Annotated[int, Field(ge=1, le=KEPT)]
+
+
+def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, access: Access) -> APIRouter:
+    """Return the paths."""
+    router = APIRouter()
+    insider = insider_by(access)
+
+    @router.get("/calibration/stored", response_model=StoredShown)
+    async def stored(lang: Language = "en") -> Response:
+        """What is stored, and the last five before it."""
+        shown = await asyncio.to_thread(_stored, calibration)
+        return Response(as_json(shown, lang), media_type="application/json")
+
+    @router.post("/calibration", status_code=204)
+    async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
+        """Calibrate camera and table, step by step; it ends by itself when nobody looks for five minutes."""
+        await done(Calibrate(), desk)
+        return Response(status_code=204)
+
+    @router.post("/calibration/end", status_code=204)
+    async def end(author: Annotated[Author, Depends(insider)]) -> Response:
+        """End it; what was kept stays."""
+        await taken(Leave(), calibration.calibrating)
+        await _until_ended(calibration)
+        return Response(status_code=204)
+
+    @router.post("/calibration/check", response_model=list[FoundShown])
+    async def check(author: Annotated[Author, Depends(insider)], lang: Language = "en") -> Response:
+        """Compare what the camera sees now with what is stored."""
+        await done(CheckCalibration(), desk)
+        found = tuple(FoundShown(one.is_well, plain(one.words)) for one in calibration.findings)
+        return Response(as_json(found, lang), media_type="application/json")
+
+    @router.post("/calibration/restore", status_code=204)
+    async def restore(said: Annotated[RestoreSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
+        """Bring an earlier one back; what is stored now becomes the one before it."""
+        await done(RestoreCalibration(said.number), desk)
+        return Response(status_code=204)
+
+    return router
+
+
+async def _until_ended(calibration: ServedCalibration) -> None:
+    """Wait until the table does something else again."""
+    if not await asyncio.to_thread(calibration.calibrating.wait_for_end, ANSWERS_WITHIN_S):
+        raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"})
+
+
+def _stored(calibration: ServedCalibration) -> StoredShown:
+    path = calibration.path()
+    written_at, now, problem = _read(path)
+    earlier = ((number, earlier_path(path, number)) for number in range(1, KEPT + 1))
+    return StoredShown(
+        plain(calibration.camera),
+        calibration.calibrating.newest is not None,
+        written_at,
+        () if now is None else tuple(plain(words) for words in known_words(now)),
+        problem,
+        tuple(_earlier(number, one) for number, one in earlier if one.exists()),
+    )
+
+
+def _earlier(number: int, path: Path) -> EarlierShown:
+    written_at, calibration, problem = _read(path)
+    return EarlierShown(number, written_at or "", () if calibration is None else parts_of(calibration), problem)
+
+
+def _read(path: Path) -> tuple[str | None, Calibration | None, str | None]:
+    """Return when a file was written, what it says, and why that cannot be told; None for what there is not."""
+    try:
+        if not path.exists():
+            return None, None, None
+        at = datetime.fromtimestamp(path.stat().st_mtime, wall_time().tzinfo).isoformat(timespec="seconds")
+        return at, load_calibration(path), None
+    except (CalibrationError, OSError) as error:
+        return None, None, plain(str(error).removeprefix(f"{path}: "))

@@ -31,14 +31,20 @@ from tallybone.serve.health import LookedAfter, LookedThrough
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import MeasuredHub, Observing
 from tallybone.serve.page import MatchDesk, TablePage
-from tallybone.serve.pairing import pairing_routes
-from tallybone.serve.parts import parts_routes
 from tallybone.serve.parts_test import PartsTest
-from tallybone.serve.routes import LeftShown, Offered, Table, match_routes, shown_setting
+from tallybone.serve.routes import (
+    LeftShown,
+    Offered,
+    Table,
+    match_routes,
+    pairing_routes,
+    parts_routes,
+    settings_routes,
+    shown_setting,
+    stored_calibration_routes,
+)
 from tallybone.serve.serve_command import ServeWishes, World
 from tallybone.serve.served_parts import ServedParts
-from tallybone.serve.settings import settings_routes
-from tallybone.serve.stored_calibration import stored_calibration_routes
 from tallybone.serve.table import ServedTable, Setup
 from tallybone.sources.camera import SIMULATED, Clock
 from tallybone.store.calibration_file import default_path, load_calibration, name_of_camera

@@ -12,7 +12,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tallybone.serve.qr import qr_rows
+from tallybone.serve.routes import qr_rows
 from tallybone.serve.serve_command import World, keep_password
 from tallybone.store.house import is_password, set_password
 from tallybone.web.access import CODE_LASTS_S, Access
