@@ -1,32 +1,39 @@
-"""All tables for whoever looks at them: what the broker says goes in, changes go out, ten times a second at most."""
+"""Show all tables on one page: take in what the broker delivers, send changes at most ten times a second."""
 
-from __future__ import annotations
+# Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import aiomqtt
+from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
 
 from tallybone.hub.heard import Gone, JunkError, Scores, heard
 from tallybone.hub.results_file import Results
-from tallybone.hub.shapes import TableSeen, table_seen, tournaments_seen
+from tallybone.hub.shapes import HubShown, TableSeen, TournamentSeen, found, table_seen, tournaments_seen
 from tallybone.hub.standings import Standing, standings
 from tallybone.hub.tables import Table, Tables
 from tallybone.notify.broker import Line
 from tallybone.notify.mqtt import VERSION
+from tallybone.serve.metrics import verdict_on, verdict_routes
+from tallybone.web.access import Guard
+from tallybone.web.app import MOST_VIEWERS, STATIC, guarded, listen_to
 
 log = logging.getLogger(__name__)
-
 PACE_S = 0.1
 _HEARD = ("availability", "scores", "state")
 # A broker hands over thousands of messages at once where a hub begins: pages are served meanwhile.
 _AT_ONCE = 200
 _MARKS_KEPT = 600
+
+_ABOUT = "All tables of a club or a tournament, as they tell a broker how they stand. Everybody may look."
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +172,66 @@ class Hall:
 
 def _json(said: dict[str, Any]) -> str:
     return json.dumps(said, separators=(",", ":"))
+
+
+OWN_STATIC = Path(__file__).with_name("static")
+
+
+def hub_app(hall: Hall) -> Guard:
+    """Return the page of a hall."""
+    routers = (hub_routes(hall), verdict_routes(lambda: verdict_on(hall.problems)))
+    return guarded(routers, _ABOUT, OWN_STATIC, STATIC, snapshot=lambda _: hall.body())
+
+
+def hub_routes(hall: Hall) -> APIRouter:
+    """Return the paths of the API."""
+    router = APIRouter()
+
+    @router.get("/state", response_model=HubShown)
+    async def state() -> Response:
+        """All tables, at this moment."""
+        return Response(hall.body(), media_type="application/json")
+
+    @router.get("/tables")
+    async def tables(find: Annotated[str, Query(max_length=80)] = "") -> tuple[TableSeen, ...]:
+        """The tables whose name, tournament or players have this text in them; capitals and accents do not matter."""
+        return found(hall.tables(), find)
+
+    @router.get("/standings")
+    async def standings() -> tuple[TournamentSeen, ...]:
+        """How all stand in each tournament, over the matches that were seen to their end."""
+        return tournaments_seen(hall.standings, None)
+
+    router.add_api_websocket_route("/live", _Viewers(hall).watch)
+    return router
+
+
+class _Viewers:
+    """Those who are told every change."""
+
+    def __init__(self, hall: Hall) -> None:
+        self._hall, self._count = hall, 0
+
+    async def watch(self, socket: WebSocket) -> None:
+        """Send all tables, then what changes; who is slow gets several changes at once."""
+        if self._count >= MOST_VIEWERS:
+            await socket.close(1013)
+            return
+        await socket.accept()
+        self._count += 1
+        sending = asyncio.create_task(self._send(socket))
+        try:
+            await listen_to(socket, asyncio.get_running_loop().time)
+        finally:
+            self._count -= 1
+            sending.cancel()
+            with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):
+                await sending
+
+    async def _send(self, socket: WebSocket) -> None:
+        version, body = self._hall.version, self._hall.body()
+        while True:
+            await socket.send_text(body)
+            since = version
+            body = await self._hall.after(since)
+            version = self._hall.version

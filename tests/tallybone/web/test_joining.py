@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.hub.page import OWN_STATIC
+from tallybone.hub.hall import OWN_STATIC
 from tallybone.texts import LANGUAGES, catalogue
 from tallybone.web.app import STATIC
 from tallybone.web.page_files import (
