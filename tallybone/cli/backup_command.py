@@ -16,8 +16,17 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
 from tallybone.files import whole_file
-from tallybone.maintain.backup import BackupError, Entry, Tick, write_archive
-from tallybone.maintain.kept import config_in, entries_of, finish, restore, running_in
+from tallybone.maintain.backup import (
+    BackupError,
+    Entry,
+    Tick,
+    config_in,
+    entries_of,
+    finish,
+    restore,
+    running_in,
+    write_archive,
+)
 from tallybone.recording.folder import default_folder
 from tallybone.store.table_file import USUAL_PATH
 from tallybone.terminal import printable

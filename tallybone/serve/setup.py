@@ -17,7 +17,7 @@ from hardware.camera.open_device import is_device
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.clock import software, wall_time
-from tallybone.maintain.kept import finish_at_start
+from tallybone.maintain.backup import finish_at_start
 from tallybone.notify.notifying import telling
 from tallybone.plain_text import names_of
 from tallybone.play.calibrated import USUAL, stored_for

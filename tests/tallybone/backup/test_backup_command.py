@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tallybone.cli.backup_command import Place, Streams, back_up, put_back
-from tallybone.maintain import kept
+from tallybone.maintain import backup as kept
 from tallybone.maintain.backup import Entry, write_archive
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import START, write
