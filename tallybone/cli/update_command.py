@@ -15,12 +15,19 @@ from typing import TextIO
 
 from rich.console import Console
 
-from tallybone.maintain.errors import UpdateError
-from tallybone.maintain.exchange import Steps, exchange
-from tallybone.maintain.signature import SIGNERS, require_signature
-from tallybone.maintain.update import make_venv, require_ready
-from tallybone.maintain.versions import Versions
-from tallybone.maintain.wheel import Wheel, read_wheel, require_sha256
+from tallybone.maintain.update import (
+    SIGNERS,
+    Steps,
+    UpdateError,
+    Versions,
+    Wheel,
+    exchange,
+    make_venv,
+    read_wheel,
+    require_ready,
+    require_sha256,
+    require_signature,
+)
 from tallybone.terminal import printable
 
 OPT = Path("opt/tallybone")

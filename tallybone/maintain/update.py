@@ -1,21 +1,101 @@
-"""Makes a version and tries it: it has to say that it is ready, as systemd would be told, before it may be used."""
+"""Update a table to a signed wheel: check it, try it, exchange it; any failure keeps the old version."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import os
+import re
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from email.parser import HeaderParser
 from pathlib import Path
 
-from tallybone.maintain.errors import UpdateError
-from tallybone.maintain.wheel import Wheel
+SIGNERS = Path("/etc/tallybone/release_signers")
+"""Whom this table trusts: an allowed-signers file of `ssh-keygen`. Where it is, every wheel needs a signature."""
+WHO, WHAT = "release@tallybone", "tallybone-release"
+"""Name and purpose that a signature has to be made for."""
+_WITHIN_S = 30
 
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-cache-dir", "-qq", "install", "--only-binary", ":all:")
 _MAKES_WITHIN_S, _READY_WITHIN_S, _ENDS_WITHIN_S = 3600, 90.0, 20
 _SAID = 300  # characters of an error
+
+_NAME = re.compile(r"tallybone-[\w.+!]+-py3-none-any\.whl", re.ASCII)
+# Of the package itself, and the versions that it runs with, each with its hash.
+_METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
+_REQUIREMENTS = re.compile(r"[^/]+\.dist-info/extra_metadata/requirements\.txt")
+_MOST_BYTES = 200_000_000
+_MOST_TEXT_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What is done for a version; each raises an `UpdateError` where it fails.
+
+    Attributes:
+        make: Makes it in a new folder.
+        check: Tries it there, before anything leads to it.
+        start: Starts what `versions.current` is, and returns when the table is ready.
+    """
+
+    make: Callable[[Path], None]
+    check: Callable[[Path], None]
+    start: Callable[[], None]
+
+
+def exchange(versions: Versions, name: str, steps: Steps) -> None:
+    """Put a version in the place of the one that runs.
+
+    Raises:
+        UpdateError: If it could not be made or does not become ready; then the one before runs on, or again.
+    """
+    versions.remove_others()
+    before, folder = versions.current, versions.new(name)
+    try:
+        steps.make(folder)
+        steps.check(folder)
+    except UpdateError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    versions.switch_to(folder)
+    try:
+        steps.start()
+    except UpdateError as error:
+        versions.switch_to(before)
+        with suppress(UpdateError):  # what was wrong is said below
+            steps.start()
+        shutil.rmtree(folder, ignore_errors=True)
+        raise UpdateError(f"{error}; the version before runs again") from error
+    versions.remove_others()
+
+
+def require_signature(wheel: Path, signature: Path, signers: Path) -> None:
+    """Refuse a wheel that is not signed by a key of *signers*.
+
+    Raises:
+        UpdateError: If it is not, or nothing here can tell.
+    """
+    for path in (signature, signers):
+        if not path.is_file():
+            raise UpdateError(f"{path}: there is no such file, so the wheel cannot be checked")
+    command = ("ssh-keygen", "-Y", "verify", "-f", signers, "-I", WHO, "-n", WHAT, "-s", signature)
+    try:
+        with wheel.open("rb") as file:
+            done = subprocess.run(command, stdin=file, capture_output=True, timeout=_WITHIN_S, check=False)
+    except FileNotFoundError:
+        raise UpdateError("signatures are checked by ssh-keygen: sudo apt install openssh-client") from None
+    except subprocess.TimeoutExpired:
+        raise UpdateError(f"{signature}: ssh-keygen gave no answer") from None
+    if done.returncode:
+        raise UpdateError(f"{wheel.name} is not signed by anybody in {signers}")
 
 
 def make_venv(folder: Path, wheel: Wheel, wheels: Path | None) -> None:
@@ -103,3 +183,116 @@ def _sees_system(venv: Path) -> bool:
 def _last(said: bytes) -> str:
     lines = said.decode("utf-8", "replace").strip().splitlines()
     return lines[-1][:_SAID] if lines else "it says nothing"
+
+
+class Versions:
+    """The folder in which `systemd/install.sh` has put Tallybone: `venv` leads to one of `venvs`."""
+
+    def __init__(self, opt: Path) -> None:
+        """Take what is in *opt*, usually /opt/tallybone.
+
+        Raises:
+            UpdateError: If nothing is installed there that could be exchanged.
+        """
+        self._opt, self._link = opt, opt / "venv"
+        if not self._link.is_symlink() or not self.current.is_dir():
+            raise UpdateError(f"{opt}: nothing is installed there by systemd/install.sh, so there is nothing to update")
+
+    @property
+    def current(self) -> Path:
+        """The version that runs, or will when the table starts."""
+        return self._link.resolve()
+
+    def new(self, name: str) -> Path:
+        """Return the folder for another version; it is not there yet."""
+        folder = self._opt / "venvs" / name
+        if folder.exists():
+            raise UpdateError(f"{folder}: it is there already")
+        folder.parent.mkdir(exist_ok=True)
+        return folder
+
+    def switch_to(self, folder: Path) -> None:
+        """Let the table run what is in *folder* from its next start: after a power cut it is this or the one before."""
+        link = self._opt / "venv.new"
+        link.unlink(missing_ok=True)
+        link.symlink_to(folder)
+        link.replace(self._link)
+        self._sync()
+
+    def remove_others(self) -> None:
+        """Delete all but the current one: those that were exchanged, and what an update left that was cut off."""
+        for folder in (self._opt / "venvs").iterdir():
+            if folder.resolve() != self.current:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _sync(self) -> None:
+        descriptor = os.open(self._opt, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A wheel that was looked into.
+
+    Attributes:
+        path: The file.
+        version: Of Tallybone.
+        requirements: The text of its pinned versions.
+    """
+
+    path: Path
+    version: str
+    requirements: str
+
+
+def read_wheel(path: Path) -> Wheel:
+    """Look into a wheel; nothing in it is run.
+
+    Raises:
+        UpdateError: If it is none of Tallybone, or damaged.
+    """
+    if not _NAME.fullmatch(path.name):
+        raise UpdateError(f"{path.name}: expected a name such as tallybone-0.2.0-py3-none-any.whl")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(one.file_size for one in archive.infolist()) > _MOST_BYTES:
+                raise UpdateError(f"{path.name}: far larger than any version of Tallybone")
+            damaged = archive.testzip()
+            if damaged is not None:
+                raise UpdateError(f"{path.name}: {damaged} in it is damaged")
+            metadata = HeaderParser().parsestr(_text(archive, _METADATA))
+            requirements = _text(archive, _REQUIREMENTS)
+    except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError, OSError) as error:
+        if isinstance(error, UpdateError):
+            raise
+        raise UpdateError(f"{path.name}: this is no wheel of Tallybone, or it is damaged ({error})") from error
+    if metadata["Name"] != "tallybone" or not metadata["Version"]:
+        raise UpdateError(f"{path.name}: this is a wheel of {metadata['Name']}")
+    return Wheel(path, str(metadata["Version"]), requirements)
+
+
+def require_sha256(path: Path, expected: str) -> None:
+    """Refuse a file that is another than the one that is meant.
+
+    Raises:
+        UpdateError: If its SHA-256 is not *expected*, as 64 hexadecimal digits.
+    """
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", expected):
+        raise UpdateError("--sha256: expected 64 hexadecimal digits")
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if not hmac.compare_digest(found, expected.lower()):
+        raise UpdateError(f"{path.name}: its SHA-256 is {found}, not the one that was given")
+
+
+def _text(archive: zipfile.ZipFile, wanted: re.Pattern[str]) -> str:
+    name = next((name for name in archive.namelist() if wanted.fullmatch(name)), wanted.pattern)
+    with archive.open(name) as file:
+        return file.read(_MOST_TEXT_BYTES).decode("utf-8")
+
+
+class UpdateError(OSError):
+    """The version was not exchanged; says why. What ran before runs on."""

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.maintain.errors import UpdateError
-from tallybone.maintain.exchange import Steps, exchange
-from tallybone.maintain.versions import Versions
+from tallybone.maintain.update import Steps, UpdateError, Versions, exchange
 
 
 class PowerCut(BaseException):

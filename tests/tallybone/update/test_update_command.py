@@ -15,10 +15,7 @@ from pathlib import Path
 import pytest
 
 from tallybone.cli.update_command import UpdateWishes, checked_wheel, update
-from tallybone.maintain.errors import UpdateError
-from tallybone.maintain.signature import WHAT, WHO
-from tallybone.maintain.update import require_ready
-from tallybone.maintain.wheel import read_wheel, require_sha256
+from tallybone.maintain.update import WHAT, WHO, UpdateError, read_wheel, require_ready, require_sha256
 from tests.tallybone.update.wheels import BREAKS, READY, make_wheel
 
 ROOT = Path(__file__).resolve().parents[3]
