@@ -30,8 +30,16 @@ from engine import (
 )
 from engine.phrases import either, phrase
 from engine.problems import the_tile
-from tallybone.session.referee.belief import is_accepted, log_chances, log_history, plausible, shares
-from tallybone.session.referee.decode import SURE, Way, ways_of
+from tallybone.session.referee.belief import (
+    SURE,
+    Way,
+    is_accepted,
+    log_chances,
+    log_history,
+    plausible,
+    shares,
+    ways_of,
+)
 from tallybone.session.referee.places import Known, Places, Waiting
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.touching import Joint, Laid, Turn, edges_at, halves_of, joints_at, leading, turns

@@ -25,8 +25,7 @@ from engine import (
 )
 from engine.phrases import either, phrase
 from engine.problems import the_tile
-from tallybone.session.referee.belief import log_chances, log_unseen, plausible, shares
-from tallybone.session.referee.decode import SURE
+from tallybone.session.referee.belief import SURE, log_chances, log_unseen, plausible, shares
 from tallybone.session.referee.places import OpenHand, Places, is_near
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.touching import halves_of

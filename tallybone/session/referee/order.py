@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from engine import Event, NodeId, State, apply
 from engine.phrases import either, phrase
 from engine.problems import the_tile, tiles_text
-from tallybone.session.referee.belief import shares
-from tallybone.session.referee.decode import SURE, ways_of
+from tallybone.session.referee.belief import SURE, shares, ways_of
 from tallybone.session.referee.places import Known, Places, Waiting, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.touching import Laid

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from engine import Event, Game, NodeId, Play, ProblemKind, State, Tile, problem_with
 from engine.phrases import either, phrase
 from engine.problems import the_tile
-from tallybone.session.referee.belief import shares
+from tallybone.session.referee.belief import SURE, Way, shares, surest, ways_of
 from tallybone.session.referee.corrections import Amended, amendments, ask_about
-from tallybone.session.referee.decode import SURE, Way, surest, ways_of
 from tallybone.session.referee.places import Known, Places, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import placed_by, who_leads

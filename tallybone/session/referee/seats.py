@@ -20,8 +20,7 @@ from engine import (
     problem_with,
 )
 from engine.phrases import phrase
-from tallybone.session.referee.belief import log_lawful, log_side, shares
-from tallybone.session.referee.decode import SURE
+from tallybone.session.referee.belief import SURE, log_lawful, log_side, shares
 from tallybone.session.referee.places import Known, Places, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from vision.reading import Tile as SeenTile
