@@ -23,9 +23,8 @@ from tallybone.session.referee.corrections import (
     settled,
 )
 from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
-from tallybone.session.referee.order import MOST_IN_ANY_ORDER, ask_to_check, first_of, lay_all
 from tallybone.session.referee.places import Known, Places, Waiting, after_look, cleared, numbers_of, observe
-from tallybone.session.referee.plays import judge_laid
+from tallybone.session.referee.plays import MOST_IN_ANY_ORDER, ask_to_check, first_of, judge_laid, lay_all
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
 from tallybone.session.touching import Laid, footprint_of
