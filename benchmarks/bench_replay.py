@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.recorded_match import NS_PER_FRAME, Shown, match_in_motion, write_match
 from engine import BONES
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import ImageMessage
 from tallybone.recording.messages import input_of
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.replay.run import Wishes, opened_replay

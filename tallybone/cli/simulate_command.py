@@ -15,7 +15,7 @@ from rich.status import Status
 
 from engine import EngineError, parse_options, profile, with_options
 from tallybone.choices import Difficulty
-from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import RecordingError
 from tallybone.recording.writer import SessionWriter
 from tallybone.simulate.pushes import CameraPush
 from tallybone.simulate.recorder import Recorded, record, start_of

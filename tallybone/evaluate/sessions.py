@@ -14,7 +14,7 @@ import numpy as np
 from engine import Event, MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
 from tallybone.evaluate.hands import EyeFigures, EyeJudge, HandJudged, HandScored, hand_scored, judge_hand
 from tallybone.evaluate.truth import Truth, TruthError, read_truth
-from tallybone.recording.damage import Damage
+from tallybone.recording.format import Damage
 from tallybone.replay.run import Seen, Wishes, opened_replay
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Unclear

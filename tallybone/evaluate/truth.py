@@ -11,9 +11,8 @@ from typing import Any
 
 from engine import Event, State, apply
 from tallybone.json_values import JsonValueError, from_json
-from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import RecordingError, Topic
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.session.touching import Point
 from tallybone.simulate.items import TrueEvent, Zone
 from vision.render.motion import STRAIGHT, Bump

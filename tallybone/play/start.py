@@ -17,9 +17,8 @@ from tallybone.choices import TileSet
 from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused
 from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, NoRecorder, Recorder, Room
-from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import SUFFIX, age_key, next_number
-from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.format import Pictures, RecordingError, SessionStart
 from tallybone.recording.own_tiles import as_recorded, recorded_set
 from tallybone.recording.reader import SessionFile, read_session
 from tallybone.recording.resume import Left, left_in, say_left

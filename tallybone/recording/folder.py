@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import RecordingError, SessionStart
 from tallybone.recording.reader import read_session
 from tallybone.recording.survey import Survey, is_running, survey
 

@@ -1,4 +1,7 @@
-"""What a recording says of its sitting, once, at its beginning."""
+"""Define the format of a recording: topics and schemas, the start of a sitting, pictures, errors and damage.
+
+The library would be a dependency for these four fields, and JSON would make every picture a third larger.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,93 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
+from functools import cached_property
+
+from mcap.records import Channel, Schema
 
 from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones
 
 PROFILE = "tallybone"
 """What the header of a recording says, so that it is told from what others write."""
-
 FORMAT_VERSION = "1"
 METADATA_NAME = "tallybone.sitting"
 _KEYS = ("format", "started_at", "players", "rules", "options", "set", "seed", "software")
 _CRC = "crc32"  # MCAP covers chunks, but not metadata
+
+IMAGE_SCHEMA_NAME = "foxglove.CompressedImage"
+UNNAMED = "camera"
+"""The name that a picture has in the file when it has none of its own; Foxglove wants one."""
+_NS_PER_S = 1_000_000_000
+_VARINT, _BYTES = 0, 2  # wire types
+_TIMESTAMP, _DATA, _FORMAT, _FRAME_ID = 1, 2, 3, 4  # numbers of the fields
+# Of google.protobuf.descriptor.proto, as far as four fields need it.
+_MESSAGE, _STRING, _BLOB, _INT64, _INT32 = 11, 9, 12, 3, 5
+_STAMP_FILE = b"google/protobuf/timestamp.proto"
+
+
+class Topic(Enum):
+    """A channel of a recording: its name, what stands in it, and the fields that are known of it.
+
+    Every topic but CAMERA holds JSON objects. What a reader does not know of them it leaves alone.
+    """
+
+    CAMERA = ("/camera", "A picture that perception consumed.", ())
+    BUTTON = ("/button", "A button was pressed or let go.", ())
+    KNOCK = ("/knock", "A knock on the table was heard.", ())
+    CORRECTION = ("/correction", "Somebody put something right at the page.", ())
+    EVENT = ("/event", "An event that was fed to the rules.", ())
+    OUTCOME = ("/outcome", "What followed from it; `totals` are the points by seat.", (("totals", "integer"),))
+    TRUTH = ("/truth", "What really happened, where it is known: simulated tables.", ())
+    TABLE = ("/table", "What lay on the table after a look that changed something, or after an event.", ())
+
+    def __init__(self, path: str, meaning: str, lists: tuple[tuple[str, str], ...]) -> None:
+        """Take what stands above; *lists* are fields that hold lists, each with the type of what is in them."""
+        self.path = path
+        self.meaning = meaning
+        self.lists = lists
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether a record is on the disk before the call returns.
+
+        Pictures are many, and a sync of each would wear an SD card out; outcomes follow from the rest. The table is
+        written last of what follows from one input: once it is there, all before it is too, and may be shown.
+        """
+        return self in (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION, Topic.EVENT, Topic.TABLE)
+
+    @cached_property
+    def number(self) -> int:
+        """Id of its channel and of its schema in every recording, from 1."""
+        return list(Topic).index(self) + 1
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema as it stands in the file."""
+        if self is Topic.CAMERA:
+            return Schema(id=self.number, name=IMAGE_SCHEMA_NAME, encoding="protobuf", data=IMAGE_SCHEMA)
+        fields = {name: {"type": "array", "items": {"type": kind}} for name, kind in self.lists}
+        name = f"tallybone.{self.name.title()}"
+        described = {"title": name, "description": self.meaning, "type": "object", "properties": fields}
+        return Schema(id=self.number, name=name, encoding="jsonschema", data=json.dumps(described).encode())
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The channel as it stands in the file."""
+        encoding = "protobuf" if self is Topic.CAMERA else "json"
+        return Channel(
+            id=self.number, topic=self.path, message_encoding=encoding, metadata={}, schema_id=self.schema.id
+        )
+
+
+def topic_at(path: str) -> Topic | None:
+    """Return the topic of a channel with this name, None if it is none of ours.
+
+    >>> topic_at("/event")
+    <Topic.EVENT: ('/event', 'An event that was fed to the rules.', ())>
+    """
+    return next((topic for topic in Topic if topic.path == path), None)
 
 
 class Pictures(StrEnum):
@@ -141,3 +219,136 @@ class VersionError(ValueError):
 
 def _checksum(said: Mapping[str, str]) -> str:
     return f"{zlib.crc32(json.dumps(said, sort_keys=True).encode()):08x}"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageMessage:
+    """A picture in a recording; *name* is None where it has none but its number."""
+
+    jpeg: bytes
+    name: str | None = None
+
+    def encode(self, t_ns: int) -> bytes:
+        """Return the message, stamped with *t_ns*."""
+        stamp = _number(1, t_ns // _NS_PER_S) + _number(2, t_ns % _NS_PER_S)
+        return b"".join(
+            (
+                _text(_TIMESTAMP, stamp),
+                _text(_DATA, self.jpeg),
+                _text(_FORMAT, b"jpeg"),
+                _text(_FRAME_ID, (self.name or UNNAMED).encode("utf-8", "backslashreplace")),
+            )
+        )
+
+    @classmethod
+    def decode(cls, message: bytes) -> ImageMessage:
+        """Return the picture in a message.
+
+        Raises:
+            ValueError: If it is no message of a JPEG.
+        """
+        fields: dict[int, bytes] = {}
+        at = 0
+        while at < len(message):
+            key, at = _read_varint(message, at)
+            if key & 7 != _BYTES:
+                raise ValueError(f"expected fields of bytes in {IMAGE_SCHEMA_NAME}, but got wire type {key & 7}")
+            length, at = _read_varint(message, at)
+            if at + length > len(message):
+                raise ValueError(f"a field of {IMAGE_SCHEMA_NAME} ends beyond its message")
+            fields[key >> 3], at = message[at : at + length], at + length
+        if fields.get(_FORMAT) != b"jpeg" or _DATA not in fields:
+            raise ValueError(f"expected {IMAGE_SCHEMA_NAME} with a JPEG, but its format is {fields.get(_FORMAT)!r}")
+        name = fields.get(_FRAME_ID, b"").decode()
+        return cls(fields[_DATA], None if name in ("", UNNAMED) else name)
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return the number at a position and where it ends."""
+    value = shift = 0
+    while shift < 64 and at < len(data):
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at
+    raise ValueError(f"a number in {IMAGE_SCHEMA_NAME} does not end")
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3 | _VARINT) + _varint(value)
+
+
+def _text(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | _BYTES) + _varint(len(value)) + value
+
+
+def _field(name: bytes, number: int, kind: int, type_name: bytes = b"") -> bytes:
+    described = _text(1, name) + _number(3, number) + _number(4, 1) + _number(5, kind)
+    return _text(2, described + (_text(6, type_name) if type_name else b""))
+
+
+def _file(name: bytes, package: bytes, message: bytes, fields: bytes, needs: bytes = b"") -> bytes:
+    needed = _text(3, needs) if needs else b""
+    described = _text(4, _text(1, message) + fields)
+    return _text(1, _text(1, name) + _text(2, package) + needed + described + _text(12, b"proto3"))
+
+
+IMAGE_SCHEMA = _file(
+    _STAMP_FILE, b"google.protobuf", b"Timestamp", _field(b"seconds", 1, _INT64) + _field(b"nanos", 2, _INT32)
+) + _file(
+    b"foxglove/CompressedImage.proto",
+    b"foxglove",
+    b"CompressedImage",
+    _field(b"timestamp", _TIMESTAMP, _MESSAGE, b".google.protobuf.Timestamp")
+    + _field(b"frame_id", _FRAME_ID, _STRING)
+    + _field(b"data", _DATA, _BLOB)
+    + _field(b"format", _FORMAT, _STRING),
+    needs=_STAMP_FILE,
+)
+"""Descriptor of the message, with all that it needs, as MCAP wants it."""
+
+
+class RecordingError(OSError):
+    """A recording cannot be written or is none; the message names the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A part of a file that could not be used.
+
+    Attributes:
+        start_byte, end_byte: Where it is; equal where something is missing.
+        problem: What is wrong there.
+        after_ns, before_ns: When it was: time of the record before and of the one after, None where there is none.
+        lost: How many records are missing between those two; None where there is none after it, so that nobody knows.
+    """
+
+    start_byte: int
+    end_byte: int
+    problem: str
+    after_ns: int | None = None
+    before_ns: int | None = None
+    lost: int | None = None
+
+    def __str__(self) -> str:
+        """Say it as a sentence without an end."""
+        where = f"byte {self.start_byte}"
+        if self.end_byte > self.start_byte + 1:
+            where = f"bytes {self.start_byte} to {self.end_byte - 1}"
+        lost = "" if not self.lost else f"; {self.lost} record{'s' if self.lost > 1 else ''} lost"
+        return f"{where}: {self.problem}{lost}{self._when()}"
+
+    def _when(self) -> str:
+        if not self.lost or self.after_ns is None or self.before_ns is None:
+            return ""
+        return f" between {self.after_ns / 1e9:.3f} s and {self.before_ns / 1e9:.3f} s"

@@ -22,8 +22,7 @@ from mcap.reader import SeekingReader
 from mcap.records import ChunkIndex, Statistics
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.damage import Damage
-from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import Damage, RecordingError, Topic
 from tallybone.recording.reader import (
     IN_DATA,
     MAX_RECORD_BYTES,
@@ -36,7 +35,6 @@ from tallybone.recording.reader import (
     record_at,
     record_of,
 )
-from tallybone.recording.topics import Topic
 
 _MOST_INDEX_BYTES = 256 << 20  # of three million records
 _FOOTER = struct.Struct("<BQQQI")

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from engine import Event
 from tallybone.json_values import from_json, to_json
+from tallybone.recording.format import Topic
 from tallybone.recording.reader import Recorded
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.referee import Places

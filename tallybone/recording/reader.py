@@ -23,11 +23,17 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, Header, Message, Metadata
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.damage import Damage
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import METADATA_NAME, PROFILE, SessionStart, VersionError
-from tallybone.recording.image_message import ImageMessage
-from tallybone.recording.topics import Topic, topic_at
+from tallybone.recording.format import (
+    METADATA_NAME,
+    PROFILE,
+    Damage,
+    ImageMessage,
+    RecordingError,
+    SessionStart,
+    Topic,
+    VersionError,
+    topic_at,
+)
 
 Payload: TypeAlias = ImageMessage | Mapping[str, object]
 DATA_CHANGED = "something between the records was changed"

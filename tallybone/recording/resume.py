@@ -8,13 +8,9 @@ from pathlib import Path
 
 from engine import Event, MatchStart
 from tallybone.json_values import JsonValueError, from_json, to_json
-from tallybone.recording.damage import Damage
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import SessionStart
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import Damage, ImageMessage, RecordingError, SessionStart, Topic
 from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_of_record, places_of_record
 from tallybone.recording.reader import Recorded, SessionFile
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.referee import Places
 from vision.aim import STRAIGHT_ON, Aim

@@ -10,12 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from tallybone.recording.damage import Damage
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import Damage, RecordingError, SessionStart, Topic
 from tallybone.recording.index import EndIndex, IndexDamageError, Whereabouts
 from tallybone.recording.reader import Recorded, SessionFile, read_session
-from tallybone.recording.topics import Topic
 
 # So many outcomes are looked at for one with totals; nearly every one has them.
 _MOST_LOOKED = 50

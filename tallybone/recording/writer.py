@@ -38,11 +38,8 @@ from mcap.records import (
 )
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import METADATA_NAME, PROFILE, SessionStart
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import METADATA_NAME, PROFILE, ImageMessage, RecordingError, SessionStart, Topic
 from tallybone.recording.reader import MAX_RECORD_BYTES
-from tallybone.recording.topics import Topic
 
 _ROOM_BYTES = 4096  # for schema, channel and headers beside the payload
 _MOST_NS = 2**63 - 1

@@ -12,11 +12,10 @@ from typing import Any
 
 from engine import Event, MatchStart, MatchStarted
 from tallybone.json_values import JsonValueError, tag_of, to_json
-from tallybone.recording.damage import Damage
+from tallybone.recording.format import Damage, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import event_of_record
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.replay.lines import clock_time
 from tallybone.replay.run import Seen
 from tallybone.sources.source import GameWish, match_of

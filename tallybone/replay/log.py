@@ -8,12 +8,10 @@ from pathlib import Path
 
 from engine import Event, ItStands, MatchStart, Outcome, Seq, State, apply
 from tallybone.json_values import JsonValueError
-from tallybone.recording.damage import Damage
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import Damage, SessionStart, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import event_of_record
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.replay.run import Seen
 from tallybone.session.session import Session
 from tallybone.session.sitting import Happened

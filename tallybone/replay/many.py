@@ -12,8 +12,8 @@ from typing import Any, TextIO, TypeAlias
 from rich.progress import track
 
 from engine import EngineError
-from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import SUFFIX
+from tallybone.recording.format import RecordingError
 from tallybone.replay.lines import Tally
 from tallybone.replay.log import logged_steps
 from tallybone.replay.pace import Voice, speak

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from engine import EngineError, OptionsError
-from tallybone.recording.damage import Damage
+from tallybone.recording.format import Damage
 from tallybone.sources.source import Item, Source
 from tallybone.terminal import printable, silent_libraries
 from vision.errors import VisionError

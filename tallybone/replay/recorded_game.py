@@ -14,12 +14,10 @@ from typing import BinaryIO
 
 from engine import EngineError, Event, Game, MatchStart, Outcome, State, apply
 from tallybone.json_values import JsonValueError
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import RecordingError, SessionStart, Topic
 from tallybone.recording.index import Whereabouts
 from tallybone.recording.messages import places_of_record
 from tallybone.recording.reader import Recorded
-from tallybone.recording.topics import Topic
 from tallybone.replay.compare import Fact, differences
 from tallybone.replay.export import Play, Story
 from tallybone.replay.lines import Score

@@ -15,9 +15,7 @@ from engine import MatchStart
 from tallybone.choices import TileSet
 from tallybone.json_values import JsonValueError
 from tallybone.play.start import perception_of, session_of
-from tallybone.recording.damage import Damage
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import Pictures
+from tallybone.recording.format import Damage, Pictures, RecordingError
 from tallybone.recording.resume import Left
 from tallybone.session.sitting import Happened, Look, Sitting, opened
 from tallybone.session.zones import Zones

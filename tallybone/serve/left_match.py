@@ -8,7 +8,7 @@ from pathlib import Path
 
 from engine import EngineError
 from tallybone.play.start import newest_left, state_of
-from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import RecordingError
 
 # A match that was left many matches ago is not what anybody means; `play --resume-from` goes on with any.
 _MOST_RECORDINGS = 3

@@ -13,9 +13,8 @@ import cv2
 from engine import Event, NewHand, Play, changed_options
 from tallybone.choices import TileSet
 from tallybone.json_values import to_json
-from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.format import Pictures, SessionStart, Topic
 from tallybone.recording.messages import say_input
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.simulate.items import Heard, Item, TrueEvent, TrueRecord, TrueTable, TrueTile, TrueTiles
 from tallybone.simulate.simulation import Simulation, Wishes

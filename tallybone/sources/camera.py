@@ -10,8 +10,7 @@ from typing import Protocol, TypeAlias
 import cv2
 
 from hardware.camera.device import CameraError
-from tallybone.recording.damage import Damage
-from tallybone.recording.format import Pictures
+from tallybone.recording.format import Damage, Pictures
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Given, source_at
 from vision.picture import PictureError

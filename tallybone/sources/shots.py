@@ -10,8 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from tallybone.recording.format import Pictures, SessionStart
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import ImageMessage, Pictures, SessionStart
 from tallybone.recording.reader import Recorded
 from tallybone.recording.writer import SessionWriter
 from vision.errors import VisionError

@@ -25,14 +25,11 @@ from engine import (
     with_options,
 )
 from tallybone.choices import TileSet
-from tallybone.recording.damage import Damage
-from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import SUFFIX
-from tallybone.recording.format import Pictures, SessionStart
+from tallybone.recording.format import Damage, Pictures, RecordingError, SessionStart, Topic
 from tallybone.recording.messages import input_of, say_happened, say_input
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.resume import Left, left_in_head
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.sitting import ByHand, Happened
 from tallybone.sources.shots import (

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from tallybone.plain_text import MOST_NAME, plain
 from tallybone.recording.folder import put_back, set_aside
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import ImageMessage
 from tallybone.replay.export import everything, game_record, plays_table
 from tallybone.replay.lines import Score
 from tallybone.replay.recorded_game import rescored, story_of

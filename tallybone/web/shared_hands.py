@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Response
 from fastapi import Path as InPath
 
-from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import RecordingError
 from tallybone.web.one_at_a_time import OneAtATime
 from tallybone.web.recordings import Name, as_file, frame_of, moment_of
 from tallybone.web.recordings_shown import StepShown, steps_shown

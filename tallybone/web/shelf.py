@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import age_key, recording_files
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import RecordingError, SessionStart
 from tallybone.recording.reader import read_session
 from tallybone.recording.survey import Survey, is_running, survey
 from tallybone.replay.recorded_game import RecordedGame

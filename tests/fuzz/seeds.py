@@ -15,8 +15,8 @@ from calibration.zones import TableZones, ZoneSource
 from docs.wiring_drawings.drawings import EXAMPLE
 from tallybone.json_values import to_json
 from tallybone.maintain.backup import Entry, write_archive
+from tallybone.recording.format import Topic
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
 from tests.fuzz.targets import PIN
 from tests.tallybone.hub.said import scores, state, topic

@@ -35,12 +35,10 @@ from tallybone.hub.standings import standings
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.maintain.backup import BackupError, members
 from tallybone.notify.broker import Line
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
 from tallybone.recording.reader import ChannelMessage, read_session, record_of
 from tallybone.recording.resume import left_in
-from tallybone.recording.topics import Topic
 from tallybone.session.session import Session, feed
 from tallybone.session.sitting import opened
 from tallybone.store.calibration_file import Calibration, CalibrationFileError, load_calibration

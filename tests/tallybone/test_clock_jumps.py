@@ -18,9 +18,8 @@ from tallybone.calibrate.stored import show
 from tallybone.choices import TileSet
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, new_game, newest_left, recorder_of, state_of
-from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import FOLDER, next_number, prune, recordings_in, set_aside
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import RecordingError, SessionStart
 from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.resume import Left, say_left
 from tallybone.recording.writer import SessionWriter

@@ -11,9 +11,8 @@ import pytest
 
 from engine import BONES
 from tallybone.play.recorder import FileRecorder, Room
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import SessionStart, Topic
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Button, Press
 from tallybone.session.sitting import Happened, opened

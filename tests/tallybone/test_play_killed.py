@@ -14,8 +14,7 @@ import pytest
 
 from engine import Lead, NewHand, Scored, State, history
 from tallybone.play.start import newest_left, state_of
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import ImageMessage, RecordingError
 from tallybone.recording.reader import Recorded, read_session
 from tests.tallybone.live_clips import game_clip
 from tests.tallybone.videos import write_video

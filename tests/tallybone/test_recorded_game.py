@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine import Placed, replay
-from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import RecordingError, Topic
 from tallybone.recording.reader import read_session
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
 from tallybone.session.session import Session

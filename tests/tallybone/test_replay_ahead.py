@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from tallybone.recording.damage import Damage
-from tallybone.recording.format import Pictures
+from tallybone.recording.format import Damage, Pictures
 from tallybone.replay.run import ahead
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item

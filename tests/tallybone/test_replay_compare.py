@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from tallybone.recording.damage import Damage
+from tallybone.recording.format import Damage, Topic
 from tallybone.recording.reader import read_session
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare
 from tallybone.replay.run import Wishes

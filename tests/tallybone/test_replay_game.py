@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from engine import NewHand
+from tallybone.recording.format import Topic
 from tallybone.recording.messages import say_input
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare, replay
 from tallybone.replay.run import Wishes

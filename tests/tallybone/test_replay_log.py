@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tallybone.recording.damage import Damage
+from tallybone.recording.format import Damage, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.reader import read_session
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import replay, replay_log
 from tallybone.replay.run import Wishes

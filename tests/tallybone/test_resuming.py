@@ -15,8 +15,7 @@ import pytest
 from engine import MatchClose, NewHand
 from tallybone.cli.play import Wishes, play
 from tallybone.play.start import newest_left, state_of
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import RecordingError, SessionStart
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import Left, left_in, say_left
 from tallybone.recording.writer import SessionWriter

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import ImageMessage
 from tallybone.replay.command import replay
 from tallybone.replay.run import Wishes
 from tallybone.sources.shots import shots_of_video

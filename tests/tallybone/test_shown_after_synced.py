@@ -14,8 +14,8 @@ from tallybone.choices import TileSet
 from tallybone.play.game import LiveGame, Now
 from tallybone.play.recorder import Room
 from tallybone.play.start import new_game, recorder_of
+from tallybone.recording.format import Topic
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.session.session import Session
 from tallybone.session.sitting import Happened, Sitting, opened
 from tallybone.sources.source import Given

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from tallybone.choices import TileSet
 from tallybone.cli.app import app
 from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.recording.format import Topic
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.sources.source import source_at
 
 

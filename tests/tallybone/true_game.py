@@ -10,9 +10,8 @@ import cv2
 import numpy as np
 
 from engine import BONES, MatchStart, NewHand, Redeal
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import SessionStart, Topic
 from tallybone.recording.messages import say_input
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.simulate.game_script import Step
 from tallybone.simulate.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone

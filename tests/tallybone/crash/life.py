@@ -22,7 +22,7 @@ from tallybone.play.parts import open_parts
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, game_that_goes_on, new_game, session_of
 from tallybone.play.table import Around, LiveTable, NoPage
-from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import RecordingError
 from tallybone.session.session import Said
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import PacedCamera

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from engine import Phase, State
 from tallybone.play.start import newest_left, state_of
-from tallybone.recording.errors import RecordingError
 from tallybone.recording.folder import recording_files
+from tallybone.recording.format import RecordingError
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import left_in
 from tests.tallybone.crash.disk import Death, Disk

@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tallybone.recording.damage import Damage
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import Damage, SessionStart, Topic
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 
 START = SessionStart(

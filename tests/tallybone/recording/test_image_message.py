@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
-from tallybone.recording.image_message import IMAGE_SCHEMA, ImageMessage
+from tallybone.recording.format import IMAGE_SCHEMA, ImageMessage
 
 
 def test_a_message_is_these_bytes() -> None:

@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine import BONES, Event, Knock, Seat, replay
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import SessionStart, Topic
 from tallybone.recording.messages import event_of_record, input_of, places_of_record, say_happened, say_input
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.session.sitting import ByHand, Sitting, opened

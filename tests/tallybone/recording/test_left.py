@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from engine import Event, Lead, MatchStart, NewHand, Seat
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import RecordingError, SessionStart, Topic
 from tallybone.recording.messages import say_happened
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import Left, left_in, left_in_head, say_left
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import Happened

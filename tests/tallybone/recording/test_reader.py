@@ -14,11 +14,8 @@ from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
-from tallybone.recording.damage import Damage
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import METADATA_NAME, PROFILE
+from tallybone.recording.format import METADATA_NAME, PROFILE, Damage, RecordingError, Topic
 from tallybone.recording.reader import Piece, Recorded, read_session, scan
-from tallybone.recording.topics import Topic
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
 

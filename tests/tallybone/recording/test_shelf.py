@@ -11,9 +11,8 @@ from mcap.reader import make_reader
 from mcap.writer import Writer
 
 from tallybone.recording.folder import prune, recordings_in
-from tallybone.recording.format import SessionStart
+from tallybone.recording.format import SessionStart, Topic
 from tallybone.recording.survey import survey
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, write
 

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.index import MOST_TEXT_BYTES, Whereabouts, whereabouts_in
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, records_of, write
 

@@ -20,11 +20,8 @@ from mcap.reader import make_reader
 from mcap.stream_reader import StreamReader
 from mcap_protobuf.decoder import DecoderFactory
 
-from tallybone.recording.errors import RecordingError
-from tallybone.recording.format import SessionStart
-from tallybone.recording.image_message import ImageMessage
+from tallybone.recording.format import ImageMessage, RecordingError, SessionStart, Topic
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 

@@ -13,10 +13,9 @@ import pytest
 
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate_command import wishes_of
-from tallybone.recording.format import Pictures
+from tallybone.recording.format import Pictures, Topic
 from tallybone.recording.messages import input_of
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.simulate.items import Heard, NowLying, Shot, TrueEvent, TrueTiles, Zone
 from tallybone.simulate.recorder import record, start_of

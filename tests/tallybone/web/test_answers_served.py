@@ -8,9 +8,9 @@ import httpx
 
 from engine import BONES, MatchStart, replay
 from tallybone.play.recorder import Room
+from tallybone.recording.format import Topic
 from tallybone.recording.messages import event_of_record, input_of
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tallybone.session.inputs import Answer, AnswerBack
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened

@@ -16,9 +16,9 @@ from websockets.sync.client import ClientConnection, connect
 
 from engine import profile
 from tallybone.play.recorder import Room
+from tallybone.recording.format import Topic
 from tallybone.recording.messages import input_of
 from tallybone.recording.reader import Recorded, read_session
-from tallybone.recording.topics import Topic
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder

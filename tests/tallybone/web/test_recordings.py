@@ -16,7 +16,7 @@ import pytest
 
 from engine import profile
 from tallybone.recording.folder import FOLDER, KEPT_S, prune
-from tallybone.recording.topics import Topic
+from tallybone.recording.format import Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tallybone.web.access import COOKIE, Access

@@ -13,8 +13,7 @@ import pytest
 
 from engine import BONES
 from tallybone.recording.folder import FOLDER
-from tallybone.recording.format import SessionStart
-from tallybone.recording.topics import Topic
+from tallybone.recording.format import SessionStart, Topic
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tests.tallybone.recorded_games import start_of
