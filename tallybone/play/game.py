@@ -1,4 +1,4 @@
-"""The loop of a live game: what a camera gives and what is pressed goes to the sitting, what follows to the display."""
+"""Run the loop of a live game: feed pictures and presses to the sitting, and show what follows."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from engine.phrases import Phrase, phrase
 from tallybone.json_values import JsonValueError
-from tallybone.play.camera_news import CameraNews
-from tallybone.play.live_answers import Choosing
 from tallybone.play.recorder import Recorder
-from tallybone.session.inputs import Press
+from tallybone.session.inputs import Answer, Button, Press, event_of
+from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Happened, Sitting
 from tallybone.sources.camera import Camera, Clock
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Given
+from vision.aim import STRAIGHT_ON, Aim
 from vision.errors import VisionError
 from vision.picture import decode_picture
 from vision.table_view import TableView
@@ -28,6 +28,18 @@ _NS_PER_S = 1_000_000_000
 # A picture may come a little before its time: cameras are not exact.
 _EARLY = 0.2
 _TIMES_KEPT = 20
+
+_FOUND = phrase("the table can be made out again")
+_BACK = phrase("the camera points as it did at the start again")
+# Slips are said again when a corner of the picture has moved by so many pixels since they were said.
+_WORTH_SAYING_PX = 2.0
+# Where it does not show more than this share of the table that it showed, it should be put back.
+_MUCH_UNSEEN = 0.05
+_GRID = (36, 64)
+
+# Long enough to read a choice on a small display; later on a call is a call again.
+SHOWN_NS = 20_000_000_000
+Meant: TypeAlias = Press | Answer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +245,125 @@ def state_of(view: TableView) -> Phrase:
     if view.is_covered and view.is_settled:
         return phrase("a hand rests")
     return phrase("settled") if view.is_settled else phrase("moving")
+
+
+@dataclass(frozen=True, slots=True)
+class CameraNote:
+    """One thing to tell.
+
+    Attributes:
+        event: "lost", "found" or "shifted".
+        words: The same for the people at the table.
+        aim: Where the camera points.
+    """
+
+    event: str
+    words: str
+    aim: Aim
+
+
+class CameraNews:
+    """Notices what is new about the camera."""
+
+    def __init__(self) -> None:
+        """Begin before the first picture."""
+        self._is_lost = False
+        self._said = STRAIGHT_ON
+
+    def news(self, view: TableView | None) -> CameraNote | None:
+        """Return what is to be told with a view of the table; None for nothing."""
+        if view is None:
+            return None
+        if (view.lost is not None) != self._is_lost:
+            self._is_lost = not self._is_lost
+            return CameraNote(
+                "lost" if self._is_lost else "found", _FOUND if view.lost is None else Phrase(view.lost), view.aim
+            )
+        if view.lost is not None or view.size_px is None:
+            return None
+        if view.aim.farthest_px(self._said, view.size_px) < _WORTH_SAYING_PX:
+            return None
+        self._said = view.aim
+        return CameraNote("shifted", words_of(view.aim, view.size_px), view.aim)
+
+
+def words_of(aim: Aim, size_px: tuple[int, int]) -> str:
+    """Return where the camera points.
+
+    >>> words_of(Aim((1.0, 0.0, 12.0, 0.0, 1.0, -5.0)), (1280, 720))
+    'the camera was moved by 13 pixels; places are put right, the game goes on'
+    """
+    if aim.farthest_px(STRAIGHT_ON, size_px) < _WORTH_SAYING_PX:
+        return _BACK
+    moved = phrase("the camera was moved by {pixels} pixels", pixels=f"{aim.shift_px(size_px):.0f}")
+    if abs(aim.degrees) >= 0.05:
+        degrees = f"{abs(aim.degrees):.1f}"
+        moved = phrase("{moved} and turned by {degrees} degrees", moved=moved, degrees=degrees)
+    words = phrase("{moved}; places are put right, the game goes on", moved=moved)
+    if aim.unseen(_GRID, size_px[0] / _GRID[1]).mean() <= _MUCH_UNSEEN:
+        return words
+    return phrase("{words}; it does not see all of the table any more: put it back when you can", words=words)
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """Which choice of a question is shown; this is no part of the game, only the answer is.
+
+    Attributes:
+        topic: Of the question; None where no choice is shown.
+        choice: Its place among the choices.
+        until_ns: When it is shown no more.
+    """
+
+    topic: str | None = None
+    choice: int = 0
+    until_ns: int = 0
+
+    def shown(self, session: Session, t_ns: int) -> int | None:
+        """Return the place of the choice that is shown; None where none is, or something else is asked now."""
+        asked = _asked(session)
+        is_shown = asked is not None and asked.topic == self.topic and t_ns < self.until_ns
+        return self.choice if is_shown else None
+
+    def after(self, press: Press, session: Session, t_ns: int, *, is_held: bool = False) -> tuple[Choosing, Meant]:
+        """Return which choice is shown after a press, and what is meant by it; None for nothing more than that.
+
+        Args:
+            press: Which button was pressed.
+            session: Where the sitting stands.
+            t_ns: When.
+            is_held: Whether the button was held: then `next` shows a choice also where it would deal or lead.
+        """
+        asked = _asked(session)
+        if asked is None:
+            return Choosing(), press
+        shown = self.shown(session, t_ns)
+        match press.button:
+            case Button.NEXT if is_held or event_of(press, session.state) is None:
+                following = 0 if shown is None else (shown + 1) % len(asked.choices)
+                return Choosing(asked.topic, following, t_ns + SHOWN_NS), None
+            case Button.CALL if shown is not None:
+                return Choosing(), Answer(shown, asked.topic)
+            case Button.STANDS:  # the referee puts the likeliest first
+                return Choosing(), Answer(shown or 0, asked.topic)
+            case _:
+                return self, press
+
+
+def choice_words(asked: Unclear, shown: int) -> Phrase:
+    """Return a choice as a display shows it.
+
+    >>> choice_words(Unclear(None, "is this the 5-4 or the 6-4?", holds_up=True, choices=("the 5-4", "the 6-4")), 1)
+    '2/2 the 6-4? Call: yes. Next: another.'
+    """
+    count = len(asked.choices)
+    if count == 1:
+        return phrase("{choice}? Call: yes.", choice=asked.choices[shown])
+    said = {"number": f"{shown + 1}/{count}", "choice": asked.choices[shown]}
+    return phrase("{number} {choice}? Call: yes. Next: another.", **said)
+
+
+def _asked(session: Session) -> Unclear | None:
+    """Return the question that a button can answer."""
+    asked = session.open_question
+    return asked if asked is not None and asked.choices else None

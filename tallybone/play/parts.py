@@ -33,8 +33,7 @@ from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.virtual.panel import VirtualPanel
 from tallybone.json_values import JsonValueError
-from tallybone.play.game import Display, Now
-from tallybone.play.live_answers import choice_words
+from tallybone.play.game import Display, Now, choice_words
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Said, Session
 from tallybone.session.sitting import ByHand, Happened

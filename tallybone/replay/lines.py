@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from engine import Counted, HandOver, Placed, Reason, Scored, Seat, Stacked, State, Turn, describe, history
-from tallybone.play.camera_news import CameraNews
+from tallybone.play.game import CameraNews
 from tallybone.replay.run import Seen
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Said, Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tallybone.play.camera_news import CameraNews, words_of
+from tallybone.play.game import CameraNews, words_of
 from vision.aim import STRAIGHT_ON, Aim
 from vision.table_view import TableView
 

@@ -9,8 +9,7 @@ import pytest
 
 from engine import BONES, Seat
 from hardware.config.config import HardwareConfig
-from tallybone.play.game import LiveGame
-from tallybone.play.live_answers import SHOWN_NS, Choosing
+from tallybone.play.game import SHOWN_NS, Choosing, LiveGame
 from tallybone.play.parts import FromTable, open_parts, page_of
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session, feed
