@@ -8,7 +8,7 @@ from engine import Game
 from tallybone.session.touching import Point
 from tallybone.simulate.hands import slide
 from tallybone.simulate.items import Planned, Zone
-from tallybone.simulate.pushed import Pushed
+from tallybone.simulate.pushes import Pushed
 from tallybone.simulate.stage import Stage
 
 # A hand that does nothing takes so long, and stays so long; one that rests comes and goes in the last.

@@ -32,8 +32,7 @@ from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.simulate.disturbances import disturb, own_side
 from tallybone.simulate.game_script import Step
 from tallybone.simulate.items import Planned, TrueEvent, TrueRecord, Zone
-from tallybone.simulate.pushed import Pushed
-from tallybone.simulate.pushes import CameraPush, PushTime
+from tallybone.simulate.pushes import CameraPush, Pushed, PushTime
 from tallybone.simulate.stage import Stage, lifted_onto
 
 # Before the first hand the camera sees the empty table, and after the last one what is left.
