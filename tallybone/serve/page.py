@@ -295,7 +295,7 @@ def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings = _N
         from tallybone.notify.notifying import telling
         from tallybone.serve.metrics import MeasuredHub, Observing
         from tallybone.web.live_page import LivePage
-        from tallybone.web.recording_pages import recording_pages
+        from tallybone.web.recordings import recording_pages
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error

@@ -54,7 +54,7 @@ from tallybone.store.house import HouseKept, MatchSetting
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
-from tallybone.web.recording_pages import recording_pages
+from tallybone.web.recordings import recording_pages
 
 log = logging.getLogger(__name__)
 

@@ -1,10 +1,13 @@
-"""The paths of recordings: the list, one step by step, its pictures, other rules, files to take away, and deleting."""
+"""Serve recordings: the list, each step, pictures, other rules, statistics, shared hands, deleting."""
 
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
+import asyncio
 import re
+import time
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -12,25 +15,28 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from tallybone.plain_text import MOST_NAME, plain
+from engine import EngineError, OptionsError
+from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.folder import put_back, set_aside
-from tallybone.recording.format import ImageMessage
+from tallybone.recording.format import ImageMessage, RecordingError
 from tallybone.replay.export import everything, game_record, plays_table
+from tallybone.replay.figures import GameFigures, PlayerFigures, figures_of, players_in
 from tallybone.replay.lines import Score
 from tallybone.replay.recorded_game import rescored, story_of
 from tallybone.session.zones import Zones
 from tallybone.sources.source import GameWish
 from tallybone.web.access import Access, insider_by
-from tallybone.web.one_at_a_time import OneAtATime
 from tallybone.web.recordings_shown import (
     MomentShown,
     RecordedShown,
     RecordingsShown,
+    StepShown,
     listed,
     moment_shown,
     steps_shown,
 )
-from tallybone.web.shelf import Opened, Shelf
+from tallybone.web.shared_hand import MOST_STEPS, shared_hand
+from tallybone.web.shelf import NoRecordingError, Opened, Shelf
 from vision.errors import HeaderError
 from vision.picture_header import parse_header
 
@@ -42,6 +48,15 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
 _JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
 _KINDS = {"dgr": "text/plain", "csv": "text/csv", "json": "application/json"}
+
+# So long is counted for one answer; the next one goes on.
+_WORKS_NS = 1_500_000_000
+_PLACES = 2
+
+_HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
+
+# Who comes later is told to come again.
+_MOST_WAITING = 30
 
 
 class OtherRules(BaseModel):
@@ -72,6 +87,31 @@ class RescoredShown(BaseModel):
     now: ScoreShown
     differences: list[str]
     count: int
+
+
+class OneAtATime:
+    """Does what it is given, in the order in which it is given."""
+
+    def __init__(self) -> None:
+        """Have nothing to do."""
+        self._lock, self._waiting = asyncio.Lock(), 0
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Return what *work* returns; what is wrong with a recording becomes an answer in plain words."""
+        if self._waiting >= _MOST_WAITING:
+            raise HTTPException(503, "too much is asked of the table at once", {"Retry-After": "2"})
+        self._waiting += 1
+        try:
+            async with self._lock:
+                return await asyncio.to_thread(work)
+        except (NoRecordingError, FileNotFoundError):
+            raise HTTPException(404, "there is no such recording") from None
+        except OptionsError as error:
+            raise HTTPException(422, plain("; ".join(error.faults))) from None
+        except (EngineError, OSError) as error:
+            raise HTTPException(422, plain(_without_folder(str(error)))) from None
+        finally:
+            self._waiting -= 1
 
 
 def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRouter:
@@ -209,3 +249,148 @@ def _exported(one: Opened, kind: str) -> str:
             return plays_table(story)
         case _:
             return everything(story, start, Score.of(story.state).figures)
+
+
+def recording_pages(
+    folder: Path, clock: Callable[[], int] = time.monotonic_ns
+) -> Callable[[Access], tuple[APIRouter, ...]]:
+    """Return what gives the paths of the recordings in a folder, which need not be there yet; *clock* is monotonic."""
+
+    def pages(access: Access) -> tuple[APIRouter, ...]:
+        shelf, work = Shelf(folder), OneAtATime()
+        return (
+            recording_routes(shelf, access, work),
+            statistics_routes(shelf, work, clock),
+            shared_hand_routes(shelf, work),
+        )
+
+    return pages
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerShown:
+    """A player over all games: sums, and averages with two places."""
+
+    name: str
+    games: int
+    won: int
+    hands: int
+    plays: int
+    points: int
+    points_per_hand: float
+    points_per_play: float
+    knocks_per_hand: float
+    best: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsShown:
+    """Everybody who played; *left* recordings are not counted yet: ask again."""
+
+    players: tuple[PlayerShown, ...]
+    games: int
+    left: int
+
+
+class Counting:
+    """Counts the games on a shelf, each once until it changes. Not for several threads."""
+
+    def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
+        """Count what is on *shelf*; *clock* is monotonic, in nanoseconds."""
+        self._shelf, self._clock = shelf, clock
+        self._known: dict[tuple[str, int], GameFigures | None] = {}
+
+    def one(self, name: str) -> GameFigures:
+        """Return the figures of a recording, with names as they are shown."""
+        found = figures_of(self._shelf.opened(name).game)
+        return replace(found, players=names_of(found.players))
+
+    def all(self) -> StatisticsShown:
+        """Return the figures of all games that were counted, and count more until it is time to answer."""
+        surveys, _ = self._shelf.listed()
+        # What goes on with another recording holds all of that one's log.
+        whole = {one.start.continues for one in surveys if one.start is not None}
+        wanted = [(one.path.name, one.size_bytes) for one in surveys if one.path.name not in whole]
+        until_ns = self._clock() + _WORKS_NS
+        known = {key: self._known[key] for key in wanted if key in self._known}
+        for key in wanted:
+            if self._clock() > until_ns:
+                break
+            if key not in known:
+                known[key] = self._counted(key[0])
+        self._known = known
+        games = [one for one in known.values() if one is not None]
+        return StatisticsShown(tuple(_shown(one) for one in players_in(games)), len(games), len(wanted) - len(known))
+
+    def _counted(self, name: str) -> GameFigures | None:
+        try:
+            return self.one(name)
+        except (EngineError, NoRecordingError, OSError):
+            return None
+
+
+def statistics_routes(shelf: Shelf, work: OneAtATime, clock: Callable[[], int]) -> APIRouter:
+    """Return the paths of statistics."""
+    router = APIRouter()
+    counting = Counting(shelf, clock)
+
+    @router.get("/statistics")
+    async def statistics() -> StatisticsShown:
+        """Everybody who played at this table, over all its recordings."""
+        return await work.do(counting.all)
+
+    @router.get("/recordings/{name}/statistics")
+    async def statistics_of(name: Name) -> GameFigures:
+        """The figures of one recorded game."""
+        return await work.do(lambda: counting.one(name))
+
+    return router
+
+
+def _shown(one: PlayerFigures) -> PlayerShown:
+    averages = (one.points_per_hand, one.points_per_play, one.knocks_per_hand)
+    per_hand, per_play, knocks = (round(average, _PLACES) for average in averages)
+    return PlayerShown(
+        one.name, one.games, one.won, one.hands, one.plays, one.points, per_hand, per_play, knocks, one.best
+    )
+
+
+def shared_hand_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
+    """Return the path of shared hands."""
+    router = APIRouter(prefix="/recordings")
+
+    @router.get("/{name}/hand/{number}.html", responses=_HTML, response_class=Response)
+    async def hand(
+        name: Name,
+        number: Annotated[int, InPath(ge=0, le=10**6)],
+        pictures: Literal["with", "without"] = "with",
+    ) -> Response:
+        """A hand, counted from 1, as one file without anything from elsewhere; at most 2 MB."""
+        page = await work.do(lambda: _hand(shelf.opened(name), number, has_pictures=pictures == "with"))
+        return as_file(page, f"{Path(name).stem}-hand-{number}.html", "text/html")
+
+    return router
+
+
+def _hand(one: Opened, number: int, *, has_pictures: bool) -> bytes:
+    told = steps_shown(one.game, is_running=one.is_running)
+    own = [at for at, step in enumerate(told.steps) if step.hand == number][:MOST_STEPS]
+    if not own:
+        raise HTTPException(404, "there is no such hand")
+    steps = [told.steps[at] for at in own]
+    jpegs = [_jpeg(one, step) if has_pictures else None for step in steps]
+    title = f"{told.game}, hand {number}: {', '.join(told.players)}"
+    return shared_hand(title, steps, [moment_of(one, at) for at in own], jpegs)
+
+
+def _jpeg(one: Opened, step: StepShown) -> bytes | None:
+    try:
+        return None if step.frame is None else frame_of(one, step.frame)
+    except RecordingError:
+        return None
+
+
+def _without_folder(words: str) -> str:
+    """Return an error without the place of its file, which is nobody's business on the network."""
+    head, between, rest = words.partition(": ")
+    return rest if between and "/" in head else words

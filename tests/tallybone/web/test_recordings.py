@@ -22,7 +22,7 @@ from tallybone.session.session import Session
 from tallybone.web.access import COOKIE, Access
 from tallybone.web.app import make_app
 from tallybone.web.feed import Hub, Pictures
-from tallybone.web.recording_pages import recording_pages
+from tallybone.web.recordings import recording_pages
 from tests.tallybone.recorded_games import BEGAN, record_game, start_of
 from tests.tallybone.recording.sittings import jpeg, records_of
 from tests.tallybone.web.conftest import Hands

@@ -28,7 +28,7 @@ from tallybone.sources.camera import Shown
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Given
 from tallybone.web.live_page import LivePage
-from tallybone.web.recording_pages import recording_pages
+from tallybone.web.recordings import recording_pages
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.truth_eye import PLAYERS, PLAYERS_OF, script, views
 from vision.pyramid import Image
