@@ -27,15 +27,16 @@ from tallybone.session.zones import Zones
 from tallybone.sources.source import GameWish
 from tallybone.web.access import Access, insider_by
 from tallybone.web.recordings_shown import (
+    MOST_STEPS,
     MomentShown,
     RecordedShown,
     RecordingsShown,
     StepShown,
     listed,
     moment_shown,
+    shared_hand,
     steps_shown,
 )
-from tallybone.web.shared_hand import MOST_STEPS, shared_hand
 from tallybone.web.shelf import NoRecordingError, Opened, Shelf
 from vision.errors import HeaderError
 from vision.picture_header import parse_header

@@ -69,7 +69,7 @@ def test_no_name_is_markup(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_large_pictures_make_no_large_file(tmp_path: Path) -> None:
-    from tallybone.web.shared_hand import MOST_BYTES, shared_hand
+    from tallybone.web.recordings_shown import MOST_BYTES, shared_hand
 
     noise = np.random.default_rng(1).integers(0, 255, (1440, 2560, 3)).astype(np.uint8)
     jpeg = jpeg_of(noise)
