@@ -91,7 +91,7 @@ def _asked(wishes: HubWishes) -> tuple[Broker, str]:
 
 def _serve(broker: Broker, prefix: str, at: str, path: Path | None, console: Console, told: Told) -> None:
     from tallybone.hub.hall import Hall, hub_app
-    from tallybone.hub.results_file import Results
+    from tallybone.hub.standings import Results
     from tallybone.notify.broker import Line
     from tallybone.web.serving import Address, Serving, listen_on
 

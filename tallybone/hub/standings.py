@@ -1,13 +1,24 @@
-"""Who has won how often, over all matches that were seen to their end: pure."""
+"""Count who won how often; keep the results in a file, a line of JSON each, written before they are shown."""
 
 from __future__ import annotations
 
+import json
+import logging
+import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
-from tallybone.hub.heard import Scores
+from tallybone.hub.heard import Scores, scores_of
+
+log = logging.getLogger(__name__)
+MOST_RESULTS = 20_000
+"""So many matches are remembered; with more, the oldest go."""
+MOST_LINES = 5 * MOST_RESULTS
+"""Of the file, two for each result that was written."""
+_MOST_LINE = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +96,118 @@ def _ranked(rows: dict[str, list[int]], names: dict[str, str]) -> Iterable[Stand
         rank = rank if (wins, points) == before else place
         before = (wins, points)
         yield Standing(rank, names[key], played, wins, points)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a table said when its match was over, and what follows from it."""
+
+    table: str
+    scores: Scores
+    result: Result
+
+
+class Results:
+    """The results of all matches that were seen, kept in a file where there is one."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Begin with what is in the file; a line that was cut off or damaged is left out.
+
+        Raises:
+            OSError: If it is there and cannot be read.
+        """
+        self._path, self._kept = path, dict[str, _Kept]()
+        self._lines = 0
+        self.version = 0
+        self.problem: str | None = None
+        """Why results are not kept; None while they are."""
+        if path is not None and path.exists():
+            self._load(path)
+
+    def __iter__(self) -> Iterator[Result]:
+        """Give every result, the oldest first."""
+        return iter(tuple(one.result for one in self._kept.values()))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._kept)
+
+    def take(self, table: str, scores: Scores) -> None:
+        """Take how a match stands: it may be over, or not over any more because its last play was taken back."""
+        if scores.match is None:
+            return
+        key, result = key_of(table, scores.match), result_of(table, scores)
+        known = self._kept.get(key)
+        if (None if known is None else known.result) == result or (result is None and not scores.playing):
+            return
+        self._write((_line(table, scores),))
+        self._put(key, table, scores)
+        self.version += 1
+
+    def _put(self, key: str, table: str, scores: Scores) -> None:
+        result = result_of(table, scores)
+        if result is None:
+            self._kept.pop(key, None)
+            return
+        self._kept[key] = _Kept(table, scores, result)
+        if len(self._kept) > MOST_RESULTS:
+            del self._kept[next(iter(self._kept))]
+
+    def _load(self, path: Path) -> None:
+        with path.open("rb") as file:
+            while line := file.readline(_MOST_LINE):
+                self._lines += 1
+                try:
+                    said = json.loads(line)
+                    table = str(said["table"])
+                    scores = scores_of(said, table)
+                except (ValueError, KeyError, TypeError, RecursionError):
+                    continue
+                if scores.match is not None:
+                    self._put(key_of(table, scores.match), table, scores)
+
+    def _write(self, lines: tuple[bytes, ...]) -> None:
+        """Add to the file; one that has grown far beyond what is kept is written anew first."""
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._lines > MOST_LINES:
+                fresh = tuple(_line(one.table, one.scores) for one in self._kept.values())
+                written = self._path.with_name(self._path.name + ".new")
+                _append(written, fresh, "wb")
+                written.replace(self._path)
+                self._lines = 2 * len(fresh)
+            _append(self._path, lines, "ab")
+            self._lines += 2 * len(lines)
+            self.problem = None
+        except OSError as error:
+            self.problem = f"results are not kept: {error}"
+            log.warning("%s", self.problem)
+
+
+def _append(path: Path, lines: Iterable[bytes], mode: str) -> None:
+    with path.open(mode) as file:
+        file.writelines(lines)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _line(table: str, scores: Scores) -> bytes:
+    """Return a score as the table said it, as far as it is understood."""
+    players = [{"name": one.name, "total": one.total, "team": one.team} for one in scores.players]
+    said = {
+        "table": table,
+        "name": scores.name,
+        "tournament": scores.tournament,
+        "match": scores.match,
+        "game": scores.game,
+        "target": scores.target,
+        "playing": scores.playing,
+        "over": scores.over,
+        "winner": scores.winner,
+        "players": players,
+        "at": None if scores.at is None else scores.at.isoformat(),
+    }
+    # What was cut off before it must not take this one with it: it begins on a line of its own.
+    return ("\n" + json.dumps(said, separators=(",", ":")) + "\n").encode("ascii")

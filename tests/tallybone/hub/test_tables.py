@@ -10,9 +10,8 @@ import pytest
 
 from tallybone.hub import tables as memory
 from tallybone.hub.heard import Gone, Online, Said, Scores, heard
-from tallybone.hub.results_file import Results
 from tallybone.hub.shapes import found, table_seen
-from tallybone.hub.standings import Standing, standings
+from tallybone.hub.standings import Results, Standing, standings
 from tallybone.hub.tables import Tables
 from tests.tallybone.hub.said import NOW, PREFIX, scores, state, topic
 
@@ -171,8 +170,8 @@ def test_results_outlive_the_hub_whatever_happened_to_the_file(tmp_path: Path) -
 
 
 def test_a_file_that_has_grown_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tallybone.hub.results_file.MOST_LINES", 10)
-    monkeypatch.setattr("tallybone.hub.results_file.MOST_RESULTS", 3)
+    monkeypatch.setattr("tallybone.hub.standings.MOST_LINES", 10)
+    monkeypatch.setattr("tallybone.hub.standings.MOST_RESULTS", 3)
     path = tmp_path / "results.jsonl"
     results = Results(path)
     for number in range(40):
