@@ -16,9 +16,8 @@ import aiomqtt
 from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
 
 from tallybone.hub.heard import Gone, JunkError, Scores, heard
-from tallybone.hub.shapes import HubShown, TableSeen, TournamentSeen, found, table_seen, tournaments_seen
 from tallybone.hub.standings import Results, Standing, standings
-from tallybone.hub.tables import Table, Tables
+from tallybone.hub.tables import HubShown, Table, Tables, TableSeen, TournamentSeen, found, table_seen, tournaments_seen
 from tallybone.notify.broker import Line
 from tallybone.notify.mqtt import VERSION
 from tallybone.serve.metrics import verdict_on, verdict_routes

@@ -29,8 +29,8 @@ from hardware.knock.errors import KnockError
 from hardware.knock.wav import read_wav
 from tallybone.hub.hall import Hall
 from tallybone.hub.heard import scores_of
-from tallybone.hub.shapes import tournaments_seen
 from tallybone.hub.standings import Results, standings
+from tallybone.hub.tables import tournaments_seen
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.maintain.backup import BackupError, members
 from tallybone.notify.broker import Line

@@ -21,7 +21,7 @@ from websockets.sync.client import connect
 
 from tallybone.hub.command import HubWishes, run_hub
 from tallybone.hub.hall import PACE_S
-from tallybone.hub.shapes import HubShown
+from tallybone.hub.tables import HubShown
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until_heard
 from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
 

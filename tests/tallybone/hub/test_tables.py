@@ -10,9 +10,8 @@ import pytest
 
 from tallybone.hub import tables as memory
 from tallybone.hub.heard import Gone, Online, Said, Scores, heard
-from tallybone.hub.shapes import found, table_seen
 from tallybone.hub.standings import Results, Standing, standings
-from tallybone.hub.tables import Tables
+from tallybone.hub.tables import Tables, found, table_seen
 from tests.tallybone.hub.said import NOW, PREFIX, scores, state, topic
 
 
