@@ -16,8 +16,7 @@ from hardware.open_parts import PartOpener
 from hardware.parts import OpensParts
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.keys import keyboard_on
-from tallybone.serve.hardware_steps import Steps, walked
-from tallybone.serve.hardware_walk import Outcome, Walk
+from tallybone.serve.parts_test import Outcome, Steps, Walk, walked
 from tallybone.store.table_file import TableFileError, load_table
 from tallybone.terminal import printable
 

@@ -13,7 +13,7 @@ from hardware.knock.detector import KnockDetector
 from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S, KnockHeard, Sound
 from hardware.knock.wav import read_wav, with_end
-from tallybone.serve.hardware_walk import sentence
+from tallybone.serve.parts_test import sentence
 from tallybone.terminal import printable
 
 

@@ -13,7 +13,7 @@ from hardware.camera.device import Light
 from hardware.config.config import HardwareConfig, KnockDriver
 from tallybone.calibrate.look import Image, Onlooker, Scene, wait_for_picture
 from tallybone.serve.camera import TableCamera
-from tallybone.serve.served_parts import ServedParts
+from tallybone.serve.parts_test import ServedParts
 from tallybone.sources.camera import Clock, shot_of
 from tallybone.sources.shots import Shot
 from tallybone.store.calibration_file import load_calibration, restore_calibration

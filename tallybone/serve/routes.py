@@ -41,8 +41,7 @@ from tallybone.serve.page import (
     RestoreCalibration,
     TestParts,
 )
-from tallybone.serve.parts_test import LEAVES, PartsTest
-from tallybone.serve.served_parts import ServedParts
+from tallybone.serve.parts_test import LEAVES, PartsTest, ServedParts
 from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
 from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseKept, MatchSetting, has_password, is_password
 from tallybone.web.access import (

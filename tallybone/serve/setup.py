@@ -31,7 +31,7 @@ from tallybone.serve.health import LookedAfter, LookedThrough
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import MeasuredHub, Observing
 from tallybone.serve.page import MatchDesk, TablePage
-from tallybone.serve.parts_test import PartsTest
+from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.routes import (
     LeftShown,
     Offered,
@@ -44,7 +44,6 @@ from tallybone.serve.routes import (
     stored_calibration_routes,
 )
 from tallybone.serve.serve_command import ServeWishes, World
-from tallybone.serve.served_parts import ServedParts
 from tallybone.serve.table import ServedTable, Setup
 from tallybone.sources.camera import SIMULATED, Clock
 from tallybone.store.calibration_file import default_path, load_calibration, name_of_camera

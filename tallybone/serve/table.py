@@ -32,9 +32,8 @@ from tallybone.serve.page import (
     TablePage,
     TestParts,
 )
-from tallybone.serve.parts_test import PartsTest
+from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.served_life import Look, ServedLife
-from tallybone.serve.served_parts import ServedParts
 from tallybone.serve.systemd import Notifier
 from tallybone.sources.camera import Camera, Clock
 from tallybone.web.actions import Refusal, Refused

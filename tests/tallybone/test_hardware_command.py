@@ -23,7 +23,7 @@ from hardware.leds.patterns import OFF
 from hardware.pin_factory import PinLibrary, open_pins
 from hardware.virtual.drivers import VirtualKnock
 from tallybone.cli.hardware_command import walk_through
-from tallybone.serve.hardware_walk import TEST_PAGE
+from tallybone.serve.parts_test import TEST_PAGE
 
 TABLE = """
 [[hardware.leds]]

@@ -8,8 +8,7 @@ from hardware.config.config import HardwareConfig
 from hardware.open_parts import PartOpener
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.parts import with_panel
-from tallybone.serve.hardware_walk import Outcome
-from tallybone.serve.parts_test import PartsTest
+from tallybone.serve.parts_test import Outcome, PartsTest
 from tests.tallybone.web.conftest import Hands
 
 SECOND = 1_000_000_000
