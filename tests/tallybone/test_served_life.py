@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tallybone.play.counts import Counts
-from tallybone.serve.served_life import Look, ServedLife
 from tallybone.serve.systemd import Notifier
+from tallybone.serve.table import Look, ServedLife
 from tests.tallybone.web.served import Plugs, at_served_table
 from tests.waiting import until
 
