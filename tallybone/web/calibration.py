@@ -16,10 +16,10 @@ from tallybone.calibrate.zones import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.actions import Refusal
 from tallybone.web.app import Language
-from tallybone.web.calibrating_shown import CalibrationShown
 from tallybone.web.calibration_desk import (
     NOTHING,
     Calibrating,
+    CalibrationShown,
     CalibrationWanted,
     CalibrationWish,
     DrawZones,
