@@ -6,7 +6,8 @@ import json
 import os
 import sys
 import time
-from contextlib import ExitStack, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -21,22 +22,23 @@ from tallybone.choices import TileSet
 from tallybone.clock import software, wall_time
 from tallybone.doctor.machine import this_machine
 from tallybone.play.calibrated import Used
-from tallybone.play.counts import CountedCamera, Counts
+from tallybone.play.counts import CountedCamera, Counts, Stage
 from tallybone.play.display import display_for
 from tallybone.play.keys import keyboard_on
 from tallybone.play.parts import LiveParts, PressingCamera, open_parts
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, game_that_goes_on, new_game, open_camera, with_calibration, with_own_tiles
-from tallybone.play.table import Around, LiveTable
+from tallybone.play.table import Around, LiveTable, NoPage, Page
 from tallybone.recording.folder import KEEP_BYTES, default_folder
 from tallybone.serve.health import LookedAfter, LookedThrough
-from tallybone.serve.page import open_page
 from tallybone.session.session import Session
 from tallybone.sources.camera import Clock
-from tallybone.store.table_file import USUAL_CAMERA, load_table
+from tallybone.store.table_file import USUAL_CAMERA, BeyondSettings, load_table
 from tallybone.terminal import printable, quiet_libraries, told_to_end
 from vision.errors import VisionError
 from vision.reader import Reader, load_reader
+
+_NOBODY = BeyondSettings()
 
 _USUAL_RULES = "bones"
 
@@ -210,3 +212,38 @@ def _result(session: Session) -> dict[str, Any]:
     winner = None if game is None or game.winner is None else players[game.winner]
     asked = session.open_question
     return {"totals": totals, "winner": winner, "question": None if asked is None else asked.words}
+
+
+@contextmanager
+def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings = _NOBODY) -> Iterator[Page]:
+    """Serve a page until the game is over; None for no page.
+
+    Args:
+        where: A port, or an address and a port; "" for the usual port of the whole network.
+        table: What its `/health` and `/metrics` say, and whose recordings it shows.
+        beyond: Who else is told what it shows.
+
+    Raises:
+        OSError: If it cannot be served there, or what serves it is not installed.
+    """
+    if where is None:
+        yield NoPage()
+        return
+    try:
+        from tallybone.notify.notifying import telling
+        from tallybone.serve.metrics import MeasuredHub, Observing
+        from tallybone.web.live_page import LivePage
+        from tallybone.web.recordings import recording_pages
+    except ModuleNotFoundError as error:
+        words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
+        raise OSError(words) from error
+    hub = MeasuredHub(table.clock, table.counts.times[Stage.PAGE])
+    observing, recordings = Observing(hub, table), recording_pages(table.folder)
+    health = observing.health
+    page = LivePage(where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recordings(access)))
+    try:
+        with telling(beyond, hub, lambda: health.now().findings) as found:
+            health.also_ask(found)
+            yield page
+    finally:
+        page.close()

@@ -19,7 +19,7 @@ from vision.reader import Reader
 
 
 class Typed(Protocol):
-    """What is typed, such as `tallybone.play.keyboard.Keyboard`."""
+    """What is typed, such as `tallybone.play.keys.Keyboard`."""
 
     def pressed(self, wait_s: float) -> str:
         """Return the keys that were pressed since the last call, after up to so many seconds; "" for none."""

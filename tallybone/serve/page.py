@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from fastapi import APIRouter
 
 from engine import Phase
-from tallybone.play.counts import Stage
 from tallybone.play.game import Display, LiveGame, Now
 from tallybone.play.start import Game
-from tallybone.play.table import NoPage, Page
-from tallybone.serve.health import LookedAfter
 from tallybone.sources.camera import Camera, Clock
 from tallybone.sources.shots import Shot
-from tallybone.store.table_file import BeyondSettings
 from tallybone.web.access import Access
 from tallybone.web.actions import Refusal, Refused
 from tallybone.web.feed import Hub, Taken
@@ -29,8 +24,6 @@ from tallybone.web.snapshot import NO_MATCH, Lobby
 _IS_PLAYED = "a match is being played: end it first"
 
 _MOST_WAITING = 8
-
-_NOBODY = BeyondSettings()
 
 
 class TablePage:
@@ -274,38 +267,3 @@ class MatchDesk:
         """Yield the wishes in the order in which they came."""
         while self._wanted:
             yield self._wanted.popleft()
-
-
-@contextmanager
-def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings = _NOBODY) -> Iterator[Page]:
-    """Serve a page until the game is over; None for no page.
-
-    Args:
-        where: A port, or an address and a port; "" for the usual port of the whole network.
-        table: What its `/health` and `/metrics` say, and whose recordings it shows.
-        beyond: Who else is told what it shows.
-
-    Raises:
-        OSError: If it cannot be served there, or what serves it is not installed.
-    """
-    if where is None:
-        yield NoPage()
-        return
-    try:
-        from tallybone.notify.notifying import telling
-        from tallybone.serve.metrics import MeasuredHub, Observing
-        from tallybone.web.live_page import LivePage
-        from tallybone.web.recordings import recording_pages
-    except ModuleNotFoundError as error:
-        words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
-        raise OSError(words) from error
-    hub = MeasuredHub(table.clock, table.counts.times[Stage.PAGE])
-    observing, recordings = Observing(hub, table), recording_pages(table.folder)
-    health = observing.health
-    page = LivePage(where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recordings(access)))
-    try:
-        with telling(beyond, hub, lambda: health.now().findings) as found:
-            health.also_ask(found)
-            yield page
-    finally:
-        page.close()

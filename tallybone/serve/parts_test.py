@@ -213,7 +213,7 @@ class Result:
 
 
 class Typed(Protocol):
-    """What is typed, such as `tallybone.play.keyboard.Keyboard`."""
+    """What is typed, such as `tallybone.play.keys.Keyboard`."""
 
     @property
     def is_over(self) -> bool:

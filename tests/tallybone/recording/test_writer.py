@@ -163,7 +163,7 @@ def test_a_full_disk_keeps_what_was_written_and_writing_goes_on_when_there_is_ro
 _UNTIL_THE_LIMIT = """
 import resource, signal, sys
 from pathlib import Path
-from tallybone.recording.errors import RecordingError
+from tallybone.recording.format import RecordingError
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import START, jpeg
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -192,7 +192,7 @@ def test_a_file_that_the_system_lets_grow_no_further_is_readable(tmp_path: Path)
 _UNTIL_KILLED = """
 import sys
 from pathlib import Path
-from tallybone.recording.topics import Topic
+from tallybone.recording.format import Topic
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import START, jpeg
 with SessionWriter(Path(sys.argv[1]), START) as writer:

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from hardware.config.config import HardwareConfig
-from tallybone.cli.play import Wishes
+from tallybone.cli.play import Wishes, open_page
 from tallybone.cli.serve_option import with_port
 from tallybone.doctor.machine import this_machine
 from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
 from tallybone.serve.health import LookedAfter, LookedThrough
-from tallybone.serve.page import open_page
 from tests.tallybone.test_play_command import told
 from tests.tallybone.videos import write_video
 from tests.tallybone.web.conftest import at_table
