@@ -1,0 +1,135 @@
+"""docs/rules.md says what the engine does: its options, the table of 2.7, and the positions that it works out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine import Seat
+from engine.options import OptionsError, matters, option_named, with_options
+from engine.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, PROFILES, SUPER, TWOSET, profile
+from engine.record_play import PlayedRecord, play_record
+from engine.record_text import parse_record
+from engine.rules import Rules
+from tests.engine.rule_book import options, sections, tables
+
+GAMES = {
+    "3.1": (BONES,),
+    "3.2": (DRAW,),
+    "3.3": (ALLFIVES,),
+    "3.4": (BLOCK,),
+    "3.5": (SUPER,),
+    "3.6": (TWOSET, CUTTHROAT),
+}
+# What an option means only together with another one.
+TOGETHER = {"signed": {"mode": "advanced"}, "partners_mode": {"partners": "yes"}}
+_PLAY = re.compile(r"`([^`]+)`")
+
+
+def can_be_chosen(rules: Rules, key: str, value: str) -> bool:
+    try:
+        with_options(rules, {**TOGETHER.get(key, {}), key: value})
+    except OptionsError:
+        return False
+    return True
+
+
+def test_every_option_of_the_book_can_be_chosen() -> None:
+    said = [(number, key, value) for number, text in sections().items() for key, value in options(text)]
+    assert len(said) > 40
+    wrong = [
+        f"{number}: {key}={value}"
+        for number, key, value in said
+        if not any(can_be_chosen(rules, key, value) for rules in GAMES.get(number, PROFILES))
+    ]
+    assert wrong == []
+
+
+def test_the_table_of_options_is_that_of_the_profiles() -> None:
+    (table,) = tables(sections()["2.7"])
+    _, *names = table[0]
+    assert names == [rules.name for rules in PROFILES if rules.name not in ("cutthroat", "free")]
+    for key, *values in table[1:]:
+        option = option_named(key.strip("`"))
+        for name, value in zip(names, values, strict=True):
+            rules = profile(name)
+            assert (value != "-") == matters(rules, option), (name, key)
+            if value != "-":
+                assert with_options(rules, {option.key: value}) == rules, (name, key)
+
+
+def test_what_holds_in_every_game_does() -> None:
+    everywhere = sections()["2.7"].partition("Every game has ")[2].partition(".")[0]
+    chosen = options(everywhere)
+    assert len(chosen) > 5
+    for key, value in chosen:
+        for rules in PROFILES[:-1]:
+            assert with_options(rules, {key: value}) == rules, (rules.name, key)
+
+
+# ---- positions ----
+
+
+def positions(number: str) -> list[list[str]]:
+    """The rows of the table of plays in a section, without its titles."""
+    (table,) = [rows for rows in tables(sections()[number]) if rows[0][0] == "play"]
+    return table[1:]
+
+
+def played(game: str, moves: list[str], *chosen: str) -> PlayedRecord:
+    seats = " ".join(sorted({move[0] for move in moves}))
+    tags = f'[DGR "1"] [Rules "{game}"] [Options "{" ".join(chosen)}"] [Seats "{seats}"]'
+    return play_record(parse_record(f"{tags} #1 lead=A {' '.join(moves)}"), strict=True)
+
+
+def move_of(cell: str) -> str:
+    """ "A `d2` `9-9@2`" as a record has it."""
+    return f"{cell[0]}: {' '.join(_PLAY.findall(cell))}"
+
+
+@pytest.mark.parametrize(("number", "game"), [("3.1", "bones"), ("3.3", "allfives"), ("3.6", "cutthroat")])
+def test_the_sums_of_the_positions_are_right(number: str, game: str) -> None:
+    rows = positions(number)
+    points = [int(re.match(r"[0-9]+", row[2])[0]) for row in rows]  # type: ignore[index]  # else no number is there
+    moves = [move_of(row[0]) + (f" ={paid}" if paid else "") for row, paid in zip(rows, points, strict=True)]
+    lines = played(game, moves).lines
+    assert [line.problem for line in lines if line.problem] == []
+    counts = [line.count for line in lines if not line.action.startswith("=")]
+    for row, count, paid in zip(rows, counts, points, strict=True):
+        terms, _, total = row[1].partition(":")[0].partition(" = ")
+        assert int(total) == count, row
+        assert sum(int(term) for term in terms.split(" + ")) == count, row
+        if "^" not in row[0]:
+            assert paid == (count if count % 5 == 0 else 0), row
+
+
+def test_stealing_leaves_the_totals_that_are_written() -> None:
+    rows = positions("3.6")
+    totals = dict.fromkeys("ABCD", 0)
+    for row in rows:
+        for seat, total in re.findall(r"\b([A-D]) (-?[0-9]+)", row[2]):
+            totals[seat] = int(total)
+    last = played("cutthroat", [move_of(row[0]) + _called(row[2]) for row in rows]).lines[-1]
+    assert last.totals == (totals["A"], totals["B"], totals["C"], totals["D"])
+
+
+def _called(points: str) -> str:
+    paid = points.split(maxsplit=1)[0].rstrip(",")
+    return f" ={paid}" if paid != "0" else ""
+
+
+def test_the_variation_of_all_fives_has_the_counts_that_are_written() -> None:
+    rows = positions("3.3")
+    lines = played("allfives", [move_of(row[0]) for row in rows], "spinner_count=until_capped").lines
+    assert [line.count for line in lines] == [int(row[3]) for row in rows]
+
+
+def test_the_turns_of_super_are_as_written() -> None:
+    rows = positions("3.5")
+    lines = played("super", [move_of(row[0]) for row in rows]).lines
+    assert [line.problem for line in lines if line.problem] == []
+    laid = [line for line in lines if "-" in line.action]
+    for row, line in zip(rows, laid, strict=True):
+        assert line.game.hand is not None
+        assert line.game.hand.turn == Seat("ABC".index(row[3])), row
