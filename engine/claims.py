@@ -1,4 +1,4 @@
-"""What players say about their hands by knocking, drawing and letting another lead, and who is caught. RULES.md 2.6."""
+"""What players say about their hands by knocking, drawing and letting another lead; revokes. docs/rules.md 2.6."""
 
 from collections.abc import Iterable, Iterator
 

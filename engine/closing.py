@@ -1,4 +1,4 @@
-"""How a hand and a match end: hands laid open, the winner paid, the target looked at. RULES.md 2.4, 2.5."""
+"""How a hand and a match end: hands laid open, the winner paid, the target looked at. docs/rules.md 2.4, 2.5."""
 
 from engine.events import Seat
 from engine.hand import Hand

@@ -1,4 +1,4 @@
-"""The count of a layout, with the sum behind it, and the points it is worth. RULES.md 2.2."""
+"""The count of a layout, with the sum behind it, and the points it is worth. docs/rules.md 2.2."""
 
 from engine.layout import DOUBLE_PORTS, LINE, Layout, NodeId, OpenEnd, Port, Spot, arm_place
 from engine.rules import Rules, SpinnerCount

@@ -1,4 +1,4 @@
-"""What a number does that a play leaves open, in the six-arm game: draws, spells, reversals, skips. RULES.md 3.5."""
+"""Apply the number that a play leaves in the six-arm game: draw, spell, reverse, skip. docs/rules.md 3.5."""
 
 from engine.claims import drew
 from engine.events import Seat
@@ -55,7 +55,7 @@ def force_draws(hand: Hand, seat: Seat, rules: Rules) -> Told:
 
 
 def end_spell(hand: Hand) -> Told:
-    """Return the hand without the spell that is on: it was broken, or nobody can break it any more. RULES.md A2-6."""
+    """Return the hand without its spell, which was broken, or which nobody can break any more. docs/rules.md A2-6."""
     spell = hand.course.spell
     assert spell is not None  # the callers have looked
     told = (Spelled(spell.caster, spell.arm, is_on=False),)

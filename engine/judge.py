@@ -1,4 +1,4 @@
-"""Whether an action is right, and if not, why not, in the players' words. RULES.md 2.6 and 3."""
+"""Whether an action is right, and if not, why not, in the players' words. docs/rules.md 2.6 and 3."""
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
@@ -180,7 +180,7 @@ def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
     if game.phase is not Phase.LEAD:
         yield not_now(game.phase)
     elif hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
-        # What the table says about its leader stands; a wrong guess of ours costs nothing. RULES.md A1-3.
+        # What the table says about its leader stands; a wrong guess of ours costs nothing. docs/rules.md A1-3.
         yield noted(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
 
 

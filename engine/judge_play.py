@@ -1,4 +1,4 @@
-"""What is wrong with a tile that was laid: on an end, on the starter, or on its copy. RULES.md 2.1 and 3."""
+"""What is wrong with a tile that was laid: on an end, on the starter, or on its copy. docs/rules.md 2.1 and 3."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What is wrong with whose turn it is, and with draws, knocks and calls. RULES.md 2.3, 2.6, 3.5 and 3.6."""
+"""What is wrong with whose turn it is, and with draws, knocks and calls. docs/rules.md 2.3, 2.6, 3.5 and 3.6."""
 
 from collections.abc import Iterator
 
@@ -94,7 +94,7 @@ def decline_problems(game: Game, hand: Hand, action: Decline) -> Iterator[Proble
 
 
 def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
-    """Yield what is wrong with points that are called. RULES.md A3-5."""
+    """Yield what is wrong with points that are called. docs/rules.md A3-5."""
     if game.phase not in (Phase.PLAY, Phase.REVEAL):
         yield not_now(game.phase)
         return

@@ -2,7 +2,7 @@
 
 Every tile has a line port W and a line port E; a double has the tips N and S as well, the starter of the six-arm game
 has arms instead. The first tile shows its first number at W. Every later tile lies with W against its host, so its far
-side is E: an address stays right when an earlier play is corrected. RULES.md 2.1.
+side is E: an address stays right when an earlier play is corrected. docs/rules.md 2.1.
 """
 
 from dataclasses import replace
@@ -247,7 +247,7 @@ def obstacle(layout: Layout, tile: Tile, at: Spot | None, *, rules: Rules, inner
 
 
 def is_locked(layout: Layout, rules: Rules) -> bool:
-    """Return whether it is proved that nobody can play: no tile outside *layout* fits an end. RULES.md 2.3 b."""
+    """Return whether it is proved that nobody can play: no tile outside *layout* fits an end. docs/rules.md 2.3 b."""
     fits = 0
     for end in layout.ends:
         if end.playable:

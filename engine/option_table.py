@@ -332,8 +332,8 @@ PRESETS: tuple[Preset, ...] = (
 )
 
 CONSEQUENCES: tuple[Consequence, ...] = (
-    # RULES A1-26: with open_halves every double within a line would count for ever.
+    # docs/rules.md A1-26: with open_halves every double within a line would count for ever.
     Consequence("spinner", "all", (("branch_order", "sides_first"), ("spinner_count", "until_capped"))),
-    # RULES A1-27: the bonus of All Threes is in threes.
+    # docs/rules.md A1-27: the bonus of All Threes is in threes.
     Consequence("unit", "3", (("round_to", "3"), ("bonus_divisor", "3")), ("allfives",)),
 )

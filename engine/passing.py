@@ -1,4 +1,4 @@
-"""What is done without a tile on the table: drawing, knocking, declining, counting the boneyard. RULES.md 2.3, 3.5."""
+"""Draw, knock, decline, count the boneyard: actions that lay no tile on the table. docs/rules.md 2.3, 3.5."""
 
 from engine.claims import cannot_play, denies, drew, said
 from engine.closing import Step, close_hand, following
@@ -49,7 +49,7 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
         return drew(claims, seat, action.tiles)
     if game.phase is Phase.LEAD:
         return drew(said(claims, seat, _without_double(game)), seat, action.tiles)
-    # Of several tiles drawn until one can be played only the last can be, but each draw is a reset. RULES.md 2.6.
+    # Of several tiles drawn until one can be played only the last can be, but each draw is a reset. docs/rules.md 2.6.
     return drew(said(claims, seat, cannot_play(hand, game.rules, phrase("drew"))), seat, action.tiles)
 
 
@@ -85,7 +85,7 @@ def decline(game: Game, hand: Hand) -> Step:
 
 
 def _without_lead(game: Game, hand: Hand, seat: Seat) -> Step:
-    """Return the match with the chance to lead passed on: *seat* has no double. RULES.md 3.5."""
+    """Return the match with the chance to lead passed on: *seat* has no double. docs/rules.md 3.5."""
     drawn = hand.course.drawn
     hand, _ = advanced(hand, seat, len(game.players))
     without = hand.course.without_double + (0 if drawn else 1)

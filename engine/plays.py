@@ -56,7 +56,7 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> Step:
 
 
 def stack(game: Game, hand: Hand, action: Stack) -> Step:
-    """Return the match with a tile on its copy: the layout scores again, from the player before. RULES.md 3.6."""
+    """Return the match with a tile on its copy: the layout scores again, from the player before. docs/rules.md 3.6."""
     rules, seat, chance = game.rules, action.seat, hand.chance
     layout = stack_on(hand.layout, action.tile, action.on)
     hand, lost = _laid(game, hand, seat, action.tile, layout)

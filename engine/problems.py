@@ -1,4 +1,4 @@
-"""What is wrong with an action, as data with a reason in the players' words. RULES.md 2.6."""
+"""What is wrong with an action, as data with a reason in the players' words. docs/rules.md 2.6."""
 
 from enum import Enum, StrEnum
 

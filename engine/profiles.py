@@ -1,4 +1,4 @@
-"""The games by name: rules as data. RULES.md 2.7; every value has its reason in section 3 there."""
+"""The games by name: rules as data. docs/rules.md 2.7; every value has its reason in section 3 there."""
 
 from dataclasses import replace
 

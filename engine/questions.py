@@ -84,7 +84,7 @@ def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = Non
 
 
 def is_stackable(hand: Hand, node: Node) -> bool:
-    """Return whether a copy may go on *node*: one end of it is open, of a double one side. RULES.md 3.6, A3-8."""
+    """Return whether a copy may go on *node*: one end of it is open, of a double one side. docs/rules.md 3.6, A3-8."""
     layout = hand.layout
     return node.id not in layout.stacked and any(end.spot.host == node.id for end in layout.ends)
 

@@ -1,4 +1,4 @@
-"""What is agreed before the first tile, as one value; the known games are in `engine.profiles`. RULES.md 2.7."""
+"""What is agreed before the first tile, as one value; the known games are in `engine.profiles`. docs/rules.md 2.7."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from engine.tiles import HIGHEST_PIPS, full_set, set_name
 
 SMALLEST_SET = 6
 MOST_SEATS = 16  # a record names them A to P
-MOST_COPIES = 2  # the text with the most has two sets
+MOST_COPIES = 2  # the game with the most, docs/rules.md 3.6, has two sets
 
 
 class Spinner(StrEnum):
@@ -188,7 +188,7 @@ class HandPoints:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a number does when a play leaves it open. RULES.md 3.5.
+    """What a number does when a play leaves it open. docs/rules.md 3.5.
 
     Attributes:
         draw_on: All others take one tile.

@@ -1,4 +1,4 @@
-"""The end of a hand: who won it and what it pays, with the arithmetic. RULES.md 2.4, 3.4 (partners) and 3.5."""
+"""The end of a hand: who won it and what it pays, with the arithmetic. docs/rules.md 2.4, 3.4 (partners) and 3.5."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

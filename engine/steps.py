@@ -1,4 +1,4 @@
-"""What one good action does to a match: the new match, and the outcomes to show. RULES.md 2.3 to 2.5 and 3.
+"""What one good action does to a match: the new match, and the outcomes to show. docs/rules.md 2.3 to 2.5 and 3.
 
 Nothing here asks whether the action is legal; `engine.judge` has, and the table may have let it stand.
 """

@@ -1,8 +1,8 @@
-"""The tallies of texts 000 and 003 as values that a terminal, a display or a page can draw.
+"""The tallies of bones and twoset as values that a terminal, a display or a page can draw.
 
-A slash is 5, a circle is 10. In the house of text 000 two slashes make a cross, each of its quadrants takes a circle or
-an X of two slashes, and a full house is 50. In text 003 slashes, crosses and circles stand in rows of 50, and what is
-stolen is lined out. RULES.md 3.1 and 3.6. Points that make no 5 are kept beside the marks as a number.
+A slash is 5, a circle is 10. In the house of bones two slashes make a cross, each of its quadrants takes a circle or
+an X of two slashes, and a full house is 50. In twoset slashes, crosses and circles stand in rows of 50, and what is
+stolen is lined out. docs/rules.md 3.1 and 3.6. Points that make no 5 are kept beside the marks as a number.
 """
 
 from collections.abc import Iterable

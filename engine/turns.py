@@ -1,4 +1,4 @@
-"""Whose turn it is, what he has to do, and who comes after him. RULES.md 2.3 and, for the six-arm game, 3.5."""
+"""Whose turn it is, what they have to do, and who comes next. docs/rules.md 2.3 and, for the six-arm game, 3.5."""
 
 from engine.events import Seat
 from engine.hand import NO_COURSE, Hand, LeadTile, Spell
@@ -37,7 +37,7 @@ def can_draw(rules: Rules, hand: Hand) -> bool:
 
 
 def is_exempt(rules: Rules, hand: Hand) -> bool:
-    """Return whether the turn is back at the caster of a spell, who need not break it. RULES.md A2-5."""
+    """Return whether the turn is back at the caster of a spell, who need not break it. docs/rules.md A2-5."""
     spell = hand.course.spell
     if spell is None or spell.arm is None or rules.effects is None or hand.turn != spell.caster:
         return False

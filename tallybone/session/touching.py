@@ -17,7 +17,7 @@ from vision.reading import Tile as SeenTile
 
 Point = tuple[float, float]
 Quad = tuple[Point, Point, Point, Point]
-# In sides of a half. Players leave gaps of up to half a side (RULES.md 5.1); beyond these nothing is joined.
+# In sides of a half. Players leave gaps of up to half a side (docs/rules.md 5.1); beyond these nothing is joined.
 _FARTHEST_GAP, _FARTHEST_SLIP, _LARGEST_SKEW_RAD = 0.75, 0.85, math.radians(40)
 # What is usual for a tile that is joined: a misfit of this much costs as much as one standard deviation.
 _GAP, _SLIP, _SKEW_RAD = 0.2, 0.3, math.radians(12)

@@ -190,7 +190,7 @@ class OpenHand:
         return None
 
     def _is_exempt(self, seat: Seat) -> bool:
-        """Whether the caster of a spell need not break it now. RULES.md A2-5."""
+        """Whether the caster of a spell need not break it now. docs/rules.md A2-5."""
         spell, effects = self.hand.course.spell, self.game.rules.effects
         if spell is None or effects is None or spell.arm is None or spell.caster != seat:
             return False
@@ -240,7 +240,7 @@ def open_hand(rules: Rules, hands: Sequence[Sequence[Pair]], boneyard: Sequence[
 
 
 def naive_rules(rules: Rules) -> dict[str, Any]:
-    """The same rules in the words of RULES.md 2.7, for the naive game."""
+    """The same rules in the words of docs/rules.md 2.7, for the naive game."""
     points, effects = rules.hand_points, rules.effects
     found: dict[str, Any] = {
         "set": rules.max_pips,

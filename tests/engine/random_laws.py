@@ -1,4 +1,4 @@
-"""What holds whatever happens, RULES.md 4.2: cheap checks for every event, and those that replay the match."""
+"""What holds whatever happens, docs/rules.md 4.2: cheap checks for every event, and those that replay the match."""
 
 from __future__ import annotations
 

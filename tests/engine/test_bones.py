@@ -1,4 +1,4 @@
-"""Each rule of RULES.md 3.1, from the deal to the score; how hands and matches end is in test_bones_endings."""
+"""Each rule of docs/rules.md 3.1, from the deal to the score; how hands and matches end is in test_bones_endings."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_a_tile_must_lie_with_its_matching_half_inside() -> None:
 
 
 def test_only_the_first_double_branches_although_it_lies_later_in_the_line() -> None:
-    """The picture of text 000: 5-5 was played before 1-1."""
+    """The picture of the source: 5-5 was played before 1-1."""
     # 3.1 Legal plays: the first double played is the only tile that will ever be branched from
     table = Table().play("5-5", "5-1@W", "1-1@W", "1-6@W", "6-3@W", "5-4@E")
     table.play("2-1@1-1:N")

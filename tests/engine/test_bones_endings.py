@@ -1,4 +1,4 @@
-"""RULES.md 2.3 to 2.5 and 3.1: how a hand and a match of bones end."""
+"""docs/rules.md 2.3 to 2.5 and 3.1: how a hand and a match of bones end."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_a_new_match_starts_from_nothing() -> None:
     assert (table.totals, table.game.players, table.game.phase) == ((0, 0, 0), ("C", "D", "E"), Phase.DEAL)
 
 
-# ---- what text 000 leaves open ----
+# ---- what the source leaves open ----
 
 
 def test_the_winner_of_a_block_keeps_what_he_holds() -> None:

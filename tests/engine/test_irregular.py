@@ -1,4 +1,4 @@
-"""RULES.md 2.6: what is wrong is noticed, said in the players' words, and never fatal."""
+"""docs/rules.md 2.6: what is wrong is noticed, said in the players' words, and never fatal."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_where_nobody_draws_a_knock_is_always_good_and_a_draw_never() -> None:
 
 
 def test_only_a_play_breaks_a_succession_of_knocks() -> None:
-    # RULES.md 2.3 a: all seats have passed in succession with no play between; who draws may draw in vain.
+    # docs/rules.md 2.3 a: all seats have passed in succession with no play between; who draws may draw in vain.
     drawn = (Knock(B), Draw(A, 14))
     assert Table(WARN).play("5-5").feed(*drawn, Knock(A)).game.phase is Phase.REVEAL
     assert Table(WARN).play("5-5").feed(*drawn).play("5-1@W").feed(Knock(B)).game.phase is Phase.PLAY

@@ -1,4 +1,4 @@
-"""Who leads a hand, and with what: roll call, lots, race, a chosen player, drawing for a double. RULES.md 3."""
+"""Who leads a hand, and with what: roll call, lots, race, a chosen player, drawing for a double. docs/rules.md 3."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_first_lead_of_each_game(rules: Rules, due: Turn) -> None:
 
 @pytest.mark.parametrize(("rules", "lead", "due"), NEXT)
 def test_the_later_leads_of_each_game(rules: Rules, lead: str, due: Turn) -> None:
-    # 3.7 lead: the winner again in 000 and 001a, b; the same rule each hand in 001c and 003; left of him in 002
+    # 3.7 lead: the winner in bones, draw and allfives; the same rule in block and twoset; left of the winner in super
     assert won_by(replace(rules, target=500), 2, FOUR, lead).due == due
 
 

@@ -159,7 +159,7 @@ def test_super(example: Example) -> None:
         assert then.spell == {"": "", "arm 1": "arm1"}.get(expect.get("spell", ""), "new")
 
 
-# ---- positions worked out by hand, in the notation of RULES.md 6.2 ----
+# ---- positions worked out by hand, in the notation of docs/rules.md 6.2 ----
 
 WORDS = {"d": DRAW, "k": KNOCK, "n": DECLINE}
 

@@ -1,4 +1,4 @@
-"""RULES.md 2.7 as options: every key can be read, written and chosen, and what cannot be is said clearly."""
+"""docs/rules.md 2.7 as options: every key can be read, written and chosen, and what cannot be is said clearly."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from engine.options import (
 from engine.profiles import ALLFIVES, BLOCK, BONES, CUTTHROAT, DRAW, FREE, PROFILES, SUPER, TWOSET, profile
 from engine.rules import Effects, HandPoints, Rules, deal_problems
 
-# RULES.md 2.7 as data, hand_points opened. What it leaves open (partners "optional_if_4", mode "simple|advanced")
-# stands here with the value of the profile.
+# docs/rules.md 1 and 2.7 as data, hand_points opened.
 REFERENCE = {
     "bones": """
         set=6 copies=1 players=2-4 hand=7 redeal_if_doubles_over=3 lead_first=highest_double no_double=redeal

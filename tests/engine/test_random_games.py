@@ -1,4 +1,4 @@
-"""Matches of any game with any options between players who choose at random, with errors: the laws of RULES.md 4.2."""
+"""Matches of any game and options between players who choose at random, with errors: laws of docs/rules.md 4.2."""
 
 from __future__ import annotations
 

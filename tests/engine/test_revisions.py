@@ -1,4 +1,4 @@
-"""RULES.md 5.3: undo, amend and "it stands" are replays of the log."""
+"""docs/rules.md 5.3: undo, amend and "it stands" are replays of the log."""
 
 from __future__ import annotations
 

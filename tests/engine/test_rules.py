@@ -1,4 +1,4 @@
-"""RULES.md 2.7: what can be agreed, and what no table can play."""
+"""docs/rules.md 2.7: what can be agreed, and what no table can play."""
 
 from __future__ import annotations
 

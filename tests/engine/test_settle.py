@@ -1,4 +1,4 @@
-"""RULES.md 2.4: who wins a hand and what it pays."""
+"""docs/rules.md 2.4: who wins a hand and what it pays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RULES.md 3.5, the six-arm game, but for its spells, its endings and its leads, which have a file each."""
+"""docs/rules.md 3.5, the six-arm game, but for its spells, its endings and its leads, which have a file each."""
 
 from __future__ import annotations
 

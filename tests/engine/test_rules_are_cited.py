@@ -1,0 +1,77 @@
+"""Every place of docs/rules.md that code, tests and documents cite is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.engine.rule_book import BOOK, DECISION, ROOT, anchors, decisions, sections
+
+FOLDERS = ("engine", "vision", "hardware", "calibration", "tallybone", "tests")
+
+# Up to the end of the sentence, bracket or text in quotes: "docs/rules.md 2.3 to 2.5 and 3."
+_CITATION = re.compile(r"docs/rules\.md((?:[^.()\"\n]|\([^()\n]*\)|\.(?=[0-9]))*)")
+_SECTION = re.compile(r"(?<![\w.-])[0-9](?:\.[0-9])?(?![\w.-])")
+# Written so that this file does not find itself.
+_OLD_NAME = re.compile(r"R[U]LES\.md|R[U]LES A?[0-9]")
+
+
+def cited(source: str) -> set[str]:
+    """The sections and decisions that *source* names after docs/rules.md, and all decisions it names elsewhere."""
+    found = set(DECISION.findall(source))
+    for words in _CITATION.findall(source):
+        found |= set(_SECTION.findall(DECISION.sub("", words)))
+    return found
+
+
+def modules() -> list[Path]:
+    here = Path(__file__)
+    return sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if path != here)
+
+
+def test_every_section_and_decision_that_is_cited_is_in_the_book() -> None:
+    known = {*sections(), *decisions()}
+    lost = {path: cited(path.read_text(encoding="utf-8")) - known for path in modules()}
+    assert {str(path): sorted(names) for path, names in lost.items() if names} == {}
+
+
+def test_the_engine_cites_the_book() -> None:
+    citing = [path for path in modules() if cited(path.read_text(encoding="utf-8"))]
+    assert len([path for path in citing if path.is_relative_to(ROOT / "engine")]) > 15
+    assert len([path for path in citing if path.is_relative_to(ROOT / "tests" / "engine")]) > 25
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("# docs/rules.md 2.3 to 2.5 and 3. But 7 of them", {"2.3", "2.5", "3"}),
+        ('"""docs/rules.md 2.4, 3.4 (partners) and 3.5."""', {"2.4", "3.4", "3.5"}),
+        ("half a side (docs/rules.md 5.1); beyond 9 nothing", {"5.1"}),
+        ("docs/rules.md 3.6, A3-8.", {"3.6", "A3-8"}),
+        ("# A1-27: -> 5, docs/rules.md 2.3 b: 9-9", {"A1-27", "2.3"}),
+        ("docs/rules.md A2-99", {"A2-99"}),
+    ],
+)
+def test_a_citation_ends_with_its_sentence(source: str, names: set[str]) -> None:
+    assert cited(source) == names
+
+
+def test_links_to_sections_of_the_book_lead_somewhere() -> None:
+    documents = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    links = [link for path in documents for link in re.findall(r"rules\.md#([\w-]+)", path.read_text(encoding="utf-8"))]
+    links += re.findall(r"\]\(#([\w-]+)\)", BOOK.read_text(encoding="utf-8"))
+    assert len(links) > 1
+    assert sorted(set(links) - anchors()) == []
+
+
+def test_nothing_cites_the_book_by_another_name() -> None:
+    here = Path(__file__)
+    named = [
+        str(path)
+        for folder in (*FOLDERS, "docs", "benchmarks")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".md") and path != here and _OLD_NAME.search(path.read_text(encoding="utf-8"))
+    ]
+    assert named == []
