@@ -16,8 +16,7 @@ from rich.text import Text
 
 from tallybone.recording.folder import default_folder, prune, recordings_in
 from tallybone.recording.survey import Survey
-from tallybone.store.house import HOUSE_NAME as HOUSE_NAME
-from tallybone.store.house import load_house
+from tallybone.store.house import HOUSE_NAME, load_house
 from tallybone.terminal import printable
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}

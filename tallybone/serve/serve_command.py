@@ -21,8 +21,7 @@ from tallybone.recording.folder import default_folder
 from tallybone.serve.camera import OpenDevice
 from tallybone.serve.systemd import notifying
 from tallybone.sources.camera import Clock
-from tallybone.store.house import OWNER_NAME as OWNER_NAME
-from tallybone.store.house import PasswordError, set_password
+from tallybone.store.house import OWNER_NAME, PasswordError, set_password
 from tallybone.terminal import Told, printable, told_to_end
 from vision.reader import Reader, load_reader
 

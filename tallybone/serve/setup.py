@@ -47,9 +47,7 @@ from tallybone.serve.serve_command import ServeWishes, World
 from tallybone.serve.table import ServedTable, Setup
 from tallybone.sources.camera import SIMULATED, Clock
 from tallybone.store.calibration_file import default_path, load_calibration, name_of_camera
-from tallybone.store.house import HOUSE_NAME as HOUSE_NAME
-from tallybone.store.house import OWNER_NAME as OWNER_NAME
-from tallybone.store.house import HouseKept, MatchSetting
+from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseKept, MatchSetting
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
