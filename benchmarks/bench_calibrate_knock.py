@@ -20,7 +20,9 @@ from calibration.errors import RefusedError
 from calibration.knock import KeepingDetector, KnockKept, SoundHeard
 from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from tallybone.calibrate.knock import fitted, knock_sitting, timetable
+from tallybone.calibrate.knock import fitted
+from tallybone.calibrate.scenes import timetable
+from tallybone.calibrate.simulated import knock_sitting
 
 _SEATS = 2
 _TAPS = (Sound.FINGER, Sound.NAIL, Sound.NAIL_TIP)

@@ -24,11 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, is_unflagged
 from tallybone.evaluate.sessions import CameraSaid, SessionJudged, judge_session
 from tallybone.simulate.pushes import CameraPush, PushTime
-from tallybone.simulate.simulation import Wishes
+from tallybone.simulate.simulation import Wishes, wishes_of
 
 _GAMES = (("bones", 2), ("block", 2), ("draw", 2), ("allfives", 3), ("draw", 3), ("block", 4))
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut", "colored-felt")

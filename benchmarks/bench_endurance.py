@@ -37,7 +37,8 @@ from websockets.sync.client import connect
 from hardware.camera.device import CameraMode, CameraState, Clock, Picture
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
-from tallybone.serve.serve_command import ServeWishes, World, serve
+from tallybone.cli.serve import serve
+from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import Told, told_to_end
 from tests.tallybone.web.served import Blind
 
@@ -172,7 +173,7 @@ def _pass(day: Day, folder: Path) -> int:
             "NOTIFY_SOCKET": str(address),
             "WATCHDOG_USEC": str(_WATCHDOG_S * 1_000_000),
         }
-        world = World(
+        world = Environment(
             clock=day.clock,
             out=day.page,
             err=sys.stderr,
@@ -183,7 +184,7 @@ def _pass(day: Day, folder: Path) -> int:
             pin=_PIN,
             told=lambda: nullcontext(cast(Told, day)),
         )
-        wishes = ServeWishes(at="127.0.0.1:0", camera="usb:0", config=config, keep_bytes=_KEEP_BYTES)
+        wishes = ServeOptions(at="127.0.0.1:0", camera="usb:0", config=config, keep=_KEEP_BYTES)
         try:
             return serve(wishes, world)
         finally:

@@ -25,8 +25,9 @@ from rich.console import Console
 from rich.progress import track
 
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Batch, judge_recordings, print_batch
+from tallybone.simulate.simulation import wishes_of
 
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut")
 _ROUNDS = 3

@@ -16,10 +16,9 @@ import cv2
 import numpy as np
 
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate_command import wishes_of
 from tallybone.simulate.items import Shot
 from tallybone.simulate.room import MARGIN_PX
-from tallybone.simulate.simulation import Simulation
+from tallybone.simulate.simulation import Simulation, wishes_of
 from vision.render.motion import Film
 
 

@@ -1,6 +1,6 @@
 """The games by name: rules as data. docs/rules.md 2.7; every value has its reason in section 3 there."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine.errors import EngineError
 from engine.rules import (
@@ -21,6 +21,15 @@ from engine.rules import (
     TieBreak,
     TieOrder,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class GameWords:
+    """A game in words: what it is called *elsewhere*, and *what* it is."""
+
+    elsewhere: str
+    what: str
+
 
 BONES = Rules(
     name="bones",
@@ -105,6 +114,20 @@ FREE = Rules(
 )
 
 PROFILES: tuple[Rules, ...] = (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET, CUTTHROAT, FREE)
+
+WORDS = {
+    "bones": GameWords("Fives", "Open ends that add up to a multiple of five score. A spinner opens its sides first."),
+    "draw": GameWords("Draw", "Who cannot play draws until he can. Only the end of a hand pays."),
+    "allfives": GameWords(
+        "All Fives, Sniff", "Fives with a spinner that is open on all four edges and goes on counting."
+    ),
+    "block": GameWords("Block", "Nobody draws: who cannot play knocks. Only the end of a hand pays."),
+    "super": GameWords("Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles do something."),
+    "twoset": GameWords("4 man, 2 box", "Fives with two sets; points count only when they are called."),
+    "cutthroat": GameWords("4 man, 2 box", "Twoset in which the next player may stack a tile and steal the points."),
+    "free": GameWords("no game", "Every tile is reported as it is placed, moved or removed."),
+}
+"""Each game of `PROFILES` in words, by its name."""
 
 
 def profile(name: str) -> Rules:

@@ -1,9 +1,12 @@
-"""List what a command can choose for a game: its rules and its set of tiles."""
+"""Define what commands can choose: sets of tiles, difficulty, displays, and sizes such as 20GB."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from enum import StrEnum
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)B?", re.IGNORECASE | re.ASCII)
 
 
 class TileSet(StrEnum):
@@ -44,31 +47,6 @@ class TileSet(StrEnum):
         return next((one for one in cls if one.value == said), cls.AUTO)
 
 
-class ReplayRules(StrEnum):
-    """What a replay keeps score by; FREE is no game."""
-
-    FREE = "free"
-    BONES = "bones"
-    DRAW = "draw"
-    ALLFIVES = "allfives"
-    BLOCK = "block"
-    SUPER = "super"
-    TWOSET = "twoset"
-    CUTTHROAT = "cutthroat"
-
-
-class DemoRules(StrEnum):
-    """Which game a demo plays."""
-
-    BONES = "bones"
-    DRAW = "draw"
-    ALLFIVES = "allfives"
-    BLOCK = "block"
-    SUPER = "super"
-    TWOSET = "twoset"
-    CUTTHROAT = "cutthroat"
-
-
 class Difficulty(StrEnum):
     """How hard a simulated table is to follow."""
 
@@ -86,28 +64,16 @@ class DisplayKind(StrEnum):
     NEXTION = "nextion"
 
 
-@dataclass(frozen=True, slots=True)
-class GameWords:
-    """A game in words: what it is called *elsewhere*, and *what* it is."""
+def parse_size(text: str) -> int:
+    """Return a size in bytes.
 
-    elsewhere: str
-    what: str
+    >>> parse_size("20GB"), parse_size("1.5 M"), parse_size("0")
+    (20000000000, 1500000, 0)
 
-
-_GAMES = {
-    "bones": GameWords("Fives", "Open ends that add up to a multiple of five score. A spinner opens its sides first."),
-    "draw": GameWords("Draw", "Who cannot play draws until he can. Only the end of a hand pays."),
-    "allfives": GameWords(
-        "All Fives, Sniff", "Fives with a spinner that is open on all four edges and goes on counting."
-    ),
-    "block": GameWords("Block", "Nobody draws: who cannot play knocks. Only the end of a hand pays."),
-    "super": GameWords("Super Dominoes", "Six arms grow from a double; 15, 14, 13, 3 and doubles do something."),
-    "twoset": GameWords("4 man, 2 box", "Fives with two sets; points count only when they are called."),
-    "cutthroat": GameWords("4 man, 2 box", "Twoset in which the next player may stack a tile and steal the points."),
-    "free": GameWords("no game", "Every tile is reported as it is placed, moved or removed."),
-}
-
-
-def words_of(game: str) -> GameWords:
-    """Return a game in words; it has to be one of `engine.profiles.PROFILES`."""
-    return _GAMES[game]
+    Raises:
+        ValueError: If it is none.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"expected a size such as 500MB or 20GB, got {text!r}")
+    return round(float(found[1]) * _UNITS[found[2].upper()])

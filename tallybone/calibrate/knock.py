@@ -1,4 +1,4 @@
-"""Run `tallybone calibrate knock`: listen to quiet, tiles and knocks, at a table or to modelled sound."""
+"""Run `tallybone calibrate knock`: listen to quiet, tiles and knocks, at a table or in a recording."""
 
 from __future__ import annotations
 
@@ -6,81 +6,28 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calibration.errors import CalibrationError, RefusedError
-from calibration.knock import KNOCKS_PER_SEAT, KeepingDetector, KnockKept, SoundHeard, fit_knock
-from engine.phrases import phrase
+from calibration.knock import KeepingDetector, KnockKept, SoundHeard, fit_knock
 from hardware.camera.device import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.errors import KnockError
-from hardware.knock.heard import NS_PER_S, KnockHeard, Sound, SoundBlock
+from hardware.knock.heard import NS_PER_S
 from hardware.knock.microphone import MicrophoneKnockSensor
-from hardware.knock.onsets import RATE_HZ
-from hardware.knock.sensor import KnockSensor, Life, SensorState
+from hardware.knock.sensor import KnockSensor
 from hardware.knock.wav import read_wav, with_end
-from hardware.knock_training.scenes import LEAD, hit
-from hardware.knock_training.surroundings import draw_hearing
-from hardware.knock_training.tables import draw_table
-from tallybone.calibrate.lens_and_table import Talk, about_knock
+from tallybone.calibrate.known import about_knock
+from tallybone.calibrate.lens_and_table import Talk
+from tallybone.calibrate.scenes import Part, timetable
 from tallybone.store.calibration_file import load_calibration, save_calibration
 
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
 """Returns a sensor, not started, for what listens to its sound."""
-_QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
 _POLL_S = 0.05
 _SIMULATED = "simulated"
-# Between two parts, to read what comes next; what is heard then does not count.
-_READ_S = 2
-
-_NOISE = 0.0005
-_BLOCK = 4_000
-# Tiles once a second, a slam every fourth; knocks a little slower than asked for.
-_TILE_S, _SLAM_S, _KNOCK_S = 1.0, 4.0, 1.2
-_LOUD = (0.2, 0.6)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the timetable.
-
-    Attributes:
-        words: What to do in it.
-        from_s, to_s: When it is, from the begin.
-    """
-
-    words: str
-    from_s: int
-    to_s: int
-
-
-def timetable(seats: int) -> tuple[Part, ...]:
-    """Return what is to be done when: quiet, tiles, then each seat; the same at the table and in a recording.
-
-    >>> [(part.from_s, part.to_s) for part in timetable(2)]
-    [(2, 12), (14, 34), (36, 44), (46, 54)]
-    """
-    says = [
-        (phrase("Be quiet."), _QUIET_S),
-        (phrase("Shuffle the tiles, and put many of them down, gently and hard."), _TILES_S),
-        *(
-            (
-                phrase("Seat {seat}: knock {times} times, about once a second.", seat=seat + 1, times=KNOCKS_PER_SEAT),
-                _SEAT_S,
-            )
-            for seat in range(seats)
-        ),
-    ]
-    parts, at_s = [], 0
-    for words, lasts_s in says:
-        parts.append(Part(words, at_s + _READ_S, at_s + _READ_S + lasts_s))
-        at_s = parts[-1].to_s
-    return tuple(parts)
 
 
 def calibrate_knock(
@@ -130,6 +77,8 @@ def calibrate_knock(
 def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
     """Return what makes a sensor: with the number of a microphone, a part of its name, "any", or "simulated"."""
     if microphone == _SIMULATED:
+        from tallybone.calibrate.simulated import ModelledSensor, knock_sitting  # much to load
+
         return lambda detector: ModelledSensor(knock_sitting(1, seats), detector, clock)
     name = None if microphone == "any" else microphone
     device = int(name) if name is not None and name.isdecimal() else name
@@ -240,61 +189,3 @@ def fitted(heard: list[SoundHeard], parts: tuple[Part, ...]) -> KnockKept:
 
 def _within(heard: list[SoundHeard], part: Part) -> list[SoundHeard]:
     return [one for one in heard if part.from_s <= one.t_ns / NS_PER_S < part.to_s]
-
-
-def knock_sitting(seed: int, seats: int, *, hits: int = 0, knocks: Sound = Sound.KNOCK) -> NDArray[np.float32]:
-    """Return the sound of one table through the whole timetable, shape (N,), at 16 kHz.
-
-    Args:
-        seed: Of table and room.
-        seats: How many knock.
-        hits: Seed of what is done at that table.
-        knocks: What they knock with.
-    """
-    of_room, rng = np.random.default_rng([99, seed]), np.random.default_rng([98, seed, hits])
-    table, hearing = draw_table(of_room), draw_hearing(of_room)
-    _, tiles, *own = timetable(seats)
-    samples = rng.normal(0, _NOISE, (own[-1].to_s + 1) * RATE_HZ)
-    first_s, last_s = tiles.from_s + 0.5, tiles.to_s - 1.5
-    times = [(float(t_s), Sound.TILE) for t_s in np.arange(first_s, last_s, _TILE_S)]
-    times += [(float(t_s) + _TILE_S / 2, Sound.SLAM) for t_s in np.arange(first_s, last_s, _SLAM_S)]
-    times += [(part.from_s + 1 + _KNOCK_S * at, knocks) for part in own for at in range(5)]
-    for t_s, kind in times:
-        sound = hit(rng, kind, table, hearing)
-        first = round(t_s * RATE_HZ) - LEAD
-        samples[first : first + len(sound)] += rng.uniform(*_LOUD) * sound / np.abs(sound).max()
-    return np.clip(samples, -1, 1).astype(np.float32)
-
-
-class ModelledSensor:
-    """A knock sensor that hears such a sitting as if it happened now."""
-
-    state = SensorState()
-
-    def __init__(self, samples: NDArray[np.float32], detector: KnockDetector, clock: Callable[[], int]) -> None:
-        """Let *detector* hear *samples* at the pace of *clock*."""
-        self._samples, self._detector, self._clock = samples, detector, clock
-        self._life = Life("modelled table")
-        self._began_ns = self._at = 0
-
-    def start(self) -> None:
-        """Begin with the first sample now."""
-        self._life.start()
-        self._began_ns = self._clock()
-
-    def read(self) -> tuple[KnockHeard, ...]:
-        """Return what was heard up to now."""
-        self._life.require_open()
-        heard: list[KnockHeard] = []
-        while self._at + _BLOCK <= (self._clock() - self._began_ns) * RATE_HZ // NS_PER_S:
-            block = self._samples[self._at : self._at + _BLOCK]
-            if not len(block):
-                break
-            t_ns = self._began_ns + self._at * NS_PER_S // RATE_HZ
-            heard += self._detector.feed(SoundBlock(block, t_ns))
-            self._at += len(block)
-        return tuple(heard)
-
-    def close(self) -> None:
-        """Stop."""
-        self._life.end()

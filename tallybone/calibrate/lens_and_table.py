@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from calibration.boards import BLOCK_MM, BLOCKS, MARKERS_PER_BLOCK
 from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
-from calibration.knock import KnockKept
 from calibration.lens import Lens, LensSource, guessed_lens, known_lens
 from calibration.lens_fit import fit_lens
 from calibration.lens_guide import guide
@@ -26,11 +25,9 @@ from calibration.prints import draw_prints
 from calibration.sheet import Paper
 from calibration.table import Table, TableSource
 from calibration.table_fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
-from calibration.tile_set import TileSet
-from calibration.zone_view import show_zone
-from calibration.zones import ZoneSource, zones_anew
-from engine.phrases import Phrase, listed, phrase
-from tallybone.store.calibration_file import Calibration, LightKept, load_calibration, save_calibration
+from calibration.zones import zones_anew
+from tallybone.calibrate.known import GOOD_ERROR_PX, HALF_TABLE_MM
+from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import printable, quiet_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture
@@ -43,20 +40,6 @@ _FLAT_ERROR_PX = 0.4
 # Tiles are measured to about half a percent; a print fitted to the page is 3 to 6 % off.
 _SCALE_DIFFERS = 0.02
 _LEAST_TILES = 3
-
-# Above, the lens is usable, but somewhat bent paper or a shaken picture is in it.
-GOOD_ERROR_PX = 0.3
-HALF_TABLE_MM = 400.0
-PARTS = ("lens", "table", "zones", "light", "knock", "set")
-# Of a zone of which less is seen, tiles that lie there may be overlooked.
-ENOUGH_SEEN = 0.7
-_ZONES = {
-    ZoneSource.MAT: phrase("the mat"),
-    ZoneSource.BLOCKS: phrase("the corner blocks"),
-    ZoneSource.SIZE: phrase("the size of the table"),
-    ZoneSource.GIVEN: phrase("what was drawn or said"),
-}
-_NAMES = {"boneyard": phrase("boneyard"), "layout": phrase("layout")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,134 +258,3 @@ def shipped_eye(image: Image) -> Sequence[Tile]:
     from vision.reader import load_reader
 
     return load_reader().read(image).tiles
-
-
-def parts_of(calibration: Calibration) -> tuple[str, ...]:
-    """Return the names of what is known."""
-    return tuple(name for name in PARTS if getattr(calibration, name) is not None)
-
-
-def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
-    """Return what is known and how exactly, a sentence for each part and one for each zone that is hardly seen."""
-    return (
-        _about_lens(calibration.lens),
-        _about_table(calibration.table),
-        *zone_words(calibration),
-        _about_light(calibration.light),
-        phrase("Knocks: not listened to.") if calibration.knock is None else about_knock(calibration.knock),
-        *(() if calibration.set is None else (_about_set(calibration.set),)),
-    )
-
-
-def zone_words(calibration: Calibration) -> tuple[Phrase, ...]:
-    """Return which zones there are, and which the picture does not show."""
-    zones, table, lens = calibration.zones, calibration.table, calibration.lens
-    if zones is None:
-        return (phrase("Zones: none."),)
-    names = zone_names(name for name, _ in zones.named())
-    said = phrase("Zones by {source}: {names}.", source=_ZONES[zones.source], names=names)
-    if table is None or lens is None:
-        return (said,)
-    seen = ((name, show_zone(outline, table, lens).visible) for name, outline in zones.named())
-    return (said, *(_hidden(name, share) for name, share in seen if share < ENOUGH_SEEN))
-
-
-def zone_names(names: Iterable[str]) -> Phrase:
-    """Return zones by the names that people give them."""
-    return listed(zone_name(name) for name in names)
-
-
-def zone_name(name: str) -> Phrase:
-    """Return what people call a zone of `TableZones.named`."""
-    return _NAMES.get(name) or phrase("seat {seat}", seat=name.rpartition(" ")[2])
-
-
-def about_knock(kept: KnockKept) -> Phrase:
-    """Return what is known of the knocks."""
-    return phrase(
-        "Knocks: {found} of {knocks} are found, {passed} of {tiles} sounds of tiles pass for one. The weakest knock"
-        " found is {weakest} % sure, the likest tile {likest} %.",
-        found=kept.found,
-        knocks=kept.knocks,
-        passed=kept.passed,
-        tiles=kept.tiles,
-        weakest=f"{100 * kept.weakest:.0f}",
-        likest=f"{100 * kept.likest:.0f}",
-    )
-
-
-def _about_lens(lens: Lens | None) -> Phrase:
-    if lens is None:
-        return phrase("Lens: not measured, so it is guessed.")
-    size = phrase(
-        "for pictures of {width} x {height}, {degrees} degrees across",
-        width=lens.width_px,
-        height=lens.height_px,
-        degrees=f"{math.degrees(lens.width_rad):.1f}",
-    )
-    if lens.source is LensSource.KNOWN_CAMERA:
-        return phrase("Lens: {size}, as the data sheet says; measuring is more exact.", size=size)
-    if lens.source is LensSource.GUESS or lens.error_px is None:
-        return phrase("Lens: {size}, a guess.", size=size)
-    is_good = lens.error_px <= GOOD_ERROR_PX
-    grade = phrase("good") if is_good else phrase("not good: below 0.3 px would be")
-    return phrase(
-        "Lens: {size}, measured from {views} views to {error} px ({grade}).",
-        size=size,
-        views=lens.views,
-        error=f"{lens.error_px:.2f}",
-        grade=grade,
-    )
-
-
-def _about_table(table: Table | None) -> Phrase:
-    if table is None:
-        return phrase("Table: not measured.")
-    ways = {
-        TableSource.MARKERS: phrase("{seen} of {blocks} corner blocks", seen=len(table.marks), blocks=BLOCKS),
-        TableSource.TILES: phrase("tiles"),
-        TableSource.CORNERS: phrase("its four corners"),
-    }
-    return phrase(
-        "Table: by {way}, the camera {height} mm over it, tilted by {tilt} degrees. Places are sure to {sure} mm at"
-        " {from_middle} mm from the middle; tiles are {thick} mm thick.",
-        way=ways[table.source],
-        height=f"{table.height_mm:.0f}",
-        tilt=f"{math.degrees(table.tilt_rad):.1f}",
-        sure=f"{max(0.1, table.doubt * HALF_TABLE_MM):.1f}",
-        from_middle=f"{HALF_TABLE_MM:.0f}",
-        thick=f"{table.thickness_mm:g}",
-    )
-
-
-def _hidden(name: str, share: float) -> Phrase:
-    return phrase(
-        "Attention: the picture shows {percent} % of the zone {name}.",
-        percent=f"{100 * share:.0f}",
-        name=zone_name(name),
-    )
-
-
-def _about_light(light: LightKept | None) -> Phrase:
-    if light is None:
-        return phrase("Light: not looked at.")
-    held = {
-        True: phrase("held by the camera"),
-        False: phrase("not held, the camera cannot"),
-        None: phrase("of a picture"),
-    }[light.is_held]
-    # What was wrong with it was stored in words.
-    good = listed(light.warnings, " ") if light.warnings else phrase("It is good.")
-    if light.contrast is None:
-        return phrase("Light: {held}. {good}", held=held, good=good)
-    low = f"{light.contrast[0]:.0f}"
-    return phrase(
-        "Light: {held}, {low} grey levels or more between face and pips. {good}", held=held, low=low, good=good
-    )
-
-
-def _about_set(kept: TileSet) -> Phrase:
-    used = phrase("and what was learned is used") if kept.weights else phrase("and they are read as any others")
-    return phrase(
-        "Tiles: {tiles} of a set to double-{highest}, {used}.", tiles=len(kept.tiles), highest=kept.max_pips, used=used
-    )

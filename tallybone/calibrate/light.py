@@ -15,10 +15,12 @@ from calibration.light import LEAST_CONTRAST, LightFound, examine_light, outline
 from hardware.camera.device import Clock, Light
 from hardware.camera.light import levels_of
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
-from tallybone.calibrate.look import Image, Onlooker, Scene, open_look, wait_for_picture
+from tallybone.calibrate.look import Onlooker, open_look, wait_for_picture
+from tallybone.calibrate.scenes import Scene
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import LightKept, load_calibration, save_calibration
 from vision.errors import VisionError
+from vision.pyramid import Image
 from vision.reading import Tile
 
 _ANNOTATED = "light.png"

@@ -12,9 +12,11 @@ from calibration.errors import CalibrationError
 from engine.phrases import both, phrase
 from hardware.camera.device import Clock
 from hardware.camera.light import is_alike
-from tallybone.calibrate.lens_and_table import ReadTiles, Talk, is_on_block, known_words, parts_of, shipped_eye
+from tallybone.calibrate.known import known_words, parts_of
+from tallybone.calibrate.lens_and_table import ReadTiles, Talk, is_on_block, shipped_eye
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
-from tallybone.calibrate.look import Image, Scene, open_look, wait_for_picture
+from tallybone.calibrate.look import open_look, wait_for_picture
+from tallybone.calibrate.scenes import Scene
 from tallybone.show.over_pictures import draw_light, draw_zones
 from tallybone.store.calibration_file import (
     KEPT,
@@ -26,6 +28,7 @@ from tallybone.store.calibration_file import (
     restore_calibration,
 )
 from vision.errors import VisionError
+from vision.pyramid import Image
 
 _ANNOTATED = "check.png"
 _NAMES = {"lens": phrase("lens"), "table": phrase("table")}

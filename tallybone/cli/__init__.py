@@ -1,6 +1,5 @@
-"""The command line: names, options and help; each module adds its commands to `app`."""
+"""The command line: `app` has the table of all commands; each module has those of one group."""
 
-from tallybone.cli import tables, club, photographs, rendered, rules, calibrate, calibrated, devices, keeping, training  # noqa: F401, I001 - in the order of the help
 from tallybone.cli.app import app
 
 

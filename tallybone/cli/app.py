@@ -1,32 +1,199 @@
-"""The command line: its name and its common options. Commands import what they need when called: help stays quick."""
+"""Build the command line: its table of commands, and a command of each frozen dataclass of options.
+
+The module of a command is imported when the command is called, so that help stays quick: `tallybone --help` imports
+none, and the help of one command only its own module. What is slow to import (numpy, OpenCV, rich, the page) stays
+inside the functions of these modules.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
-app = typer.Typer(
-    name="tallybone",
-    help="A camera over a domino table keeps the score.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # boxes around the help would double its time (0.2 s more of rich on a laptop)
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+Options = TypeVar("Options")
+"""A frozen dataclass whose fields are annotated with `typer.Option` or `typer.Argument`."""
 
 
-def _say_version() -> None:
-    from importlib.metadata import version
+class Entry(NamedTuple):
+    """A command: the *module* of this package that has it, and its *help*."""
 
-    typer.echo(f"tallybone {version('tallybone')}")
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "version": Entry("app", "Say the version."),
+    "play": Entry("play", "Keep the score of a live game: camera, scoreboard, recording; ? shows the keys."),
+    "serve": Entry(
+        "serve",
+        "Keep a table always on: its page is there with or without a match, and begins, ends and resumes matches.",
+    ),
+    "replay": Entry(
+        "recordings", "Follow a table again: every tile placed, moved or removed, and the game with its score."
+    ),
+    "sessions": Entry("recordings", "List recordings: date, players, result, size."),
+    "hub": Entry("hub", "Serve one page of all tables of a club or a tournament: scores, who plays where, standings."),
+    "read": Entry("photographs", "Read the tiles in photographs of a table: pips, places, joins."),
+    "evaluate": Entry(
+        "photographs", "Judge what is read in labelled photographs, or the score kept of simulated tables."
+    ),
+    "demo": Entry(
+        "demo",
+        "Watch a rendered game being seen and scored; a hand of bones takes under a minute, larger sets take longer.",
+    ),
+    "simulate": Entry(
+        "simulate",
+        "Record a match at a rendered table: hands, sounds, buttons, and the truth of it; about a minute a hand.",
+    ),
+    "rules": Entry("games", "List the games and what can be agreed on, or say what holds in one."),
+    "score": Entry("games", "Score a written game (docs/game_record.md): counts, points, mistakes."),
+    "cameras": Entry("devices", "List the cameras that are there, and what to give `play --camera` for each."),
+    "listen": Entry("devices", "Listen to a recording: every knock on the table, and when."),
+    "emulate-display": Entry(
+        "devices", "Stand in for a score display: a serial port that shows in the terminal what the real one would."
+    ),
+    "doctor": Entry("devices", "Check every part of the table for real, and say how to mend what is wrong."),
+    "backup": Entry(
+        "keeping",
+        "Write everything that the table keeps to one file: recordings, calibration, settings, configuration.",
+    ),
+    "restore": Entry("keeping", "Put everything back that is in a backup; what was there before is kept beside it."),
+    "update": Entry(
+        "keeping",
+        "Exchange an installed table's version; where the new one does not become ready, the old one runs again.",
+    ),
+    "train": Entry(
+        "training", "Train the reader on rendered tables. Needs scikit-learn: pip install 'tallybone[train]'."
+    ),
+    "train-finder": Entry(
+        "training", "Train what finds tiles, before `train`. Needs torch: pip install 'tallybone[finder]'."
+    ),
+    "train-halves": Entry(
+        "training", "Train what looks at halves, before `train`. Needs torch: pip install 'tallybone[finder]'."
+    ),
+    "train-second-look": Entry(
+        "training",
+        "Train what looks again at halves in doubt, after `train`. Needs torch: pip install 'tallybone[finder]'.",
+    ),
+    "train-knock": Entry(
+        "training", "Train what hears knocks, on modelled sound. Needs scikit-learn: pip install 'tallybone[train]'."
+    ),
+    "calibrate": Entry("calibrate", "Measure lens and table, so that places are exact; learn your tiles."),
+    "hardware": Entry("devices", "LEDs, buttons, knock sensor and displays."),
+}
+"""All commands, in the order of the help."""
+
+
+class Commands(TyperGroup):
+    """The commands of the table above; each is imported when it is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return their names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; None for one that does not exist."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"tallybone.cli.{COMMANDS[cmd_name].module}")
+        return get_group(module.commands).commands[cmd_name]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List them from the table, without importing any."""
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        stubs = ((name, TyperCommand(name, help=entry.help)) for name, entry in COMMANDS.items())
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, stub.get_short_help_str(limit)) for name, stub in stubs])
+
+
+def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:
+    """Return a group for commands: those of a module, or those below one command, which *about* describes."""
+    return typer.Typer(
+        cls=cls,
+        help=about,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # boxes around the help would double its time (0.2 s more of rich on a laptop)
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def command(
+    group: typer.Typer, name: str, options: type[Options], *, cls: type[TyperCommand] = TyperCommand
+) -> Callable[[Callable[[Options], int]], Callable[[Options], int]]:
+    """Register a function as the command *name*: it takes *options*, and returns the exit code.
+
+    Its help is that of the table; a command below another one says in its docstring what it does.
+    """
+
+    def register(run: Callable[[Options], int]) -> Callable[[Options], int]:
+        def called(**said: Any) -> None:
+            raise typer.Exit(run(options(**said)))
+
+        hints = get_type_hints(options, include_extras=True)
+        parameters = [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+                annotation=hints[field.name],
+            )
+            for field in fields(options)  # type: ignore[arg-type]  # a dataclass, which a TypeVar cannot say
+        ]
+        # Typer reads both.
+        vars(called)["__signature__"], called.__annotations__ = inspect.Signature(parameters), hints
+        group.command(name, cls=cls, help=run.__doc__ or COMMANDS[name].help)(called)
+        return run
+
+    return register
+
+
+class OptionalPort(TyperCommand):
+    """A command whose `--serve` may stand alone: typer knows no option whose value may be left away."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; `--serve` alone stands for the usual port."""
+        return super().parse_args(ctx, with_port(args))
+
+
+def with_port(args: Sequence[str]) -> list[str]:
+    """Return arguments in which `--serve` always has a value.
+
+    >>> with_port(["--serve", "--json"]), with_port(["--serve", "80"]), with_port(["--serve"])
+    (['--serve=', '--json'], ['--serve', '80'], ['--serve='])
+    >>> with_port([])
+    []
+    """
+    following = (*args[1:], "-")[: len(args)]
+    is_bare = (one == "--serve" and after.startswith("-") for one, after in zip(args, following, strict=True))
+    return ["--serve=" if bare else one for one, bare in zip(args, is_bare, strict=True)]
+
+
+def players_of(text: str) -> tuple[str, ...]:
+    """Return the names of players, which commas part.
+
+    >>> players_of("Ann, Ben,")
+    ('Ann', 'Ben')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+app = commands_of("A camera over a domino table keeps the score.", cls=Commands)
+commands = commands_of()
 
 
 def _version_asked(asked: bool) -> None:  # noqa: FBT001 - typer calls it so
     if asked:
-        _say_version()
+        _version()
         raise typer.Exit
 
 
@@ -45,7 +212,8 @@ def _common(
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-@app.command("version")
+@commands.command("version", help=COMMANDS["version"].help)
 def _version() -> None:
-    """Say the version."""
-    _say_version()
+    from importlib.metadata import version
+
+    typer.echo(f"tallybone {version('tallybone')}")

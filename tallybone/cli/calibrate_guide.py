@@ -1,11 +1,12 @@
-"""`tallybone calibrate guide`: a guided calibration at the terminal, kept as soon as each step is done."""
+"""Run `tallybone calibrate guide`: a guided calibration at the terminal or on a page."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections import deque
-from contextlib import closing, nullcontext
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
 from typing import Protocol, TextIO
 
 from rich.console import Console
@@ -19,7 +20,6 @@ from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Draw
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
 from tallybone.calibrate.look import open_look
 from tallybone.calibrate.stored import say_calibration
-from tallybone.cli.calibrate_page import GuidePage, open_guide_page
 from tallybone.play.keys import keyboard_on
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, load_calibration
@@ -137,3 +137,59 @@ def _say_end(calibration: Calibration, wish: GuideWish, talk: Talk) -> None:
         return
     play = f"--camera {wish.source}" if is_device(wish.source) else f"--calibration {wish.into}"
     talk.say(f"Kept in {wish.into}. Play with it: tallybone play {play}")
+
+
+class GuidePage(Protocol):
+    """What the guide has to do with its page."""
+
+    @property
+    def words(self) -> str:
+        """Where it is and its PIN; "" for no page."""
+
+    def turn(self) -> None:
+        """Let the course look once, and do what people want."""
+
+
+class NoPage:
+    """A guide at the terminal alone."""
+
+    words = ""
+
+    def __init__(self, course: Course) -> None:
+        """Guide through *course*."""
+        self._course = course
+
+    def turn(self) -> None:
+        """Let the course look once."""
+        self._course.turn()
+
+
+@contextmanager
+def open_guide_page(
+    where: str | None, course: Course, camera: str, clock: Clock, *, pin: str | None = None
+) -> Iterator[GuidePage]:
+    """Serve the page of a course until the end of the block; None for no page.
+
+    Args:
+        where: A port, or an address and a port; "" for the usual port of the whole network.
+        course: What is shown.
+        camera: What its camera is called.
+        clock: Monotonic, in nanoseconds.
+        pin: A new one if none is given.
+
+    Raises:
+        OSError: If it cannot be served there, or what serves it is not installed.
+    """
+    if where is None:
+        yield NoPage(course)
+        return
+    try:
+        from tallybone.web.calibration import CalibratingPage
+    except ModuleNotFoundError as error:
+        words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
+        raise OSError(words) from error
+    page = CalibratingPage(where, course, camera, clock, pin=pin)
+    try:
+        yield page
+    finally:
+        page.close()

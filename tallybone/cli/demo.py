@@ -1,27 +1,33 @@
-"""`tallybone demo`: a rendered game, seen picture by picture by the reader, scored by the rules, shown as it goes."""
+"""Run `tallybone demo`: a rendered game, read picture by picture, scored, and compared with its truth."""
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from statistics import median
-from typing import TypeAlias
+from typing import Annotated, Protocol, TypeAlias
 
 import cv2
 import numpy as np
+import typer
 from numpy.typing import NDArray
 from rich.console import Console
+from rich.live import Live
 
-from engine import BONES, Layout, Rules
-from tallybone.cli.demo_display import Display, Wait, display_on
-from tallybone.cli.demo_truth import Comparison
+from engine import Layout, Node, NodeId, Placed, Port, Reason, Revised, Rules, Scored, Tile, profile
+from tallybone.cli.app import command, commands_of
+from tallybone.cli.games import game_option
+from tallybone.session.referee import Unclear
 from tallybone.session.session import Said, Session, feed
-from tallybone.session.touching import Laid
-from tallybone.show.scoreboard import Board, tell
+from tallybone.session.touching import Footprint, Laid, Point
+from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
 from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.scenes import pick_table
@@ -34,36 +40,39 @@ from vision.table_view import TableView
 
 Image: TypeAlias = NDArray[np.uint8]
 Eye: TypeAlias = Callable[[Image], TableView]
-
 _NAMES = ("Ann", "Ben", "Cleo", "Dora")
 # Fewer players show more of most games; six arms turn round and skip only among three.
 _LEAST_PLAYERS = {"super": 3}
 _JPEG_QUALITY = 92
+commands = commands_of()
+
+Wait: TypeAlias = Callable[[float], object]
+# Time to look at what has changed, at normal speed.
+_PLAY_S, _BUTTON_S = 0.7, 0.35
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What a demo is asked for.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoOptions:
+    """What a demo is asked for."""
 
-    Attributes:
-        rules: The game.
-        seed: Picks how it goes, and the looks.
-        hands: How many hands are played at most.
-        plays: Stop after so many plays; None for whole hands.
-        speed: Factor on the pace for people; nothing is waited for where nobody watches.
-        out: Folder for the pictures, with and without what was read; None for none.
-    """
+    rules: Annotated[str, game_option("Which game is played.")] = "bones"
+    seed: Annotated[int, typer.Option(help="Picks the game, the tiles, the table and the light.", min=0)] = 1
+    hands: Annotated[int, typer.Option(help="How many hands to play at most.", min=1)] = 1
+    plays: Annotated[int | None, typer.Option(help="Stop after so many plays.", min=1)] = None
+    speed: Annotated[float, typer.Option(help="Pace: 2 is twice as fast.", min=0.1)] = 1.0
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Write the pictures here, as seen and with what was read."),
+    ] = None
 
-    rules: Rules = BONES
-    seed: int = 1
-    hands: int = 1
-    plays: int | None = None
-    speed: float = 1.0
-    out: Path | None = None
+
+@command(commands, "demo", DemoOptions)
+def _demo(options: DemoOptions) -> int:
+    return show_demo(options)
 
 
 def show_demo(
-    wishes: Wishes,
+    options: DemoOptions,
     *,
     eye: Eye | None = None,
     console: Console | None = None,
@@ -72,7 +81,7 @@ def show_demo(
     """Play a demo.
 
     Args:
-        wishes: What to play.
+        options: What to play.
         eye: What sees the table; by default perception with the shipped reader.
         console: Where it is shown, by default stdout.
         wait: What lets a number of seconds pass.
@@ -82,9 +91,9 @@ def show_demo(
     """
     console = console or Console(highlight=False)
     try:
-        demo = _Demo(wishes, eye or shipped_eye(wishes.rules), console)
+        demo = _Demo(options, eye or shipped_eye(profile(options.rules)), console)
         demo.introduce()
-        with display_on(console, wishes.speed, wait or threading.Event().wait) as display:
+        with display_on(console, options.speed, wait or threading.Event().wait) as display:
             demo.run(display)
     except (VisionError, OSError) as error:
         Console(stderr=True).print(f"tallybone demo: {printable(str(error))}", markup=False, soft_wrap=True)
@@ -112,17 +121,18 @@ def shipped_eye(rules: Rules) -> Eye:
 class _Demo:
     """One run: the table, what is made of it, and how both compare."""
 
-    def __init__(self, wishes: Wishes, eye: Eye, console: Console) -> None:
-        self._wishes, self._eye, self._console = wishes, eye, console
-        rng = np.random.default_rng(wishes.seed)
-        self._table = pick_table(rng, wishes.rules)
-        self._players = players_of(wishes.rules)
+    def __init__(self, options: DemoOptions, eye: Eye, console: Console) -> None:
+        self._options, self._eye, self._console = options, eye, console
+        self._rules = profile(options.rules)
+        rng = np.random.default_rng(options.seed)
+        self._table = pick_table(rng, self._rules)
+        self._players = players_of(self._rules)
         self._steps = play_out(
-            rng, rules=wishes.rules, players=self._players, table=self._table.board, hands=wishes.hands
+            rng, rules=self._rules, players=self._players, table=self._table.board, hands=options.hands
         )
         self._session = Session()
         self._comparison = Comparison()
-        self._album = _Album(wishes.out)
+        self._album = _Album(options.out)
         self._eye_ms: list[float] = []
         self._true_totals: tuple[int, ...] = ()
         self._is_covered = False
@@ -131,7 +141,7 @@ class _Demo:
 
     def introduce(self) -> None:
         """Say what is going to be seen."""
-        name, seed = self._wishes.rules.name, self._wishes.seed
+        name, seed = self._rules.name, self._options.seed
         self._say(f"A game of {name} on a rendered table (--seed {seed}), seen picture by picture.")
         self._say("")
 
@@ -152,7 +162,7 @@ class _Demo:
                     f"picture {len(self._eye_ms)}, read in {self._eye_ms[-1]:.0f} ms ",
                 )
                 display.show(board, said, is_seen=step.is_seen)
-            if self._wishes.plays is not None and len(self._comparison.plays) >= self._wishes.plays:
+            if self._options.plays is not None and len(self._comparison.plays) >= self._options.plays:
                 break
 
     def _take(self, step: Step) -> tuple[Said, ...]:
@@ -193,7 +203,7 @@ class _Demo:
     def _look(self, layout: Layout, laid: Sequence[Laid]) -> TableView:
         """Render the table and let the eye see it."""
         # The same state for every picture: the table keeps its grain.
-        image = render(self._table.scene(layout, laid), np.random.default_rng(self._wishes.seed)).image
+        image = render(self._table.scene(layout, laid), np.random.default_rng(self._options.seed)).image
         start_ns = time.perf_counter_ns()
         view = self._eye(image)
         self._eye_ms.append((time.perf_counter_ns() - start_ns) / 1e6)
@@ -272,3 +282,191 @@ def _program() -> str:
     """Return what to type: this program as it was called, which need not be on the path."""
     called = Path(sys.argv[0])
     return printable(str(called)) if called.name == "tallybone" else "tallybone"
+
+
+class Display(Protocol):
+    """Where people watch."""
+
+    def show(self, board: Board, said: Sequence[Said], *, is_seen: bool) -> None:
+        """Show where the game stands, and leave time to look at it."""
+
+
+@contextmanager
+def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
+    """Yield what shows the game: redrawn in place where that can be seen, else one line for each thing that happens."""
+    if not console.is_terminal or console.is_dumb_terminal or console.no_color:
+        plain = _PlainDisplay(console)
+        yield plain
+        plain.finish()
+        return
+    with Live(console=console, auto_refresh=False) as live:
+        yield _LiveDisplay(live, console, speed, wait)
+
+
+@dataclass(slots=True)
+class _LiveDisplay:
+    """A scoreboard that is redrawn in place."""
+
+    live: Live
+    console: Console
+    speed: float
+    wait: Wait
+
+    def show(self, board: Board, said: Sequence[Said], *, is_seen: bool) -> None:
+        del said  # the board has it in words
+        size = self.console.size
+        # One line less: the cursor goes below, and must not make the terminal scroll.
+        self.live.update(draw_board(board, columns=size.width, rows=size.height - 1), refresh=True)
+        self.wait((_PLAY_S if is_seen else _BUTTON_S) / self.speed)
+
+
+@dataclass(slots=True)
+class _PlainDisplay:
+    """One line for each thing that happens, and the layout at the end."""
+
+    console: Console
+    plays: int = 0
+    board: Board | None = None
+
+    def show(self, board: Board, said: Sequence[Said], *, is_seen: bool) -> None:
+        self.plays += is_seen
+        self.board = board
+        self.console.print(plain_line(self.plays, said, board.game), markup=False, highlight=False, soft_wrap=True)
+
+    def finish(self) -> None:
+        if self.board is not None:
+            columns = min(self.console.width, 120)
+            self.console.print()
+            self.console.print(draw_board(self.board, columns=columns, rows=max(24, columns // 4), in_color=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Laying:
+    """One play, as it was or as it was seen.
+
+    Attributes:
+        tile: What was laid.
+        host: Which tile it touches, by the number of its play; None for the first tile of a hand.
+        port: Where it touches it.
+        inner: The number that touches.
+        points: What it scored.
+    """
+
+    tile: Tile
+    host: int | None
+    port: Port | None
+    inner: int
+    points: int
+
+    def __str__(self) -> str:
+        """Return the play as the list of differences shows it."""
+        where = "" if self.host is None else f" at the {self.port} of play {self.host}"
+        return f"{self.tile}{where}, {self.points} points"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One play of the truth and what was made of it.
+
+    Attributes:
+        number: Counts plays from 1.
+        truth: What was played.
+        seen: What was seen, at once or later; None for nothing.
+    """
+
+    number: int
+    truth: Laying
+    seen: Laying | None = None
+
+    @property
+    def is_tile_right(self) -> bool:
+        """Whether the pips are right."""
+        return self.seen is not None and self.seen.tile == self.truth.tile
+
+    @property
+    def is_place_right(self) -> bool:
+        """Whether it lies where it was laid, and the right way round."""
+        seen, truth = self.seen, self.truth
+        return seen is not None and (seen.host, seen.port, seen.inner) == (truth.host, truth.port, truth.inner)
+
+    @property
+    def are_points_right(self) -> bool:
+        """Whether it scored what it should."""
+        return self.seen is not None and self.seen.points == self.truth.points
+
+    def __str__(self) -> str:
+        """Return both sides in one line."""
+        return f"play {self.number}: {self.truth}; seen: {self.seen or 'nothing'}"
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Takes what is played and what is seen, and pairs them by where the tiles lie in the picture.
+
+    So a play that is understood late, or never, does not spoil those after it.
+    """
+
+    plays: list[Compared] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+    _centers_px: dict[int, Point] = field(default_factory=dict)
+    _true_numbers: dict[NodeId, int] = field(default_factory=dict)
+    _seen_numbers: dict[NodeId, int] = field(default_factory=dict)
+
+    def begin_hand(self) -> None:
+        """Forget where tiles lay: the table is empty."""
+        self._centers_px.clear()
+
+    def add_truth(self, layout: Layout, center_px: Point, points: int) -> None:
+        """Take the next play, the newest node of a layout, with where the picture shows it and what it scored."""
+        number, node = len(self.plays) + 1, layout.nodes[-1]
+        self._true_numbers[node.id] = number
+        self._centers_px[number] = center_px
+        self.plays.append(Compared(number, _laying(node, points, self._true_numbers)))
+
+    def add_seen(self, layout: Layout, laid: Sequence[Laid], said: Sequence[Said]) -> None:
+        """Take everything that was said after a picture, with the layout and the places that were made of it."""
+        self.questions += [one.words for one in said if isinstance(one, Unclear)]
+        places = {one.node: one.place for one in laid}
+        for at, one in enumerate(said):
+            node = layout.find(one.node) if isinstance(one, Placed) else None
+            if node is None or node.id not in places:
+                continue
+            number = self._number_at(places[node.id])
+            if number is not None:
+                self._seen_numbers[node.id] = number
+                seen = _laying(node, _points_after(said[at + 1 :]), self._seen_numbers)
+                self.plays[number - 1] = replace(self.plays[number - 1], seen=seen)
+
+        if any(isinstance(one, Revised) for one in said):
+            self._revise(layout)
+
+    def _revise(self, layout: Layout) -> None:
+        """Take what is known now of plays that were seen before: a later one may have corrected them."""
+        for node in layout.nodes:
+            number = self._seen_numbers.get(node.id)
+            seen = None if number is None else self.plays[number - 1].seen
+            if number is not None and seen is not None:
+                now = _laying(node, seen.points, self._seen_numbers)
+                self.plays[number - 1] = replace(self.plays[number - 1], seen=now)
+
+    def wrong(self) -> Iterator[Compared]:
+        """Yield the plays that were not seen as they were."""
+        return (play for play in self.plays if play.seen != play.truth)
+
+    def _number_at(self, place: Footprint) -> int | None:
+        """Return the play whose tile lies at a place in the picture, or None."""
+        gaps = {number: math.dist(center, place.center) for number, center in self._centers_px.items()}
+        nearest = min(gaps, key=lambda number: gaps[number], default=None)
+        return nearest if nearest is not None and gaps[nearest] < place.side else None
+
+
+def _points_after(said: Sequence[Said]) -> int:
+    """Return what a play scored, given what was said after it was placed."""
+    own = takewhile(lambda one: not isinstance(one, Placed), said)
+    return sum(one.points for one in own if isinstance(one, Scored) and one.reason is Reason.PLAY)
+
+
+def _laying(node: Node, points: int, numbers: dict[NodeId, int]) -> Laying:
+    if node.joins is None:
+        return Laying(node.tile, None, None, node.inner, points)
+    return Laying(node.tile, numbers.get(node.joins.host), node.joins.port, node.inner, points)

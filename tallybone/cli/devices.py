@@ -1,54 +1,74 @@
-"""Commands about devices at a table."""
+"""Run the commands for devices: cameras, listen, emulate-display, doctor, hardware test."""
 
 from __future__ import annotations
 
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from tallybone.choices import DisplayKind
-from tallybone.cli.app import app
+from tallybone.cli.app import COMMANDS, commands_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from hardware.camera.listing import FoundCamera, FoundCameras
+    from hardware.camera.v4l2_nodes import NodeMode
+    from hardware.config.config import HardwareConfig
+    from hardware.knock.detector import KnockDetector
+    from hardware.knock.heard import KnockHeard
+    from hardware.parts import OpensParts
+
+_MOST_SIZES = 4
+_NOTHING = """\
+No camera was found. What helps:
+  USB camera      plug it in, into a port of its own rather than a hub. `lsusb` lists it if its cable works
+  Pi camera       power off, push the ribbon cable in on both ends, contacts to the right side; then
+                  `rpicam-hello --list-cameras`. A Pi 5 and a Zero need the narrow cable
+  no camera here  tallybone play --camera simulated, or a video, a recording or a folder of pictures
+"""
+
+commands = commands_of()
 
 
-@app.command("cameras")
+@commands.command("cameras", help=COMMANDS["cameras"].help)
 def _cameras(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per camera.")] = False,
 ) -> None:
-    """List the cameras that are there, and what to give `play --camera` for each."""
-    from tallybone.cli.cameras_command import list_cameras
-
     raise typer.Exit(list_cameras(as_json=as_json))
 
 
-@app.command("listen")
+@commands.command("listen", help=COMMANDS["listen"].help)
 def _listen(
     recording: Annotated[Path, typer.Argument(metavar="FILE.wav", help="Sound of a table.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per knock.")] = False,
     says_all: Annotated[bool, typer.Option("--all", help="Say every sudden sound, with its kind.")] = False,
 ) -> None:
-    """Listen to a recording: every knock on the table, and when."""
-    from tallybone.cli.listen_command import listen
-
     raise typer.Exit(listen(recording, as_json=as_json, says_all=says_all))
 
 
-@app.command("emulate-display")
+@commands.command("emulate-display", help=COMMANDS["emulate-display"].help)
 def _emulate_display(
     kind: Annotated[DisplayKind, typer.Argument(metavar="KIND", help="serlcd, serlcd-20x4, segment or nextion.")],
     *,
     at: Annotated[Path | None, typer.Option(metavar="PATH", help="Where programs find it, as at /dev/ttyUSB0.")] = None,
     baud: Annotated[int, typer.Option(help="Bits a second on its wire.", min=1200, max=1_000_000)] = 9600,
 ) -> None:
-    """Stand in for a score display: a serial port that shows in the terminal what the real one would."""
-    from tallybone.cli.emulate_display_command import emulate_display
+    from tallybone.show.emulated_display import emulate_display
 
     raise typer.Exit(emulate_display(kind, at=at, baud=baud))
 
 
-@app.command("doctor")
+@commands.command("doctor", help=COMMANDS["doctor"].help)
 def _doctor(
     *,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None,
@@ -57,26 +77,235 @@ def _doctor(
         Path | None, typer.Option(metavar="FILE.zip", help="Write all that helps whoever helps, without secrets.")
     ] = None,
 ) -> None:
-    """Check every part of the table for real, and say how to mend what is wrong."""
     from tallybone.doctor.command import doctor
 
     raise typer.Exit(doctor(config, as_json=as_json, bundle=bundle))
 
 
-hardware = typer.Typer(help="LEDs, buttons, knock sensor and displays.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(hardware, name="hardware")
+hardware = commands_of(COMMANDS["hardware"].help)
+commands.add_typer(hardware, name="hardware")
 
 
 @hardware.callback()
 def _of_hardware() -> None:
-    """LEDs, buttons, knock sensor and displays."""
+    """Stand for more than one command, although there is only one yet."""
 
 
-@hardware.command("test")
+@hardware.command(
+    "test", help="Walk through LEDs, buttons, knock and displays with you: what do you see, what comes when you press?"
+)
 def _hardware_test(
     *, config: Annotated[Path | None, typer.Option(metavar="FILE", help="Else /etc/tallybone/table.toml.")] = None
 ) -> None:
-    """Walk through LEDs, buttons, knock and displays with you: what do you see, what comes when you press?"""
-    from tallybone.cli.hardware_command import walk_through
-
     raise typer.Exit(walk_through(config))
+
+
+def list_cameras(
+    *,
+    as_json: bool = False,
+    find: Callable[[], FoundCameras] | None = None,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Print the cameras that are there.
+
+    Args:
+        as_json: Print a line of JSON per camera instead of a sentence.
+        find: What finds them, by default all drivers.
+        out: Where they go, by default stdout.
+        err: Where problems go, by default stderr.
+
+    Returns:
+        The exit code: 0, or 1 if there is none.
+    """
+    from hardware.camera.listing import find_cameras
+    from tallybone.terminal import printable, quiet_libraries
+
+    out, err = out or sys.stdout, err or sys.stderr
+    with quiet_libraries():  # libcamera tells stderr its version
+        found = (find or find_cameras)()
+    for camera in found.cameras:
+        out.write((_camera_line(camera) if as_json else _camera_words(camera)) + "\n")
+    for problem in found.problems:
+        err.write(f"tallybone cameras: {printable(problem)}\n")
+    if not found.cameras:
+        err.write(_NOTHING)
+    return 0 if found.cameras else 1
+
+
+def _camera_line(camera: FoundCamera) -> str:
+    """Return a camera as one line of JSON, without a line end."""
+    return json.dumps(
+        {
+            "url": camera.url,
+            "kind": camera.kind.value,
+            "name": camera.name,
+            "device": None if camera.device is None else str(camera.device),
+            "lasting": None if camera.lasting is None else str(camera.lasting),
+            "modes": [
+                {"coding": mode.coding, "width": mode.width_px, "height": mode.height_px, "per_s": list(mode.per_s)}
+                for mode in camera.modes
+            ],
+        }
+    )
+
+
+def _camera_words(camera: FoundCamera) -> str:
+    """Return a camera in words."""
+    from hardware.camera.listing import CameraKind
+    from tallybone.terminal import printable
+
+    where = "" if camera.device is None else f" at {camera.lasting or camera.device}"
+    if camera.kind is CameraKind.PI:
+        gives = "any size up to that of its sensor"
+    else:
+        gives = "; ".join(
+            _sizes(coding, tuple(modes)) for coding, modes in groupby(camera.modes, lambda one: one.coding)
+        )
+    return printable(f"{camera.url:<12} {camera.name}{where}: {gives or 'it does not say which sizes'}")
+
+
+def _sizes(coding: str, modes: tuple[NodeMode, ...]) -> str:
+    """Return the sizes of a coding, the largest first, each with the most pictures a second."""
+    largest = sorted(modes, key=lambda mode: (-mode.width_px * mode.height_px, mode.width_px))
+    said = [
+        f"{mode.width_px}x{mode.height_px}" + (f" {max(mode.per_s):g}/s" if mode.per_s else "")
+        for mode in largest[:_MOST_SIZES]
+    ]
+    if len(largest) > _MOST_SIZES:
+        said.append(f"and {len(largest) - _MOST_SIZES} smaller")
+    return f"{coding} {', '.join(said)}"
+
+
+def listen(
+    path: Path,
+    *,
+    as_json: bool = False,
+    says_all: bool = False,
+    detector: KnockDetector | None = None,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Listen to a WAV file and print the knocks in it.
+
+    Args:
+        path: Where the file is.
+        as_json: Print a line of JSON per knock instead of a sentence.
+        says_all: Print every sudden sound, with its kind.
+        detector: What listens, by default the shipped one.
+        out: Where knocks go, by default stdout.
+        err: Where errors go, by default stderr.
+
+    Returns:
+        The exit code: 0, or 1 if the file could not be read to its end.
+    """
+    from rich.console import Console
+
+    from hardware.knock.detector import KnockDetector
+    from hardware.knock.errors import KnockError
+    from hardware.knock.heard import Sound
+    from hardware.knock.wav import read_wav, with_end
+    from tallybone.serve.parts_test import sentence
+    from tallybone.terminal import printable
+
+    console = Console(file=out or sys.stdout, highlight=False)
+    detector = detector or KnockDetector()
+    count = 0
+    try:
+        for block in with_end(read_wav(path)):
+            for heard in detector.feed(block):
+                if says_all or heard.kind is Sound.KNOCK:
+                    count += 1
+                    _say(console, (_sound_line(heard) if as_json else sentence(heard)) + "\n")
+    except (OSError, KnockError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        complaints = Console(file=err or sys.stderr, stderr=True)
+        complaints.print(f"{printable(str(path))}: {why}", markup=False, highlight=False, soft_wrap=True)
+        return 1
+    if not count and not as_json:
+        _say(console, "Nothing was heard.\n" if says_all else "No knock was heard.\n")
+    return 0
+
+
+def _sound_line(heard: KnockHeard) -> str:
+    """Return what was heard as one line of JSON, without a line end."""
+    said = {
+        "t_s": round(heard.t_ns / 1e9, 4),
+        "strength": round(heard.strength, 4),
+        "confidence": round(heard.confidence, 4),
+        "kind": heard.kind.value,
+    }
+    return json.dumps(said)
+
+
+def _say(console: Console, words: str) -> None:
+    console.file.write(words)
+    console.file.flush()
+
+
+def walk_through(
+    path: Path | None,
+    *,
+    opener: OpensParts | None = None,
+    fd: int | None = None,
+    out: TextIO | None = None,
+    clock: Callable[[], int] = time.monotonic_ns,
+) -> int:
+    """Walk through the parts of a table.
+
+    Args:
+        path: Of its table.toml; None for the usual one.
+        opener: What gives the driver of each part, by default the real ones.
+        fd: What is typed, by default at the terminal.
+        out: Where it is printed, by default stdout.
+        clock: Monotonic, in nanoseconds.
+
+    Returns:
+        The exit code: 0, or 1 if a part failed or the file is wrong.
+    """
+    from rich.console import Console
+
+    from hardware.config.config import HardwareConfig
+    from hardware.open_parts import PartOpener
+    from hardware.virtual.panel import VirtualPanel
+    from tallybone.play.keys import keyboard_on
+    from tallybone.serve.parts_test import Outcome, Steps, Walk, walked
+    from tallybone.store.table_file import TableFileError, load_table
+    from tallybone.terminal import printable
+
+    styles = {Outcome.WELL: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED: "dim"}
+    console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
+    try:
+        hardware = load_table(path).hardware
+    except (TableFileError, OSError) as error:
+        console.print(printable(str(error)).replace("\\n", "\n"), markup=False, style="red")
+        return 1
+    if hardware == HardwareConfig():
+        console.print("There are no parts in table.toml; docs/wiring.md shows how to say some.")
+        return 0
+    if opener is None:
+        opener = PartOpener(hardware.pins, VirtualPanel(()), clock)
+        hardware = _wired(hardware)
+    console.print("Each part in turn. Keys need no Enter; q ends the walk.\n")
+    with keyboard_on(sys.stdin.fileno() if fd is None else fd) as keyboard:
+        steps = Steps(opener, Walk(keyboard, lambda words: _say(console, words)), clock)
+        results = tuple(walked(hardware, steps))
+    console.print()
+    for result in results:
+        console.print(f"{result.outcome.value:<9}", end="", style=styles[result.outcome])
+        console.print(f"{result.part:<21} {printable(result.words)}", markup=False)
+    return 1 if any(result.outcome is Outcome.FAILED for result in results) else 0
+
+
+def _wired(hardware: HardwareConfig) -> HardwareConfig:
+    """Return the parts that somebody can see and press; of virtual ones there is nothing to test."""
+    from hardware.config.config import ButtonsDriver, DisplayDriver, KnockDriver, LedsDriver
+
+    buttons, knock = hardware.buttons, hardware.knock
+    return replace(
+        hardware,
+        leds=tuple(part for part in hardware.leds if part.driver is not LedsDriver.VIRTUAL),
+        buttons=None if buttons is None or buttons.driver is ButtonsDriver.VIRTUAL else buttons,
+        knock=None if knock is None or knock.driver is KnockDriver.VIRTUAL else knock,
+        displays=tuple(part for part in hardware.displays if part.driver is not DisplayDriver.VIRTUAL),
+    )

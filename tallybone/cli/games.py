@@ -1,262 +1,154 @@
-"""`tallybone rules`: the games and what can be agreed on, or what holds in one game, as tables or as JSON."""
+"""Run `rules` and `score`: the games and their options, and written game records; define the option for a game."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from typing import TextIO
+from pathlib import Path
+from typing import Annotated, Any, TextIO
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+import typer
 
 from engine.errors import EngineError
-from engine.option_values import (
-    Choice,
-    Group,
-    Number,
-    SetSize,
-    YesNo,
-    allowed_text,
-    field_of,
-    seats_that_can_play,
-    value_meaning,
-)
-from engine.options import (
-    OPTIONS,
-    PRESETS,
-    Option,
-    OptionsError,
-    changed_options,
-    matters,
-    option_named,
-    parse_options,
-    value_text,
-    with_options,
-)
-from engine.profiles import PROFILES, profile
-from engine.rules import Rules, deal_problems
-from engine.tiles import set_name
-from tallybone.choices import words_of
-from tallybone.terminal import printable
+from engine.profiles import PROFILES
+from engine.record_play import Line, PlayedRecord, RecordResult, play_record
+from tallybone.cli.app import COMMANDS, commands_of
 
-_INDENT = "  "
-_KEY_WIDTH = len(_INDENT) + max(len(option.key) for option in OPTIONS)
+_STDIN = "-"
+
+commands = commands_of()
 
 
-def show_rules(
-    game: str | None = None,
-    choices: Sequence[str] = (),
+def game_option(about: str, *, or_none: bool = False) -> Any:
+    """Return the option `--rules`, which takes the name of a game; *or_none* also takes `free`, no game."""
+    games = [rules.name for rules in PROFILES if rules.refereed]
+    names = ["free", *games] if or_none else games
+
+    def named(text: str) -> str:
+        if text not in names:
+            raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, names))}.")
+        return text
+
+    return typer.Option("--rules", metavar=f"<{'|'.join(names)}>", parser=named, help=about)
+
+
+@commands.command("rules", help=COMMANDS["rules"].help)
+def _rules(
+    game: Annotated[str | None, typer.Argument(metavar="GAME", help="One game; without it all are listed.")] = None,
+    options: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE", help="What is agreed otherwise, such as target=200.")
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    from tallybone.show.rules import show_rules
+
+    raise typer.Exit(show_rules(game, options or [], as_json=as_json))
+
+
+@commands.command("score", help=COMMANDS["score"].help)
+def _score(
+    record: Annotated[Path, typer.Argument(metavar="GAME.dgr", help="A written game; - for stdin.")],
+    *,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one line of JSON per move, and one with the result.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse what is against the rules.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Draw the layout after every play.")] = False,
+) -> None:
+    raise typer.Exit(score_record(record, as_json=as_json, strict=strict, show=show))
+
+
+def score_record(
+    path: Path,
     *,
     as_json: bool = False,
+    strict: bool = False,
+    show: bool = False,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Print all games and options, or what holds in one game.
+    """Play a game record by its rules and print what came of it.
 
     Args:
-        game: Its name; without one all are listed.
-        choices: Options for it, each key=value.
-        as_json: Print one JSON object instead of tables.
-        out: Where rules go, by default stdout.
+        path: Where the record is; "-" for stdin.
+        as_json: Print a line of JSON per move and one with the result, instead of a score sheet.
+        strict: Refuse what is against the rules instead of letting it stand.
+        show: Draw the layout after every play.
+        out: Where the score goes, by default stdout.
         err: Where errors go, by default stderr.
 
     Returns:
-        The exit code: 0, or 2 if there is no such game or it cannot be played so.
+        The exit code: 0, or 1 if the record could not be read.
     """
+    from rich.console import Console
+
+    from engine.record_text import parse_record
+    from tallybone.show.score_sheet import print_sheet
+    from tallybone.terminal import printable
+
     console = Console(file=out or sys.stdout, highlight=False)
+    name = "stdin" if str(path) == _STDIN else str(path)
     try:
-        rules = None if game is None else _chosen(game, choices)
-    except EngineError as error:
+        played = play_record(parse_record(_read(path)), strict=strict)
+    except (OSError, EngineError, UnicodeDecodeError) as error:
         complaints = Console(file=err or sys.stderr, stderr=True)
-        for fault in error.faults if isinstance(error, OptionsError) else (str(error),):
-            complaints.print(f"tallybone rules: {printable(fault)}", markup=False, highlight=False, soft_wrap=True)
-        return 2
-    if as_json:
-        shown = _all_as_json() if rules is None else _game_as_json(rules)
-        console.print(json.dumps(shown, ensure_ascii=False), markup=False, soft_wrap=True)
-    elif rules is None:
-        _print_all(console)
-    else:
-        _print_game(console, rules)
+        complaints.print(f"{printable(name)}: {_why(error)}", markup=False, highlight=False, soft_wrap=True)
+        return 1
+    if not as_json:
+        print_sheet(console, played, show=show)
+        return 0
+    for line in played.lines:
+        console.file.write(format_line(line, played) + "\n")
+    console.file.write(json.dumps({"result": _result(played.result, played)}) + "\n")
     return 0
 
 
-def _chosen(game: str, choices: Sequence[str]) -> Rules:
-    """Return the rules of *game* with *choices*.
-
-    Raises:
-        EngineError: If they are no rules, or the tiles are not enough for the players.
-    """
-    known = profile(game)
-    rules = with_options(known, parse_options(" ".join(choices)))
-    playable = seats_that_can_play(rules)
-    asked = (rules.seats_min, rules.seats_max) != (known.seats_min, known.seats_max)
-    if not playable:
-        raise OptionsError(deal_problems(rules, rules.seats_min))
-    if asked and rules.seats_max is not None and rules.seats_max > playable[-1]:
-        raise OptionsError(deal_problems(rules, rules.seats_max))
-    return rules
+def format_line(line: Line, played: PlayedRecord) -> str:
+    """Return a move as one line of JSON, without a line end."""
+    said = {
+        "hand": line.hand,
+        "seat": line.seat,
+        "action": line.action,
+        "count": line.count,
+        "points": line.points,
+        "totals": _by_letter(line.totals, played),
+        "problem": line.problem,
+    }
+    return json.dumps(said)
 
 
-def _print_all(console: Console) -> None:
-    console.print("Games", style="bold")
-    table = _columns(name=2 + max(len(rules.name) for rules in PROFILES), header=True)
-    for heading in ("players", "set", "target"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("what it is")
-    for rules in PROFILES:
-        words = words_of(rules.name)
-        table.add_row(_INDENT + rules.name, *_facts(rules), f"{words.elsewhere}. {words.what}")
-    console.print(table)
-    console.print("tallybone rules GAME says what holds in one.")
-    for group in Group:
-        console.print()
-        console.print(f"Options: {group.value}", style="bold")
-        table = _columns(name=_KEY_WIDTH)
-        table.add_column()
-        for option in (option for option in OPTIONS if option.group is group):
-            _add_option(table, option)
-        console.print(table)
-    console.print()
-    console.print("Shortcuts, each for several options; an option that is given itself goes first", style="bold")
-    for preset in PRESETS:
-        only = f" (only in {', '.join(preset.games)})" if preset.games else ""
-        meant = " ".join(f"{key}={value}" for key, value in preset.options)
-        console.print(f"{_INDENT}{preset.key}={preset.value}", markup=False)
-        console.print(Padding(Text(preset.meaning + only + (f": {meant}" if meant else "")), (0, 0, 0, 6)))
-    console.print()
-    console.print("Try one: tallybone rules allfives scoring=cribbage hand=5")
+def _result(result: RecordResult, played: PlayedRecord) -> dict[str, object]:
+    return {
+        "hands": result.hands,
+        "totals": _by_letter(result.totals, played),
+        "winner": result.winner,
+        "over": result.over,
+        "problems": result.problems,
+        "reason": result.reason,
+    }
 
 
-def _add_option(table: Table, option: Option) -> None:
-    """Add what an option means, what it is in each game and what it can be."""
-    usual, others = _usual(option)
-    elsewhere = "; ".join(f"{', '.join(games)}: {value}" for value, games in others)
-    usually = f"usually {usual}" + (f" ({elsewhere})" if elsewhere else "")
-    table.add_row(_INDENT + option.key, option.meaning)
-    if isinstance(option.values, Choice):
-        table.add_row("", _indented(usually))
-        for value, meaning in option.values.meanings:
-            table.add_row(f"{_INDENT * 2}{value}", _indented(meaning))
-    else:
-        none = f" ({option.values.none})" if isinstance(option.values, Number) and option.values.none else ""
-        table.add_row("", _indented(f"{allowed_text(option)}{none}; {usually}"))
+def _by_letter(totals: tuple[int, ...], played: PlayedRecord) -> dict[str, int]:
+    return dict(zip(played.opening.letters, totals, strict=True))
 
 
-def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
-    """Return the value that an option has in most games, and each other with its games."""
-    games: dict[str, list[str]] = {}
-    for rules in PROFILES:
-        if rules.refereed and matters(rules, option):
-            games.setdefault(value_text(rules, option), []).append(rules.name)
-    if not games:
-        return value_text(PROFILES[0], option), []
-    usual = max(games, key=lambda value: len(games[value]))
-    return usual, [(value, names) for value, names in games.items() if value != usual]
+def _read(path: Path) -> str:
+    """Return the text of a record, cut where no record is so long; a character takes at most four bytes."""
+    from engine.record_text import MAX_CHARACTERS
+
+    most = 4 * (MAX_CHARACTERS + 1)
+    if str(path) == _STDIN:
+        return sys.stdin.buffer.read(most).decode()
+    with path.open("rb") as file:
+        return file.read(most).decode()
 
 
-def _print_game(console: Console, rules: Rules) -> None:
-    known = profile(rules.name)
-    changed = changed_options(rules)
-    words = words_of(rules.name)
-    console.print(f"{rules.name} ({words.elsewhere})", style="bold")
-    console.print(words.what)
-    console.print()
-    shown = [option for option in OPTIONS if matters(rules, option) or option.key in changed]
-    for group in Group:
-        options = [option for option in shown if option.group is group]
-        if options:
-            console.print(group.value, style="bold")
-            table = _columns(name=_KEY_WIDTH, value=max(len(value_text(rules, option)) for option in shown))
-            table.add_column()
-            for option in options:
-                _add_value(table, option, rules, known if option.key in changed else None)
-            console.print(table)
-            console.print()
-    if changed:
-        written = " ".join(f"{key}={value}" for key, value in changed.items())
-        console.print("* not as usual in this game. In a game record:", markup=False)
-        console.print(f'[Rules "{rules.name}"] [Options "{written}"]', markup=False, soft_wrap=True)
-    else:
-        console.print("tallybone rules lists what each option can be.")
+def _why(error: OSError | EngineError | UnicodeDecodeError) -> str:
+    from tallybone.terminal import printable
 
-
-def _add_value(table: Table, option: Option, rules: Rules, known: Rules | None) -> None:
-    """Add the value of an option; *known* are the rules in which it has its usual value, None if this is it."""
-    value, meaning = value_text(rules, option), value_meaning(rules, option)
-    if known is None:
-        table.add_row(_INDENT + option.key, value, meaning)
-    else:
-        table.add_row(f"* {option.key}", value, f"{meaning} (usually {value_text(known, option)})", style="yellow")
-
-
-def _facts(rules: Rules) -> tuple[str, str, str]:
-    """Return how many can play a game, with which set, and to how many points."""
-    sets = set_name(rules.max_pips)
-    if rules.copies > 1:
-        sets = f"{rules.copies} {sets}"
-    if not rules.refereed:
-        return "any", "any", "-"
-    return value_text(rules, option_named("players")), sets, "-" if rules.target is None else str(rules.target)
-
-
-def _columns(*, header: bool = False, **widths: int) -> Table:
-    """Return a table without lines; *widths* are those of its first columns, in characters."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=header)
-    for heading, width in widths.items():
-        table.add_column(_INDENT + heading, no_wrap=True, min_width=width)
-    return table
-
-
-def _indented(text: str) -> Padding:
-    return Padding(Text(text), (0, 0, 0, len(_INDENT)))
-
-
-def _all_as_json() -> dict[str, object]:
-    games = [
-        {
-            "game": rules.name,
-            "elsewhere": words_of(rules.name).elsewhere,
-            "what": words_of(rules.name).what,
-            "options": _values(rules),
-        }
-        for rules in PROFILES
-    ]
-    options = [
-        {
-            "option": option.key,
-            "group": option.group.value,
-            "meaning": option.meaning,
-            "allowed": allowed_text(option),
-            "usual": _usual(option)[0],
-            "values": dict(option.values.meanings) if isinstance(option.values, Choice) else None,
-        }
-        for option in OPTIONS
-    ]
-    presets = [
-        {
-            "shortcut": f"{preset.key}={preset.value}",
-            "meaning": preset.meaning,
-            "options": dict(preset.options),
-            "games": preset.games or [rules.name for rules in PROFILES if rules.refereed],
-        }
-        for preset in PRESETS
-    ]
-    return {"games": games, "options": options, "shortcuts": presets}
-
-
-def _game_as_json(rules: Rules) -> dict[str, object]:
-    return {"game": rules.name, "options": _values(rules), "changed": changed_options(rules)}
-
-
-def _values(rules: Rules) -> dict[str, object]:
-    """Return the options that matter in *rules* and their values: numbers, yes and no as such, the rest as text."""
-    values: dict[str, object] = {}
-    for option in OPTIONS:
-        if matters(rules, option):
-            plain = isinstance(option.values, Number | YesNo | SetSize)
-            values[option.key] = field_of(rules, option.field) if plain else value_text(rules, option)
-    return values
+    if isinstance(error, UnicodeDecodeError):
+        return f"expected a text in UTF-8, but byte {error.start} is none"
+    if isinstance(error, OSError):
+        return printable(error.strerror or str(error))
+    return printable(str(error))

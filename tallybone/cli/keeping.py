@@ -1,53 +1,281 @@
-"""Commands about all that a table keeps."""
+"""Run `backup`, `restore` and `update`: everything that a table keeps, and the version that it runs."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
 
 import typer
 
-from tallybone.cli.app import app
+from tallybone.cli.app import COMMANDS, command, commands_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tallybone.maintain.backup import Entry, Tick
+    from tallybone.maintain.update import Wheel
+
+PIPE = "-"
+"""Instead of a file: standard output or input."""
+OPT = Path("opt/tallybone")
+_STARTS_WITHIN_S = 180
+
+commands = commands_of()
 
 
-@app.command("backup")
+@commands.command("backup", help=COMMANDS["backup"].help)
 def _backup(
     target: Annotated[str, typer.Argument(metavar="FILE", help="What to write, such as table.tar; - for stdout.")],
     *,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
-    """Write everything that the table keeps to one file: recordings, calibration, settings, configuration."""
-    from tallybone.cli.backup_command import back_up
-
     raise typer.Exit(back_up(target, is_forced=force))
 
 
-@app.command("restore")
+@commands.command("restore", help=COMMANDS["restore"].help)
 def _restore(
     source: Annotated[str, typer.Argument(metavar="FILE", help="What `backup` has written; - for stdin.")],
 ) -> None:
-    """Put everything back that is in a backup; what was there before is kept beside it."""
-    from tallybone.cli.backup_command import put_back
-
     raise typer.Exit(put_back(source))
 
 
-@app.command("update")
-def _update(
-    wheel: Annotated[Path, typer.Argument(metavar="FILE.whl", help="A version of Tallybone.")],
-    *,
-    sha256: Annotated[str | None, typer.Option(metavar="HEX", help="Refuse a file with another SHA-256.")] = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateOptions:
+    """Which version is installed, and what it has to be checked by."""
+
+    wheel: Annotated[Path, typer.Argument(metavar="FILE.whl", help="A version of Tallybone.")]
+    sha256: Annotated[str | None, typer.Option(metavar="HEX", help="Refuse a file with another SHA-256.")] = None
     signature: Annotated[
         Path | None, typer.Option(metavar="FILE.sig", help="Check it against /etc/tallybone/release_signers.")
-    ] = None,
+    ] = None
     wheels: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Take all that it needs from here; no network is needed.")
-    ] = None,
-    root: Annotated[Path, typer.Option(metavar="DIR", help="Another system's folder, for trying it.")] = Path("/"),
-) -> None:
-    """Exchange an installed table's version; where the new one does not become ready, the old one runs again."""
-    from tallybone.cli.update_command import UpdateWishes, update
+    ] = None
+    root: Annotated[Path, typer.Option(metavar="DIR", help="Another system's folder, for trying it.")] = Path("/")
+
+
+@command(commands, "update", UpdateOptions)
+def _update(options: UpdateOptions) -> int:
     from tallybone.clock import wall_time
 
-    wishes = UpdateWishes(wheel=wheel, sha256=sha256, signature=signature, wheels=wheels, root=root)
-    raise typer.Exit(update(wishes, now=wall_time()))
+    return update(options, now=wall_time())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a table keeps what.
+
+    Attributes:
+        state: The folder of recordings, calibration and settings.
+        config: The folder of table.toml.
+    """
+
+    state: Path
+    config: Path
+
+    @classmethod
+    def usual(cls, environment: Mapping[str, str], home: Path) -> Place:
+        """Return where it is when nobody says otherwise."""
+        from tallybone.recording.folder import default_folder
+        from tallybone.store.table_file import USUAL_PATH
+
+        return cls(state=default_folder(environment, home).parent, config=USUAL_PATH.parent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streams:
+    """Where words go, and where the bytes of `-` come from and go to."""
+
+    err: TextIO = field(default_factory=lambda: sys.stderr)
+    bytes_in: BinaryIO = field(default_factory=lambda: sys.stdin.buffer)
+    bytes_out: BinaryIO = field(default_factory=lambda: sys.stdout.buffer)
+
+
+def back_up(target: str, *, is_forced: bool = False, place: Place | None = None, streams: Streams | None = None) -> int:
+    """Write everything that a table keeps to a file, or with `-` to standard output; a game may go on meanwhile.
+
+    Returns:
+        The exit code: 0, or 1 if it could not be written.
+    """
+    from rich.console import Console
+
+    from tallybone.maintain.backup import BackupError, entries_of, finish
+
+    place, streams = place or Place.usual(os.environ, Path.home()), streams or Streams()
+    console = Console(file=streams.err, stderr=True, highlight=False)
+    try:
+        if not place.state.is_dir():
+            raise BackupError(f"{place.state}: there is nothing yet that could be backed up")
+        finish(place.state)
+        entries = entries_of(place.state, place.config)
+        if target == PIPE:
+            if streams.bytes_out.isatty():
+                raise BackupError("standard output is a terminal: give a file, or | and what takes it")
+            count = _write(entries, streams.bytes_out, console)
+        else:
+            count = _write_file(Path(target), entries, place, console, is_forced=is_forced)
+    except (BackupError, OSError) as error:
+        _say(console, f"tallybone backup: {error}")
+        return 1
+    _say(console, f"{count} files are in {'the backup' if target == PIPE else target}.")
+    return 0
+
+
+def put_back(source: str, *, place: Place | None = None, streams: Streams | None = None) -> int:
+    """Put what a backup holds in the place of what a table keeps; what was there before is kept beside it.
+
+    Returns:
+        The exit code: 0, or 1 if it could not be used, and then nothing has changed.
+    """
+    from rich.console import Console
+
+    from tallybone.maintain.backup import BackupError, config_in, restore, running_in
+
+    place, streams = place or Place.usual(os.environ, Path.home()), streams or Streams()
+    console = Console(file=streams.err, stderr=True, highlight=False)
+    try:
+        running = running_in(place.state)
+        if running is not None:
+            raise BackupError(f"{running}: a game is being recorded; end it first (sudo systemctl stop tallybone)")
+        if source == PIPE:
+            with _progress(console, "restoring", None) as tick:
+                count, before = restore(streams.bytes_in, place.state, tick=tick)
+        else:
+            with Path(source).open("rb") as file, _progress(console, "restoring", Path(source).stat().st_size) as tick:
+                count, before = restore(file, place.state, tick=tick)
+    except (BackupError, OSError) as error:
+        _say(console, f"tallybone restore: {error}")
+        return 1
+    _say(console, f"{count} files are restored.")
+    if before is not None:
+        _say(console, f"What was there before is in {before}; delete it when you do not need it any more.")
+    for path in config_in(place.state):
+        _say(console, f"The configuration is yours, so it was not touched; that of the backup is {path}.")
+    return 0
+
+
+def _write_file(path: Path, entries: tuple[Entry, ...], place: Place, console: Console, *, is_forced: bool) -> int:
+    from tallybone.files import whole_file
+    from tallybone.maintain.backup import BackupError
+
+    if path.resolve().is_relative_to(place.state.resolve()):
+        raise BackupError(f"{path}: a backup cannot lie in {place.state}, which it holds")
+    with whole_file(path, is_forced=is_forced) as part:
+        # The hash of the password of the page is in it: nobody else reads it.
+        number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(number, "wb") as out:
+            return _write(entries, out, console)
+
+
+def _write(entries: tuple[Entry, ...], out: BinaryIO, console: Console) -> int:
+    from tallybone.maintain.backup import write_archive
+
+    sizes = [entry.path.stat().st_size for entry in entries if entry.path.exists()]
+    now = datetime.now(UTC).astimezone()  # noqa: TID251 - says when it was made; nothing relies on it
+    with _progress(console, "backing up", sum(sizes)) as tick:
+        count = write_archive(
+            entries,
+            out,
+            made_at=now.isoformat(timespec="seconds"),
+            software=f"tallybone {version('tallybone')}",
+            tick=tick,
+        )
+        out.flush()
+    return count
+
+
+@contextmanager
+def _progress(console: Console, words: str, size_bytes: int | None) -> Iterator[Tick]:
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(words, total=size_bytes)
+        yield lambda more_bytes: progress.update(task, advance=more_bytes)
+
+
+def _say(console: Console, words: str) -> None:
+    from tallybone.terminal import printable
+
+    console.print(printable(words), markup=False, soft_wrap=True)
+
+
+def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) -> int:
+    """Exchange the version; *now* names its folder.
+
+    Returns:
+        The exit code: 0, or 1 if the version that ran before runs on.
+    """
+    from rich.console import Console
+
+    from tallybone.maintain.update import Steps, UpdateError, Versions, exchange, make_venv, require_ready
+    from tallybone.terminal import printable
+
+    console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
+    try:
+        versions = Versions(options.root / OPT)
+        if (options.root / "var/lib/dpkg/info/tallybone.list").exists():
+            raise UpdateError("Tallybone is installed as a Debian package: update that, by apt")
+        with tempfile.TemporaryDirectory(prefix="tallybone-") as folder:
+            wheel = checked_wheel(options, Path(folder))
+            console.print(f"Making {wheel.version} beside what runs; minutes on a Raspberry Pi.", markup=False)
+            steps = Steps(
+                make=partial(make_venv, wheel=wheel, wheels=options.wheels),
+                check=require_ready,
+                start=partial(_start, options),
+            )
+            exchange(versions, f"{now:%Y%m%d-%H%M%S}-{os.getpid()}", steps)
+    except OSError as error:
+        Console(file=out or sys.stderr, stderr=out is None, soft_wrap=True, highlight=False).print(
+            f"tallybone update: {printable(str(error))}", markup=False
+        )
+        return 1
+    console.print(f"Tallybone {wheel.version} runs.", markup=False)
+    return 0
+
+
+def checked_wheel(options: UpdateOptions, folder: Path) -> Wheel:
+    """Return a copy of the wheel in *folder*, which nobody else can change while it is checked and used.
+
+    Raises:
+        UpdateError: If it is not what it should be.
+        OSError: If it cannot be read.
+    """
+    from tallybone.maintain.update import SIGNERS, UpdateError, read_wheel, require_sha256, require_signature
+
+    copy = folder / options.wheel.name
+    shutil.copyfile(options.wheel, copy)
+    if options.sha256 is not None:
+        require_sha256(copy, options.sha256)
+    signers = options.root / SIGNERS.relative_to("/")
+    if options.signature is not None:
+        require_signature(copy, options.signature, signers)
+    elif signers.exists():
+        raise UpdateError(f"this table takes only signed versions ({signers}): --signature {copy.name}.sig")
+    return read_wheel(copy)
+
+
+def _start(options: UpdateOptions) -> None:
+    """Start the service anew where systemd runs; elsewhere there is none, and the trial before has to do."""
+    if options.root != Path("/") or not Path("/run/systemd/system").is_dir():
+        return
+    from tallybone.maintain.update import UpdateError
+
+    # It returns when the table has said that it is ready.
+    try:
+        subprocess.run(
+            ("systemctl", "restart", "tallybone.service"), check=True, capture_output=True, timeout=_STARTS_WITHIN_S
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UpdateError("the new version did not become ready (journalctl -u tallybone)") from error

@@ -11,8 +11,6 @@ from engine import Amend, Event, Insert, ItStands, Remove, Undo
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Happened, Sitting
-from tallybone.sources.camera import Camera, Shown
-from tallybone.sources.shots import Shot
 from vision.pyramid import Image
 from vision.table_view import TableView
 from vision.watch import Eye, Frame, Watch
@@ -154,36 +152,3 @@ class _MeasuredEye:
 
     def is_aimed_elsewhere(self, image: Image) -> bool:
         return self._eye.is_aimed_elsewhere(image)
-
-
-class CountedCamera:
-    """A camera whose pictures are counted."""
-
-    def __init__(self, camera: Camera, counts: Counts) -> None:
-        """Look through *camera*."""
-        self._camera, self._counts = camera, counts
-
-    @property
-    def problem(self) -> str | None:
-        """Why it gives no pictures."""
-        return self._camera.problem
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing will ever come any more."""
-        return self._camera.is_over
-
-    def take(self) -> Shown | None:
-        """Return what came since the last call."""
-        given = self._camera.take()
-        if isinstance(given, Shot):
-            self._counts.pictures_taken += 1
-        return given
-
-    def now_ns(self) -> int:
-        """Return the time that its pictures are stamped with."""
-        return self._camera.now_ns()
-
-    def close(self) -> None:
-        """Let it go."""
-        self._camera.close()

@@ -19,7 +19,7 @@ from hardware.config.config import Shows
 from hardware.leds.patterns import OFF
 from hardware.virtual.drivers import COLUMNS, ROWS
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
-from tallybone.play.game import Display, Now
+from tallybone.play.game import Listener, Now
 from tallybone.play.keys import HELP, KNOCKS, OF_A_SEAT, SHARED, footer
 from tallybone.play.parts import name_of
 from tallybone.session.inputs import Button, Press
@@ -61,7 +61,7 @@ _LEAST_WITH_PANEL = 11 + PANEL_ROWS
 @contextmanager
 def display_for(
     console: Console, complaints: Console, clock: Clock, *, as_json: bool, panel: VirtualPanel | None = None
-) -> Iterator[Display]:
+) -> Iterator[Listener]:
     """Yield what shows the game: redrawn in place where that can be seen, else a line for each thing that happens.
 
     The virtual parts of *panel* are shown where it is redrawn.
@@ -82,7 +82,7 @@ def display_for(
 
 
 @dataclass(slots=True)
-class JsonDisplay:
+class JsonDisplay(Listener):
     """What was said, a line of JSON each."""
 
     out: IO[str]
@@ -101,19 +101,13 @@ class JsonDisplay:
         self.out.write(json.dumps(line) + "\n")
         self.out.flush()
 
-    def show(self, now: Now) -> None:
-        """Show nothing: all was said."""
-
-    def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Show nothing."""
-
     def note(self, words: str) -> None:
         """Print it where errors go."""
         _print(self.complaints, f"tallybone play: {words}")
 
 
 @dataclass(slots=True)
-class PlainDisplay:
+class PlainDisplay(Listener):
     """One line for each thing that is said, and the layout at the end."""
 
     console: Console
@@ -157,7 +151,7 @@ class PlainDisplay:
 
 
 @dataclass(slots=True)
-class BoardDisplay:
+class BoardDisplay(Listener):
     """A scoreboard over the whole terminal, drawn again when something changes."""
 
     console: Console

@@ -9,7 +9,9 @@ from itertools import pairwise
 from typing import Protocol, TypeAlias
 
 from engine.phrases import Phrase, phrase
+from hardware.kept import PartProblem
 from tallybone.json_values import JsonValueError
+from tallybone.play.counts import Counts
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Answer, Button, Press, event_of
 from tallybone.session.referee import Unclear
@@ -69,8 +71,13 @@ class Now:
     chosen: int | None = None
 
 
-class Display(Protocol):
-    """Where a live game is watched."""
+class Listener:
+    """Follows a live game; what does not concern it, it leaves as it is here."""
+
+    __slots__ = ()
+
+    def picture(self, jpeg: bytes, t_ns: int) -> None:
+        """Take a picture that the game looks at, and when it was taken."""
 
     def happened(self, happened: Happened) -> None:
         """Show what has been said."""
@@ -88,15 +95,104 @@ class Display(Protocol):
         """Show what to type next; "" for anything."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listeners(Listener):
+    """Several that follow a game, each told in this order."""
+
+    each: tuple[Listener, ...]
+
+    def picture(self, jpeg: bytes, t_ns: int) -> None:
+        """Hand on a picture."""
+        for one in self.each:
+            one.picture(jpeg, t_ns)
+
+    def happened(self, happened: Happened) -> None:
+        """Hand on what has been said."""
+        for one in self.each:
+            one.happened(happened)
+
+    def goes_on(self, session: Session) -> None:
+        """Hand on that a match goes on."""
+        for one in self.each:
+            one.goes_on(session)
+
+    def show(self, now: Now) -> None:
+        """Hand on where the game stands."""
+        for one in self.each:
+            one.show(now)
+
+    def note(self, words: str) -> None:
+        """Hand on what people have to know."""
+        for one in self.each:
+            one.note(words)
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        """Hand on what to type next."""
+        for one in self.each:
+            one.typed(prompt, wants_help=wants_help)
+
+
+class Pressable(Protocol):
+    """The parts of a table as a game sees them: simulated people press the virtual ones, and any can fail."""
+
+    @property
+    def is_pressed(self) -> bool:
+        """Whether something was just pressed and has not come yet."""
+
+    @property
+    def problems(self) -> tuple[PartProblem, ...]:
+        """What is wrong with each part that does not work."""
+
+    def pressed(self, item: ByHand) -> bool:
+        """Press what is meant by *item*; return whether it can be done there."""
+
+
+class NoParts:
+    """A table without parts."""
+
+    is_pressed = False
+    problems: tuple[PartProblem, ...] = ()
+
+    def pressed(self, item: ByHand) -> bool:
+        """Press nothing."""
+        return False
+
+
 class LiveGame:
     """Feeds a sitting, one thing at a time, and keeps all of it before it is fed or shown."""
 
     def __init__(
-        self, camera: Camera, sitting: Sitting, recorder: Recorder, display: Display, *, clock: Clock, most_per_s: float
+        self,
+        camera: Camera,
+        sitting: Sitting,
+        recorder: Recorder,
+        listener: Listener,
+        *,
+        clock: Clock,
+        most_per_s: float,
+        parts: Pressable | None = None,
+        page: str = "",
+        counts: Counts | None = None,
+        is_endless: bool = False,
     ) -> None:
-        """Look through *camera* at most *most_per_s* times a second, and twice as often while something moves."""
-        self._camera, self._sitting, self._recorder, self._display = camera, sitting, recorder, display
-        self._clock = clock
+        """Play what comes from *camera*.
+
+        Args:
+            camera: What looks at the table.
+            sitting: What follows from what comes.
+            recorder: Keeps what comes before it is fed, and what follows before it is shown.
+            listener: Is told of all of it.
+            clock: Monotonic, in nanoseconds.
+            most_per_s: Most pictures a second that are looked at; twice as many while something moves.
+            parts: What simulated people press; by default there is nothing to press.
+            page: Where the game can be looked at, in words; "" for nowhere.
+            counts: What is counted at this table.
+            is_endless: Whether it goes on after the last picture until somebody ends it: it can still be corrected.
+        """
+        self._camera, self._sitting, self._recorder, self._listener = camera, sitting, recorder, listener
+        self._clock, self._page, self._is_endless = clock, page, is_endless
+        self._parts, self._counts = parts or NoParts(), counts or Counts()
+        self._failing: frozenset[str] = frozenset()
         self._period_ns = round(_NS_PER_S / most_per_s)
         self._last_due_ns: int | None = None
         self._t_ns = sitting.session.t_ns
@@ -119,23 +215,45 @@ class LiveGame:
             keys: Waits up to so many seconds for keys, and does what they say; False when the game is left.
             is_stopped: Whether the program is told to end.
         """
-        self._display.show(self.now)
+        self.show()
         has_more = True
         while not is_stopped() and keys(0.0 if has_more else 0.01):
             has_more = self.look()
-            self._display.show(self.now)
-            if self._camera.is_over and not has_more:
+            self.show()
+            if self._is_over and not has_more:
                 return
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether nothing will ever come any more, from the parts neither."""
+        return self._camera.is_over and not self._is_endless and not self._parts.is_pressed
 
     def look(self) -> bool:
         """Take what the camera gives, if it is time for it; return whether there was anything."""
-        given = self._camera.take()
+        # What was pressed comes first: until then what comes later waits.
+        given = None if self._parts.is_pressed else self._camera.take()
         self._say_problem()
-        if isinstance(given, Given):
-            self._come(given)
-        elif given is not None and self._is_due(given.t_ns):
-            self._see(given)
-        return given is not None
+        match given:
+            case Given():
+                return self._come(given)
+            case Shot():
+                self._counts.pictures_taken += 1
+                if self._is_due(given.t_ns):
+                    self._see(given)
+                return True
+            case None:
+                return False
+
+    def show(self) -> None:
+        """Show where the game stands; that a part fails or works again is told once."""
+        problems = self._parts.problems
+        for problem in problems:
+            if problem.part not in self._failing:
+                self._listener.note(str(problem))
+        for part in sorted(self._failing - {problem.part for problem in problems}):
+            self._listener.note(f"{part} works again")
+        self._failing = frozenset(problem.part for problem in problems)
+        self._listener.show(self.now)
 
     def pressed(self, item: ByHand, t_ns: int | None = None, *, is_held: bool = False) -> None:
         """Take in what was pressed or said at this table: a button may answer what is asked, or only show a choice."""
@@ -157,14 +275,20 @@ class LiveGame:
         self._tell(happened)
         return happened
 
-    def _come(self, given: Given) -> None:
-        """Take in what was recorded beside pictures; what cannot be understood is told and left out."""
+    def _come(self, given: Given) -> bool:
+        """Take in what came beside pictures; return whether it came, and is not pressed somewhere, to come from there.
+
+        What cannot be understood is told and left out.
+        """
         try:
             item = given.load()
         except JsonValueError as error:
-            self._display.note(f"{given.where}: {error}")
-            return
+            self._listener.note(f"{given.where}: {error}")
+            return True
+        if self._parts.pressed(item):
+            return False
         self.came(item, given.t_ns)
+        return True
 
     @property
     def now(self) -> Now:
@@ -173,8 +297,17 @@ class LiveGame:
         is_lost = self._view is not None and self._view.lost is not None
         is_healthy = self._camera.problem is None and is_kept and not is_lost
         chosen = self._choosing.shown(self.session, self._camera.now_ns())
-        words = self._recorder.words
-        return Now(self.session, self._picture_px, self._eye, words, is_healthy, view=self._view, chosen=chosen)
+        return Now(
+            self.session,
+            self._picture_px,
+            self._eye,
+            self._recorder.words,
+            is_healthy,
+            parts=tuple(str(problem) for problem in self._parts.problems),
+            view=self._view,
+            page=self._page,
+            chosen=chosen,
+        )
 
     def _is_due(self, t_ns: int) -> bool:
         """Return whether a picture is fed: none is older than what was, and no more than wanted."""
@@ -193,9 +326,10 @@ class LiveGame:
         """Feed one picture; one that cannot be read is told and left out."""
         try:
             data = shot.jpeg()
+            self._listener.picture(data, shot.t_ns)
             image = decode_picture(data, shot.where)
         except (VisionError, OSError) as error:
-            self._display.note(str(error))
+            self._listener.note(str(error))
             return
         self._t_ns = max(self._t_ns, shot.t_ns)
         self._picture_px = (image.shape[1], image.shape[0])
@@ -204,24 +338,24 @@ class LiveGame:
         try:
             happened = self._sitting.feed(Frame(image, self._t_ns), self._t_ns)
         except VisionError as error:
-            self._display.note(str(error))
+            self._listener.note(str(error))
             return
         self._view = happened.view
         news = self._camera_news.news(happened.view)
         if news is not None:
-            self._display.note(news.words)
+            self._listener.note(news.words)
         self._tell(happened)
 
     def _tell(self, happened: Happened) -> None:
         self._recorder.happened(happened)
         if happened.said:
-            self._display.happened(happened)
+            self._listener.happened(happened)
 
     def _say_problem(self) -> None:
         """Say once that the camera gives nothing, and that it is back."""
         problem = self._camera.problem
         if problem != self._problem:
-            self._display.note(phrase("the camera is back") if problem is None else problem)
+            self._listener.note(phrase("the camera is back") if problem is None else problem)
             self._problem = problem
 
     @property

@@ -32,14 +32,12 @@ from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.virtual.panel import VirtualPanel
-from tallybone.json_values import JsonValueError
-from tallybone.play.game import Display, Now, choice_words
+from tallybone.play.game import Listener, Now, choice_words
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Said, Session
 from tallybone.session.sitting import ByHand, Happened
 from tallybone.show.scoreboard import tell, waits_for
-from tallybone.sources.camera import Camera, Clock, Shown
-from tallybone.sources.source import Given
+from tallybone.sources.camera import Clock
 
 # So long score displays show what is to be known at the beginning.
 _FIRST_NS = 60_000_000_000
@@ -101,9 +99,9 @@ class LiveParts:
         self._pressed_ns = self._clock()
         return True
 
-    def on(self, display: Display, *, first: str = "") -> ShownOnParts:
-        """Return a display that shows everything on the parts too; score displays begin with the words *first*."""
-        return ShownOnParts(display, self._parts, self._clock, first, self._clock() + _FIRST_NS)
+    def listener(self, first: str = "") -> ShownOnParts:
+        """Return what shows a game on the parts; score displays begin with the words *first*."""
+        return ShownOnParts(self._parts, self._clock, first)
 
     def for_seats(self, seats: int) -> LiveParts:
         """Return the same parts for a game of so many; they stay open after it."""
@@ -147,107 +145,33 @@ def with_panel(config: HardwareConfig, seats: int) -> HardwareConfig:
     )
 
 
-@dataclass(slots=True)
-class ShownOnParts:
-    """A display of a live game that lights the table's LEDs and fills its score displays besides.
+class ShownOnParts(Listener):
+    """Lights the LEDs of a table and fills its score displays as a game goes on."""
 
-    Attributes:
-        display: What shows the game to whoever started it.
-        parts: The parts.
-        clock: Monotonic, in nanoseconds; what blinks follows it.
-        first: What score displays say at the beginning, unless something is asked; "" for nothing.
-        until_ns: Until when.
-        last: What happened last, in words.
-        gain: The points that were made last.
-        failing: Which parts do not work, as far as it was told.
-    """
-
-    display: Display
-    parts: Parts
-    clock: Clock
-    first: str = ""
-    until_ns: int = 0
-    last: str = ""
-    gain: Gain | None = None
-    failing: frozenset[str] = frozenset()
+    def __init__(self, parts: Parts, clock: Clock, first: str = "") -> None:
+        """Show on *parts*, blinking by *clock*; score displays say *first* for a while, unless something is asked."""
+        self._parts, self._clock = parts, clock
+        self._first, self._until_ns = first, clock() + _FIRST_NS
+        self._last = ""
+        self._gain: Gain | None = None
 
     def happened(self, happened: Happened) -> None:
-        """Show what has been said, and let points flash."""
+        """Keep in words what has been said, and let points flash."""
         game = happened.session.state.game
-        self.last = ("" if game is None else tell(happened.said, game.players)) or self.last
-        self.gain = gain_of(happened.said, self.clock()) or self.gain
-        self.display.happened(happened)
-
-    def goes_on(self, session: Session) -> None:
-        """Show that a match goes on."""
-        self.display.goes_on(session)
+        self._last = ("" if game is None else tell(happened.said, game.players)) or self._last
+        self._gain = gain_of(happened.said, self._clock()) or self._gain
 
     def show(self, now: Now) -> None:
-        """Show where the game stands, and which parts do not work; that one fails or works again is told once."""
-        problems = self.parts.problems
-        for problem in problems:
-            if problem.part not in self.failing:
-                self.display.note(str(problem))
-        for part in sorted(self.failing - {problem.part for problem in problems}):
-            self.display.note(f"{part} works again")
-        self.failing = frozenset(problem.part for problem in problems)
-        state = table_state(now, self.gain)
+        """Show where the game stands."""
+        state = table_state(now, self._gain)
         if state is not None:
-            self.parts.show(state, self._page(now))
-        self.display.show(replace(now, parts=tuple(str(problem) for problem in problems)))
-
-    def note(self, words: str) -> None:
-        """Show what the people at the table have to know."""
-        self.display.note(words)
-
-    def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Show what to type next."""
-        self.display.typed(prompt, wants_help=wants_help)
+            self._parts.show(state, self._page(now))
 
     def _page(self, now: Now) -> Page:
         """Return what score displays show."""
-        page = page_of(now.session, self.last, chosen=now.chosen)
-        is_first = bool(self.first) and now.session.open_question is None and self.clock() < self.until_ns
-        return replace(page, message=self.first) if is_first else page
-
-
-class PressingCamera:
-    """A camera beside which presses and knocks come in, as those of simulated people: they press the virtual parts."""
-
-    def __init__(self, camera: Camera, parts: LiveParts) -> None:
-        """Look through *camera*; what comes in beside its pictures goes through *parts* as far as it can."""
-        self._camera, self._parts = camera, parts
-
-    @property
-    def problem(self) -> str | None:
-        """Why it gives no pictures."""
-        return self._camera.problem
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing will ever come any more, from the parts neither."""
-        return self._camera.is_over and not self._parts.is_pressed
-
-    def take(self) -> Shown | None:
-        """Return what came since the last call and is not to be pressed; nothing before what was pressed has come."""
-        if self._parts.is_pressed:
-            return None
-        given = self._camera.take()
-        if not isinstance(given, Given):
-            return given
-        try:
-            is_pressed = self._parts.pressed(given.load())
-        except JsonValueError:
-            return given  # who takes it says what is wrong with it
-        return None if is_pressed else given
-
-    def now_ns(self) -> int:
-        """Return the time that its pictures are stamped with."""
-        return self._camera.now_ns()
-
-    def close(self) -> None:
-        """Let it go."""
-        self._camera.close()
+        page = page_of(now.session, self._last, chosen=now.chosen)
+        is_first = bool(self._first) and now.session.open_question is None and self._clock() < self._until_ns
+        return replace(page, message=self._first) if is_first else page
 
 
 def table_state(now: Now, gain: Gain | None) -> TableState | None:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 
-from calibration.errors import RefusedError
 from engine import EngineError, MatchStart, Phase, Rules, State, changed_options, profile, replay, with_options
 from hardware.camera.open_device import is_device
 from tallybone.choices import TileSet
-from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused
 from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, NoRecorder, Recorder, Room
 from tallybone.recording.folder import SUFFIX, age_key, next_number
 from tallybone.recording.format import Pictures, RecordingError, SessionStart
-from tallybone.recording.own_tiles import as_recorded, recorded_set
 from tallybone.recording.reader import SessionFile, read_session
 from tallybone.recording.resume import Left, left_in, say_left
 from tallybone.recording.survey import is_running
@@ -27,15 +24,13 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Said, Session
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import SIMULATED, Camera, Clock, open_filmed
-from tallybone.sources.device import DeviceCamera, open_plugged_in
-from tallybone.sources.shots import Shot
-from tallybone.sources.source import GameWish, match_of, source_at
+from tallybone.sources.device import open_plugged_in
+from tallybone.sources.source import GameWish, match_of
 from vision.perception import Perception, Start
 from vision.picture import decode_picture
 from vision.reader import Reader
 
 _MOST_NAME = 60
-_OWN_TILES = "Tiles are read as they were shown in the calibration."
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
@@ -82,69 +77,6 @@ def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) ->
     if is_device(source):
         return open_plugged_in(source, clock), game
     return open_filmed(Path(source), clock, speed=speed), game
-
-
-def with_calibration(
-    game: Game, camera: Camera, source: str, file: Path | None, *, environment: Mapping[str, str], home: Path
-) -> tuple[Game, Used]:
-    """Return the game with the zones of a calibration, and all that is used of it.
-
-    Args:
-        game: What is played. One that goes on keeps the zones that it has.
-        camera: What looks at the table.
-        source: What it is called, as `open_camera` takes it.
-        file: The calibration that somebody names; otherwise that of a camera that is plugged in, if it is stored.
-        environment: Says where state is kept.
-        home: The user's folder.
-
-    Raises:
-        EngineError: If a calibration is named for a match that goes on.
-        CalibrationError: If it is named and damaged.
-        OSError: If it is named and cannot be read.
-        VisionError: If what was filmed has no picture.
-    """
-    if game.left is not None:
-        if file is not None:
-            raise EngineError("a match that goes on keeps its zones: leave --calibration away")
-        return game, Used(None, ())
-    path = stored_for(source, file, environment, home)
-    if path is None:
-        return game, Used(None, words_of_unused(source, environment, home))
-    used = use_of(path, len(game.start.players), _size_px(camera, source), is_said=file is not None)
-    if used.zones is None:
-        return game, used
-    return replace(game, start=replace(game.start, zones=used.zones)), used
-
-
-def with_own_tiles(game: Game, used: Used, reader: Reader) -> tuple[Game, Reader, tuple[str, ...]]:
-    """Return the game with what a calibration has learned of its tiles, what reads them, and what to tell the players.
-
-    A match that goes on reads its tiles as it began, whatever was learned since.
-    """
-    words: list[str] = []
-    own, kept = game.start.own_set, used.calibration.set
-    if game.left is None and kept is not None:
-        try:
-            own = recorded_set(kept, reader)
-        except RefusedError as error:
-            words.append(f"What was learned of the tiles is not used: {error}.")
-    if own is not None:
-        reader = as_recorded(reader, own, words.append)
-        words += () if words else (_OWN_TILES,)
-    return replace(game, start=replace(game.start, own_set=own)), reader, tuple(words)
-
-
-def _size_px(camera: Camera, source: str) -> tuple[int, int] | None:
-    """Return width and height of a camera's pictures; None where nobody knows them yet."""
-    if isinstance(camera, DeviceCamera):
-        return camera.size_px
-    if source.partition(":")[0] == SIMULATED:
-        return None
-    shot = next((one for one in source_at(Path(source)).items if isinstance(one, Shot)), None)
-    if shot is None:
-        return None
-    height_px, width_px = shot.load().shape[:2]
-    return width_px, height_px
 
 
 def new_game(

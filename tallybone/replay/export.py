@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import (
     Counted,
@@ -33,8 +33,10 @@ from tallybone.json_values import to_json
 from tallybone.recording.format import SessionStart
 from tallybone.replay.lines import clock_time, format_change
 from tallybone.replay.run import Seen
-from tallybone.replay.video import Video
 from tallybone.sources.source import Item
+
+if TYPE_CHECKING:
+    from tallybone.replay.video import Video
 
 VIDEO = ".mp4"
 TEXTS = (".dgr", ".csv", ".json")
@@ -98,6 +100,8 @@ def exporting(wish: ExportWish, *, has_pictures: bool) -> Iterator[Exports]:
     Raises:
         ExportError: If a file is there already, or its name says nothing that can be written.
     """
+    from tallybone.replay.video import Video  # a page, which writes none, does not load what draws
+
     for path in wish.paths:
         if path.suffix.lower() not in (*TEXTS, VIDEO):
             raise ExportError(f"{path}: expected a name that ends in {', '.join(TEXTS)} or {VIDEO}")

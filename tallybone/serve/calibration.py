@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from calibration.check import Finding
 from hardware.camera.device import Light
 from hardware.config.config import HardwareConfig, KnockDriver
-from tallybone.calibrate.look import Image, Onlooker, Scene, wait_for_picture
+from tallybone.calibrate.look import Onlooker, wait_for_picture
+from tallybone.calibrate.scenes import Scene
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.parts_test import ServedParts
 from tallybone.sources.camera import Clock, shot_of
 from tallybone.sources.shots import Shot
 from tallybone.store.calibration_file import load_calibration, restore_calibration
 from tallybone.web.calibration_desk import Calibrating
+from vision.pyramid import Image
 
 if TYPE_CHECKING:
     from tallybone.calibrate.lens_and_table import ReadTiles

@@ -10,7 +10,7 @@ from hardware.camera.device import CameraDevice, CameraError
 from hardware.camera.open_device import is_device, is_no_camera, open_device
 from tallybone.calibrate.look import LentLook, Onlooker, open_look
 from tallybone.play.start import Game, open_camera
-from tallybone.sources.camera import Camera, Clock, Shown, shot_of
+from tallybone.sources.camera import Camera, Clock, shot_of
 from tallybone.sources.device import LentCamera, problem_of
 from tallybone.sources.shots import Shot
 from tallybone.terminal import quiet_libraries
@@ -123,30 +123,3 @@ class TableCamera:
         with quiet_libraries():  # OpenCV and libcamera say on stderr what the error says anyway
             self._device = self._opener(self.source, self._clock)
         self._missing = None
-
-
-class EndlessCamera:
-    """A camera after whose last picture the game goes on until somebody ends it: it can still be put right."""
-
-    is_over = False
-
-    def __init__(self, camera: Camera) -> None:
-        """Look through *camera*."""
-        self._camera = camera
-
-    @property
-    def problem(self) -> str | None:
-        """Why it gives no pictures."""
-        return self._camera.problem
-
-    def take(self) -> Shown | None:
-        """Return what came since the last call."""
-        return self._camera.take()
-
-    def now_ns(self) -> int:
-        """Return the time that its pictures are stamped with."""
-        return self._camera.now_ns()
-
-    def close(self) -> None:
-        """Let it go."""
-        self._camera.close()

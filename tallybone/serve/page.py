@@ -11,9 +11,9 @@ from typing import TypeAlias
 from fastapi import APIRouter
 
 from engine import Phase
-from tallybone.play.game import Display, LiveGame, Now
+from tallybone.play.game import Listener, LiveGame, Now
 from tallybone.play.start import Game
-from tallybone.sources.camera import Camera, Clock
+from tallybone.sources.camera import Clock
 from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
 from tallybone.web.actions import Refusal, Refused
@@ -92,20 +92,17 @@ class TablePage:
 
     # What a game calls.
 
-    def on(self, display: Display) -> Display:
-        """Return a display that shows everything on the page too."""
-        return self._live.on(display)
+    @property
+    def listener(self) -> Listener:
+        """What shows a game on the page."""
+        return self._live.listener
 
-    def looking_through(self, camera: Camera) -> Camera:
-        """Return a camera whose pictures are on the page too."""
-        return self._live.looking_through(camera)
-
-    def see_to(self, live: LiveGame, display: Display) -> bool:
+    def see_to(self, live: LiveGame) -> bool:
         """Do what people want; return whether the game goes on."""
         if self._begun is not None:
             self._begun.answer(None)
             self._begun = None
-        self._live.see_to(live, display)
+        self._live.see_to(live)
         self._now = live.now
         return all(self._goes_on_after(wanted, live) for wanted in self._desk.came())
 

@@ -23,7 +23,7 @@ from engine.phrases import phrase
 from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
 from hardware.knock.errors import KnockError
-from tallybone.calibrate.lens_and_table import known_words, parts_of
+from tallybone.calibrate.known import known_words, parts_of
 from tallybone.choices import TileSet
 from tallybone.clock import wall_time
 from tallybone.plain_text import MOST_NAME, plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -24,12 +24,13 @@ from tallybone.play.calibrated import USUAL, stored_for
 from tallybone.play.counts import Counts, Stage
 from tallybone.play.parts import LiveParts, open_parts, with_panel
 from tallybone.play.start import Game, new_game
-from tallybone.recording.folder import KEEP_BYTES, default_folder
+from tallybone.recording.folder import default_folder
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.health import LookedAfter, LookedThrough
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import MeasuredHub, Observing
+from tallybone.serve.options import Environment, ServeOptions, recordings_folder
 from tallybone.serve.page import MatchDesk, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.routes import (
@@ -43,7 +44,6 @@ from tallybone.serve.routes import (
     shown_setting,
     stored_calibration_routes,
 )
-from tallybone.serve.serve_command import ServeWishes, World
 from tallybone.serve.table import ServedTable, Setup
 from tallybone.sources.camera import SIMULATED, Clock
 from tallybone.store.calibration_file import default_path, load_calibration, name_of_camera
@@ -60,56 +60,88 @@ _VIRTUAL_SEATS = 4
 
 
 @contextmanager
-def open_table(wishes: ServeWishes, world: World) -> Iterator[ServedTable]:
+def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTable]:
     """Yield a table whose page is served until this ends.
 
     Raises:
         ConfigError: If table.toml is wrong.
         OSError: If its page cannot be served, or table.toml not be read.
     """
-    at_table = load_table(wishes.config)
-    hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if wishes.has_panel else at_table.hardware
-    source = wishes.camera or at_table.camera or USUAL_CAMERA
-    recordings = default_folder(world.environment, world.home)
-    unrestored = _finish_restore(recordings.parent)
-    house = HouseKept(recordings.parent / HOUSE_NAME)
-    knocks = _Knocks(partial(stored_for, source, wishes.calibration, world.environment, world.home))
+    at_table = load_table(options.config)
+    hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if options.panel else at_table.hardware
+    source = options.camera or at_table.camera or USUAL_CAMERA
+    state = default_folder(world.environment, world.home).parent
+    unrestored = _finish_restore(state)
+    house = HouseKept(state / HOUSE_NAME)
+    knocks = _Knocks(partial(stored_for, source, options.calibration, world.environment, world.home))
+    folder = recordings_folder(options.record, world.environment, world.home)
     with ExitStack() as stack:
-        camera = TableCamera(source, world.clock, speed=wishes.speed, opener=world.open_device)
+        camera = TableCamera(source, world.clock, speed=options.speed, opener=world.open_device)
         stack.callback(camera.close)
         parts = ServedParts(hardware, partial(_open_parts, hardware, world.clock, knocks), world.clock)
         stack.callback(parts.close)
-        folder = recordings if wishes.folder is None else wishes.folder
-        had = _Had(
+        setup = Setup(
+            options=options,
             world=world,
             camera=camera,
             parts=parts,
             test=PartsTest(world.clock),
-            calibration=ServedCalibration(camera, parts, partial(_kept_in, source, wishes, world), world.clock),
+            calibration=ServedCalibration(camera, parts, partial(_kept_in, source, options, world), world.clock),
             house=house,
             desk=MatchDesk(),
             folder=folder,
             left=LeftMatches(folder),
-            password_file=recordings.parent / OWNER_NAME,
             counts=Counts(),
+            load=lru_cache(maxsize=1)(world.load),
         )
-        hub = MeasuredHub(world.clock, had.counts.times[Stage.PAGE])
-        observing = Observing(hub, _looked_after(had))
+        hub = MeasuredHub(world.clock, setup.counts.times[Stage.PAGE])
+        observing = Observing(hub, _looked_after(setup))
         page = TablePage(
-            wishes.at,
+            options.at,
             world.clock,
-            had.desk,
+            setup.desk,
             pin=world.pin,
             hub=hub,
             language=lambda: house.house.language,
             # What is printed may go into a log. Without a display nobody could know it otherwise.
             says_pin=world.is_terminal or not hardware.displays,
-            more=partial(_routes, had, observing),
+            more=partial(_routes, setup, state / OWNER_NAME, observing),
         )
         stack.callback(page.close)
         health = observing.health
         health.also_ask(stack.enter_context(telling(at_table.beyond, hub, lambda: health.now().findings)))
-        yield ServedTable(_setup(wishes, had, page), lambda: unrestored or house.problem or knocks.problem)
+        yield ServedTable(setup, page, lambda: unrestored or house.problem or knocks.problem)
+
+
+def _routes(
+    setup: Setup, password_file: Path, observing: Observing, access: Access, page: TablePage
+) -> tuple[APIRouter, ...]:
+    """Return the paths that a table has beside those of a game."""
+    offers, clock = _Offers(setup.house, setup.left, page), setup.world.clock
+    matches = Table(desk=setup.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
+    return (
+        match_routes(access, matches),
+        *observing.routes,
+        pairing_routes(access, lambda: page.url),
+        parts_routes(access, setup.parts, setup.test, setup.desk, clock),
+        calibration_routes(setup.calibration.calibrating, access),
+        stored_calibration_routes(setup.calibration, setup.desk, access),
+        settings_routes(setup.house, password_file, clock),
+        *recording_pages(setup.folder)(access),
+    )
+
+
+def _looked_after(setup: Setup) -> LookedAfter:
+    camera, parts = setup.camera, setup.parts
+    return LookedAfter(
+        camera=lambda: LookedThrough(camera.source, camera.words, camera.problem),
+        hardware=parts.hardware,
+        problems=lambda: parts.now.problems,
+        folder=setup.folder,
+        machine=setup.world.machine,
+        clock=setup.world.clock,
+        counts=setup.counts,
+    )
 
 
 def _finish_restore(state: Path) -> str | None:
@@ -120,75 +152,6 @@ def _finish_restore(state: Path) -> str | None:
     except OSError as error:
         return f"A restore was cut off and cannot be finished: {error}"
     return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Had:
-    """What a table has before it has a page."""
-
-    world: World
-    camera: TableCamera
-    parts: ServedParts
-    test: PartsTest
-    calibration: ServedCalibration
-    house: HouseKept
-    desk: MatchDesk
-    folder: Path
-    left: LeftMatches
-    password_file: Path
-    counts: Counts
-
-
-def _routes(had: _Had, observing: Observing, access: Access, page: TablePage) -> tuple[APIRouter, ...]:
-    """Return the paths that a table has beside those of a game."""
-    offers, clock = _Offers(had.house, had.left, page), had.world.clock
-    matches = Table(desk=had.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
-    return (
-        match_routes(access, matches),
-        *observing.routes,
-        pairing_routes(access, lambda: page.url),
-        parts_routes(access, had.parts, had.test, had.desk, clock),
-        calibration_routes(had.calibration.calibrating, access),
-        stored_calibration_routes(had.calibration, had.desk, access),
-        settings_routes(had.house, had.password_file, clock),
-        *recording_pages(had.folder)(access),
-    )
-
-
-def _looked_after(had: _Had) -> LookedAfter:
-    camera = had.camera
-    return LookedAfter(
-        camera=lambda: LookedThrough(camera.source, camera.words, camera.problem),
-        hardware=had.parts.hardware,
-        problems=lambda: had.parts.now.problems,
-        folder=had.folder,
-        machine=had.world.machine,
-        clock=had.world.clock,
-        counts=had.counts,
-    )
-
-
-def _setup(wishes: ServeWishes, had: _Had, page: TablePage) -> Setup:
-    world = had.world
-    return Setup(
-        camera=had.camera,
-        parts=had.parts,
-        test=had.test,
-        page=page,
-        clock=world.clock,
-        wall_time=wall_time,
-        calibration=had.calibration,
-        zones=wishes.calibration,
-        environment=world.environment,
-        home=world.home,
-        folder=had.folder,
-        left=had.left,
-        is_recorded=wishes.is_recorded,
-        keep_bytes=lambda: wishes.keep_bytes or had.house.house.keep_bytes or KEEP_BYTES,
-        most_per_s=wishes.most_per_s,
-        load=lru_cache(maxsize=1)(world.load),
-        counts=had.counts,
-    )
 
 
 def _open_parts(hardware: HardwareConfig, clock: Clock, knocks: _Knocks) -> LiveParts:
@@ -264,9 +227,9 @@ class _Knocks:
         return None if knock is None else knock.classifier()
 
 
-def _kept_in(source: str, wishes: ServeWishes, world: World) -> Path:
+def _kept_in(source: str, options: ServeOptions, world: Environment) -> Path:
     """Return the file that a calibration is kept in: the one that the next match uses, or would use."""
-    stored = stored_for(source, wishes.calibration, world.environment, world.home)
+    stored = stored_for(source, options.calibration, world.environment, world.home)
     kind = source.partition(":")[0]
     name = name_of_camera(source) if is_device(source) else kind if kind == SIMULATED else USUAL
     return stored or default_path(world.environment, world.home, name)

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
 from calibration.errors import CalibrationError
 from engine import EngineError
 from engine.phrases import phrase
-from tallybone.clock import software
-from tallybone.play.counts import CountedCamera, Counts
-from tallybone.play.game import Display
-from tallybone.play.parts import PressingCamera
+from tallybone.clock import software, wall_time
+from tallybone.play.assemble import set_up
+from tallybone.play.counts import Counts
+from tallybone.play.game import Listener
 from tallybone.play.recorder import Room
-from tallybone.play.start import Game, game_that_goes_on, with_calibration, with_own_tiles
-from tallybone.play.table import Around, LiveTable
+from tallybone.play.start import Game, game_that_goes_on
+from tallybone.play.table import LiveTable, TableParts
+from tallybone.recording.folder import KEEP_BYTES
 from tallybone.serve.calibration import ServedCalibration
-from tallybone.serve.camera import EndlessCamera, TableCamera
+from tallybone.serve.camera import TableCamera
 from tallybone.serve.left_match import LeftMatches
+from tallybone.serve.options import Environment, ServeOptions
 from tallybone.serve.page import (
     Begin,
     Calibrate,
     CheckCalibration,
+    MatchDesk,
     MatchWanted,
     RestoreCalibration,
     StoredWish,
@@ -36,6 +38,7 @@ from tallybone.serve.page import (
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.systemd import Notifier, Sign
 from tallybone.sources.camera import Camera, Clock
+from tallybone.store.house import HouseKept
 from tallybone.web.actions import Refusal, Refused
 from vision.errors import VisionError
 from vision.reader import Reader
@@ -53,75 +56,72 @@ _ASKS_EVERY_NS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What a table has.
+    """What a table that is always on has, for all its matches.
 
     Attributes:
+        options: What it is asked for.
+        world: Its surroundings.
         camera: What looks at it.
         parts: Lights, buttons, displays, which stay open.
         test: The test of these parts.
         calibration: Its calibration, step by step.
-        page: Where browsers see it, which is served all the time.
-        clock: Monotonic, in nanoseconds.
-        wall_time: The time of day.
-        zones: The file that says where the zones are; None for the stored one of the camera, if there is one.
-        environment: Says where state is kept.
-        home: The user's folder.
+        house: What it remembers between matches.
+        desk: What pages want of it.
         folder: Where recordings are.
         left: The match in them that can go on.
-        is_recorded: Whether matches are recorded.
-        keep_bytes: Says what all recordings may take.
-        most_per_s: Most pictures a second that are looked at.
+        counts: What is counted at it.
         load: Gives what reads tiles of a set by its highest double.
-        counts: What is counted at this table.
     """
 
+    options: ServeOptions
+    world: Environment
     camera: TableCamera
     parts: ServedParts
     test: PartsTest
     calibration: ServedCalibration
-    page: TablePage
-    clock: Clock
-    wall_time: Callable[[], datetime]
-    zones: Path | None
-    environment: Mapping[str, str]
-    home: Path
+    house: HouseKept
+    desk: MatchDesk
     folder: Path
     left: LeftMatches
-    is_recorded: bool
-    keep_bytes: Callable[[], int]
-    most_per_s: float
-    load: Callable[[int], Reader]
     counts: Counts
+    load: Callable[[int], Reader]
+
+    @property
+    def room(self) -> Room | None:
+        """Where the next match is recorded; None for nowhere."""
+        if self.options.record == "none":
+            return None
+        return Room(self.folder, self.options.keep or self.house.house.keep_bytes or KEEP_BYTES)
 
 
 class ServedTable:
     """One thing is done at a time: a match, or nothing."""
 
-    def __init__(self, setup: Setup, problem: Callable[[], str | None] = lambda: None) -> None:
-        """Have what *setup* says; *problem* says what is wrong with the table itself."""
-        self._setup, self._problem = setup, problem
+    def __init__(self, setup: Setup, page: TablePage, problem: Callable[[], str | None] = lambda: None) -> None:
+        """Have what *setup* says, and a *page* that is always served; *problem* says what is wrong with the table."""
+        self._setup, self._page, self._problem = setup, page, problem
         self._waits = threading.Event()
 
     @property
     def words(self) -> str:
         """Where its page is, and the PIN."""
-        return self._setup.page.words
+        return self._page.words
 
     def life(self, notifier: Notifier) -> ServedLife:
         """Return what tells systemd how this table is."""
         setup = self._setup
         look = Look(
-            seen_ns=lambda: setup.page.hub.seen_ns,
+            seen_ns=lambda: self._page.hub.seen_ns,
             is_silent=lambda: setup.camera.is_silent,
-            words=lambda: f"page {setup.page.url}, camera {setup.camera.words}",
+            words=lambda: f"page {self._page.url}, camera {setup.camera.words}",
         )
-        return ServedLife(notifier, look, setup.page.answer, setup.clock, setup.counts)
+        return ServedLife(notifier, look, self._page.answer, setup.world.clock, setup.counts)
 
-    def run(self, shown: Display, is_stopped: Callable[[], bool]) -> None:
+    def run(self, shown: Listener, is_stopped: Callable[[], bool]) -> None:
         """Wait for matches and play them until it is stopped; what happens is *shown* at the terminal too."""
         self._setup.left.look()
         while not is_stopped():
-            for wanted in self._setup.page.came():
+            for wanted in self._page.came():
                 match wanted.wish:
                     case TestParts():
                         self._test(wanted, is_stopped)
@@ -137,21 +137,21 @@ class ServedTable:
         setup, parts = self._setup, self._setup.parts.now
         self._look()
         parts.came()  # what is pressed now means nothing
-        parts.rest(f"no match  {setup.page.pin_words}")
+        parts.rest(f"no match  {self._page.pin_words}")
         own = (self._problem(), setup.camera.problem)
         problems = (*(words for words in own if words is not None), *(str(one) for one in parts.problems))
-        setup.page.rest(setup.camera.words, problems)
+        self._page.rest(setup.camera.words, problems)
 
     def _look(self) -> None:
         """Show what the camera sees, if it gives a picture."""
         shot = self._setup.camera.look()
         if shot is not None:
             with suppress(VisionError):  # the next one may be a picture again
-                self._setup.page.see(shot)
+                self._page.see(shot)
 
-    def _play(self, wanted: MatchWanted, shown: Display, is_stopped: Callable[[], bool]) -> None:
+    def _play(self, wanted: MatchWanted, shown: Listener, is_stopped: Callable[[], bool]) -> None:
         """Play a match to its end; one that cannot be played is told to whoever wants it."""
-        page = self._setup.page
+        page = self._page
         problem: str | None = None
         try:
             camera, game = self._setup.camera.for_game(self._game(wanted))
@@ -172,7 +172,7 @@ class ServedTable:
         setup = self._setup
 
         def goes_on() -> bool:
-            setup.page.refuse(_IS_TESTED)
+            self._page.refuse(_IS_TESTED)
             self._look()
             return not is_stopped()
 
@@ -182,7 +182,7 @@ class ServedTable:
 
     def _calibrate(self, wanted: MatchWanted, wish: StoredWish, is_stopped: Callable[[], bool]) -> None:
         """Calibrate, check a calibration or bring one back; nothing else is done meanwhile."""
-        page, calibration = self._setup.page, self._setup.calibration
+        page, calibration = self._page, self._setup.calibration
 
         def goes_on() -> bool:
             page.refuse(_IS_CALIBRATED)
@@ -209,32 +209,33 @@ class ServedTable:
             return wish.game
         newest = self._setup.left.newest
         path = None if newest is None else newest.path
-        return game_that_goes_on(path, self._setup.folder, began=self._setup.wall_time(), software=software())
+        return game_that_goes_on(path, self._setup.folder, began=wall_time(), software=software())
 
     def _table(self, wanted: MatchWanted, game: Game, camera: Camera) -> LiveTable:
         """Return a match that is about to be played."""
         setup = self._setup
-        file = setup.zones if game.left is None else None
-        game, used = with_calibration(
-            game, camera, setup.camera.source, file, environment=setup.environment, home=setup.home
+        match = set_up(
+            game,
+            camera,
+            source=setup.camera.source,
+            calibration=setup.options.calibration if game.left is None else None,
+            environment=setup.world.environment,
+            home=setup.world.home,
+            load=setup.load,
         )
-        game, eye, said = with_own_tiles(game, used, setup.load(game.max_pips))
-        parts = setup.parts.now.for_seats(len(game.start.players))
-        around = Around(
-            camera=setup.page.looking_through(
-                CountedCamera(PressingCamera(EndlessCamera(camera), parts), setup.counts)
-            ),
-            parts=parts,
-            page=setup.page,
-            clock=setup.clock,
-            reader=eye,
-            room=Room(setup.folder, setup.keep_bytes()) if setup.is_recorded else None,
-            most_per_s=setup.most_per_s,
+        around = TableParts(
+            camera=camera,
+            parts=setup.parts.now.for_seats(len(match.game.start.players)),
+            page=self._page,
+            clock=setup.world.clock,
+            room=setup.room,
+            most_per_s=setup.options.fps,
             counts=setup.counts,
+            is_endless=True,
         )
-        table = LiveTable(game, around, (*used.words, *said))
+        table = LiveTable(match, around)
         setup.left.forget()
-        setup.page.begin(wanted)
+        self._page.begin(wanted)
         return table
 
 

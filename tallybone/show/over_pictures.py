@@ -1,6 +1,9 @@
-"""Draw over a picture of the table: zones with a scale, and where glare would hide pips."""
+"""Draw over pictures of the table: zones with a scale, glare that would hide pips; write annotated pictures."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -20,6 +23,10 @@ _SHIFT_BITS = 4
 
 _COLORS: dict[Trouble | None, Bgr] = {None: SKY, Trouble.GLARE: ORANGE, Trouble.DULL: PURPLE}
 _MORE_PX = 6
+
+_JPEG_SUFFIXES = frozenset({".jpg", ".jpeg"})
+_JPEG_QUALITY = 92
+_LARGEST_JPEG_PX = 65_500  # of libjpeg; what is called JPEG may be another format and longer
 
 
 def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Image:
@@ -94,3 +101,41 @@ def draw_light(image: Image, found: LightFound) -> Image:
             cv2.circle(canvas, middle, radius, paint, width, cv2.LINE_AA)
         write(canvas, "glare", (x_px, y_px - radius - 2 * _MORE_PX), ORANGE)
     return canvas
+
+
+@dataclass(slots=True)
+class Album:
+    """A folder of annotated pictures, none of which takes the place of another of this run, nor of a photograph.
+
+    Attributes:
+        folder: Where they go; made if need be.
+    """
+
+    folder: Path
+    _taken: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def add(self, photo: Path, image: Image) -> Path:
+        """Write an annotated picture as PHOTO-read.jpg or .png, or PHOTO-read-2 if another photo has the same name.
+
+        Raises:
+            OSError: If it cannot be written.
+        """
+        suffix = ".jpg" if photo.suffix.lower() in _JPEG_SUFFIXES and max(image.shape) <= _LARGEST_JPEG_PX else ".png"
+        path = self.folder / f"{self._free_stem(photo.stem)}{suffix}"
+        ok, data = cv2.imencode(suffix, image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
+        if not ok:
+            raise OSError(f"{path}: a picture of shape {image.shape} cannot be encoded")
+        path.write_bytes(data.tobytes())
+        return path
+
+    def _free_stem(self, stem: str) -> str:
+        wanted, number = f"{stem}-read", 1
+        # Some file systems do not tell A from a.
+        while wanted.casefold() in self._taken:
+            number += 1
+            wanted = f"{stem}-read-{number}"
+        self._taken.add(wanted.casefold())
+        return wanted

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import EngineError, Play, Rules, deal_problems
+from engine import EngineError, Play, Rules, deal_problems, parse_options, profile, with_options
 from tallybone.choices import Difficulty
 from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.items import Item, NowLying, Planned, Shot, TrueTable, TrueTile, TrueTiles
 from tallybone.simulate.pushes import CameraPush
 from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, manners_of, pick_room
+from tallybone.simulate.scenes import LOOKS
 from tallybone.simulate.script import script
 from tallybone.simulate.stage import Stage
 from vision.render.motion import Film
@@ -51,8 +52,47 @@ class Wishes:
             raise EngineError("; ".join(problems))
 
 
+_NAMES = ("Ann", "Ben", "Cleo", "Dora", "Eve", "Finn", "Gus", "Hana")
+# The look that the seed picks.
+BY_SEED = "seed"
 # Longer than any match: games without a target end after one hand, the others long before.
 _MOST_HANDS = 200
+
+
+def wishes_of(
+    game: str,
+    *,
+    players: int,
+    seed: int,
+    options: str = "",
+    hands: int | None = None,
+    look: str = BY_SEED,
+    difficulty: Difficulty = Difficulty.NORMAL,
+    fps: int = 10,
+    plays: int | None = None,
+    pushes: tuple[CameraPush, ...] = (),
+) -> Wishes:
+    """Return what a command asks for.
+
+    Raises:
+        EngineError: If so many cannot play this, an option cannot be, or there is no such look; all in plain words.
+    """
+    if look not in (BY_SEED, *LOOKS):
+        raise EngineError(f'no look is called "{look}"; known: {", ".join((BY_SEED, *LOOKS))}')
+    if not 1 <= players <= len(_NAMES):
+        raise EngineError(f"players: expected 1 to {len(_NAMES)}, got {players}")
+    rules = with_options(profile(game), parse_options(options))
+    return Wishes(
+        rules=rules,
+        players=_NAMES[:players],
+        seed=seed,
+        hands=hands,
+        look=None if look == BY_SEED else look,
+        difficulty=difficulty,
+        fps=fps,
+        plays=plays,
+        pushes=pushes,
+    )
 
 
 class Simulation:

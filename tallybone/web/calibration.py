@@ -3,16 +3,15 @@
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from engine.phrases import phrase
 from hardware.camera.device import Clock
-from tallybone.calibrate.guide.course import Course
 from tallybone.calibrate.guide.steps import Stage, StepName
-from tallybone.calibrate.zones import MOST_CORNERS, EditableZone
+from tallybone.calibrate.zone_edit import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author, insider_by
 from tallybone.web.actions import Refusal
 from tallybone.web.app import Language
@@ -30,6 +29,9 @@ from tallybone.web.calibration_desk import (
 from tallybone.web.feed import Hub, jpeg_of_width
 from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import Lobby, as_json
+
+if TYPE_CHECKING:
+    from tallybone.calibrate.guide.course import Course
 
 # To find tiles in a picture takes seconds, and on a busy machine more.
 ANSWERS_WITHIN_S = 30.0
@@ -157,7 +159,7 @@ async def taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
 class CalibratingPage:
     """A page that is served until it is closed."""
 
-    def __init__(self, where: str, course: Course, camera: str, clock: Clock, *, pin: str | None = None) -> None:
+    def __init__(self, where: str, course: "Course", camera: str, clock: Clock, *, pin: str | None = None) -> None:
         """Serve *course* at *where*, as `serving.listen_on` takes it; *pin* is a new one if none is given.
 
         Raises:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from calibration.errors import RefusedError
 from engine.phrases import phrase
 from tallybone.calibrate.guide.steps import PointPx, Stage, StepName
-from tallybone.calibrate.lens_and_table import known_words
-from tallybone.calibrate.look import Image
-from tallybone.calibrate.zones import EditableZone
+from tallybone.calibrate.known import known_words
+from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.plain_text import plain
 from tallybone.web.actions import Refusal, Refused
+from vision.pyramid import Image
 
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import Course

@@ -9,9 +9,8 @@ from functools import cache
 from engine.errors import EngineError
 from engine.option_values import Choice, Deal, Number, Players, SetSize, YesNo, allowed_text, seats_that_can_play
 from engine.options import OPTIONS, PRESETS, Option, OptionsError, changed_options, matters, value_text, with_options
-from engine.profiles import PROFILES, profile
+from engine.profiles import PROFILES, WORDS, profile
 from engine.rules import Rules, deal_problems
-from tallybone.choices import words_of
 
 PLAYERS = "players"
 """The field that a number of players belongs to."""
@@ -151,7 +150,7 @@ def _fault(words: str) -> FaultShown:
 
 
 def _game(rules: Rules) -> GameShown:
-    words = words_of(rules.name)
+    words = WORDS[rules.name]
     variations = tuple(
         VariationShown(one.key, one.value, one.meaning)
         for one in PRESETS

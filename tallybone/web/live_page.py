@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from fastapi import APIRouter
 
 from engine.phrases import phrase
-from tallybone.play.game import Display, LiveGame, Now
+from tallybone.play.game import Listener, LiveGame, Now
 from tallybone.session.session import Session
 from tallybone.session.sitting import Happened
-from tallybone.sources.camera import Camera, Clock, Shown
-from tallybone.sources.shots import Shot
+from tallybone.sources.camera import Clock
 from tallybone.web.access import Access, new_pin
 from tallybone.web.actions import Refused, meant_by, way_back
 from tallybone.web.app import make_app
@@ -94,21 +93,17 @@ class LivePage:
         """The PIN."""
         return f"PIN {self.pin}"
 
-    def on(self, display: Display) -> Display:
-        """Return a display that shows everything on the page too."""
-        display.note(self.words)
-        return ShownOnPage(display, self._hub, self.words)
+    @property
+    def listener(self) -> Listener:
+        """What shows a game on the page."""
+        return ShownOnPage(self._hub)
 
-    def looking_through(self, camera: Camera) -> Camera:
-        """Return a camera whose pictures are on the page too."""
-        return LookedOver(camera, self._hub)
-
-    def see_to(self, live: LiveGame, display: Display) -> bool:
+    def see_to(self, live: LiveGame) -> bool:
         """Do what people want; they are answered when it is published. The game goes on."""
         for wanted in self._hub.came():
             if wanted.done.set_running_or_notify_cancel():  # otherwise nobody waits for it any more
                 outcome = self._do(wanted, live)
-                display.show(live.now)
+                live.show()
                 wanted.done.set_result(outcome)
         return True
 
@@ -128,80 +123,29 @@ class LivePage:
         return Acted(way_back(wanted.action, live.session, len(log)))
 
 
-@dataclass(slots=True)
-class ShownOnPage:
-    """A display of a live game that hands everything to the page too.
+@dataclass(frozen=True, slots=True)
+class ShownOnPage(Listener):
+    """Publishes a live game on its page: where it stands, what is said, and the pictures that it looks at."""
 
-    Attributes:
-        display: What shows the game to whoever started it.
-        hub: Where the page has it from.
-        words: Where the page is, for those at the table.
-    """
-
-    display: Display
     hub: Hub
-    words: str
+
+    def picture(self, jpeg: bytes, t_ns: int) -> None:
+        """Show a picture of the camera."""
+        self.hub.see(Taken(jpeg, t_ns))
 
     def happened(self, happened: Happened) -> None:
         """Show what has been said."""
         if happened.said:
             self.hub.say(happened)
-        self.display.happened(happened)
 
     def goes_on(self, session: Session) -> None:
         """Show that a match goes on."""
         self.hub.say(_GOES_ON)
-        self.display.goes_on(session)
 
     def show(self, now: Now) -> None:
-        """Show where the game stands, and where the page is."""
+        """Show where the game stands."""
         self.hub.show(now)
-        self.display.show(replace(now, page=self.words))
 
     def note(self, words: str) -> None:
         """Show what the people at the table have to know."""
         self.hub.say(words)
-        self.display.note(words)
-
-    def typed(self, prompt: str, *, wants_help: bool) -> None:
-        """Show what to type next."""
-        self.display.typed(prompt, wants_help=wants_help)
-
-
-class LookedOver:
-    """A camera whose pictures the page sees too: those that the game keeps."""
-
-    def __init__(self, camera: Camera, hub: Hub) -> None:
-        """Look through *camera*."""
-        self._camera, self._hub = camera, hub
-
-    @property
-    def problem(self) -> str | None:
-        """Why it gives no pictures."""
-        return self._camera.problem
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing will ever come any more."""
-        return self._camera.is_over
-
-    def take(self) -> Shown | None:
-        """Return what came since the last call; a picture is handed on when it becomes a JPEG."""
-        given = self._camera.take()
-        return self._handed_on(given) if isinstance(given, Shot) else given
-
-    def now_ns(self) -> int:
-        """Return the time that its pictures are stamped with."""
-        return self._camera.now_ns()
-
-    def close(self) -> None:
-        """Let it go."""
-        self._camera.close()
-
-    def _handed_on(self, shot: Shot) -> Shot:
-        def jpeg() -> bytes:
-            data = shot.jpeg()
-            self._hub.see(Taken(data, shot.t_ns))
-            return data
-
-        return replace(shot, jpeg=jpeg)

@@ -12,7 +12,8 @@ from calibration.lens import Lens, LensSource
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm
 from calibration.table import Mark, Table, TableSource
 from hardware.camera.device import Light
-from tallybone.calibrate.look import Image, Scene
+from tallybone.calibrate.scenes import Scene
+from vision.pyramid import Image
 
 LENS = Lens(1280, 720, (1000.0, 1000.0), (639.5, 359.5), source=LensSource.MEASURED, error_px=0.1, views=9)
 MARKS = tuple(

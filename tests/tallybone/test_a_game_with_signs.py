@@ -14,10 +14,11 @@ from calibration.tile_set import own_reader, tile_set_of
 from calibration.tile_set_learn import learn, look_at_set
 from calibration.tile_set_look import look_of
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, judge_recordings
 from tallybone.recording.own_tiles import RecordedSet, recorded_set
 from tallybone.simulate.scenes import LOOKS
+from tallybone.simulate.simulation import wishes_of
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import Reader, load_reader

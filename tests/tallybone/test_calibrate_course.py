@@ -10,8 +10,8 @@ from calibration.errors import RefusedError
 from calibration.zones import ZoneSource, zones_on
 from tallybone.calibrate.guide.course import Course, GuideWish
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Stage, StepName
-from tallybone.calibrate.look import Scene
-from tallybone.calibrate.zones import EditableZone
+from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.bare_table import LENS, MARKS, GreyLook, table_below
 

@@ -21,7 +21,9 @@ from hardware.knock_training.microphones import heard_through, tilted
 from hardware.open_parts import PartOpener
 from hardware.pin_factory import PinLibrary
 from hardware.virtual.panel import VirtualPanel
-from tallybone.calibrate.knock import calibrate_knock, knock_sitting, timetable
+from tallybone.calibrate.knock import calibrate_knock
+from tallybone.calibrate.scenes import timetable
+from tallybone.calibrate.simulated import knock_sitting
 from tallybone.play.calibrated import use_of
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tests.hardware.knock.sounds import block, with_hits, write_wav

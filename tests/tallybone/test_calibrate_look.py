@@ -10,7 +10,8 @@ import pytest
 
 from hardware.camera.device import NS_PER_S, CameraError, CameraMode, Light, Picture
 from hardware.camera.fake import FakeCamera
-from tallybone.calibrate.look import DeviceLook, Scene, StillLook, open_look, wait_for_picture
+from tallybone.calibrate.look import DeviceLook, StillLook, open_look, wait_for_picture
+from tallybone.calibrate.scenes import Scene
 from vision.errors import VisionError
 
 MODE = CameraMode(160, 90, 20.0, "MJPG")

@@ -10,7 +10,7 @@ from calibration.tile_set_learn import look_at_set
 from tallybone.calibrate.lens_and_table import Talk
 from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
 from tallybone.choices import TileSet
-from tallybone.cli.read_command import read_photos
+from tallybone.cli.photographs import read_photos
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set

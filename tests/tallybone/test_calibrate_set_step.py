@@ -16,7 +16,8 @@ from calibration.tile_set_labels import all_pairs
 from calibration.tile_set_learn import look_at_set
 from tallybone.calibrate.guide.course import Course, GuideWish
 from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
-from tallybone.calibrate.look import Onlooker, StillLook, open_simulated
+from tallybone.calibrate.look import Onlooker, StillLook
+from tallybone.calibrate.simulated import open_simulated
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.bare_table import GreyLook
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from engine import profile
-from tallybone.cli.demo import Eye, Wishes, players_of, show_demo
+from tallybone.cli.demo import DemoOptions, Eye, players_of, show_demo
 from tallybone.session.touching import halves_of
 from tests.tallybone.truth_eye import PLAYERS_OF, game, views
 from vision.reading import Tile
@@ -23,7 +23,7 @@ def eye_of(looks: Iterator[TableView]) -> Eye:
     return lambda image: next(looks)
 
 
-def demo(wishes: Wishes, eye: Eye | None = None) -> tuple[int, str]:
+def demo(wishes: DemoOptions, eye: Eye | None = None) -> tuple[int, str]:
     out = StringIO()
     code = show_demo(wishes, eye=eye, console=Console(file=out, width=100))
     return code, out.getvalue()
@@ -41,7 +41,7 @@ def misread(tile: Tile) -> Tile:
 
 
 def test_the_real_reader_sees_a_rendered_game_as_it_is() -> None:
-    code, text = demo(Wishes(seed=1, plays=6))
+    code, text = demo(DemoOptions(seed=1, plays=6))
     assert "plays   6: tile right 6, place right 6, points right 6" in text
     assert "as they should be" in text
     assert code == 0
@@ -49,7 +49,7 @@ def test_the_real_reader_sees_a_rendered_game_as_it_is() -> None:
 
 @pytest.mark.slow
 def test_a_whole_hand_with_a_perfect_eye_ends_with_the_true_totals() -> None:
-    code, text = demo(Wishes(seed=4), eye_of(views(4)))
+    code, text = demo(DemoOptions(seed=4), eye_of(views(4)))
     end = game(4)[1][-1].state.game
     assert end is not None
     assert f"totals  Ann {end.totals[0]}, Ben {end.totals[1]}: as they should be" in text
@@ -62,7 +62,9 @@ def test_a_whole_hand_with_a_perfect_eye_ends_with_the_true_totals() -> None:
 @pytest.mark.parametrize("name", [name for name in PLAYERS_OF if name != "bones"])
 def test_every_game_is_scored_as_it_is_played_through_a_perfect_eye(name: str) -> None:
     rules = profile(name)
-    code, text = demo(Wishes(rules=rules, seed=1, plays=10), eye_of(views(1, rules=rules, players=players_of(rules))))
+    code, text = demo(
+        DemoOptions(rules=rules.name, seed=1, plays=10), eye_of(views(1, rules=rules, players=players_of(rules)))
+    )
     assert f"A game of {name} on a rendered table" in text
     assert "plays   10: tile right 10, place right 10, points right 10" in text
     assert "as they should be" in text
@@ -71,14 +73,14 @@ def test_every_game_is_scored_as_it_is_played_through_a_perfect_eye(name: str) -
 
 @pytest.mark.slow
 def test_two_hands_are_played_on_one_table() -> None:
-    code, text = demo(Wishes(seed=4, hands=2, plays=15), eye_of(views(4, hands=2)))
+    code, text = demo(DemoOptions(seed=4, hands=2, plays=15), eye_of(views(4, hands=2)))
     assert "hand 2" in text
     assert code == 0
 
 
 @pytest.mark.slow
 def test_a_play_that_is_not_seen_is_told_and_spoils_the_totals() -> None:
-    code, text = demo(Wishes(seed=4), eye_of(but_for(4, 1, TableView((), (), ()))))
+    code, text = demo(DemoOptions(seed=4), eye_of(but_for(4, 1, TableView((), (), ()))))
     assert "play 1: " in text
     assert "seen: nothing" in text
     assert "but it should be" in text
@@ -89,13 +91,13 @@ def test_a_misread_tile_is_told() -> None:
     look = list(views(4))[3]
     wrong = misread(look.tiles[-1])
     look = TableView((*look.tiles[:-1], wrong), (), (Change(ChangeKind.PLACED, wrong),))
-    _, text = demo(Wishes(seed=4, plays=3), eye_of(but_for(4, 3, look)))
+    _, text = demo(DemoOptions(seed=4, plays=3), eye_of(but_for(4, 3, look)))
     assert "plays   3: tile right 2, place right 3, points right 2" in text
     assert "play 3: 3-2 at the E of play 2, 10 points; seen: 6-3 at the E of play 2, 0 points" in text
 
 
 def test_every_play_is_one_plain_line_without_a_terminal() -> None:
-    _, text = demo(Wishes(seed=4, plays=5), eye_of(views(4)))
+    _, text = demo(DemoOptions(seed=4, plays=5), eye_of(views(4)))
     lines = [line for line in text.splitlines() if line[:3].strip().isdigit() and " plays " in line]
     assert [int(line[:3]) for line in lines] == [1, 2, 3, 4, 5]
     assert "\x1b" not in text
@@ -105,7 +107,7 @@ def test_a_terminal_gets_a_live_board_at_the_pace_of_people() -> None:
     waited: list[float] = []
     out = StringIO()
     console = Console(file=out, force_terminal=True, width=80, height=24, color_system="truecolor", no_color=False)
-    code = show_demo(Wishes(seed=4, plays=2, speed=2.0), eye=eye_of(views(4)), console=console, wait=waited.append)
+    code = show_demo(DemoOptions(seed=4, plays=2, speed=2.0), eye=eye_of(views(4)), console=console, wait=waited.append)
     assert code == 0
     # Once more when the live display ends.
     assert out.getvalue().count("bones to 150") == len(waited) + 1
@@ -116,12 +118,12 @@ def test_a_terminal_gets_a_live_board_at_the_pace_of_people() -> None:
 def test_a_terminal_without_colour_gets_plain_lines() -> None:
     out = StringIO()
     console = Console(file=out, force_terminal=True, width=80, height=24, no_color=True)
-    show_demo(Wishes(seed=4, plays=1), eye=eye_of(views(4)), console=console, wait=lambda _: pytest.fail("waited"))
+    show_demo(DemoOptions(seed=4, plays=1), eye=eye_of(views(4)), console=console, wait=lambda _: pytest.fail("waited"))
     assert "  1  " in out.getvalue()
 
 
 def test_the_pictures_are_kept_where_that_is_asked_for(tmp_path: Path) -> None:
-    demo(Wishes(seed=4, plays=2, out=tmp_path / "pictures"), eye_of(views(4)))
+    demo(DemoOptions(seed=4, plays=2, out=tmp_path / "pictures"), eye_of(views(4)))
     names = ["00.jpg", "01.jpg", "02.jpg"]
     assert [path.name for path in sorted((tmp_path / "pictures" / "seen").iterdir())] == names
     assert [path.name for path in sorted((tmp_path / "pictures" / "read").iterdir())] == names
@@ -134,6 +136,6 @@ def test_a_folder_that_cannot_be_written_is_an_error_that_names_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("no folder")
-    code, _ = demo(Wishes(seed=4, plays=1, out=tmp_path / "file"), eye_of(views(4)))
+    code, _ = demo(DemoOptions(seed=4, plays=1, out=tmp_path / "file"), eye_of(views(4)))
     assert code == 1
     assert "file" in capsys.readouterr().err

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures
 from tallybone.evaluate.sessions import SessionJudged, judge_session
 from tallybone.simulate.pushes import CameraPush, PushTime
+from tallybone.simulate.simulation import wishes_of
 
 
 def judged(path: Path, *pushes: CameraPush) -> SessionJudged:

@@ -14,7 +14,7 @@ from rich.console import Console
 from hardware.display.open_display import DisplayWish, open_display
 from hardware.display.page import Page, Score
 from tallybone.choices import DisplayKind
-from tallybone.cli.emulate_display_command import emulate_display
+from tallybone.show.emulated_display import emulate_display
 
 _PAGE = Page((Score("Ann", 35), Score("Ben", 128, is_turn=True)), "Hi")
 

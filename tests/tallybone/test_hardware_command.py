@@ -22,7 +22,7 @@ from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF
 from hardware.pin_factory import PinLibrary, open_pins
 from hardware.virtual.drivers import VirtualKnock
-from tallybone.cli.hardware_command import walk_through
+from tallybone.cli.devices import walk_through
 from tallybone.serve.parts_test import TEST_PAGE
 
 TABLE = """

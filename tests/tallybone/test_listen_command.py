@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hardware.knock.heard import Sound
-from tallybone.cli.listen_command import listen
+from tallybone.cli.devices import listen
 from tests.hardware.knock.sounds import with_hits, write_wav
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from engine import BONES, Seat
 from hardware.config.config import HardwareConfig
-from tallybone.play.game import SHOWN_NS, Choosing, LiveGame
+from tallybone.play.game import SHOWN_NS, Choosing, Listeners, LiveGame
 from tallybone.play.parts import FromTable, open_parts, page_of
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session, feed
@@ -103,8 +103,8 @@ def test_a_table_with_buttons_alone_answers_and_the_game_goes_on(take: str) -> N
     wanted, _ = feed(ASKED, Answer(1))
     script = Keeps()
     parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=True)
-    display = parts.on(Apart(script))
-    game = LiveGame(script, Sitting(script.look, ASKED), script, display, clock=time.monotonic_ns, most_per_s=10)
+    listener = Listeners((parts.listener(), Apart(script)))
+    game = LiveGame(script, Sitting(script.look, ASKED), script, listener, clock=time.monotonic_ns, most_per_s=10)
 
     def press(button: str) -> None:
         parts.panel.press(button, time.monotonic_ns())
@@ -117,7 +117,7 @@ def test_a_table_with_buttons_alone_answers_and_the_game_goes_on(take: str) -> N
         soon(has_come)
         for one in came:
             game.pressed(one.item, is_held=one.is_held)
-        display.show(game.now)
+        game.show()
 
     def screen() -> str:
         return " ".join(" ".join(parts.panel.look(time.monotonic_ns()).screen).split())

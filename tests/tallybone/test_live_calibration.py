@@ -21,9 +21,10 @@ from engine import EngineError
 from hardware.camera.device import CameraMode
 from hardware.camera.fake import FakeCamera
 from tallybone.choices import TileSet
-from tallybone.cli.play import Wishes
+from tallybone.cli.play import PlayOptions
+from tallybone.play.assemble import with_calibration, with_own_tiles
 from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused, zones_in_picture
-from tallybone.play.start import Game, new_game, open_camera, with_calibration, with_own_tiles
+from tallybone.play.start import Game, new_game, open_camera
 from tallybone.recording.own_tiles import RecordedSet
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import Left
@@ -122,7 +123,9 @@ def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_
     video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
     path = written(tmp_path / "c.json", calibration(20))
     folder = tmp_path / "sessions"
-    code, out, err = told(Wishes(camera=str(video), players=("Ann", "Ben"), folder=folder, speed=0, calibration=path))
+    code, out, err = told(
+        PlayOptions(camera=str(video), players="Ann,Ben", record=str(folder), speed=0, calibration=path)
+    )
     assert code == 0, err
     assert "c.json is used: the zones of 2 seats and the boneyard" in (out + err).replace("\n", " ")
     (recording,) = folder.iterdir()
@@ -161,7 +164,9 @@ def test_tiles_are_read_as_they_were_learned_and_so_they_are_in_a_replay(tmp_pat
     video = write_video(tmp_path / "a.avi", [pictures[0]] * 10 + [pictures[1]] * 15, per_s=10)
     path = written(tmp_path / "c.json", Calibration(set=five_everywhere(eye_checksum())))
     folder = tmp_path / "sessions"
-    wishes = Wishes(camera=str(video), players=("Ann", "Ben"), folder=folder, speed=0, calibration=path, as_json=True)
+    wishes = PlayOptions(
+        camera=str(video), players="Ann,Ben", record=str(folder), speed=0, calibration=path, as_json=True
+    )
     code, out, err = told(wishes, b" ")
     assert code == 0, err
     path.unlink()
@@ -227,6 +232,8 @@ def test_a_plugged_in_camera_uses_what_is_stored_for_it_if_its_pictures_have_tha
 
 def test_a_named_calibration_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 2, per_s=10)
-    code, _, err = told(Wishes(camera=str(video), folder=tmp_path, speed=0, calibration=tmp_path / "none.json"))
+    code, _, err = told(
+        PlayOptions(camera=str(video), record=str(tmp_path), speed=0, calibration=tmp_path / "none.json")
+    )
     assert code == 1
     assert "no such file" in err

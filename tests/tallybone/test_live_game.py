@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from engine import BONES
-from tallybone.play.game import LiveGame, Now, state_of
+from tallybone.play.game import Listener, LiveGame, Now, state_of
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Happened, Sitting, opened
@@ -25,7 +25,7 @@ GREY = np.full((48, 64, 3), 90, np.uint8)
 JPEG = jpeg_of(GREY)
 
 
-class Script:
+class Script(Listener):
     """A camera, an eye, a recorder and a display that write down what is done to them."""
 
     def __init__(self, *given: Shown) -> None:
@@ -192,3 +192,13 @@ def test_the_state_of_the_eye_is_said_in_a_word() -> None:
     assert state_of(TableView((), (), (), is_settled=False)) == "moving"
     assert state_of(TableView((), (), (), is_covered=True)) == "a hand rests"
     assert "LOST" in state_of(TableView((), (), (), lost="the camera was moved"))
+
+
+def test_after_its_last_picture_a_served_game_goes_on_until_somebody_ends_it() -> None:
+    script, turns = Script(shot(10)), iter(range(20))
+    sitting = Sitting(script.look, opened(BONES, ("Ann", "Ben"))[0])
+    game = LiveGame(script, sitting, script, Apart(script), clock=Clock(), most_per_s=10, is_endless=True)
+    game.run(lambda wait_s: next(turns, None) is not None, lambda: False)
+    assert script.is_over
+    assert next(turns, None) is None
+    assert script.log == ["keep 10", "look 10", "followed"]

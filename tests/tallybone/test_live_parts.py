@@ -6,9 +6,7 @@ import threading
 import time
 from dataclasses import replace
 
-import pytest
-
-from engine import BONES, Knock, Lead, Seat
+from engine import BONES, Knock, Lead, Reason, Scored, Seat
 from hardware.buttons.debounce import Press as Pressing
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import Pressed
@@ -21,8 +19,8 @@ from hardware.parts import Came, Parts
 from hardware.pin_factory import PinLibrary
 from hardware.virtual.panel import VirtualPanel
 from tallybone.json_values import JsonValueError
-from tallybone.play.game import LiveGame, Now
-from tallybone.play.parts import FromTable, LiveParts, PressingCamera, ShownOnParts, open_parts, with_panel
+from tallybone.play.game import Listeners, LiveGame, Now
+from tallybone.play.parts import FromTable, LiveParts, open_parts, with_panel
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.sitting import ByHand, Happened, Sitting, opened
 from tallybone.sources.camera import Shown
@@ -58,13 +56,6 @@ class Table(Parts):
         return coming
 
 
-class Board(Script):
-    """A display that keeps what it was told last."""
-
-    def happened(self, happened: Happened) -> None:
-        self.log.append("happened")
-
-
 class Keeps(Script):
     """A recorder that can be asked what it kept."""
 
@@ -76,42 +67,46 @@ class Keeps(Script):
         self.kept.append(said)
 
 
-def on_parts() -> tuple[ShownOnParts, Table, Board]:
-    table, shown = Table(), Board()
-    return ShownOnParts(shown, table, Clock()), table, shown
+def game_at(table: Table, script: Script, *, clock: Clock | None = None) -> tuple[LiveGame, Apart]:
+    """A game whose parts are those of a table, and what is shown of it beside them."""
+    parts, shown = live_parts(table, clock or Clock()), Apart(script)
+    listener = Listeners((parts.listener(), shown))
+    sitting = Sitting(script.look, SESSION)
+    return LiveGame(script, sitting, script, listener, clock=Clock(), most_per_s=10, parts=parts), shown
 
 
 def test_a_part_that_fails_is_told_once_and_stands_in_the_foot_until_it_works_again() -> None:
-    display, table, shown = on_parts()
-    display.show(NOW)
+    table = Table()
+    game, shown = game_at(table, Script())
+    game.show()
     for words in ("the LEDs do not answer", "the LEDs do not answer (again)"):
         table.failing = (replace(STRIP, words=words), LCD)
-        display.show(NOW)
-        display.show(NOW)
+        game.show()
+        game.show()
     assert shown.notes == ["hardware.leds: the LEDs do not answer", "hardware.displays: is it plugged in?"]
     assert shown.shown is not None
     assert shown.shown.parts == (f"{STRIP} (again)", str(LCD))
     table.failing = (LCD,)
-    display.show(NOW)
+    game.show()
     assert shown.notes[2:] == ["hardware.leds works again"]
     assert list(shown.shown.parts) == [str(LCD)]
 
 
 def test_lights_and_pages_follow_the_game() -> None:
-    display, table, shown = on_parts()
-    dealt = Sitting(Script().look, SESSION).feed(Press(Button.NEXT), 5)
-    display.happened(dealt)
-    display.show(replace(NOW, session=dealt.session))
+    table = Table()
+    game, shown = game_at(table, Script())
+    game.came(Press(Button.NEXT), 5)
+    game.show()
     state, page = table.shown[-1]
     assert (state.mood, state.turn) == (Mood.PLAYING, None)
     assert [score.name for score in page.scores] == ["Ann", "Ben"]
     assert page.message == "hand 1, 14 tiles in the boneyard"
-    assert shown.log == ["happened"]
+    assert shown.log == ["keep input 0", "followed", "show"]
 
 
 def test_score_displays_say_first_what_is_to_be_known_and_then_the_game() -> None:
     table, clock = Table(), Clock()
-    display = live_parts(table, clock).on(Board(), first="PIN 123456")
+    display = live_parts(table, clock).listener("PIN 123456")
     display.show(NOW)
     assert table.shown[-1][1].message == "PIN 123456"
     assert [score.name for score in table.shown[-1][1].scores] == ["Ann", "Ben"]
@@ -121,9 +116,12 @@ def test_score_displays_say_first_what_is_to_be_known_and_then_the_game() -> Non
 
 
 def test_points_flash_from_when_they_were_made() -> None:
-    display, table, _ = on_parts()
-    display.gain = Gain(1, 15, 3)
-    display.happened(Happened(5, SESSION, SAID))
+    table, clock = Table(), Clock()
+    display = live_parts(table, clock).listener()
+    clock.t_ns = 3
+    display.happened(Happened(5, SESSION, (Scored(Seat(1), 15, Reason.PLAY, ""),)))
+    clock.t_ns = 9
+    display.happened(Happened(9, SESSION, SAID))
     display.show(NOW)
     assert table.shown[-1][0].gain == Gain(1, 15, 3)
 
@@ -168,14 +166,14 @@ def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_
     script = Keeps(*(given(item, 10 * at) for at, item in enumerate(said, start=1)), shot(100))
     parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=True)
     soon(lambda: parts.panel.hears and parts.panel.has_button("undo"))
-    camera = PressingCamera(script, parts)
+    listener = Listeners((parts.listener(), Apart(script)))
     sitting = Sitting(script.look, SESSION)
-    game = LiveGame(camera, sitting, script, parts.on(Apart(script)), clock=time.monotonic_ns, most_per_s=10)
+    game = LiveGame(script, sitting, script, listener, clock=time.monotonic_ns, most_per_s=10, parts=parts)
 
     def keys(wait_s: float) -> bool:
         for one in parts.came():
             assert 0 <= one.ago_ns < _SOON_S * 1e9
-            game.came(one.item, camera.now_ns() - one.ago_ns)
+            game.came(one.item, script.now_ns() - one.ago_ns)
         threading.Event().wait(0.001)
         return True
 
@@ -193,42 +191,53 @@ def test_without_a_panel_nothing_is_pressed_on_it() -> None:
     parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=False)
     assert not parts.pressed(Press(Button.UNDO))
     assert not parts.pressed(KnockHeard())
-    camera = PressingCamera(Script(given(Press(Button.UNDO), 10)), parts)
-    assert isinstance(camera.take(), Given)
+    script = Keeps(given(Press(Button.UNDO), 10))
+    assert pressing(script, parts).look()
+    assert script.kept == [Press(Button.UNDO)]
     parts.close()
 
 
-def test_what_cannot_be_understood_is_left_to_who_takes_it() -> None:
+def test_what_cannot_be_understood_is_said_and_pressed_nowhere() -> None:
     def fails() -> ByHand:
         raise JsonValueError("of a later version")
 
-    camera = PressingCamera(Script(Given(0, "it", fails)), live_parts(Table(), Clock()))
-    taken = camera.take()
-    assert isinstance(taken, Given)
-    with pytest.raises(JsonValueError):
-        taken.load()
+    script = Keeps(Given(0, "it", fails))
+    assert pressing(script, live_parts(Table(), Clock())).look()
+    assert script.notes == ["it: of a later version"]
+    assert script.kept == []
 
 
 def test_what_never_comes_back_holds_nothing_up_for_long() -> None:
-    clock = Clock()
-    panel = VirtualPanel(("undo",))
+    clock, panel = Clock(), VirtualPanel(("undo",))
     panel.open_buttons()
-    camera = PressingCamera(Script(given(Press(Button.UNDO), 10), shot(20)), LiveParts(Table(), panel, 2, clock))
-    assert camera.take() is None
-    assert camera.take() is None
-    assert not camera.is_over
+    script = Keeps(given(Press(Button.UNDO), 10), shot(20))
+    game = pressing(script, LiveParts(Table(), panel, 2, clock))
+    assert not game.look()
+    assert not game.look()
+    assert list(script.given) != []
     clock.t_ns += 300 * MS
-    assert camera.take() is not None
-    assert camera.is_over
+    assert game.look()
+    assert script.log == ["keep 20", "look 20", "followed"]
 
 
 def test_a_game_does_not_end_before_the_last_press_has_come() -> None:
     clock, panel = Clock(), VirtualPanel(("undo",))
     panel.open_buttons()
-    script = Script(given(Press(Button.UNDO), 10))
-    camera = PressingCamera(script, LiveParts(Table(), panel, 2, clock))
-    assert camera.take() is None
+    script, turns = Keeps(given(Press(Button.UNDO), 10)), list[int]()
+    game = pressing(script, LiveParts(Table(), panel, 2, clock))
+
+    def keys(wait_s: float) -> bool:
+        turns.append(clock.t_ns)
+        clock.t_ns += 100 * MS
+        return len(turns) < 20
+
+    game.run(keys, lambda: False)
     assert script.is_over
-    assert not camera.is_over
-    clock.t_ns += 300 * MS
-    assert camera.is_over
+    # It was pressed in the first turn, and waited for until 200 ms after.
+    assert turns == [0, 100 * MS, 200 * MS]
+
+
+def pressing(script: Keeps, parts: LiveParts) -> LiveGame:
+    return LiveGame(
+        script, Sitting(script.look, SESSION), script, Apart(script), clock=Clock(), most_per_s=10, parts=parts
+    )

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.cli.play import Wishes, play
+from tallybone.cli.play import PlayOptions, play
 from tallybone.recording.survey import survey
 from tallybone.replay.command import replay
 from tests.tallybone.live_clips import game_clip, write_recording
@@ -26,7 +26,7 @@ TALLYBONE = Path(sys.executable).with_name("tallybone")
 GREY = np.full((360, 480, 3), 90, np.uint8)
 
 
-def told(wishes: Wishes, keys: bytes = b"") -> tuple[int, str, str]:
+def told(wishes: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
     """Exit code, output and complaints of a game at whose beginning these keys are pressed."""
     out, err = StringIO(), StringIO()
     reading, writing = os.pipe()
@@ -40,34 +40,35 @@ def told(wishes: Wishes, keys: bytes = b"") -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     ("wishes", "code", "words"),
     [
-        (Wishes(rules="chess"), 2, "chess"),
-        (Wishes(rules="free"), 2, "no game to keep the score of"),
-        (Wishes(options=("target=none", "colour=red")), 2, "colour"),
-        (Wishes(players=("Ann", "Ben", "Cleo", "Dora", "Eve", "Fay")), 2, "x 6 players"),
-        (Wishes(goes_on=True, rules="draw"), 2, "keeps its rules"),
-        (Wishes(camera="absent.avi"), 1, "absent.avi"),
-        (Wishes(camera="usb:977"), 1, "usb:977"),
+        (PlayOptions(rules="chess"), 2, "chess"),
+        (PlayOptions(rules="free"), 2, "no game to keep the score of"),
+        (PlayOptions(options=["target=none", "colour=red"]), 2, "colour"),
+        (PlayOptions(players="Ann,Ben,Cleo,Dora,Eve,Fay"), 2, "x 6 players"),
+        (PlayOptions(resume=True, rules="draw"), 2, "keeps its rules"),
+        (PlayOptions(camera="absent.avi"), 1, "absent.avi"),
+        (PlayOptions(camera="usb:977"), 1, "usb:977"),
     ],
 )
-def test_what_cannot_be_played_is_said(tmp_path: Path, wishes: Wishes, code: int, words: str) -> None:
+def test_what_cannot_be_played_is_said(tmp_path: Path, wishes: PlayOptions, code: int, words: str) -> None:
     found, out, err = told(wishes)
     assert (found, out) == (code, "")
     assert words in err
 
 
 def test_there_must_be_a_match_to_go_on_with(tmp_path: Path) -> None:
-    code, _, err = told(Wishes(goes_on=True, folder=tmp_path))
+    code, _, err = told(PlayOptions(resume=True, record=str(tmp_path)))
     assert code == 1
     assert "not over" in err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_game_without_a_recording_leaves_no_file(tmp_path: Path) -> None:
+def test_a_game_without_a_recording_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
-    code, out, _ = told(Wishes(camera=str(video), folder=tmp_path / "sessions", is_recorded=False, speed=0))
+    code, out, _ = told(PlayOptions(camera=str(video), record="none", speed=0))
     assert code == 0
     assert "match: Player 1, Player 2" in out
-    assert not (tmp_path / "sessions").exists()
+    assert list(tmp_path.rglob("*.mcap")) == []
 
 
 @pytest.mark.slow
@@ -75,7 +76,9 @@ def test_a_replay_of_its_recording_says_what_the_live_game_said_byte_for_byte(tm
     items, _ = game_clip(4, 4)
     source = write_recording(tmp_path / "source.mcap", items)
     folder = tmp_path / "sessions"
-    code, live, err = told(Wishes(camera=str(source), players=("Ann", "Ben"), folder=folder, speed=0, as_json=True))
+    code, live, err = told(
+        PlayOptions(camera=str(source), players="Ann,Ben", record=str(folder), speed=0, as_json=True)
+    )
     assert code == 0, err
     (recording,) = folder.iterdir()
     out = StringIO()

@@ -15,7 +15,7 @@ import pytest
 from engine import NewHand
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
-from tallybone.cli.play import Wishes
+from tallybone.cli.play import PlayOptions
 from tallybone.replay.command import replay
 from tallybone.session.inputs import Button, Press
 from tests.tallybone.live_clips import Timed, game_clip, write_recording
@@ -31,29 +31,29 @@ def table_file(folder: Path, text: str) -> Path:
 
 def test_every_mistake_in_the_file_is_said_before_anything_begins(tmp_path: Path) -> None:
     config = table_file(tmp_path, 'camera = 5\n[[hardware.leds]]\ndriver = "single"\npins = [5, 5]\n')
-    code, out, err = told(Wishes(config=config))
+    code, out, err = told(PlayOptions(config=config))
     assert (code, out) == (2, "")
     assert f"tallybone play: {config}: camera: expected one table [camera]" in err
     assert f"tallybone play: {config}: [hardware.leds] pin 5 (LED 2) is taken by [hardware.leds] (LED 1)" in err
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
-    code, _, err = told(Wishes(config=tmp_path / "absent.toml"))
+    code, _, err = told(PlayOptions(config=tmp_path / "absent.toml"))
     assert code == 1
     assert "absent.toml" in err
 
 
 def test_the_camera_of_the_file_is_used_unless_another_is_named(tmp_path: Path) -> None:
     config = table_file(tmp_path, '[camera]\nurl = "absent.avi"\n')
-    assert "absent.avi" in told(Wishes(config=config))[2]
+    assert "absent.avi" in told(PlayOptions(config=config))[2]
     video = write_video(tmp_path / "a.avi", [GREY] * 2, per_s=10)
-    assert told(Wishes(config=config, camera=str(video), is_recorded=False, speed=0))[0] == 0
+    assert told(PlayOptions(config=config, camera=str(video), record="none", speed=0))[0] == 0
 
 
 def test_parts_that_are_missing_are_said_and_the_game_is_played(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 10, per_s=10)
     config = table_file(tmp_path, f'[[hardware.displays]]\ndriver = "segment"\nurl = "{tmp_path / "absent"}"\n')
-    code, out, err = told(Wishes(config=config, camera=str(video), is_recorded=False, as_json=True))
+    code, out, err = told(PlayOptions(config=config, camera=str(video), record="none", as_json=True))
     assert code == 0
     assert json.loads(out.splitlines()[0])["event"] == "match_started"
     assert err.count("hardware.displays: the display on") == 1
@@ -105,7 +105,7 @@ def test_a_game_goes_on_while_its_display_is_unplugged_and_is_replayed_as_it_was
     )
     folder = tmp_path / "sessions"
     with unplugged_in_mid_game(port) as done:
-        code, live, err = told(Wishes(config=config, players=("Ann", "Ben"), folder=folder, speed=4, as_json=True))
+        code, live, err = told(PlayOptions(config=config, players="Ann,Ben", record=str(folder), speed=4, as_json=True))
     port.close()
     assert code == 0
     assert done == ["unplugged", "plugged"]

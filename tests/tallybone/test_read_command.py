@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tallybone.cli.read_command import Album, read_photos
+from tallybone.cli.photographs import read_photos
+from tallybone.show.over_pictures import Album
 from tallybone.terminal import quiet_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture

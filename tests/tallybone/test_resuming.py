@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine import MatchClose, NewHand
-from tallybone.cli.play import Wishes, play
+from tallybone.cli.play import PlayOptions, play
 from tallybone.play.start import newest_left, state_of
 from tallybone.recording.format import RecordingError, SessionStart
 from tallybone.recording.reader import read_session
@@ -69,9 +69,9 @@ def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_su
     # It is switched off after the second play; the third tile is laid before it is switched on again.
     off, on = frames[28], frames[33]
     folder = tmp_path / "sessions"
-    first = _play(tmp_path, items[:off], Wishes(players=("Ann", "Ben"), folder=folder))
+    first = _play(tmp_path, items[:off], PlayOptions(players="Ann,Ben", record=str(folder)))
     assert [line["words"] for line in first if line.get("event") == "played"] == ["Ann plays 4-4", "Ben plays 4-3"]
-    second = _play(tmp_path, items[on:], Wishes(goes_on=True, folder=folder))
+    second = _play(tmp_path, items[on:], PlayOptions(resume=True, record=str(folder)))
     assert second[0]["event"] == "resumed"
     assert [line["words"] for line in second if line.get("event") == "played"] == ["Ann plays 3-2", "Ben plays 5-4"]
     newest = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)[-1]
@@ -84,7 +84,7 @@ def test_a_game_goes_on_with_a_tile_that_was_laid_meanwhile_and_its_recording_su
         assert out.getvalue().startswith("equal")
 
 
-def _play(tmp_path: Path, items: tuple[Any, ...], wishes: Wishes) -> list[dict[str, Any]]:
+def _play(tmp_path: Path, items: tuple[Any, ...], wishes: PlayOptions) -> list[dict[str, Any]]:
     """What a live game prints; its keys come from an empty pipe."""
     source = write_recording(tmp_path / f"{len(list(tmp_path.iterdir()))}.mcap", items)
     out, err = StringIO(), StringIO()

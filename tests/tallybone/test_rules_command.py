@@ -12,7 +12,7 @@ import pytest
 
 from engine.options import OPTIONS, PRESETS
 from engine.profiles import PROFILES
-from tallybone.cli.games import show_rules
+from tallybone.show.rules import show_rules
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tallybone.cli.score_command import score_record
+from tallybone.cli.games import score_record
 from tests.engine.test_record_text import ALLFIVES, BONES, CUTTHROAT, SUPER
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")

@@ -16,17 +16,18 @@ from types import ModuleType
 import httpx
 import pytest
 
+from tallybone.cli.serve import serve
 from tallybone.recording.survey import survey
-from tallybone.serve.serve_command import ServeWishes, World, serve
+from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import Told
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 
 
-def told(folder: Path, wishes: ServeWishes) -> tuple[int, str, str]:
+def told(folder: Path, wishes: ServeOptions) -> tuple[int, str, str]:
     """Exit code, output and complaints of a table that is told to end at once."""
     out, err = StringIO(), StringIO()
-    world = World(
+    world = Environment(
         out=out,
         err=err,
         environment={"XDG_STATE_HOME": str(folder)},
@@ -37,25 +38,25 @@ def told(folder: Path, wishes: ServeWishes) -> tuple[int, str, str]:
 
 
 def test_it_says_where_its_page_is_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    code, out, err = told(tmp_path, ServeWishes(at="127.0.0.1:0", camera="none"))
+    code, out, err = told(tmp_path, ServeOptions(at="127.0.0.1:0", camera="none"))
     assert (code, err) == (0, "")
     assert "page http://127.0.0.1:" in out
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_address_that_is_none_or_taken_is_said(tmp_path: Path) -> None:
-    code, out, err = told(tmp_path, ServeWishes(at="eighty", camera="none"))
+    code, out, err = told(tmp_path, ServeOptions(at="eighty", camera="none"))
     assert (code, out) == (1, "")
     assert "page at eighty: expected a port" in err
     with socket.create_server(("127.0.0.1", 0)) as taken:
         at = f"127.0.0.1:{taken.getsockname()[1]}"
-        assert f"page at {at}: Address already in use" in told(tmp_path, ServeWishes(at=at, camera="none"))[2]
+        assert f"page at {at}: Address already in use" in told(tmp_path, ServeOptions(at=at, camera="none"))[2]
 
 
 def test_a_wrong_configuration_is_said_with_all_that_is_wrong(tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text('[camera]\nurl = 7\n[hardware]\nlasers = "many"\n')
-    code, out, err = told(tmp_path, ServeWishes(at="127.0.0.1:0", config=config))
+    code, out, err = told(tmp_path, ServeOptions(at="127.0.0.1:0", config=config))
     assert (code, out) == (2, "")
     assert "url" in err
     assert "lasers" in err
@@ -76,7 +77,7 @@ def test_what_is_missing_is_said_with_what_to_install(tmp_path: Path, monkeypatc
         return real(name, names, local, wanted, level)
 
     monkeypatch.setattr(builtins, "__import__", without_page)
-    code, _, err = told(tmp_path, ServeWishes(at="127.0.0.1:0"))
+    code, _, err = told(tmp_path, ServeOptions(at="127.0.0.1:0"))
     assert code == 1
     assert "needs fastapi" in err
     assert "pip install 'tallybone[web]'" in err

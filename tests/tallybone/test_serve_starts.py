@@ -25,10 +25,11 @@ from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
 import tallybone.cli
-from tallybone.serve.serve_command import ServeWishes, World, serve
+from tallybone.cli.serve import serve
+from tallybone.serve.options import ServeOptions, Environment
 from tallybone.terminal import Told
-world = World(out=StringIO(), environment={}, home=Path("/nowhere"), told=lambda: nullcontext(Told(is_told=True)))
-assert serve(ServeWishes(at="127.0.0.1:0", camera="none", is_recorded=False), world) == 0
+world = Environment(out=StringIO(), environment={}, home=Path("/nowhere"), told=lambda: nullcontext(Told(is_told=True)))
+assert serve(ServeOptions(at="127.0.0.1:0", camera="none", record="none"), world) == 0
 print(json.dumps(sorted(sys.modules)))
 """
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.cli.sessions import list_sessions, parse_size, room_of_table
+from tallybone.choices import parse_size
 from tallybone.recording.writer import SessionWriter
+from tallybone.show.recordings import list_sessions, room_of_table
 from tallybone.store.house import HOUSE_NAME, House, save_house
 from tests.tallybone.recording.sittings import START, jpeg, write
 from tests.tallybone.test_cli import tallybone

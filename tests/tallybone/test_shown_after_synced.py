@@ -11,7 +11,7 @@ import pytest
 
 from engine import Adjust, Event, Seat, Undo
 from tallybone.choices import TileSet
-from tallybone.play.game import LiveGame, Now
+from tallybone.play.game import Listener, LiveGame, Now
 from tallybone.play.recorder import Room
 from tallybone.play.start import new_game, recorder_of
 from tallybone.recording.format import Topic
@@ -24,7 +24,7 @@ from tests.tallybone.crash.game import Eye
 BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-class Screen:
+class Screen(Listener):
     """A display that writes down how many events of the log it was shown, among what became of the file."""
 
     def __init__(self, trace: list[tuple[str, int]]) -> None:
@@ -38,12 +38,6 @@ class Screen:
 
     def show(self, now: Now) -> None:
         self.trace.append(("shown", len(now.session.state.log) - 1))
-
-    def note(self, words: str) -> None:
-        pass
-
-    def typed(self, prompt: str, *, wants_help: bool) -> None:
-        pass
 
 
 class Said:

@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 
 from tallybone.choices import TileSet
 from tallybone.cli.app import app
-from tallybone.cli.simulate_command import simulate, wishes_of
+from tallybone.cli.simulate import simulate
 from tallybone.recording.format import Topic
 from tallybone.recording.reader import Recorded, read_session
+from tallybone.simulate.simulation import wishes_of
 from tallybone.sources.source import source_at
 
 

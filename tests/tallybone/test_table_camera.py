@@ -11,7 +11,7 @@ from hardware.camera.device import CameraDevice, CameraError, CameraMode, Clock,
 from hardware.camera.fake import FakeCamera
 from tallybone.choices import TileSet
 from tallybone.play.start import Game, new_game
-from tallybone.serve.camera import EndlessCamera, TableCamera
+from tallybone.serve.camera import TableCamera
 
 SECOND = 1_000_000_000
 
@@ -105,22 +105,3 @@ def test_a_simulated_table_begins_with_the_match() -> None:
     first, _ = camera.for_game(game())
     second, _ = camera.for_game(game())
     assert first is not second
-
-
-def test_after_its_last_picture_a_game_goes_on() -> None:
-    class Over:
-        problem = None
-        is_over = True
-
-        def take(self) -> None:
-            return None
-
-        def now_ns(self) -> int:
-            return 7
-
-        def close(self) -> None:
-            pass
-
-    camera = EndlessCamera(Over())
-    assert not camera.is_over
-    assert camera.now_ns() == 7

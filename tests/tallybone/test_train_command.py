@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.cli.train_command import train, train_finder, train_halves, train_second_look
+from tallybone.cli.training import train, train_finder, train_halves, train_second_look
 from vision.heads import Head, ReaderHeads, load_heads
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.features import FEATURES
-from tallybone.cli.train_knock_command import train_knock
+from tallybone.cli.training import train_knock
 
 
 def quick(*, progress: Callable[[str, float], None], **options: object) -> Classifier:

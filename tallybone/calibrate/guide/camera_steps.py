@@ -21,20 +21,14 @@ from calibration.zone_view import show_zone
 from calibration.zones import TableZones, ZoneSource, zones_anew, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
 from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, PointPx, Result, StepName, points_of
-from tallybone.calibrate.lens_and_table import (
-    ENOUGH_SEEN,
-    HALF_TABLE_MM,
-    ReadTiles,
-    TableGiven,
-    lens_for,
-    zone_name,
-    zone_names,
-)
+from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names
+from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven, lens_for
 from tallybone.calibrate.light import write_drawn
-from tallybone.calibrate.look import Image, Scene
-from tallybone.calibrate.zones import EditableZone, editable, size_seen, with_zones
+from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.zone_edit import EditableZone, editable, size_seen, with_zones
 from tallybone.show.over_pictures import draw_zones
 from tallybone.store.calibration_file import Calibration
+from vision.pyramid import Image
 from vision.reading import Tile
 
 # From picture to picture the board may move so much, as a share of the picture's width, and be held still.

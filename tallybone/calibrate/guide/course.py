@@ -31,9 +31,10 @@ from tallybone.calibrate.guide.steps import (
 from tallybone.calibrate.guide.tile_steps import KnockStep, LearnedTile, LightStep, SetStep
 from tallybone.calibrate.knock import sensor_for
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven
-from tallybone.calibrate.look import Image, Onlooker
-from tallybone.calibrate.zones import EditableZone
+from tallybone.calibrate.look import Onlooker
+from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.store.calibration_file import Calibration, save_calibration
+from vision.pyramid import Image
 
 _SEATS = 4
 _KEPT, _SKIPPED = phrase("as it was"), phrase("skipped")

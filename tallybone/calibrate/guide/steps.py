@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.phrases import phrase
-from tallybone.calibrate.look import Image, Scene
+from tallybone.calibrate.scenes import Scene
 from tallybone.store.calibration_file import Calibration
+from vision.pyramid import Image
 
 GO_ON, AGAIN, SKIP = "go_on", "again", "skip"
 

@@ -15,14 +15,16 @@ from engine.phrases import Phrase, listed, phrase, plural
 from hardware.camera.device import Clock, Light
 from hardware.knock.heard import NS_PER_S
 from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, Result, StepName, points_of
-from tallybone.calibrate.knock import Hearing, MakeSensor, timetable
+from tallybone.calibrate.knock import Hearing, MakeSensor
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
-from tallybone.calibrate.look import Image, Onlooker, Scene
+from tallybone.calibrate.look import Onlooker
+from tallybone.calibrate.scenes import Scene, timetable
 from tallybone.calibrate.tile_set import Pips, SetLearning, kept_of
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import Calibration
 from vision.poses import corners
+from vision.pyramid import Image
 
 _MOST_NAMED = 12
 

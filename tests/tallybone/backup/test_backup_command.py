@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.cli.backup_command import Place, Streams, back_up, put_back
+from tallybone.cli.keeping import Place, Streams, back_up, put_back
 from tallybone.maintain import backup as kept
 from tallybone.maintain.backup import Entry, write_archive
 from tallybone.recording.writer import SessionWriter

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
-from tallybone.cli.play import Wishes, play
+from tallybone.cli.play import PlayOptions, play
 from tallybone.doctor.probes import RealProbes
 from tallybone.finding import Grade
 from tallybone.notify.broker import Line
@@ -98,7 +98,7 @@ def test_a_game_at_a_terminal_says_at_health_whom_it_does_not_reach(tmp_path: Pa
         finally:
             os.write(writing, b"qq")
 
-    wishes = Wishes(camera="none", config=config, folder=tmp_path / "sessions", serve="127.0.0.1:0")
+    wishes = PlayOptions(camera="none", config=config, record=str(tmp_path / "sessions"), serve="127.0.0.1:0")
     with ThreadPoolExecutor(1) as beside:
         looking = beside.submit(look)
         assert play(wishes, out=out, err=out, keys_fd=reading) == 0

@@ -11,7 +11,8 @@ import pytest
 
 pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[mqtt]'")
 
-from tallybone.serve.serve_command import ServeWishes, World, serve
+from tallybone.cli.serve import serve
+from tallybone.serve.options import Environment, ServeOptions
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, hearing, real_broker, until_heard
 from tests.tallybone.beyond.test_webhook import a_wall
 from tests.tallybone.web.served import at_served_table
@@ -54,6 +55,6 @@ def test_a_library_that_is_missing_is_said_with_what_to_install(
     config = tmp_path / "table.toml"
     config.write_text('[mqtt]\nbroker = "mqtt://127.0.0.1:1"\ntable = "a"\n')
     err = StringIO()
-    world = World(out=StringIO(), err=err, environment={"XDG_STATE_HOME": str(tmp_path)}, home=tmp_path)
-    assert serve(ServeWishes(at="127.0.0.1:0", camera="none", config=config), world) == 1
+    world = Environment(out=StringIO(), err=err, environment={"XDG_STATE_HOME": str(tmp_path)}, home=tmp_path)
+    assert serve(ServeOptions(at="127.0.0.1:0", camera="none", config=config), world) == 1
     assert "[mqtt] needs aiomqtt, which is not installed: pip install 'tallybone[mqtt]'" in err.getvalue()

@@ -16,12 +16,13 @@ from rich.console import Console
 
 from hardware.config.config import HardwareConfig
 from tallybone.choices import TileSet
+from tallybone.play.assemble import MatchSetup
 from tallybone.play.counts import Counts
 from tallybone.play.display import JsonDisplay
 from tallybone.play.parts import open_parts
 from tallybone.play.recorder import Room
 from tallybone.play.start import Game, game_that_goes_on, new_game, session_of
-from tallybone.play.table import Around, LiveTable, NoPage
+from tallybone.play.table import LiveTable, NoPage, TableParts
 from tallybone.recording.format import RecordingError
 from tallybone.session.session import Said
 from tallybone.session.sitting import Sitting, opened
@@ -63,19 +64,18 @@ def live(match: Match, plan: Plan) -> None:
     logged = 0 if game.left is None else len(game.left.events)
     items = match.shown(match.goes_on_at(logged), t_ns, is_again=True)
     clock = partial(int, t_ns)
-    around = Around(
+    around = TableParts(
         camera=PacedCamera(items, clock, speed=0),
         parts=open_parts(HardwareConfig(), seats=len(match.players), clock=clock, has_panel=False),
         page=NoPage(),
         clock=clock,
-        reader=Blind(),
         room=Room(plan.folder, plan.keep_bytes),
         most_per_s=10.0,
     )
     with plan.shown.open("w", encoding="utf-8") as out, patch("tallybone.play.table.sitting_of", _sitting_with(match)):
         if plan.disk is not None:
             plan.disk.put_between()
-        table = LiveTable(game, around)
+        table = LiveTable(MatchSetup(game, Blind()), around)
         table.run(JsonDisplay(out, Console(file=out, stderr=True)), _NobodyTypes(), lambda: False)
 
 

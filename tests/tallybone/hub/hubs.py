@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from tallybone.hub.command import HubWishes, run_hub
+from tallybone.cli.hub import HubOptions, run_hub
 from tallybone.terminal import Told
 from tests.tallybone.beyond.brokers import RealBroker, hearing, until_heard
 from tests.tallybone.hub.said import scores, state, topic
@@ -27,7 +27,7 @@ class ServedHub:
 def served_hub(broker: RealBroker, folder: Path) -> Iterator[ServedHub]:
     """Yield a hub until the end of the block."""
     told, out, codes = Told(), StringIO(), []
-    wishes = HubWishes(at="127.0.0.1:0", broker={"broker": broker.url})
+    wishes = HubOptions(at="127.0.0.1:0", broker=broker.url)
     environment = {"XDG_STATE_HOME": str(folder)}
 
     def run() -> None:

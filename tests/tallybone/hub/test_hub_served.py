@@ -19,7 +19,7 @@ pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[
 
 from websockets.sync.client import connect
 
-from tallybone.hub.command import HubWishes, run_hub
+from tallybone.cli.hub import HubOptions, run_hub
 from tallybone.hub.hall import PACE_S
 from tallybone.hub.tables import HubShown
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until_heard
@@ -160,7 +160,7 @@ class TestWithBroker:
 
 def asked(tmp_path: Path, **broker: str) -> tuple[int, str]:
     err = StringIO()
-    code = run_hub(HubWishes(at="127.0.0.1:0", broker=broker), {"XDG_STATE_HOME": str(tmp_path)}, tmp_path, err=err)
+    code = run_hub(HubOptions(at="127.0.0.1:0", **broker), {"XDG_STATE_HOME": str(tmp_path)}, tmp_path, err=err)
     return code, err.getvalue()
 
 

@@ -8,10 +8,9 @@ import pytest
 
 from engine import Play
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate_command import wishes_of
 from tallybone.simulate.items import NowLying, Planned, Shot, TrueEvent
 from tallybone.simulate.pushes import STRAIGHT, CameraPush, PushTime
-from tallybone.simulate.simulation import Simulation
+from tallybone.simulate.simulation import Simulation, wishes_of
 
 
 def planned(*pushes: CameraPush) -> list[Planned]:

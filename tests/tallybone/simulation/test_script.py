@@ -24,11 +24,10 @@ from engine import (
 )
 from engine import play_record as played
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate_command import wishes_of
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.knocks import KNOCK_WAITS_NS
 from tallybone.simulate.items import Heard, NowLying, Planned, Shot, TrueEvent, TrueRecord, Zone
-from tallybone.simulate.simulation import Simulation
+from tallybone.simulate.simulation import Simulation, wishes_of
 
 GAMES = (
     ("bones", 2, ""),

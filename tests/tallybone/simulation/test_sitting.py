@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from tallybone.choices import Difficulty
-from tallybone.cli.simulate_command import wishes_of
 from tallybone.recording.format import Pictures, Topic
 from tallybone.recording.messages import input_of
 from tallybone.recording.reader import Recorded, read_session
@@ -20,7 +19,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.simulate.items import Heard, NowLying, Shot, TrueEvent, TrueTiles, Zone
 from tallybone.simulate.recorder import record, start_of
 from tallybone.simulate.room import MARGIN_PX
-from tallybone.simulate.simulation import Simulation, Wishes
+from tallybone.simulate.simulation import Simulation, Wishes, wishes_of
 from tests.vision.tables import is_same, is_same_place, missing, reader
 from vision.perception import Perception
 from vision.reading import Face, Tile

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.cli.update_command import UpdateWishes, checked_wheel, update
+from tallybone.cli.keeping import UpdateOptions, checked_wheel, update
 from tallybone.maintain.update import WHAT, WHO, UpdateError, read_wheel, require_ready, require_sha256
 from tests.tallybone.update.wheels import BREAKS, READY, make_wheel
 
@@ -30,7 +30,7 @@ def system(folder: Path) -> Path:
     return folder
 
 
-def updated(wishes: UpdateWishes) -> tuple[int, str]:
+def updated(wishes: UpdateOptions) -> tuple[int, str]:
     out = StringIO()
     return update(wishes, now=NOW, out=out), out.getvalue()
 
@@ -44,7 +44,7 @@ def running(root: Path) -> str:
 def test_a_good_wheel_is_made_tried_and_run(tmp_path: Path) -> None:
     root = system(tmp_path / "root")
     wheel = make_wheel(tmp_path, "0.2.0")
-    code, said = updated(UpdateWishes(wheel=wheel, root=root, wheels=tmp_path))
+    code, said = updated(UpdateOptions(wheel=wheel, root=root, wheels=tmp_path))
     assert (code, said.splitlines()[-1]) == (0, "Tallybone 0.2.0 runs.")
     assert running(root) == "tallybone 0.2.0"
     assert not (root / "opt/tallybone/venvs/old").exists()
@@ -64,7 +64,7 @@ def test_a_wheel_that_does_not_work_changes_nothing(tmp_path: Path, code: str, p
     root = system(tmp_path / "root")
     before = (root / "opt/tallybone/venv").resolve()
     wheel = make_wheel(tmp_path, "0.3.0", code, pins=pins)
-    exit_code, said = updated(UpdateWishes(wheel=wheel, root=root, wheels=tmp_path))
+    exit_code, said = updated(UpdateOptions(wheel=wheel, root=root, wheels=tmp_path))
     assert exit_code == 1
     assert why in said
     assert (root / "opt/tallybone/venv").resolve() == before
@@ -120,7 +120,7 @@ def test_another_file_than_the_one_that_is_meant_is_refused(tmp_path: Path) -> N
 
 
 def test_nothing_is_updated_where_nothing_is_installed(tmp_path: Path) -> None:
-    code, said = updated(UpdateWishes(wheel=make_wheel(tmp_path, "0.2.0"), root=tmp_path / "root"))
+    code, said = updated(UpdateOptions(wheel=make_wheel(tmp_path, "0.2.0"), root=tmp_path / "root"))
     assert code == 1
     assert "nothing is installed there" in said
 
@@ -129,7 +129,7 @@ def test_a_debian_package_is_left_to_apt(tmp_path: Path) -> None:
     root = system(tmp_path / "root")
     (root / "var/lib/dpkg/info").mkdir(parents=True)
     (root / "var/lib/dpkg/info/tallybone.list").touch()
-    assert "by apt" in updated(UpdateWishes(wheel=make_wheel(tmp_path, "0.2.0"), root=root))[1]
+    assert "by apt" in updated(UpdateOptions(wheel=make_wheel(tmp_path, "0.2.0"), root=root))[1]
 
 
 needs_ssh_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen here")
@@ -159,7 +159,7 @@ def test_a_table_that_trusts_a_key_takes_only_what_it_has_signed(tmp_path: Path)
 
     def check(signature: Path | None) -> None:
         (folder := tmp_path / "copy").mkdir(exist_ok=True)
-        checked_wheel(UpdateWishes(wheel=wheel, signature=signature, root=root), folder)
+        checked_wheel(UpdateOptions(wheel=wheel, signature=signature, root=root), folder)
 
     check(good)
     with pytest.raises(UpdateError, match="only signed versions"):
@@ -179,5 +179,5 @@ def test_a_signature_without_anybody_to_trust_is_refused(tmp_path: Path) -> None
     (tmp_path / "copy").mkdir()
     with pytest.raises(UpdateError, match="release_signers: there is no such file"):
         checked_wheel(
-            UpdateWishes(wheel=wheel, signature=signed(wheel, ours), root=tmp_path / "root"), tmp_path / "copy"
+            UpdateOptions(wheel=wheel, signature=signed(wheel, ours), root=tmp_path / "root"), tmp_path / "copy"
         )

@@ -142,7 +142,7 @@ def every_table(folder: Path) -> Iterator[tuple[str, str]]:
         save_calibration(MEASURED, state / "calibration" / "usb-0.json")
     with (
         served(recordings=recordings, eye=partial(doubtful, nth=_DOUBTED)) as table,
-        at_served_table(folder, has_panel=True) as resting,
+        at_served_table(folder, panel=True) as resting,
     ):
         table.play(_ITEMS)
         resting.plugs.show()

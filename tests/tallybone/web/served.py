@@ -16,8 +16,9 @@ import numpy as np
 
 from hardware.camera.device import CameraError, CameraMode, Clock, Picture
 from hardware.camera.fake import FakeCamera
+from tallybone.cli.serve import serve
 from tallybone.serve.camera import OpenDevice
-from tallybone.serve.serve_command import ServeWishes, World, serve
+from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import Told
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
@@ -96,7 +97,7 @@ def at_served_table(
 ) -> Iterator[Served]:
     """Yield a table that is served until the end of the block."""
     plugs, told, out, codes = plugs or Plugs(), Told(), StringIO(), []
-    world = World(
+    world = Environment(
         clock=clock,
         out=out,
         err=out,
@@ -108,7 +109,7 @@ def at_served_table(
         pin=pin,
         told=lambda: nullcontext(told),
     )
-    asked = ServeWishes(at="127.0.0.1:0", **({"camera": "usb:0"} | wishes))
+    asked = ServeOptions(at="127.0.0.1:0", **({"camera": "usb:0"} | wishes))
     thread = threading.Thread(target=lambda: codes.append(serve(asked, world)), name="table")
     thread.start()
     try:

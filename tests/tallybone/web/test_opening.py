@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from hardware.config.config import HardwareConfig
-from tallybone.cli.play import Wishes, open_page
-from tallybone.cli.serve_option import with_port
+from tallybone.cli.app import with_port
+from tallybone.cli.play import PlayOptions, open_page
 from tallybone.doctor.machine import this_machine
 from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
@@ -46,7 +46,7 @@ def test_without_the_wish_there_is_no_page(tmp_path: Path) -> None:
 
 def test_the_terminal_says_where_the_page_is_and_its_pin(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
-    code, out, _ = told(Wishes(camera=str(video), is_recorded=False, speed=0, serve="127.0.0.1:0"))
+    code, out, _ = told(PlayOptions(camera=str(video), record="none", speed=0, serve="127.0.0.1:0"))
     assert code == 0
     assert "page http://127.0.0.1:" in out
     assert "PIN " in out
@@ -62,7 +62,7 @@ def test_the_display_of_a_game_gets_the_address_with_every_state() -> None:
 
 def test_an_address_that_is_none_is_said_and_nothing_begins(tmp_path: Path) -> None:
     video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
-    code, out, err = told(Wishes(camera=str(video), is_recorded=False, speed=0, serve="eighty"))
+    code, out, err = told(PlayOptions(camera=str(video), record="none", speed=0, serve="eighty"))
     assert (code, out) == (1, "")
     assert "page at eighty: expected a port" in err
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(name="table")
 def a_table_with_virtual_parts(tmp_path: Path) -> Iterator[Served]:
-    with at_served_table(tmp_path, has_panel=True) as table:
+    with at_served_table(tmp_path, panel=True) as table:
         yield table
 
 

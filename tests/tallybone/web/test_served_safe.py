@@ -46,7 +46,7 @@ _WAYS = st.sampled_from(
 def a_table_with_an_owner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("safe")
     set_password(PASSWORD, folder / "tallybone" / "owner.json")
-    with at_served_table(folder, has_panel=True) as table:
+    with at_served_table(folder, panel=True) as table:
         yield table
 
 

@@ -12,8 +12,9 @@ import httpx
 import numpy as np
 import pytest
 
+from tallybone.cli.serve import keep_password
+from tallybone.serve.options import Environment
 from tallybone.serve.routes import qr_rows
-from tallybone.serve.serve_command import World, keep_password
 from tallybone.store.house import is_password, set_password
 from tallybone.web.access import CODE_LASTS_S, Access
 from tests.tallybone.web.conftest import Hands
@@ -155,7 +156,7 @@ def test_a_phone_reads_the_code_that_is_shown() -> None:
 
 def test_the_password_is_set_at_the_terminal(tmp_path: Path) -> None:
     out, err = StringIO(), StringIO()
-    world = World(out=out, err=err, environment={"XDG_STATE_HOME": str(tmp_path)}, home=tmp_path)
+    world = Environment(out=out, err=err, environment={"XDG_STATE_HOME": str(tmp_path)}, home=tmp_path)
     assert keep_password("short", world) == 1
     assert "8 to 200 characters" in err.getvalue()
     assert keep_password(PASSWORD, world) == 0

@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules, profile
-from tallybone.play.game import Display, LiveGame, Now
+from tallybone.play.game import Listener, Listeners, LiveGame, Now
 from tallybone.play.recorder import FileRecorder, NoRecorder, Recorder, Room
 from tallybone.recording.format import SessionStart
 from tallybone.recording.writer import SessionWriter
@@ -41,7 +41,7 @@ _SIZE_PX = (1280, 720)
 
 
 @dataclass(slots=True)
-class Silent:
+class Silent(Listener):
     """A display that shows nothing and remembers what it was told."""
 
     notes: list[str] = field(default_factory=list)
@@ -115,7 +115,7 @@ class TrueTable:
     page: LivePage
     display: Silent
     said: tuple[Said, ...]
-    shown: Display
+    shown: Listener
     ended: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
 
@@ -140,7 +140,7 @@ class TrueTable:
         self.shown.happened(Happened(0, self.live.session, self.said))
 
         def keys(wait_s: float) -> bool:
-            self.page.see_to(self.live, self.shown)
+            self.page.see_to(self.live)
             self.ended.wait(wait_s)
             return True
 
@@ -169,10 +169,9 @@ def true_table(
     camera = TrueCamera(items, clock, pace_ns)
     sitting = Sitting(lambda frame: eye(look_at(seen, frame)), session)
     display = display or Silent()
-    shown = page.on(display)
-    live = LiveGame(
-        page.looking_through(camera), sitting, recorder or NoRecorder(), shown, clock=clock, most_per_s=1000
-    )
+    display.note(page.words)
+    shown = Listeners((page.listener, display))
+    live = LiveGame(camera, sitting, recorder or NoRecorder(), shown, clock=clock, most_per_s=1000, page=page.words)
     return TrueTable(live, camera, page, display, said, shown)
 
 

@@ -1,10 +1,9 @@
-"""`tallybone sessions`: which recordings there are, and away with the oldest where room is short."""
+"""List recordings as a table or as JSON; delete the oldest first where room is short."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,29 +13,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tallybone.recording.folder import default_folder, prune, recordings_in
+from tallybone.recording.folder import KEEP_BYTES, default_folder, prune, recordings_in
 from tallybone.recording.survey import Survey
 from tallybone.store.house import HOUSE_NAME, load_house
 from tallybone.terminal import printable
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _WIDTH_CHARACTERS = 200  # a name is never cut: it is what the other commands are told
-_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?) ?([KMGT]?)B?", re.IGNORECASE | re.ASCII)
-
-
-def parse_size(text: str) -> int:
-    """Return a size in bytes.
-
-    >>> parse_size("20GB"), parse_size("1.5 M"), parse_size("0")
-    (20000000000, 1500000, 0)
-
-    Raises:
-        ValueError: If it is none.
-    """
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(f"expected a size such as 500MB or 20GB, got {text!r}")
-    return round(float(found[1]) * _UNITS[found[2].upper()])
 
 
 def format_size(size_bytes: int) -> str:
@@ -55,8 +38,6 @@ def room_of_table(environment: Mapping[str, str], home: Path) -> int:
     Raises:
         ValueError: If what was set cannot be read: then nothing should be deleted by it.
     """
-    from tallybone.recording.folder import KEEP_BYTES
-
     house, problem = load_house(default_folder(environment, home).parent / HOUSE_NAME)
     if problem is not None:
         raise ValueError(problem)

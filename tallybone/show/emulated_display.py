@@ -1,4 +1,4 @@
-"""`tallybone emulate-display`: a score display that is not there, shown in the terminal, for programs to talk to."""
+"""Emulate a score display in the terminal: a serial port for programs that have no real one."""
 
 from __future__ import annotations
 

@@ -1,0 +1,60 @@
+"""Define what people are asked to show or to do at a table that is calibrated: scenes, and a timetable of sounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from calibration.knock import KNOCKS_PER_SEAT
+from engine.phrases import phrase
+
+_QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
+# Between two parts, to read what comes next; what is heard then does not count.
+_READ_S = 2
+
+
+class Scene(StrEnum):
+    """What is to be seen at a step."""
+
+    BOARD = "the board for the lens"
+    TABLE = "corner blocks or mat"
+    TILES = "open tiles all over the table"
+    SET = "the whole set, face up"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the timetable.
+
+    Attributes:
+        words: What to do in it.
+        from_s, to_s: When it is, from the begin.
+    """
+
+    words: str
+    from_s: int
+    to_s: int
+
+
+def timetable(seats: int) -> tuple[Part, ...]:
+    """Return what is to be done when: quiet, tiles, then each seat; the same at the table and in a recording.
+
+    >>> [(part.from_s, part.to_s) for part in timetable(2)]
+    [(2, 12), (14, 34), (36, 44), (46, 54)]
+    """
+    says = [
+        (phrase("Be quiet."), _QUIET_S),
+        (phrase("Shuffle the tiles, and put many of them down, gently and hard."), _TILES_S),
+        *(
+            (
+                phrase("Seat {seat}: knock {times} times, about once a second.", seat=seat + 1, times=KNOCKS_PER_SEAT),
+                _SEAT_S,
+            )
+            for seat in range(seats)
+        ),
+    ]
+    parts, at_s = [], 0
+    for words, lasts_s in says:
+        parts.append(Part(words, at_s + _READ_S, at_s + _READ_S + lasts_s))
+        at_s = parts[-1].to_s
+    return tuple(parts)

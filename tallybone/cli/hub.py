@@ -1,0 +1,150 @@
+"""Run `tallybone hub`: serve the page of all tables until it is stopped."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from threading import Event
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from tallybone.cli.app import command, commands_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tallybone.store.table_file import Broker
+    from tallybone.terminal import Told
+
+_RESULTS_NAME = "hub_results.jsonl"
+_LOOKS_S = 0.2
+
+commands = commands_of()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubOptions:
+    """What a hub is asked for."""
+
+    broker: Annotated[str, typer.Option(metavar="URL", help="mqtt://HOST[:PORT], or mqtts:// for one that encrypts.")]
+    at: Annotated[
+        str, typer.Option(metavar="[ADDRESS:]PORT", help="Where the page is; else port 8080 of the whole network.")
+    ] = ""
+    user: Annotated[str, typer.Option(help="Who reads from the broker.")] = ""
+    password_file: Annotated[
+        str, typer.Option(metavar="FILE", help="The password of this user, for nobody else to read.")
+    ] = ""
+    ca: Annotated[
+        str, typer.Option(metavar="FILE", help="Who vouches for the broker; else whom the system trusts.")
+    ] = ""
+    cert: Annotated[str, typer.Option(metavar="FILE", help="What shows the broker who this is.")] = ""
+    key: Annotated[str, typer.Option(metavar="FILE", help="Its key.")] = ""
+    prefix: Annotated[str, typer.Option(help="What the topics of all tables begin with; else tallybone.")] = ""
+    results: Annotated[
+        str, typer.Option(metavar="FILE|none", help="Where results are kept; auto: in the state folder.")
+    ] = "auto"
+
+
+@command(commands, "hub", HubOptions)
+def _hub(options: HubOptions) -> int:
+    return run_hub(options, os.environ, Path.home())
+
+
+def run_hub(
+    options: HubOptions,
+    environment: Mapping[str, str],
+    home: Path,
+    *,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+    told: Callable[[], AbstractContextManager[Told]] | None = None,
+) -> int:
+    """Serve the page of all tables until the program is told to end.
+
+    Returns:
+        The exit code: 0, 1 if something was not to be had, 2 if what was asked for makes no sense.
+    """
+    from rich.console import Console
+
+    from hardware.config.errors import ConfigError
+    from tallybone.recording.folder import default_folder
+    from tallybone.terminal import printable, told_to_end
+
+    console = Console(file=out or sys.stdout, highlight=False)
+    complaints = Console(file=err or sys.stderr, stderr=True)
+
+    def complain(words: str) -> None:
+        complaints.print(f"tallybone hub: {printable(words)}", markup=False, highlight=False, soft_wrap=True)
+
+    try:
+        broker, prefix = _broker(options)
+        usual = default_folder(environment, home).parent / _RESULTS_NAME
+        path = {"auto": usual, "none": None}.get(options.results, Path(options.results))
+        with (told or told_to_end)() as asked_to_end:
+            _serve(broker, prefix, options.at, path, console, asked_to_end)
+    except ConfigError as error:
+        for problem in error.problems:
+            complain(problem)
+        return 2
+    except ModuleNotFoundError as error:
+        complain(f"a hub needs {error.name}, which is not installed: pip install 'tallybone[web,mqtt]'")
+        return 1
+    except OSError as error:
+        complain(str(error))
+        return 1
+    return 0
+
+
+def _broker(options: HubOptions) -> tuple[Broker, str]:
+    """Return the broker that is meant, and what the topics of all tables begin with."""
+    from hardware.config.errors import ConfigError
+    from hardware.config.fields import Fields
+    from tallybone.store.table_file import USUAL_PREFIX, read_broker, read_prefix
+
+    said = {
+        "broker": options.broker,
+        "user": options.user,
+        "password_file": options.password_file,
+        "ca_file": options.ca,
+        "cert_file": options.cert,
+        "key_file": options.key,
+        "prefix": options.prefix,
+    }
+    problems: list[str] = []
+    fields = Fields({name: text for name, text in said.items() if text}, "hub", problems)
+    broker, prefix = read_broker(fields), read_prefix(fields, "prefix", USUAL_PREFIX)
+    fields.done()
+    if broker is None or problems:
+        raise ConfigError(tuple(problem.removeprefix("[hub] ") for problem in problems))
+    return broker, prefix
+
+
+def _serve(broker: Broker, prefix: str, at: str, path: Path | None, console: Console, told: Told) -> None:
+    from tallybone.clock import wall_time
+    from tallybone.hub.hall import Hall, hub_app
+    from tallybone.hub.standings import Results
+    from tallybone.notify.broker import Line
+    from tallybone.web.serving import Address, Serving, listen_on
+
+    results = Results(path)
+    listening = listen_on(at)
+    line = Line(broker, Random())
+    hall = Hall(line, prefix, results, wall_time)
+    serving = Serving(hub_app(hall), listening, hall)
+    try:
+        console.print(f"hub {Address.of(listening).url}  broker {broker.words}", markup=False, soft_wrap=True)
+        waiting = Event()
+        problem = None
+        while not told.is_told:
+            if line.problem != problem:
+                problem = line.problem
+                console.print(problem or "the line to the broker is open", markup=False, soft_wrap=True)
+            waiting.wait(_LOOKS_S)
+    finally:
+        serving.close()

@@ -1,0 +1,92 @@
+"""Run `tallybone serve`: a table that is always on, with its page, whether or not a match is played."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+import typer
+
+from tallybone.cli.app import command, commands_of
+from tallybone.serve.options import Environment, ServeOptions
+
+commands = commands_of()
+
+
+@command(commands, "serve", ServeOptions)
+def _serve(options: ServeOptions) -> int:
+    # What is imported stays. To look through it for garbage after every 700 objects took a tenth of the start.
+    gc.set_threshold(50_000)
+    if options.set_password:
+        return keep_password(typer.prompt("Owner's password", hide_input=True, confirmation_prompt=True))
+    return serve(options)
+
+
+def keep_password(password: str, world: Environment | None = None) -> int:
+    """Keep the owner's password of the table; return the exit code, 0 or 1 if it cannot be kept."""
+    from rich.console import Console
+
+    from tallybone.recording.folder import default_folder
+    from tallybone.store.house import OWNER_NAME, PasswordError, set_password
+    from tallybone.terminal import printable
+
+    world = world or Environment()
+    path = default_folder(world.environment, world.home).parent / OWNER_NAME
+    try:
+        set_password(password, path)
+    except (PasswordError, OSError) as error:
+        Console(file=world.err or sys.stderr).print(f"tallybone serve: {printable(str(error))}", markup=False)
+        return 1
+    Console(file=world.out or sys.stdout, highlight=False).print(f"The password is kept in {path}.", markup=False)
+    return 0
+
+
+def serve(options: ServeOptions, world: Environment | None = None) -> int:
+    """Serve a table until the program is told to end.
+
+    Returns:
+        The exit code: 0, 1 if something was not to be had, 2 if the configuration is wrong.
+    """
+    from rich.console import Console
+
+    from hardware.config.errors import ConfigError
+    from tallybone.play.display import PlainDisplay
+    from tallybone.serve.systemd import notifying
+    from tallybone.terminal import printable
+
+    world = world or Environment()
+    console = Console(file=world.out or sys.stdout, highlight=False)
+    complaints = Console(file=world.err or sys.stderr, stderr=True)
+
+    def complain(words: str) -> None:
+        complaints.print(f"tallybone serve: {printable(words)}", markup=False, highlight=False, soft_wrap=True)
+
+    try:
+        from tallybone.serve.setup import open_table
+    except ModuleNotFoundError as error:
+        complain(f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'")
+        return 1
+    try:
+        with (
+            world.told() as told,
+            open_table(options, world) as table,
+            notifying(world.environment, world.clock, os.getpid()) as notifier,
+        ):
+            shown = PlainDisplay(console)
+            shown.note(table.words)
+            life = table.life(notifier)
+
+            def is_stopped() -> bool:
+                life.turn()  # it is asked each time the table's loop goes round
+                return told.is_told
+
+            table.run(shown, is_stopped)
+    except ConfigError as error:
+        for problem in error.problems:
+            complain(problem)
+        return 2
+    except OSError as error:
+        complain(str(error))
+        return 1
+    return 0

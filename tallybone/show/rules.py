@@ -1,0 +1,261 @@
+"""Print the games and what can be agreed on, or what holds in one game, as tables or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from engine.errors import EngineError
+from engine.option_values import (
+    Choice,
+    Group,
+    Number,
+    SetSize,
+    YesNo,
+    allowed_text,
+    field_of,
+    seats_that_can_play,
+    value_meaning,
+)
+from engine.options import (
+    OPTIONS,
+    PRESETS,
+    Option,
+    OptionsError,
+    changed_options,
+    matters,
+    option_named,
+    parse_options,
+    value_text,
+    with_options,
+)
+from engine.profiles import PROFILES, WORDS, profile
+from engine.rules import Rules, deal_problems
+from engine.tiles import set_name
+from tallybone.terminal import printable
+
+_INDENT = "  "
+_KEY_WIDTH = len(_INDENT) + max(len(option.key) for option in OPTIONS)
+
+
+def show_rules(
+    game: str | None = None,
+    choices: Sequence[str] = (),
+    *,
+    as_json: bool = False,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Print all games and options, or what holds in one game.
+
+    Args:
+        game: Its name; without one all are listed.
+        choices: Options for it, each key=value.
+        as_json: Print one JSON object instead of tables.
+        out: Where rules go, by default stdout.
+        err: Where errors go, by default stderr.
+
+    Returns:
+        The exit code: 0, or 2 if there is no such game or it cannot be played so.
+    """
+    console = Console(file=out or sys.stdout, highlight=False)
+    try:
+        rules = None if game is None else _chosen(game, choices)
+    except EngineError as error:
+        complaints = Console(file=err or sys.stderr, stderr=True)
+        for fault in error.faults if isinstance(error, OptionsError) else (str(error),):
+            complaints.print(f"tallybone rules: {printable(fault)}", markup=False, highlight=False, soft_wrap=True)
+        return 2
+    if as_json:
+        shown = _all_as_json() if rules is None else _game_as_json(rules)
+        console.print(json.dumps(shown, ensure_ascii=False), markup=False, soft_wrap=True)
+    elif rules is None:
+        _print_all(console)
+    else:
+        _print_game(console, rules)
+    return 0
+
+
+def _chosen(game: str, choices: Sequence[str]) -> Rules:
+    """Return the rules of *game* with *choices*.
+
+    Raises:
+        EngineError: If they are no rules, or the tiles are not enough for the players.
+    """
+    known = profile(game)
+    rules = with_options(known, parse_options(" ".join(choices)))
+    playable = seats_that_can_play(rules)
+    asked = (rules.seats_min, rules.seats_max) != (known.seats_min, known.seats_max)
+    if not playable:
+        raise OptionsError(deal_problems(rules, rules.seats_min))
+    if asked and rules.seats_max is not None and rules.seats_max > playable[-1]:
+        raise OptionsError(deal_problems(rules, rules.seats_max))
+    return rules
+
+
+def _print_all(console: Console) -> None:
+    console.print("Games", style="bold")
+    table = _columns(name=2 + max(len(rules.name) for rules in PROFILES), header=True)
+    for heading in ("players", "set", "target"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("what it is")
+    for rules in PROFILES:
+        words = WORDS[rules.name]
+        table.add_row(_INDENT + rules.name, *_facts(rules), f"{words.elsewhere}. {words.what}")
+    console.print(table)
+    console.print("tallybone rules GAME says what holds in one.")
+    for group in Group:
+        console.print()
+        console.print(f"Options: {group.value}", style="bold")
+        table = _columns(name=_KEY_WIDTH)
+        table.add_column()
+        for option in (option for option in OPTIONS if option.group is group):
+            _add_option(table, option)
+        console.print(table)
+    console.print()
+    console.print("Shortcuts, each for several options; an option that is given itself goes first", style="bold")
+    for preset in PRESETS:
+        only = f" (only in {', '.join(preset.games)})" if preset.games else ""
+        meant = " ".join(f"{key}={value}" for key, value in preset.options)
+        console.print(f"{_INDENT}{preset.key}={preset.value}", markup=False)
+        console.print(Padding(Text(preset.meaning + only + (f": {meant}" if meant else "")), (0, 0, 0, 6)))
+    console.print()
+    console.print("Try one: tallybone rules allfives scoring=cribbage hand=5")
+
+
+def _add_option(table: Table, option: Option) -> None:
+    """Add what an option means, what it is in each game and what it can be."""
+    usual, others = _usual(option)
+    elsewhere = "; ".join(f"{', '.join(games)}: {value}" for value, games in others)
+    usually = f"usually {usual}" + (f" ({elsewhere})" if elsewhere else "")
+    table.add_row(_INDENT + option.key, option.meaning)
+    if isinstance(option.values, Choice):
+        table.add_row("", _indented(usually))
+        for value, meaning in option.values.meanings:
+            table.add_row(f"{_INDENT * 2}{value}", _indented(meaning))
+    else:
+        none = f" ({option.values.none})" if isinstance(option.values, Number) and option.values.none else ""
+        table.add_row("", _indented(f"{allowed_text(option)}{none}; {usually}"))
+
+
+def _usual(option: Option) -> tuple[str, list[tuple[str, list[str]]]]:
+    """Return the value that an option has in most games, and each other with its games."""
+    games: dict[str, list[str]] = {}
+    for rules in PROFILES:
+        if rules.refereed and matters(rules, option):
+            games.setdefault(value_text(rules, option), []).append(rules.name)
+    if not games:
+        return value_text(PROFILES[0], option), []
+    usual = max(games, key=lambda value: len(games[value]))
+    return usual, [(value, names) for value, names in games.items() if value != usual]
+
+
+def _print_game(console: Console, rules: Rules) -> None:
+    known = profile(rules.name)
+    changed = changed_options(rules)
+    words = WORDS[rules.name]
+    console.print(f"{rules.name} ({words.elsewhere})", style="bold")
+    console.print(words.what)
+    console.print()
+    shown = [option for option in OPTIONS if matters(rules, option) or option.key in changed]
+    for group in Group:
+        options = [option for option in shown if option.group is group]
+        if options:
+            console.print(group.value, style="bold")
+            table = _columns(name=_KEY_WIDTH, value=max(len(value_text(rules, option)) for option in shown))
+            table.add_column()
+            for option in options:
+                _add_value(table, option, rules, known if option.key in changed else None)
+            console.print(table)
+            console.print()
+    if changed:
+        written = " ".join(f"{key}={value}" for key, value in changed.items())
+        console.print("* not as usual in this game. In a game record:", markup=False)
+        console.print(f'[Rules "{rules.name}"] [Options "{written}"]', markup=False, soft_wrap=True)
+    else:
+        console.print("tallybone rules lists what each option can be.")
+
+
+def _add_value(table: Table, option: Option, rules: Rules, known: Rules | None) -> None:
+    """Add the value of an option; *known* are the rules in which it has its usual value, None if this is it."""
+    value, meaning = value_text(rules, option), value_meaning(rules, option)
+    if known is None:
+        table.add_row(_INDENT + option.key, value, meaning)
+    else:
+        table.add_row(f"* {option.key}", value, f"{meaning} (usually {value_text(known, option)})", style="yellow")
+
+
+def _facts(rules: Rules) -> tuple[str, str, str]:
+    """Return how many can play a game, with which set, and to how many points."""
+    sets = set_name(rules.max_pips)
+    if rules.copies > 1:
+        sets = f"{rules.copies} {sets}"
+    if not rules.refereed:
+        return "any", "any", "-"
+    return value_text(rules, option_named("players")), sets, "-" if rules.target is None else str(rules.target)
+
+
+def _columns(*, header: bool = False, **widths: int) -> Table:
+    """Return a table without lines; *widths* are those of its first columns, in characters."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=header)
+    for heading, width in widths.items():
+        table.add_column(_INDENT + heading, no_wrap=True, min_width=width)
+    return table
+
+
+def _indented(text: str) -> Padding:
+    return Padding(Text(text), (0, 0, 0, len(_INDENT)))
+
+
+def _all_as_json() -> dict[str, object]:
+    games = [
+        {
+            "game": rules.name,
+            "elsewhere": WORDS[rules.name].elsewhere,
+            "what": WORDS[rules.name].what,
+            "options": _values(rules),
+        }
+        for rules in PROFILES
+    ]
+    options = [
+        {
+            "option": option.key,
+            "group": option.group.value,
+            "meaning": option.meaning,
+            "allowed": allowed_text(option),
+            "usual": _usual(option)[0],
+            "values": dict(option.values.meanings) if isinstance(option.values, Choice) else None,
+        }
+        for option in OPTIONS
+    ]
+    presets = [
+        {
+            "shortcut": f"{preset.key}={preset.value}",
+            "meaning": preset.meaning,
+            "options": dict(preset.options),
+            "games": preset.games or [rules.name for rules in PROFILES if rules.refereed],
+        }
+        for preset in PRESETS
+    ]
+    return {"games": games, "options": options, "shortcuts": presets}
+
+
+def _game_as_json(rules: Rules) -> dict[str, object]:
+    return {"game": rules.name, "options": _values(rules), "changed": changed_options(rules)}
+
+
+def _values(rules: Rules) -> dict[str, object]:
+    """Return the options that matter in *rules* and their values: numbers, yes and no as such, the rest as text."""
+    values: dict[str, object] = {}
+    for option in OPTIONS:
+        if matters(rules, option):
+            plain = isinstance(option.values, Number | YesNo | SetSize)
+            values[option.key] = field_of(rules, option.field) if plain else value_text(rules, option)
+    return values
