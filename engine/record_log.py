@@ -32,6 +32,7 @@ from engine.outcomes import Drew, Forfeited, HandOver, Outcome, Reason, Scored
 from engine.record import (
     MAX_NUMBER,
     SEATS,
+    STANDS,
     VERSION,
     BonusMove,
     CalledMove,
@@ -52,9 +53,10 @@ from engine.record import (
     Tag,
     TakenMove,
     TileMove,
+    note_of,
+    port_of_play,
+    port_of_stack,
 )
-from engine.record_notes import STANDS, note_of
-from engine.record_ports import port_of_play, port_of_stack
 from engine.record_table import RecordTable
 from engine.state import Game, State
 from engine.tiles import Tile

@@ -37,11 +37,12 @@ from engine.record import (
     TakenMove,
     TileMove,
     UndoMove,
+    action_of,
+    find_spot,
+    find_stacked,
 )
 from engine.record_checks import Facts, called_problem, forfeited_problem, taken_problem, told
 from engine.record_ends import finish_hand, lay_open, leave_hand, take_bonus
-from engine.record_notes import action_of
-from engine.record_ports import find_spot, find_stacked
 from engine.record_start import Opening, deal_of, lead_of, opening_of
 from engine.record_steps import Step, Steps, steps_of
 from engine.record_table import SHOWN, Mark, RecordTable, Taken

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine.events import Seat
-from engine.record import BonusMove, Move, NoteMove, RecordHand, ShowMove, ShowPipsMove
-from engine.record_notes import STANDS, action_of
+from engine.record import STANDS, BonusMove, Move, NoteMove, RecordHand, ShowMove, ShowPipsMove, action_of
 from engine.record_start import Opening
 
 
