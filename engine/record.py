@@ -14,21 +14,16 @@ MAX_NUMBER = 999_999  # six digits: no domino match comes near, and no number in
 TAG_ORDER = ("DGR", "Rules", "Options", "Seats", "Set", "Date", "Event", "Source", "Result")
 SEATS = "ABCDEFGHIJKLMNOP"
 
-# Pieces of the grammar that reading and checking share.
+# Pieces of the grammar that the parser shares.
 UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"  # for [...]: controls, line ends, halves of a character
-NAME = r"[A-Za-z][A-Za-z0-9_]*+"
-KEY_VALUE = rf"[^\s;#{UNPRINTABLE}]++"
-END_TEXT = rf"[^;#{UNPRINTABLE}]*+"
-NOTE_TEXT = rf"[^(){UNPRINTABLE}]*+"
 PIPS = "(?:" + "|".join(str(pips) for pips in range(HIGHEST_PIPS, -1, -1)) + ")"
-PORT = rf"(?:{PIPS}-{PIPS}'?:[WENS]|[WENS1-6*])"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*+")
+KEY_VALUE = re.compile(rf"[^\s;#{UNPRINTABLE}]++")
+END_TEXT = re.compile(rf"[^;#{UNPRINTABLE}]*+")
+NOTE_TEXT = re.compile(rf"[^(){UNPRINTABLE}]*+")
+PORT = re.compile(rf"(?:{PIPS}-{PIPS}'?:[WENS]|[WENS1-6*])")
 
-_NAME = re.compile(NAME)
 _TAG_TEXT = re.compile(rf"[^{UNPRINTABLE}]*+")
-_KEY_VALUE = re.compile(KEY_VALUE)
-_END_TEXT = re.compile(END_TEXT)
-_NOTE_TEXT = re.compile(NOTE_TEXT)
-_PORT = re.compile(PORT)
 _UNWRITABLE_IN_NOTE = re.compile(rf"[(){UNPRINTABLE}]")
 _NOTE_OF_POINTS = re.compile(r"points=([+-]?[0-9]{1,6})(?: (.*))?")
 _NOTE_OF_YARD = re.compile(r"yard=([0-9]{1,3})")
@@ -119,7 +114,7 @@ class TileMove(_Tiled):
         """Refuse numbers and ports that cannot be written."""
         _Tiled.__post_init__(self)
         if self.port is not None:
-            _require_match(_PORT, self.port, "a port")
+            _require_match(PORT, self.port, "a port")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,7 @@ class StackMove(_Tiled):
     def __post_init__(self) -> None:
         """Refuse numbers and ports that cannot be written."""
         _Tiled.__post_init__(self)
-        _require_match(_PORT, self.port, "a port")
+        _require_match(PORT, self.port, "a port")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +224,7 @@ class NoteMove(_Placed):
 
     def __post_init__(self) -> None:
         """Refuse text that would end the note, or come back different."""
-        _require_match(_NOTE_TEXT, self.text, "a note without parentheses and controls")
+        _require_match(NOTE_TEXT, self.text, "a note without parentheses and controls")
         _require_stripped(self.text, "a note")
 
 
@@ -260,7 +255,7 @@ class Tag(_Placed):
 
     def __post_init__(self) -> None:
         """Refuse what cannot be written."""
-        _require_match(_NAME, self.name, "the name of a tag")
+        _require_match(NAME, self.name, "the name of a tag")
         _require_match(_TAG_TEXT, self.text, "a text without controls")
 
 
@@ -297,13 +292,13 @@ class RecordHand(_Placed):
     def __post_init__(self) -> None:
         """Refuse what cannot be written, or would come back different."""
         _require_number(self.number, "number")
-        _require_match(_END_TEXT, self.end, 'a text without "#", ";" and controls')
+        _require_match(END_TEXT, self.end, 'a text without "#", ";" and controls')
         _require_stripped(self.end, "the end of a hand")
         if self.end and not self.closed:
             raise EngineError(f'a hand that is not closed has no end, got "{self.end}"')
         for name, value in self.keys:
-            _require_match(_NAME, name, "the name of a key")
-            _require_match(_KEY_VALUE, value, "a value without blanks")
+            _require_match(NAME, name, "the name of a key")
+            _require_match(KEY_VALUE, value, "a value without blanks")
         _require_once([name for name, _ in self.keys], "key")
 
     def key(self, name: str) -> str | None:

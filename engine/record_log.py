@@ -33,6 +33,7 @@ from engine.record import (
     MAX_NUMBER,
     SEATS,
     STANDS,
+    UNPRINTABLE,
     VERSION,
     BonusMove,
     CalledMove,
@@ -62,7 +63,7 @@ from engine.state import Game, State
 from engine.tiles import Tile
 
 _SHOWS = (ShowMove, ShowPipsMove)
-_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNWRITABLE = re.compile(rf"[{UNPRINTABLE}]")
 _SEAT_IN_NAME = re.compile(r"(?<!\S)([A-P]):")
 
 

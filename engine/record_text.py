@@ -18,22 +18,18 @@ _GAP = re.compile(r"(?:[ \t\n]++|;[^\n]*+)*+")
 _WORD = re.compile(rf"\t|[^ \t\n]{{1,{EXCERPT_WIDTH + 1}}}")
 _QUOTED = re.compile(rf'(?:[^"\\{dgr.UNPRINTABLE}]++|\\["\\])*+')
 _ESCAPED = re.compile(r'\\(["\\])')
-_NAME = re.compile(dgr.NAME)
 _HAND = re.compile(r"#(?!end)")
-_KEY = re.compile(rf"({dgr.NAME})=({dgr.KEY_VALUE})")
+_KEY = re.compile(rf"({dgr.NAME.pattern})=({dgr.KEY_VALUE.pattern})")
 _SEAT = re.compile(r"([A-P]):")
 _SEAT_LETTER = re.compile(r"[A-P]")
 _TURN_STOP = re.compile(r"[A-P]:|#|\Z")
 _END = re.compile(r"#end(?=[ \t\n;]|\Z)")
-_END_TEXT = re.compile(dgr.END_TEXT)
 _OPENING = re.compile(r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H<|[=~+(]")
 _DIGIT_NEXT = re.compile(r"(?=[0-9])")
 _NUMBER = re.compile(r"[0-9]{1,6}(?![0-9])")
 _COUNT = re.compile(r"(?!0{1,6}(?![0-9]))[0-9]{1,6}(?![0-9])")
 _TILE = re.compile(rf"({dgr.PIPS})-({dgr.PIPS})(?![0-9])('?)")
 _AT = re.compile("[@^]")
-_PORT = re.compile(dgr.PORT)
-_NOTE = re.compile(dgr.NOTE_TEXT)
 
 _BARE: dict[str, type[dgr.KnockMove | dgr.DeclineMove | dgr.RedealMove]] = {
     "k": dgr.KnockMove,
@@ -165,7 +161,7 @@ def _parse_tags(cursor: _Cursor) -> tuple[Tag, ...]:
 def _parse_tag(cursor: _Cursor, known: dict[str, Tag]) -> Tag:
     cursor.skip_gap()
     place = cursor.place
-    name = cursor.expect(_NAME, "the name of a tag")[0]
+    name = cursor.expect(dgr.NAME, "the name of a tag")[0]
     if name in known:
         raise RecordError(place, f"expected each tag once, found {_excerpt(name)} again")
     cursor.skip_gap()
@@ -192,7 +188,7 @@ def _parse_hand(cursor: _Cursor) -> RecordHand:
     closed = cursor.take(_END) is not None
     end = ""
     if closed:
-        end = cursor.expect(_END_TEXT, "a text")[0].strip(" ")
+        end = cursor.expect(dgr.END_TEXT, "a text")[0].strip(" ")
         cursor.skip_gap()
     return RecordHand(number, keys, tuple(turns), closed=closed, end=end, place=place)
 
@@ -242,7 +238,7 @@ def _parse_move(cursor: _Cursor) -> dgr.Move:
         case "u":
             return dgr.UndoMove(_parse_count(cursor), place=place)
         case _:  # "(", the only one left in _OPENING
-            text = cursor.expect(_NOTE, "a note")[0].strip(" ")
+            text = cursor.expect(dgr.NOTE_TEXT, "a note")[0].strip(" ")
             cursor.expect_sign(")", '")" on the same line')
             return dgr.NoteMove(text, place=place)
 
@@ -252,7 +248,7 @@ def _parse_tile_move(cursor: _Cursor, place: Place) -> dgr.TileMove | dgr.StackM
     joint = cursor.take(_AT)
     if joint is None:
         return dgr.TileMove(tile.inner, tile.outer, second=tile.second, place=place)
-    port = cursor.expect(_PORT, 'a port such as "E", "2", "*" or "5-5:N"')[0]
+    port = cursor.expect(dgr.PORT, 'a port such as "E", "2", "*" or "5-5:N"')[0]
     if joint[0] == "@":
         return dgr.TileMove(tile.inner, tile.outer, port, second=tile.second, place=place)
     return dgr.StackMove(tile.inner, tile.outer, port, second=tile.second, place=place)
