@@ -1,6 +1,5 @@
 """The way back: the log of a match as a game record, without what was undone or refused."""
 
-import re
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -27,13 +26,11 @@ from engine.events import (
     Stack,
 )
 from engine.fold import entries
-from engine.options import changed_options
 from engine.outcomes import Drew, Forfeited, HandOver, Outcome, Reason, Scored
 from engine.record import (
     MAX_NUMBER,
     SEATS,
     STANDS,
-    UNPRINTABLE,
     VERSION,
     BonusMove,
     CalledMove,
@@ -59,12 +56,11 @@ from engine.record import (
     port_of_stack,
 )
 from engine.record_table import RecordTable
+from engine.record_text import tags_of
 from engine.state import Game, State
 from engine.tiles import Tile
 
 _SHOWS = (ShowMove, ShowPipsMove)
-_UNWRITABLE = re.compile(rf"[{UNPRINTABLE}]")
-_SEAT_IN_NAME = re.compile(r"(?<!\S)([A-P]):")
 
 
 def record_of(state: State) -> Record:
@@ -157,7 +153,7 @@ class _Writing:
     ) -> None:
         """Write an action that stands, between the match *before* it and *game*."""
         if isinstance(action, MatchStart):
-            self.tags, self.hands = _tags(action), []
+            self.tags, self.hands = tags_of(action), []
             return
         if isinstance(action, NewHand):
             hand = game.hand
@@ -198,21 +194,6 @@ class _Writing:
             hand.end = "nobody" if winner is None else f"{SEATS[winner]}{points:+}"
             if winner is not None and 0 <= points <= MAX_NUMBER:
                 hand.add(winner, BonusMove(points))
-
-
-def _tags(start: MatchStart) -> tuple[Tag, ...]:
-    """Return the tags of a match."""
-    tags = [Tag("DGR", VERSION), Tag("Rules", start.rules.name)]
-    options = changed_options(start.rules)
-    if options:
-        tags.append(Tag("Options", " ".join(f"{key}={value}" for key, value in options.items())))
-    seats = (f"{letter}:{_name(player)}" for letter, player in zip(SEATS, start.players, strict=False))
-    return (*tags, Tag("Seats", " ".join(seats)))
-
-
-def _name(player: str) -> str:
-    """Return the name of a player as the tag Seats can hold it."""
-    return _SEAT_IN_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", player).split()))
 
 
 def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:

@@ -43,10 +43,9 @@ from engine.record import (
 )
 from engine.record_checks import Facts, called_problem, forfeited_problem, taken_problem, told
 from engine.record_ends import finish_hand, lay_open, leave_hand, take_bonus
-from engine.record_start import Opening, deal_of, lead_of, opening_of
 from engine.record_steps import Step, Steps, steps_of
 from engine.record_table import SHOWN, Mark, RecordTable, Taken
-from engine.record_text import format_move
+from engine.record_text import Opening, deal_of, format_move, lead_of, opening_of
 from engine.state import Game, Phase
 from engine.tiles import Tile
 from engine.words import describe

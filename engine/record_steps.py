@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.events import Seat
 from engine.record import STANDS, BonusMove, Move, NoteMove, RecordHand, ShowMove, ShowPipsMove, action_of
-from engine.record_start import Opening
+from engine.record_text import Opening
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from engine import record as dgr
+from engine.errors import EngineError
+from engine.events import MatchStart, NewHand, Seat
+from engine.options import changed_options, option_named, parse_options, value_text, with_options
+from engine.profiles import PROFILES, profile
 from engine.record import Place, Record, RecordError, RecordHand, RecordTile, RecordTurn, Tag
+from engine.rules import Policy, Rules, deal_problems
 
 MAX_CHARACTERS = (
     300_000  # thirty hands with a note at every tile are 50 000; reading takes 10 us per move, 1.5 s at most
@@ -24,12 +30,20 @@ _SEAT = re.compile(r"([A-P]):")
 _SEAT_LETTER = re.compile(r"[A-P]")
 _TURN_STOP = re.compile(r"[A-P]:|#|\Z")
 _END = re.compile(r"#end(?=[ \t\n;]|\Z)")
-_OPENING = re.compile(r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H<|[=~+(]")
+_MOVE_START = re.compile(r"(?=[0-9])|redeal(?![a-z])|[dknuhx](?![a-z])|H<|[=~+(]")
 _DIGIT_NEXT = re.compile(r"(?=[0-9])")
 _NUMBER = re.compile(r"[0-9]{1,6}(?![0-9])")
 _COUNT = re.compile(r"(?!0{1,6}(?![0-9]))[0-9]{1,6}(?![0-9])")
 _TILE = re.compile(rf"({dgr.PIPS})-({dgr.PIPS})(?![0-9])('?)")
 _AT = re.compile("[@^]")
+
+# Texts of the tags, and values of the first line of a hand.
+_HAND_KEYS = ("deal", "yard", "lead")
+_SEAT_NAME = re.compile(r"(?<!\S)([A-P]):")
+_SEAT_ALONE = re.compile(r"(?<!\S)([A-P])(?!\S)")
+_NUMBERS = re.compile(r"[0-9]{1,6}(?:,[0-9]{1,6})*")
+_UNWRITABLE = re.compile(rf"[{dgr.UNPRINTABLE}]")
+_SET = re.compile(r"(?:([0-9])\s*x?\s+)?(\S.*)")
 
 _BARE: dict[str, type[dgr.KnockMove | dgr.DeclineMove | dgr.RedealMove]] = {
     "k": dgr.KnockMove,
@@ -218,16 +232,16 @@ def _parse_turn(cursor: _Cursor) -> RecordTurn:
 
 def _parse_move(cursor: _Cursor) -> dgr.Move:
     place = cursor.place
-    opening = cursor.expect(_OPENING, 'a move such as "5-3@W" or a seat such as "A:"')[0]
-    match opening:
+    start = cursor.expect(_MOVE_START, 'a move such as "5-3@W" or a seat such as "A:"')[0]
+    match start:
         case "":
             return _parse_tile_move(cursor, place)
         case "d":
             return _parse_draw(cursor, place)
         case "k" | "n" | "redeal":
-            return _BARE[opening](place=place)
+            return _BARE[start](place=place)
         case "=" | "~" | "+":
-            return _POINTS[opening](_parse_number(cursor), place=place)
+            return _POINTS[start](_parse_number(cursor), place=place)
         case "x":
             seat = cursor.expect(_SEAT_LETTER, "a seat from A to P")[0]
             return dgr.TakenMove(seat, _parse_number(cursor), place=place)
@@ -237,7 +251,7 @@ def _parse_move(cursor: _Cursor) -> dgr.Move:
             return dgr.ShowPipsMove(_parse_number(cursor), place=place)
         case "u":
             return dgr.UndoMove(_parse_count(cursor), place=place)
-        case _:  # "(", the only one left in _OPENING
+        case _:  # "(", the only one left in _MOVE_START
             text = cursor.expect(dgr.NOTE_TEXT, "a note")[0].strip(" ")
             cursor.expect_sign(")", '")" on the same line')
             return dgr.NoteMove(text, place=place)
@@ -390,3 +404,188 @@ def _format_tiles(tiles: tuple[RecordTile, ...]) -> str:
 
 def _format_count(count: int) -> str:
     return "" if count == 1 else str(count)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the tags of a record say.
+
+    Attributes:
+        rules: The game, with its options.
+        letters: The letters of the seats, clockwise.
+        players: Their names; the letter where there is no name.
+    """
+
+    rules: Rules
+    letters: str
+    players: tuple[str, ...]
+
+    @property
+    def start(self) -> MatchStart:
+        """The match as an event."""
+        return MatchStart(self.rules, self.players)
+
+    def seat(self, letter: str, place: Place) -> Seat:
+        """Return the seat with that letter.
+
+        Raises:
+            RecordError: If nobody sits there.
+        """
+        if letter not in self.letters:
+            seats = ", ".join(self.letters)
+            raise RecordError(place, f'expected one of the seats {seats}, found "{letter}"')
+        return Seat(self.letters.index(letter))
+
+
+def opening_of(record: Record, *, strict: bool) -> Opening:
+    """Return the game and the players of a record.
+
+    Raises:
+        RecordError: If the tags name no game that can be played so; it says where.
+    """
+    rules = _rules(record)
+    if strict:
+        rules = replace(rules, policy=Policy.STRICT)
+    letters, players = _seats(record, rules)
+    for problem in deal_problems(rules, len(players)):
+        raise RecordError(_place_of(record, "Seats"), problem)
+    return Opening(rules, letters, players)
+
+
+def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
+    """Return what was dealt for a hand.
+
+    Raises:
+        RecordError: If its first line says what no hand can begin with.
+    """
+    unknown = [name for name, _ in hand.keys if name not in _HAND_KEYS]
+    if unknown:
+        raise RecordError(hand.place, f'expected the keys deal, yard and lead, found "{unknown[0]}"')
+    tiles, seats = opening.rules.tiles, len(opening.players)
+    dealt = _numbers(hand, "deal", tiles)
+    if dealt is not None and len(dealt) == 1:
+        dealt *= seats
+    if dealt is not None and len(dealt) != seats:
+        raise RecordError(hand.place, f"deal: expected 1 or {seats} numbers for {seats} players, found {len(dealt)}")
+    if dealt is not None and sum(dealt) > tiles:
+        raise RecordError(hand.place, f"deal: expected at most the {tiles} tiles of the game, found {sum(dealt)}")
+    yard = _numbers(hand, "yard", tiles)
+    if yard is not None and len(yard) != 1:
+        raise RecordError(hand.place, f"yard: expected one number, found {len(yard)}")
+    return NewHand(dealt, None if yard is None else yard[0])
+
+
+def lead_of(opening: Opening, hand: RecordHand) -> Seat | None:
+    """Return who leads a hand, None if that is not written.
+
+    Raises:
+        RecordError: If nobody sits there.
+    """
+    letter = hand.key("lead")
+    return None if letter is None else opening.seat(letter, hand.place)
+
+
+def tags_of(start: MatchStart) -> tuple[Tag, ...]:
+    """Return the tags of a match."""
+    tags = [Tag("DGR", dgr.VERSION), Tag("Rules", start.rules.name)]
+    options = changed_options(start.rules)
+    if options:
+        tags.append(Tag("Options", " ".join(f"{key}={value}" for key, value in options.items())))
+    seats = (f"{letter}:{_seat_name(player)}" for letter, player in zip(dgr.SEATS, start.players, strict=False))
+    return (*tags, Tag("Seats", " ".join(seats)))
+
+
+def _seat_name(player: str) -> str:
+    """Return the name of a player as the tag Seats can hold it."""
+    return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", player).split()))
+
+
+def _place_of(record: Record, name: str) -> Place:
+    """Return where a tag stands; where the record begins if there is none."""
+    places = {tag.name: tag.place for tag in record.tags}
+    return places.get(name, places.get("DGR", dgr.NOWHERE))
+
+
+def _rules(record: Record) -> Rules:
+    """Return the game that the tags Rules, Options and Set describe."""
+    name = record.tag("Rules")
+    known = ", ".join(rules.name for rules in PROFILES)
+    if name is None:
+        raise RecordError(_place_of(record, "DGR"), f'expected a tag such as [Rules "bones"]; the games are {known}')
+    if name.strip() not in [rules.name for rules in PROFILES]:
+        raise RecordError(_place_of(record, "Rules"), f"expected one of the games {known}; found {_quoted(name)}")
+    rules = profile(name.strip())
+    try:
+        options = parse_options(record.tag("Options") or "")
+        rules = with_options(rules, options)
+    except EngineError as refused:
+        raise RecordError(_place_of(record, "Options"), str(refused)) from None
+    return _with_set(record, rules, is_chosen="set" in options)
+
+
+def _with_set(record: Record, rules: Rules, *, is_chosen: bool) -> Rules:
+    """Return *rules* with the tiles that the tag Set names; it has to agree with options that name them too."""
+    text = record.tag("Set")
+    if text is None:
+        return rules
+    place = _place_of(record, "Set")
+    found = _SET.fullmatch(text.strip())
+    if found is None:
+        raise RecordError(place, f"expected a set such as double-six, found {_quoted(text)}")
+    wanted = {"set": re.sub(r"\s+", "-", found[2])}
+    if found[1] is not None:
+        wanted["copies"] = found[1]
+    try:
+        chosen = with_options(rules, wanted)
+    except EngineError as refused:
+        raise RecordError(place, str(refused)) from None
+    if is_chosen and (chosen.max_pips, chosen.copies) != (rules.max_pips, rules.copies):
+        said = value_text(rules, option_named("set"))
+        raise RecordError(place, f"expected the set of the options, which is {said}, found {_quoted(text)}")
+    return chosen
+
+
+def _seats(record: Record, rules: Rules) -> tuple[str, tuple[str, ...]]:
+    """Return the letters of the seats and the names of the players, clockwise."""
+    text = record.tag("Seats")
+    if text is None:
+        letters = dgr.SEATS[: max([rules.seats_min, *_seats_used(record)])]
+        return letters, tuple(letters)
+    place = _place_of(record, "Seats")
+    found = list((_SEAT_NAME if _SEAT_NAME.search(text) else _SEAT_ALONE).finditer(text))
+    if not found or text[: found[0].start()].strip():
+        raise RecordError(place, f'expected seats such as "A:Brian B:Tom" or "A B C D", found {_quoted(text)}')
+    letters = "".join(seat[1] for seat in found)
+    ends = [*(seat.start() for seat in found[1:]), len(text)]
+    names = [text[seat.end() : end].strip() for seat, end in zip(found, ends, strict=True)]
+    if len(set(letters)) != len(letters):
+        raise RecordError(place, f"expected each seat once, found {_quoted(text)}")
+    return letters, tuple(name or letter for name, letter in zip(names, letters, strict=True))
+
+
+def _seats_used(record: Record) -> Iterator[int]:
+    """Yield for everything that names seats how many there must be."""
+    for hand in record.hands:
+        yield len((hand.key("deal") or "").split(","))
+        lead = hand.key("lead")
+        if lead is not None and len(lead) == 1:
+            yield dgr.SEATS.find(lead) + 1
+        for turn in hand.turns:
+            yield dgr.SEATS.index(turn.seat) + 1
+            yield from (dgr.SEATS.index(move.seat) + 1 for move in turn.moves if isinstance(move, dgr.TakenMove))
+
+
+def _numbers(hand: RecordHand, key: str, most: int) -> tuple[int, ...] | None:
+    """Return the numbers of a key, each at most *most*; None if it is not given."""
+    text = hand.key(key)
+    if text is None:
+        return None
+    numbers = tuple(int(number) for number in text.split(",")) if _NUMBERS.fullmatch(text) else (-1,)
+    if not all(0 <= number <= most for number in numbers):
+        raise RecordError(hand.place, f"{key}: expected a number from 0 to {most}, found {_quoted(text)}")
+    return numbers
+
+
+def _quoted(text: str) -> str:
+    """Return the beginning of *text* in quotes."""
+    return f'"{text}"' if len(text) <= 40 else f'"{text[:40]}…"'
