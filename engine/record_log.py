@@ -1,4 +1,4 @@
-"""The way back: the log of a match as a game record, without what was undone or refused."""
+"""Keep the log of a match while a record is played, and turn the log of any match into a record."""
 
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -12,7 +12,9 @@ from engine.events import (
     Decline,
     Domino,
     Draw,
+    Event,
     HandEnd,
+    ItStands,
     Knock,
     Lead,
     MatchClose,
@@ -23,10 +25,14 @@ from engine.events import (
     Reveal,
     RevealPips,
     Seat,
+    Seq,
     Stack,
+    Undo,
 )
 from engine.fold import entries
+from engine.judge import problems_with
 from engine.outcomes import Drew, Forfeited, HandOver, Outcome, Reason, Scored
+from engine.problems import ProblemKind, Weight
 from engine.record import (
     MAX_NUMBER,
     SEATS,
@@ -55,19 +61,111 @@ from engine.record import (
     port_of_play,
     port_of_stack,
 )
-from engine.record_table import RecordTable
 from engine.record_text import tags_of
+from engine.rules import Policy
 from engine.state import Game, State
+from engine.steps import step
 from engine.tiles import Tile
+
+_WRITTEN = (Weight.DOUBTFUL,)
+"""Weights of problems that stand in a record: a sensor may be in doubt, but the writer of a record saw the move."""
+
+SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
+"""Weights of problems that stand in the lead and in the end of a hand: the players have shown both."""
 
 _SHOWS = (ShowMove, ShowPipsMove)
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The result of an action.
+
+    Attributes:
+        outcomes: The outcomes; empty if the rules reject the action.
+        problems: The problems, in the players' words.
+        stands: Whether the action counts.
+    """
+
+    outcomes: tuple[Outcome, ...] = ()
+    problems: tuple[str, ...] = ()
+    stands: bool = True
+
+
+@dataclass(slots=True)
+class RecordTable:
+    """A match that moves on with each action and keeps its log.
+
+    `engine.fold` replays the whole log at each undo; this table goes back to an earlier match. Replaying *log* gives
+    *game*.
+
+    Attributes:
+        game: The match; None before it starts.
+        log: The events, as `engine.fold.apply` takes them.
+    """
+
+    game: Game | None = None
+    log: list[Event] = field(default_factory=list)
+    _in_force: list[Seq] = field(default_factory=list)
+
+    @property
+    def actions(self) -> int:
+        """Number of actions in force."""
+        return len(self._in_force)
+
+    def take(
+        self,
+        action: Action,
+        *,
+        is_accepted: bool = False,
+        trusted: tuple[Weight, ...] = _WRITTEN,
+        seq: Seq | None = None,
+    ) -> Taken:
+        """Apply *action* if the rules let it stand.
+
+        Args:
+            action: The action.
+            is_accepted: Whether the players let it stand; its problems are then not reported.
+            trusted: Weights of problems with which the action stands all the same, and is reported. A late call never
+                stands so: being late is the point of its rule.
+            seq: The number by which later actions refer to it; None for its place in *log*.
+        """
+        seq = Seq(len(self.log)) if seq is None else seq
+        self.log.append(action)
+        self._in_force.append(seq)
+        problems = problems_with(self.game, action)
+        gravest = problems[0].weight if problems else Weight.NOTED
+        by_itself = gravest in self._standing()
+        is_trusted = gravest in trusted and problems[0].kind is not ProblemKind.LATE_CALL
+        stands = by_itself or is_trusted or (is_accepted and gravest is not Weight.IMPOSSIBLE)
+        if problems and stands and (is_accepted or not by_itself):
+            self.log.append(ItStands(seq))
+        words = () if is_accepted and stands else tuple(problem.words for problem in problems)
+        if not stands:
+            return Taken((), words, stands=False)
+        self.game, outcomes = step(self.game, seq, action)
+        return Taken(outcomes, words)
+
+    def undo(self, game: Game, actions: int) -> None:
+        """Go back to *game*, the match when this number of *actions* was in force."""
+        if len(self._in_force) > actions:
+            self.log.append(Undo(self._in_force[actions]))
+            del self._in_force[actions:]
+        self.game = game
+
+    def _standing(self) -> tuple[Weight, ...]:
+        """Return the weights of problems with which an action stands by itself."""
+        if self.game is not None and self.game.rules.policy is Policy.WARN:
+            return (Weight.NOTED, Weight.ILLEGAL)
+        return (Weight.NOTED,)
+
+
 def record_of(state: State) -> Record:
-    """Return the match of *state*, the last one if there were more, as a record that plays to the same points.
+    """Return the last match of *state* as a record that plays to the same points.
+
+    The record leaves out undone and rejected actions.
 
     Raises:
-        EngineError: If no profile is called as its rules are.
+        EngineError: If no profile has the name of the rules of the match.
     """
     table, writing = RecordTable(), _Writing()
     for entry in entries(state):
@@ -82,7 +180,17 @@ def record_of(state: State) -> Record:
 
 @dataclass(slots=True)
 class _Hand:
-    """A hand that is being written."""
+    """A hand of the record so far.
+
+    Attributes:
+        number: Number of the hand.
+        dealt: Tiles of each seat; empty before the first deal.
+        boneyard: Tiles left after the deal.
+        lead: The seat that leads; None if no event names it.
+        moves: The moves, each with its seat.
+        last_tile: Place of the last tile among the moves.
+        end: The text after `#end`; None until the hand is counted.
+    """
 
     number: int
     dealt: tuple[int, ...] = ()
@@ -93,11 +201,11 @@ class _Hand:
     end: str | None = None
 
     def add(self, seat: Seat, *moves: Move) -> None:
-        """Write moves of *seat*."""
+        """Add moves of *seat*."""
         self.moves += ((seat, move) for move in moves)
 
     def forget_knocks(self) -> None:
-        """Leave out the knocks before it was said who leads: that is written first, and they would pass the lead on."""
+        """Remove the knocks before the lead was named: a record names the lead first, so they would pass it on."""
         kept: list[tuple[Seat, Move]] = []
         is_left_out = False
         for seat, move in self.moves:
@@ -107,14 +215,14 @@ class _Hand:
         self.moves = kept
 
     def forfeit(self, seat: Seat, points: int) -> None:
-        """Write points that were not called where the tile was laid."""
+        """Add points that *seat* did not call; they follow the tile that scored them."""
         self.moves.insert(self.last_tile + 1, (seat, ForfeitedMove(points)))
 
     def closed(self) -> RecordHand:
-        """Return the hand with its moves gathered in turns."""
+        """Return the hand, with its moves grouped into turns."""
         turns: list[tuple[Seat, list[Move]]] = []
         for at, (seat, move) in enumerate(self.moves):
-            if self._says_itself(at):
+            if self._is_redundant(at):
                 continue
             if not turns or turns[-1][0] != seat:
                 turns.append((seat, []))
@@ -124,8 +232,8 @@ class _Hand:
         written = tuple(RecordTurn(SEATS[seat], tuple(moves)) for seat, moves in turns)
         return RecordHand(self.number, tuple(keys), written, closed=self.end is not None, end=self.end or "")
 
-    def _says_itself(self, at: int) -> bool:
-        """Return whether the hands that are laid open after a note say what it says: that the hand is over, and how."""
+    def _is_redundant(self, at: int) -> bool:
+        """Return whether the move is a note on the end of the hand that the open hands after it imply."""
         seat, move = self.moves[at]
         after = self.moves[at + 1 :]
         if not isinstance(move, NoteMove) or move.text not in ("out", "end"):
@@ -142,7 +250,13 @@ class _Hand:
 
 @dataclass(slots=True)
 class _Writing:
-    """A record that is being written; *waiting* are moves for which there is no hand yet."""
+    """The record so far.
+
+    Attributes:
+        tags: The tags.
+        hands: The hands.
+        waiting: Moves before the first deal, each with its seat.
+    """
 
     tags: tuple[Tag, ...] = (Tag("DGR", VERSION),)
     hands: list[_Hand] = field(default_factory=list)
@@ -151,13 +265,13 @@ class _Writing:
     def write(
         self, before: Game | None, game: Game, action: Action, outcomes: tuple[Outcome, ...], *, is_accepted: bool
     ) -> None:
-        """Write an action that stands, between the match *before* it and *game*."""
+        """Add an action that stands; it led from the match *before* to *game*."""
         if isinstance(action, MatchStart):
             self.tags, self.hands = tags_of(action), []
             return
         if isinstance(action, NewHand):
             hand = game.hand
-            assert hand is not None  # it has just been dealt
+            assert hand is not None  # the action dealt it
             waiting = [(seat, move) for seat, move in self.waiting if move != note_of(MatchClose())]
             self.hands.append(_Hand(hand.number, hand.sizes, hand.boneyard, moves=waiting))
             self.waiting = []
@@ -197,7 +311,7 @@ class _Writing:
 
 
 def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Seat:
-    """Return in whose turn an action is written: his own, or that of whose turn it is when it is nobody's."""
+    """Return the seat of an action; if the action belongs to no seat, return the seat whose turn it is."""
     if isinstance(action, Boneyard):
         drew = [outcome.seat for outcome in outcomes if isinstance(outcome, Drew)]
         if drew:
@@ -208,7 +322,7 @@ def _seat_of(before: Game, action: Action, outcomes: tuple[Outcome, ...]) -> Sea
 
 
 def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
-    """Return how an action is written."""
+    """Return the moves that stand for an action."""
     match action:
         case Play():
             return (_tile_move(before, game, action),)
@@ -236,7 +350,7 @@ def _moves(before: Game, game: Game, action: Action, outcomes: tuple[Outcome, ..
         case Adjust() | Domino() | HandEnd() | MatchClose():
             return _notes(action)
         case Abandon() | Lead() | MatchStart() | NewHand():
-            return ()  # the next hand, or its deal, says it
+            return ()  # the next hand, or its first line, implies it
         case _:
             assert_never(action)
 
@@ -257,12 +371,12 @@ def _notes(action: Action | None) -> tuple[Move, ...]:
 
 
 def _paid(outcomes: tuple[Outcome, ...]) -> list[Scored]:
-    """Return what was paid for a tile, and taken."""
+    """Return the points that a tile scored and took."""
     return [one for one in outcomes if isinstance(one, Scored) and one.reason in (Reason.PLAY, Reason.STEAL)]
 
 
 def _points(action: Action, outcomes: tuple[Outcome, ...]) -> tuple[Move, ...]:
-    """Return what is written behind a tile or a call of the points that it gave and took."""
+    """Return the moves after a tile or a call that repeat the points scored and taken."""
     if not isinstance(action, Play | Stack | Call):
         return ()
     paid = _paid(outcomes)

@@ -1,14 +1,19 @@
-"""Plays a game record by the rules: a line for every move, with what it scored and what is wrong with it."""
+"""Play game records by the rules: a line for every move, with its score and its problems."""
 
 from dataclasses import dataclass, field, replace
+from typing import Self, assert_never
 
 from engine.counting import Count
 from engine.events import (
+    Abandon,
     Action,
+    Adjust,
     Call,
     Decline,
+    Domino,
     Draw,
     Event,
+    HandEnd,
     Knock,
     Lead,
     Play,
@@ -19,13 +24,16 @@ from engine.events import (
     Seat,
     Stack,
 )
-from engine.outcomes import MatchOver, Outcome
+from engine.outcomes import HandOver, MatchOver, Outcome, Reason, Scored
 from engine.record import (
+    STANDS,
+    BonusMove,
     CalledMove,
     DeclineMove,
     DrawMove,
     ForfeitedMove,
     KnockMove,
+    Move,
     NoteMove,
     Record,
     RecordError,
@@ -41,10 +49,7 @@ from engine.record import (
     find_spot,
     find_stacked,
 )
-from engine.record_checks import Facts, called_problem, forfeited_problem, taken_problem, told
-from engine.record_ends import finish_hand, lay_open, leave_hand, take_bonus
-from engine.record_steps import Step, Steps, steps_of
-from engine.record_table import SHOWN, Mark, RecordTable, Taken
+from engine.record_log import SHOWN, RecordTable, Taken
 from engine.record_text import Opening, deal_of, format_move, lead_of, opening_of
 from engine.state import Game, Phase
 from engine.tiles import Tile
@@ -55,19 +60,19 @@ MAX_MOVES = 20_000  # a long match of fifty hands of super is 15 000; every move
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One move of a record and what it led to.
+    """One move of a record and its result.
 
     Attributes:
-        hand: Number of the hand, as the record calls it.
+        hand: Number of the hand, as in the record.
         seat: Letter of the seat.
         seat_at: The seat as the game counts it.
         action: The move in its canonical form.
-        summed: The open ends and their sum after it; None before the first tile.
-        points: What its seat got by it, below zero for what it lost.
-        totals: The points of each seat after it.
-        problem: All that is wrong with it, in the players' words; None for nothing.
-        outcomes: What followed from it.
-        game: The match after it.
+        summed: The open ends and their sum after the move; None before the first tile.
+        points: Points that the seat got by the move, below zero for points that it lost.
+        totals: The points of each seat after the move.
+        problem: All problems of the move, in the players' words; None without a problem.
+        outcomes: The outcomes of the move.
+        game: The match after the move.
     """
 
     hand: int
@@ -89,15 +94,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class RecordResult:
-    """How a record leaves the match.
+    """The match at the end of a record.
 
     Attributes:
-        hands: How many hands it has.
+        hands: Number of hands in the record.
         totals: The points of each seat.
-        winner: Letter of the winner; None while there is none.
+        winner: Letter of the winner; None without a winner.
         over: Whether the match is over.
-        problems: How many moves have a problem.
-        reason: Where the match stands, in words.
+        problems: Number of moves with a problem.
+        reason: The state of the match, in words.
     """
 
     hands: int
@@ -110,13 +115,13 @@ class RecordResult:
 
 @dataclass(frozen=True, slots=True)
 class PlayedRecord:
-    """A record that has been played.
+    """A played record.
 
     Attributes:
-        opening: Its game and its players.
-        lines: One for each move, in order; a note only has one when it does something.
-        result: How it leaves the match.
-        log: What happened as events, for `engine.fold.replay`.
+        opening: The game and the players.
+        lines: One for each move, in order; a note has a line only if it does something.
+        result: The match at the end.
+        log: The events of the match, for `engine.fold.replay`.
     """
 
     opening: Opening
@@ -128,14 +133,14 @@ class PlayedRecord:
 def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
     """Play a record by the rules that it names.
 
-    What players did wrong is part of the lines, never an exception.
+    Mistakes of the players are part of the lines, never an exception.
 
     Args:
-        record: What was written.
-        strict: Refuse what is against the rules, so that it changes nothing; else it is reported and stands.
+        record: The record.
+        strict: Reject a move against the rules, so that it changes nothing; otherwise report it and let it stand.
 
     Raises:
-        RecordError: If the record makes no sense by itself: an unknown game or option, a seat where nobody sits, too
+        RecordError: If the record makes no sense by itself: an unknown game or option, a seat without a player, too
             many moves.
     """
     playing = _Playing(opening_of(record, strict=strict))
@@ -145,45 +150,225 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
     return playing.result(len(record.hands))
 
 
+@dataclass(frozen=True, slots=True)
+class _MadeMove:
+    """A move of a hand, and the seat that made it.
+
+    Attributes:
+        at: Place of the move among the moves of the hand.
+        seat: The seat that made it.
+        letter: The letter of that seat.
+        move: The move, as written.
+        is_accepted: Whether a note says that the move stands.
+    """
+
+    at: int
+    seat: Seat
+    letter: str
+    move: Move
+    is_accepted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _HandMoves:
+    """The moves of one hand in order; they know which moves still follow.
+
+    Attributes:
+        made: All moves but notes that do nothing.
+        last_shows: For each seat, the place of the last move that shows its tiles or pips; -1 for none.
+        last_bonuses: For each seat, the place of the last move that gives it points of the hand; -1 for none.
+    """
+
+    made: tuple[_MadeMove, ...]
+    last_shows: tuple[int, ...]
+    last_bonuses: tuple[int, ...]
+
+    @classmethod
+    def of(cls, hand: RecordHand, opening: Opening) -> Self:
+        """Return the moves of a hand.
+
+        Raises:
+            RecordError: If a move names a seat without a player.
+        """
+        found: list[_MadeMove] = []
+        for turn in hand.turns:
+            seat = opening.seat(turn.seat, turn.place)
+            for move in turn.moves:
+                if move == STANDS and found:
+                    found[-1] = replace(found[-1], is_accepted=True)
+                elif not isinstance(move, NoteMove) or action_of(move, seat) is not None:
+                    found.append(_MadeMove(len(found), seat, turn.seat, move))
+        shows, bonuses = [-1] * len(opening.players), [-1] * len(opening.players)
+        for made in found:
+            if isinstance(made.move, ShowMove | ShowPipsMove):
+                shows[made.seat] = made.at
+            elif isinstance(made.move, BonusMove):
+                bonuses[made.seat] = made.at
+        return cls(tuple(found), tuple(shows), tuple(bonuses))
+
+    def shown_from(self, made: _MadeMove) -> tuple[Seat, ...]:
+        """Return the seats that show their tiles in *made* or after it."""
+        return tuple(Seat(seat) for seat, last in enumerate(self.last_shows) if last >= made.at)
+
+    def shows_follow(self, made: _MadeMove) -> bool:
+        """Return whether a player shows tiles after *made*."""
+        return max(self.last_shows) > made.at
+
+    def bonus_follows(self, made: _MadeMove, seat: Seat) -> bool:
+        """Return whether the record gives *seat* points of the hand after *made*."""
+        return self.last_bonuses[seat] > made.at
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """The last results in a hand; a record repeats them in the moves that follow.
+
+    Attributes:
+        player: The seat that laid the last tile.
+        scored: Points that this seat got for the tile.
+        victim: The seat from which it took points; None for no seat.
+        loss: Points that it took.
+        bonus: Winner of the hand and points of the hand; None until the hand is counted.
+        held: Winner and points of the hand, while the lines leave them out because the record has them later.
+        promised: Seats and points of the hand that stand in the record before the hand is counted.
+    """
+
+    player: Seat | None = None
+    scored: int = 0
+    victim: Seat | None = None
+    loss: int = 0
+    bonus: tuple[Seat | None, int] | None = None
+    held: tuple[Seat, int] | None = None
+    promised: tuple[tuple[Seat, int], ...] = ()
+
+    def with_play(self, seat: Seat) -> Self:
+        """Return the facts when *seat* lays a tile; the outcomes of the tile say its score."""
+        return replace(self, player=seat, scored=0, victim=None, loss=0)
+
+    def after(self, outcomes: tuple[Outcome, ...], made: _MadeMove, moves: _HandMoves) -> Self:
+        """Return the facts after a move with these outcomes."""
+        facts = self
+        for outcome in outcomes:
+            match outcome:
+                case Scored(seat=seat, points=points, reason=Reason.STEAL) if points < 0:
+                    facts = replace(facts, victim=seat, loss=-points)
+                case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL) if seat == facts.player:
+                    facts = replace(facts, scored=points)
+                case HandOver(result=result):
+                    facts = replace(facts, bonus=(result.winner, result.points))
+                case Scored(seat=seat, points=points, reason=Reason.BONUS) if moves.bonus_follows(made, seat):
+                    facts = replace(facts, held=(seat, points))
+                case _:
+                    pass
+        return facts
+
+    def shown(self, totals: tuple[int, ...]) -> tuple[int, ...]:
+        """Return *totals* as the lines show them: points of the hand count from the place where they are written."""
+        if self.held is None:
+            return totals
+        winner, points = self.held
+        return tuple(total - points if seat == winner else total for seat, total in enumerate(totals))
+
+    def wrong_promises(self, outcomes: tuple[Outcome, ...], players: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the problems of points of the hand that the record had before these outcomes counted the hand."""
+        if not self.promised or not any(isinstance(outcome, HandOver) for outcome in outcomes):
+            return ()
+        problems = (self.bonus_problem(seat, points, players) for seat, points in self.promised)
+        return tuple(problem for problem in problems if problem is not None)
+
+    def called_problem(self, seat: Seat, points: int) -> str | None:
+        """Return the problem with `=points` in a game where points count by themselves."""
+        scored = self.scored if seat == self.player else 0
+        return None if points == scored else f"={points} is written, but the play scores {scored}"
+
+    def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: TakenMove) -> str | None:
+        """Return the problem with `xC10`, where *seat* took the points of *victim*."""
+        loss = self.loss if self.player == seat and self.victim == victim else 0
+        chance = None if game.hand is None else game.hand.chance
+        if chance is not None and not chance.called and chance.seat == seat and chance.victim == victim:
+            loss = chance.loss
+        if move.points == loss:
+            return None
+        name = game.players[victim]
+        paid = f"nothing was taken from {name}" if loss == 0 else f"{loss} were taken from {name}"
+        return f"x{move.seat}{move.points} is written, but {paid}"
+
+    def bonus_problem(self, seat: Seat, points: int, players: tuple[str, ...]) -> str | None:
+        """Return the problem with `+points` for *seat* in a hand that is counted."""
+        assert self.bonus is not None  # the hand is counted
+        winner, paid = self.bonus
+        if winner == seat:
+            return None if points == paid else f"+{points} is written, but the hand pays {paid}"
+        return f"+{points} is written, but {'nobody' if winner is None else players[winner]} wins the hand"
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The state before a move, to which `u` goes back.
+
+    Attributes:
+        game: The match.
+        actions: Number of actions in force.
+        facts: The last results in the hand.
+    """
+
+    game: Game
+    actions: int
+    facts: _Facts
+
+
 @dataclass(slots=True)
 class _Playing:
-    """A record while it is played; *marks* are those of the moves of the hand that `u` can take back."""
+    """A record during play.
+
+    Attributes:
+        opening: The game and the players.
+        table: The table at which the record is played.
+        facts: The last results in the hand.
+        moves: The moves of the hand.
+        lines: The lines so far.
+        undoable: The state before each move of the hand that `u` can undo.
+        pending: Problems that the next line will show.
+        number: Number of the hand.
+        lead: The seat that leads, if the record says it.
+    """
 
     opening: Opening
     table: RecordTable = field(default_factory=RecordTable)
-    facts: Facts = field(default_factory=Facts)
+    facts: _Facts = field(default_factory=_Facts)
+    moves: _HandMoves = field(default_factory=lambda: _HandMoves((), (), ()))
     lines: list[Line] = field(default_factory=list)
-    marks: list[tuple[Mark, Facts]] = field(default_factory=list)
+    undoable: list[_Before] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
     number: int = 0
     lead: Seat | None = None
 
     @property
     def game(self) -> Game:
-        """The match, which has started."""
-        assert self.table.game is not None  # the opening can be dealt, so the start stands
+        """The match."""
+        assert self.table.game is not None  # every opening can be dealt, so the match has started
         return self.table.game
 
     def play_hand(self, hand: RecordHand, *, is_last: bool) -> None:
         """Play one hand."""
         dealt, self.lead = deal_of(self.opening, hand), lead_of(self.opening, hand)
-        steps = steps_of(self.opening, hand)
-        if len(self.lines) + len(steps.moves) > MAX_MOVES:
+        self.moves = _HandMoves.of(hand, self.opening)
+        if len(self.lines) + len(self.moves.made) > MAX_MOVES:
             raise RecordError(hand.place, f"expected at most {MAX_MOVES} moves in a record, found more")
-        self.pending += leave_hand(self.table, self.number)
+        self._leave_hand()
         if hand.number != self.number + 1:
             self.pending.append(f"hand {self.number + 1} is expected here, this is called hand {hand.number}")
-        self.number, self.facts = hand.number, Facts()
-        self.marks.clear()
+        self.number, self.facts = hand.number, _Facts()
+        self.undoable.clear()
         self.pending += self.table.take(dealt).problems
         self.pending += self._say_lead().problems
-        for step in steps.moves:
-            self._line(step, steps)
+        for made in self.moves.made:
+            self._line(made)
         if hand.closed or not is_last:
-            finish_hand(self.table)
+            self._finish_hand()
 
     def result(self, hands: int) -> PlayedRecord:
-        """Return all that was played."""
+        """Return the played record."""
         game = self.game
         over = game.phase is Phase.MATCH_OVER
         winner = None if game.winner is None else self.opening.letters[game.winner]
@@ -192,27 +377,25 @@ class _Playing:
         result = RecordResult(hands, game.totals, winner, over, problems, reason)
         return PlayedRecord(self.opening, tuple(self.lines), result, tuple(self.table.log))
 
-    def _line(self, step: Step, steps: Steps) -> None:
+    def _line(self, made: _MadeMove) -> None:
         """Play one move and add its line."""
-        before, mark = self.facts.shown(self.game.totals), (self.table.mark(), self.facts)
-        if isinstance(step.move, UndoMove):
-            taken = self._undo(step.move.count)
-        else:
-            self.marks.append(mark)
-            taken = self._move(step, steps)
-            self.facts = self.facts.after(taken.outcomes, step, steps)
-        totals = self.facts.shown(self.game.totals)
+        before = _Before(self.game, self.table.actions, self.facts)
+        if not isinstance(made.move, UndoMove):
+            self.undoable.append(before)
+        taken = self._move(made)
+        self.facts = self.facts.after(taken.outcomes, made, self.moves)
+        totals, totals_before = self.facts.shown(self.game.totals), before.facts.shown(before.game.totals)
         wrong = self.facts.wrong_promises(taken.outcomes, self.game.players)
         problems = dict.fromkeys((*self.pending, *taken.problems, *wrong))
         self.pending.clear()
         self.lines.append(
             Line(
                 self.number,
-                step.letter,
-                step.seat,
-                format_move(step.move),
+                made.letter,
+                made.seat,
+                format_move(made.move),
                 self.game.count if self.game.layout.nodes else None,
-                totals[step.seat] - before[step.seat],
+                totals[made.seat] - totals_before[made.seat],
                 totals,
                 "; ".join(problems) or None,
                 taken.outcomes,
@@ -220,87 +403,171 @@ class _Playing:
             )
         )
 
-    def _move(self, step: Step, steps: Steps) -> Taken:
-        """Do what a move says."""
-        seat, move = step.seat, step.move
+    def _move(self, made: _MadeMove) -> Taken:
+        """Play one move."""
+        seat, move = made.seat, made.move
         match move:
             case TileMove() | StackMove():
-                return self._lay(step, move)
+                return self._lay(made, move)
             case DrawMove(count=count, forced=forced, tiles=tiles):
                 faces = tuple(Tile.of(tile.inner, tile.outer) for tile in tiles or ())
-                return self._take(step, Draw(seat, count, forced, faces if len(faces) == count else ()))
+                return self._take(made, Draw(seat, count, forced, faces if len(faces) == count else ()))
             case KnockMove():
-                return self._take(step, Knock(seat))
+                return self._take(made, Knock(seat))
             case DeclineMove():
-                return self._take(step, Decline(seat))
+                return self._take(made, Decline(seat))
+            case CalledMove(points=points) if self.game.rules.call_required:
+                return self._take(made, Call(seat, points))
             case CalledMove(points=points):
-                if self.game.rules.call_required:
-                    return self._take(step, Call(seat, points))
-                return told(called_problem(self.facts, seat, points))
+                return _checked(self.facts.called_problem(seat, points))
             case ForfeitedMove(points=points):
-                return told(forfeited_problem(self.game, seat, points))
-            case TakenMove(seat=victim, points=points):
-                return told(taken_problem(self.game, self.facts, (seat, self.opening.seat(victim, move.place)), move))
-            case _:
-                return self._end_move(step, steps)
-
-    def _end_move(self, step: Step, steps: Steps) -> Taken:
-        """Do what a move says that ends a hand, or is a note."""
-        seat, move = step.seat, step.move
-        match move:
+                return _checked(_forfeited_problem(self.game, seat, points))
+            case TakenMove():
+                victim = self.opening.seat(move.seat, move.place)
+                return _checked(self.facts.taken_problem(self.game, seat, victim, move))
             case ShowMove(tiles=tiles):
-                shown = tuple(Tile.of(tile.inner, tile.outer) for tile in tiles)
-                return lay_open(self.table, Reveal(seat, shown), step, steps)
+                return self._lay_open(made, Reveal(seat, tuple(Tile.of(tile.inner, tile.outer) for tile in tiles)))
             case ShowPipsMove(pips=pips):
-                return lay_open(self.table, RevealPips(seat, pips), step, steps)
+                return self._lay_open(made, RevealPips(seat, pips))
+            case BonusMove(points=points):
+                return self._take_bonus(made, points)
             case RedealMove():
-                taken = self._take(step, Redeal(RedealReason.MISDEAL))
+                taken = self._take(made, Redeal(RedealReason.MISDEAL))
                 lead = self._say_lead() if taken.stands else Taken()
                 return replace(taken, problems=(*taken.problems, *lead.problems))
+            case UndoMove(count=count):
+                return self._undo(count)
             case NoteMove():
                 action = action_of(move, seat)
-                return Taken() if action is None else self._take(step, action)
+                return Taken() if action is None else self._take(made, action)
             case _:
-                self.facts, taken = take_bonus(self.table, self.facts, step, steps)
-                return taken
+                assert_never(move)
 
-    def _lay(self, step: Step, move: TileMove | StackMove) -> Taken:
-        """Lay a tile, and remember what it scored."""
+    def _take(self, made: _MadeMove, action: Action) -> Taken:
+        return self.table.take(action, is_accepted=made.is_accepted)
+
+    def _lay(self, made: _MadeMove, move: TileMove | StackMove) -> Taken:
+        """Lay a tile, and remember the seat that laid it."""
         tile, rules, layout = Tile.of(move.inner, move.outer), self.game.rules, self.game.layout
         remarks = []
         if move.second and rules.copies == 1:
             remarks.append(f"{move.tile_text} is written, but there is only one set")
         action: Action
         if isinstance(move, StackMove):
-            action = Stack(step.seat, tile, find_stacked(layout, move))
+            action = Stack(made.seat, tile, find_stacked(layout, move))
         else:
             found = find_spot(layout, rules, move)
             remarks += [] if found.remark is None else [found.remark]
-            action = Play(step.seat, tile, found.spot, move.inner)
-        taken = self._take(step, action)
-        self.facts = self.facts.with_play(step.seat)
+            action = Play(made.seat, tile, found.spot, move.inner)
+        taken = self._take(made, action)
+        self.facts = self.facts.with_play(made.seat)
         return replace(taken, problems=(*remarks, *taken.problems))
 
-    def _take(self, step: Step, action: Action) -> Taken:
-        return self.table.take(action, is_accepted=step.is_accepted)
+    def _lay_open(self, made: _MadeMove, action: Reveal | RevealPips) -> Taken:
+        """Lay a hand open.
+
+        If the hand is still in play, this ends it: a player who alone shows nothing is out.
+        """
+        game, hand, before = self.game, self.game.hand, Taken()
+        if hand is not None and game.phase is Phase.PLAY:
+            shown = self.moves.shown_from(made)
+            hidden = [Seat(seat) for seat in range(len(game.players)) if seat not in shown]
+            before = self.table.take(Domino(hidden[0]) if len(hidden) == 1 else HandEnd(), trusted=SHOWN)
+        elif hand is not None and hand.out == action.seat and not _shows_something(action):
+            return Taken()  # a player who is out may show an empty hand
+        taken = self._take(made, action)
+        return Taken((*before.outcomes, *taken.outcomes), (*before.problems, *taken.problems), taken.stands)
+
+    def _take_bonus(self, made: _MadeMove, points: int) -> Taken:
+        """Compare `+20` with the points of the hand; if the hand cannot be counted, pay the points as written."""
+        seat = made.seat
+        outcomes: tuple[Outcome, ...] = ()
+        if self.facts.bonus is None and not self.moves.shows_follow(made):
+            outcomes = self._lay_open_empty_hands()
+            self.facts = self.facts.after(outcomes, made, self.moves)
+        if self.facts.held is not None and self.facts.held[0] == seat:
+            self.facts = replace(self.facts, held=None)
+        if self.facts.bonus is not None:
+            problem = self.facts.bonus_problem(seat, points, self.game.players)
+            return replace(_checked(problem), outcomes=outcomes)
+        if self.game.phase not in (Phase.PLAY, Phase.REVEAL):
+            is_over = self.game.phase is Phase.MATCH_OVER
+            why = "the match is over" if is_over else "no tile of this hand has been played"
+            return _checked(f"+{points} is written, but {why}")
+        if self.moves.shows_follow(made):
+            self.facts = replace(self.facts, promised=(*self.facts.promised, (seat, points)))
+            return Taken()
+        paid = self.table.take(Adjust(seat, points, "points of the hand, as written"))
+        words = f"+{points} is taken as written: the hand cannot be counted from what is shown"
+        return Taken((*outcomes, *paid.outcomes), (words,))
+
+    def _lay_open_empty_hands(self) -> tuple[Outcome, ...]:
+        """Lay open the empty hands when a hand is over; return the outcomes of the last one."""
+        hand = self.game.hand
+        outcomes: tuple[Outcome, ...] = ()
+        if hand is None or self.game.phase is not Phase.REVEAL:
+            return outcomes
+        for seat, (holding, size) in enumerate(zip(hand.holdings, hand.sizes, strict=True)):
+            if holding is None and size == 0:
+                outcomes = self.table.take(Reveal(Seat(seat), ())).outcomes
+        return outcomes
 
     def _say_lead(self) -> Taken:
-        """Say who leads, where that is written."""
+        """Name the seat that leads, if the record does."""
         return Taken() if self.lead is None else self.table.take(Lead(self.lead), trusted=SHOWN)
 
     def _undo(self, count: int) -> Taken:
-        """Take back the last moves of the hand."""
-        made = len(self.marks)
+        """Undo the last moves of the hand."""
+        made = len(self.undoable)
         undone = min(count, made)
         if undone:
-            mark, self.facts = self.marks[made - undone]
-            self.table.undo(mark)
-            del self.marks[made - undone :]
-        return told(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
+            before = self.undoable[made - undone]
+            self.facts = before.facts
+            self.table.undo(before.game, before.actions)
+            del self.undoable[made - undone :]
+        return _checked(None if undone == count else f"{count} moves to undo, but this hand has only {made}")
+
+    def _finish_hand(self) -> None:
+        """Count a hand if all players have shown their tiles and a tie remains: nobody wins it."""
+        hand = self.game.hand
+        if hand is not None and self.game.phase is Phase.REVEAL and None not in hand.holdings:
+            self.table.take(HandEnd())
+
+    def _leave_hand(self) -> None:
+        """Abandon a hand that is not counted when the next is dealt: nobody wins it, its plays keep their points."""
+        game = self.game
+        if game.hand is None or not game.rules.refereed:
+            return
+        if game.phase in (Phase.LEAD, Phase.PLAY, Phase.REVEAL):
+            self.table.take(Abandon())
+            self.pending.append(f"hand {self.number} was not finished")
+
+
+def _checked(problem: str | None) -> Taken:
+    """Return the result of a move that only repeats a fact, with its problem."""
+    return Taken((), () if problem is None else (problem,))
+
+
+def _shows_something(action: Reveal | RevealPips) -> bool:
+    """Return whether *action* shows a tile or pips."""
+    return action.pips > 0 if isinstance(action, RevealPips) else bool(action.tiles)
+
+
+def _forfeited_problem(game: Game, seat: Seat, points: int) -> str | None:
+    """Return the problem with `~points`, which may stand before or after the next tile."""
+    if not game.rules.call_required:
+        return f"~{points} is written, but points count by themselves in this game"
+    hand = game.hand
+    lost = None if hand is None else hand.lapsed
+    if hand is not None and hand.chance is not None and not hand.chance.called:
+        lost = hand.chance
+    if lost is None or lost.seat != seat:
+        return f"~{points} is written, but {game.players[seat]} forfeits nothing"
+    return None if lost.points == points else f"~{points} is written, but {lost.points} are forfeited"
 
 
 def _standing(game: Game, number: int) -> str:
-    """Return where a match stands, in words."""
+    """Return the state of a match, in words."""
     if game.phase is Phase.MATCH_OVER:
         partners = [seat for side in game.sides if game.winner in side for seat in side if seat != game.winner]
         return describe(MatchOver(game.winner, game.totals, partners[0] if partners else None), game.players)
