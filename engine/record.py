@@ -1,4 +1,7 @@
-"""A written game record (DGR) as values: what stands in the text, before anybody asks whether it is a legal game."""
+"""Define the values of a game record (DGR): tags, hands, turns and moves, with the notes and ports in them.
+
+A value holds the text of a record, whether or not the game is legal.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -9,12 +12,12 @@ from engine.layout import ARMS, LINE, TIPS, Layout, Node, NodeId, OpenEnd, Port,
 from engine.rules import Rules
 from engine.tiles import HIGHEST_PIPS, Tile
 
-VERSION = "1"  # of the format, as the tag DGR says it
-MAX_NUMBER = 999_999  # six digits: no domino match comes near, and no number in a file can cost time
+VERSION = "1"  # of the format; value of the tag DGR
+MAX_NUMBER = 999_999  # six digits: far above any domino match, and cheap to read
 TAG_ORDER = ("DGR", "Rules", "Options", "Seats", "Set", "Date", "Event", "Source", "Result")
 SEATS = "ABCDEFGHIJKLMNOP"
 
-# Pieces of the grammar that the parser shares.
+# Parts of the grammar; the parser uses them, too.
 UNPRINTABLE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"  # for [...]: controls, line ends, halves of a character
 PIPS = "(?:" + "|".join(str(pips) for pips in range(HIGHEST_PIPS, -1, -1)) + ")"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*+")
@@ -31,24 +34,24 @@ _NOTE_OF_YARD = re.compile(r"yard=([0-9]{1,3})")
 _OPPOSITE = {Port.W: Port.E, Port.E: Port.W, Port.N: Port.S, Port.S: Port.N}
 _NEW_ARM = "*"
 _SHORT = (*LINE, *TIPS, *ARMS)  # arms that have a name
-_FITS = 2  # how well an open end suits a tile: what fits and may be played on goes first
-_NO_NODE = NodeId(-1)  # a tile that is not on the table, so that what is said about it is refused in words
+_FITS = 2  # best rank of an open end for a tile: the tile fits, and may be played there
+_NO_NODE = NodeId(-1)  # not on the table: the rules reject a play on it, in words
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in a text, both counted from 1, columns in characters."""
+    """A position in a text; lines and columns count from 1, columns in characters."""
 
     line: int
     column: int
 
 
 NOWHERE = Place(0, 0)
-"""The place of what was not read from a text."""
+"""The place of a value that does not come from a text."""
 
 
 class RecordError(EngineError):
-    """A text that is no game record.
+    """A text is not a game record, or the record makes no sense.
 
     Attributes:
         line: Line of the text, from 1.
@@ -56,7 +59,7 @@ class RecordError(EngineError):
     """
 
     def __init__(self, place: Place, problem: str) -> None:
-        """Say *problem* and where it is."""
+        """Name the place of *problem*, then the problem."""
         super().__init__(f"line {place.line}, column {place.column}: {problem}")
         self.line = place.line
         self.column = place.column
@@ -64,44 +67,44 @@ class RecordError(EngineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placed:
-    """What stands somewhere in a text; two that say the same are equal wherever they stand."""
+    """A part of a record with its place in the text; the place does not count in comparisons."""
 
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Tiled(_Placed):
-    """A tile as it was written; *inner* touches the layout, *second* is the mark ' of the second set."""
+    """A tile as written; *inner* touches the layout, *second* is the mark ' of the second set."""
 
     inner: int
     outer: int
     second: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse numbers that no tile has."""
+        """Reject numbers that no tile has."""
         if not (0 <= self.inner <= HIGHEST_PIPS and 0 <= self.outer <= HIGHEST_PIPS):
             raise EngineError(f"a tile needs numbers of 0 to {HIGHEST_PIPS}, got {self.inner} and {self.outer}")
 
     @property
     def tile_text(self) -> str:
-        """The tile alone, inner number first."""
+        """The text of the tile, inner number first."""
         return f"{self.inner}-{self.outer}" + ("'" if self.second else "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Numbered(_Placed):
-    """A move that is a number of points."""
+    """A move that names a number of points."""
 
     points: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be written."""
+        """Reject values that cannot be written."""
         _require_number(self.points, "points")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordTile(_Tiled):
-    """A tile in `<` and `>`; which number comes first says nothing there, but is kept."""
+    """A tile in `<` and `>`; the order of its numbers has no meaning there, but is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,7 @@ class TileMove(_Tiled):
     port: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers and ports that cannot be written."""
+        """Reject numbers and ports that cannot be written."""
         _Tiled.__post_init__(self)
         if self.port is not None:
             _require_match(PORT, self.port, "a port")
@@ -119,26 +122,26 @@ class TileMove(_Tiled):
 
 @dataclass(frozen=True, slots=True)
 class StackMove(_Tiled):
-    """`2-4'^E`: a tile laid on the equal one at *port*."""
+    """`2-4'^E`: a tile laid on its copy at *port*."""
 
     port: str
 
     def __post_init__(self) -> None:
-        """Refuse numbers and ports that cannot be written."""
+        """Reject numbers and ports that cannot be written."""
         _Tiled.__post_init__(self)
         _require_match(PORT, self.port, "a port")
 
 
 @dataclass(frozen=True, slots=True)
 class DrawMove(_Placed):
-    """`d`, `d2!`, `d<2-0>`: tiles drawn; *forced* by another player, *tiles* as far as they are known, else None."""
+    """`d`, `d2!`, `d<2-0>`: tiles drawn, *forced* by another player or not; *tiles* are the known ones, or None."""
 
     count: int = 1
     forced: bool = field(default=False, kw_only=True)
     tiles: tuple[RecordTile, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a draw of nothing, and more tiles than were drawn."""
+        """Reject a draw of no tiles, and more known tiles than drawn ones."""
         _require_number(self.count, "count", least=1)
         if self.tiles is not None and not 1 <= len(self.tiles) <= self.count:
             raise EngineError(f"tiles must be None or 1 to {self.count}, got {len(self.tiles)}")
@@ -146,22 +149,22 @@ class DrawMove(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class KnockMove(_Placed):
-    """`k`: knocked."""
+    """`k`: a knock."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclineMove(_Placed):
-    """`n`: an extra turn was not taken."""
+    """`n`: an extra turn declined."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalledMove(_Numbered):
-    """`=10`: points called, or credited."""
+    """`=10`: points called or scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForfeitedMove(_Numbered):
-    """`~5`: points lost because nobody called them."""
+    """`~5`: points forfeited because nobody called them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,7 @@ class TakenMove(_Placed):
     points: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be written."""
+        """Reject values that cannot be written."""
         _require_seat(self.seat)
         _require_number(self.points, "points")
 
@@ -191,39 +194,39 @@ class ShowMove(_Placed):
 
 @dataclass(frozen=True, slots=True)
 class ShowPipsMove(_Placed):
-    """`h12`: of a hand, only its pips are known."""
+    """`h12`: a hand of which only the pips are known."""
 
     pips: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be written."""
+        """Reject values that cannot be written."""
         _require_number(self.pips, "pips")
 
 
 @dataclass(frozen=True, slots=True)
 class RedealMove(_Placed):
-    """`redeal`: everybody gives the tiles back."""
+    """`redeal`: all players give their tiles back."""
 
 
 @dataclass(frozen=True, slots=True)
 class UndoMove(_Placed):
-    """`u`, `u2`: the last *count* moves are taken back."""
+    """`u`, `u2`: the last *count* moves are undone."""
 
     count: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse to undo nothing."""
+        """Reject a count of 0."""
         _require_number(self.count, "count", least=1)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteMove(_Placed):
-    """`(t=3.1 c=.99)`: a machine's note: t seconds, c confidence, s source."""
+    """`(t=3.1 c=.99)`: a note, by a machine: t seconds, c confidence, s source."""
 
     text: str
 
     def __post_init__(self) -> None:
-        """Refuse text that would end the note, or come back different."""
+        """Reject text that would end the note, or read back differently."""
         _require_match(NOTE_TEXT, self.text, "a note without parentheses and controls")
         _require_stripped(self.text, "a note")
 
@@ -248,26 +251,26 @@ Move = (
 
 @dataclass(frozen=True, slots=True)
 class Tag(_Placed):
-    """`[Rules "bones"]`: something said about the whole record."""
+    """`[Rules "bones"]`: a statement about the whole record."""
 
     name: str
     text: str
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be written."""
+        """Reject values that cannot be written."""
         _require_match(NAME, self.name, "the name of a tag")
         _require_match(_TAG_TEXT, self.text, "a text without controls")
 
 
 @dataclass(frozen=True, slots=True)
 class RecordTurn(_Placed):
-    """What one player did in one go; *seat* is a letter, A to P."""
+    """A run of moves of one seat; *seat* is a letter, A to P."""
 
     seat: str
     moves: tuple[Move, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a seat that does not exist."""
+        """Reject a seat that does not exist."""
         _require_seat(self.seat)
 
 
@@ -276,11 +279,11 @@ class RecordHand(_Placed):
     """One deal.
 
     Attributes:
-        number: What it is called; nothing says that hands are numbered in order.
-        keys: Names and values of its first line, in the order given.
-        turns: Who did what, in order.
-        closed: Whether `#end` was written.
-        end: What was written after `#end`.
+        number: Number of the hand; the numbers of a record may be out of order.
+        keys: Names and values of the first line, in the order given.
+        turns: The turns, in order.
+        closed: Whether the hand has `#end`.
+        end: Text after `#end`.
     """
 
     number: int
@@ -290,7 +293,7 @@ class RecordHand(_Placed):
     end: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be written, or would come back different."""
+        """Reject values that cannot be written, or would read back differently."""
         _require_number(self.number, "number")
         _require_match(END_TEXT, self.end, 'a text without "#", ";" and controls')
         _require_stripped(self.end, "the end of a hand")
@@ -302,7 +305,7 @@ class RecordHand(_Placed):
         _require_once([name for name, _ in self.keys], "key")
 
     def key(self, name: str) -> str | None:
-        """Return the value of the key *name*, None if it was not given."""
+        """Return the value of the key *name*, None without that key."""
         return next((value for known, value in self.keys if known == name), None)
 
 
@@ -319,14 +322,14 @@ class Record:
     hands: tuple[RecordHand, ...] = ()
 
     def __post_init__(self) -> None:
-        """Put the tags in order, and refuse a record of another version."""
+        """Sort the tags; reject a record of another version."""
         _require_once([tag.name for tag in self.tags], "tag")
         if self.tag("DGR") != VERSION:
             raise EngineError(f'a record needs the tag [DGR "{VERSION}"], got {self.tag("DGR")!r}')
         object.__setattr__(self, "tags", tuple(sorted(self.tags, key=_tag_rank)))
 
     def tag(self, name: str) -> str | None:
-        """Return the text of the tag *name*, None if there is none."""
+        """Return the text of the tag *name*, None without that tag."""
         return next((tag.text for tag in self.tags if tag.name == name), None)
 
 
@@ -360,11 +363,14 @@ def _require_once(names: list[str], kind: str) -> None:
 
 
 STANDS = NoteMove("stands")
-"""The table lets the move before stand, whatever the rules say."""
+"""The note that lets the move before it stand, whatever the rules say."""
 
 
 def action_of(note: NoteMove, seat: Seat) -> Action | None:
-    """Return what a note in the turn of *seat* says that happened; None for one that does nothing.
+    """Return the action of a note in the turn of *seat*; None for a note that does nothing.
+
+    Notes are the moves of actions without a move of their own. All other notes, such as `(t=3.1 c=.99)`, are for
+    machines.
 
     >>> action_of(NoteMove("points=-5 he looked"), Seat(1))
     Adjust(seat=1, points=-5, why='he looked')
@@ -388,7 +394,7 @@ def action_of(note: NoteMove, seat: Seat) -> Action | None:
 
 
 def note_of(action: Action) -> NoteMove | None:
-    """Return the note that says what *action* says, None if it takes another move.
+    """Return the note of *action*; None if the action has another move.
 
     >>> note_of(Adjust(Seat(1), -5, "he looked"))
     NoteMove(text='points=-5 he looked')
@@ -410,11 +416,11 @@ def note_of(action: Action) -> NoteMove | None:
 
 @dataclass(frozen=True, slots=True)
 class FoundSpot:
-    """Where a written port is; *remark* says in words what had to be guessed.
+    """The place of a written port.
 
     Attributes:
-        spot: None for the first tile, and where the record does not say where a tile lies.
-        remark: What is wrong with how it is written.
+        spot: The place; None for the first tile, and for a tile whose place the record does not say.
+        remark: The problem with the written port, in words; None without one.
     """
 
     spot: Spot | None
@@ -422,7 +428,7 @@ class FoundSpot:
 
 
 def find_spot(layout: Layout, rules: Rules, move: TileMove) -> FoundSpot:
-    """Return where a tile was laid; a place that is taken or closed when the record says so."""
+    """Return the place of a tile; the place may be taken or closed if the record names such a port."""
     tile = Tile.of(move.inner, move.outer)
     if not layout.nodes:
         return FoundSpot(None, f"nothing lies at {move.port} yet, this is the first tile" if move.port else None)
@@ -446,7 +452,7 @@ def find_spot(layout: Layout, rules: Rules, move: TileMove) -> FoundSpot:
 
 
 def find_stacked(layout: Layout, move: StackMove) -> NodeId:
-    """Return the tile that a tile was laid on, the equal one where the port leaves a choice; _NO_NODE for none."""
+    """Return the tile under a stacked one, the equal one if the port leaves a choice; -1 without any."""
     tile = Tile.of(move.inner, move.outer)
     named, colon, port = move.port.partition(":")
     if colon:
@@ -460,7 +466,7 @@ def find_stacked(layout: Layout, move: StackMove) -> NodeId:
 
 
 def port_of_play(layout: Layout, rules: Rules, play: Play, inner: int) -> str | None:
-    """Return how the place of *play* is written, where *inner* lies against it; None for the first tile."""
+    """Return the port of *play*, whose number *inner* touches the layout; None for the first tile."""
     if play.at is None or not layout.nodes:
         return None
     names = _names(layout, play.at)
@@ -472,7 +478,7 @@ def port_of_play(layout: Layout, rules: Rules, play: Play, inner: int) -> str | 
 
 
 def port_of_stack(layout: Layout, tile: Tile, node: NodeId) -> str:
-    """Return how the tile that *tile* was laid on is written."""
+    """Return the port of *node*, on which *tile* was laid."""
     spots = [end.spot for end in layout.ends if end.spot.host == node] or [Spot(node, Port.E)]
     names = [name for spot in spots for name in _names(layout, spot)]
     for name in names:
@@ -487,7 +493,7 @@ def _rank(end: OpenEnd, tile: Tile, inner: int) -> int:
 
 
 def _unwritten(layout: Layout, tile: Tile, inner: int) -> FoundSpot:
-    """Return the one place where a tile can go of which it is not written where it lies, if there is only one."""
+    """Return the place of a tile without a port, if the tile fits in only one place."""
     fitting = [end for end in layout.ends if _rank(end, tile, inner) == _FITS]
     if len(fitting) != 1:
         return FoundSpot(None)
@@ -496,7 +502,7 @@ def _unwritten(layout: Layout, tile: Tile, inner: int) -> FoundSpot:
 
 
 def _beside(layout: Layout, named: str, port: Port) -> Spot:
-    """Return the port of the tile *named*, of two such tiles the one that is open, of two sides the free one."""
+    """Return a side of the tile *named*: of two such tiles the open one, of two sides the free one."""
     tile = Tile.parse(named.removesuffix("'"))
     nodes = [node for node in layout.nodes if node.tile == tile]
     if named.endswith("'"):
@@ -513,7 +519,7 @@ def _beside(layout: Layout, named: str, port: Port) -> Spot:
 
 
 def _new_arm(layout: Layout) -> Spot:
-    """Return the first arm of the starter that is free; when all six are started, a seventh, which is reported."""
+    """Return the first free arm of the starter; after all six, a seventh, which the rules reject."""
     first = layout.nodes[0]
     if not first.is_starter:
         return Spot(first.id, Port.ARM_1)
@@ -522,14 +528,14 @@ def _new_arm(layout: Layout) -> Spot:
 
 
 def _closed(layout: Layout, port: Port) -> Spot:
-    """Return a place that is called *port* where no end is open: of a tip, that of the spinner or the first double."""
+    """Return the place *port* where no end is open: a tip belongs to the spinner, or else to the first double."""
     doubles = [node for node in layout.nodes if node.tile.is_double] if port in TIPS else []
     host = next((node for node in doubles if node.branches), (doubles or layout.nodes)[0])
     return Spot(host.id, port)
 
 
 def _names(layout: Layout, spot: Spot) -> list[str]:
-    """Return how *spot* may be called, the shortest first."""
+    """Return the ports that name *spot*, the shortest first."""
     end, host = layout.end_at(spot), layout.find(spot.host)
     names: list[str] = [end.arm.value] if end is not None and end.arm in _SHORT else []
     if host is None:
@@ -542,6 +548,6 @@ def _names(layout: Layout, spot: Spot) -> list[str]:
 
 
 def _name_of(layout: Layout, node: Node) -> str:
-    """Return a tile as a port names it, with ' where it is the second one of its kind."""
+    """Return the name of a tile in a port, with ' for the second copy."""
     twins = [other.id for other in layout.nodes if other.tile == node.tile]
     return f"{node.tile}'" if twins.index(node.id) else str(node.tile)

@@ -1,4 +1,4 @@
-"""The text of a game record (DGR): read it, and write it in its one canonical form."""
+"""Parse and format game records (DGR); read and write the rules, players and deals in them."""
 
 import re
 from collections.abc import Iterator
@@ -13,9 +13,8 @@ from engine.profiles import PROFILES, profile
 from engine.record import Place, Record, RecordError, RecordHand, RecordTile, RecordTurn, Tag
 from engine.rules import Policy, Rules, deal_problems
 
-MAX_CHARACTERS = (
-    300_000  # thirty hands with a note at every tile are 50 000; reading takes 10 us per move, 1.5 s at most
-)
+# Thirty hands with a note at every tile are 50 000; reading takes 10 us per move, 1.5 s at most.
+MAX_CHARACTERS = 300_000
 LINE_WIDTH = 100
 EXCERPT_WIDTH = 20
 
@@ -37,7 +36,7 @@ _COUNT = re.compile(r"(?!0{1,6}(?![0-9]))[0-9]{1,6}(?![0-9])")
 _TILE = re.compile(rf"({dgr.PIPS})-({dgr.PIPS})(?![0-9])('?)")
 _AT = re.compile("[@^]")
 
-# Texts of the tags, and values of the first line of a hand.
+# Texts of tags, and values in the first line of a hand.
 _HAND_KEYS = ("deal", "yard", "lead")
 _SEAT_NAME = re.compile(r"(?<!\S)([A-P]):")
 _SEAT_ALONE = re.compile(r"(?<!\S)([A-P])(?!\S)")
@@ -58,7 +57,7 @@ _POINTS: dict[str, type[dgr.CalledMove | dgr.ForfeitedMove | dgr.BonusMove]] = {
 
 
 class _Cursor:
-    """A place in a text that moves on token by token; lines end where blanks do, so only gaps count them."""
+    """A position in a text that moves on token by token; only gaps contain line ends, so only they count lines."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -68,12 +67,12 @@ class _Cursor:
 
     @property
     def place(self) -> Place:
-        """Where the next token begins."""
+        """The place of the next token."""
         return Place(self._line, self._at - self._line_start + 1)
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left."""
+        """Whether the text ends here."""
         return self._at == len(self._text)
 
     def sees(self, token: re.Pattern[str]) -> bool:
@@ -123,7 +122,7 @@ class _Cursor:
             raise self.failure("a blank")
 
     def failure(self, expected: str) -> RecordError:
-        """Return the error that *expected* is not what is here."""
+        """Return the error that *expected* is missing here."""
         return RecordError(self.place, f"expected {expected}, found {self._next_words()}")
 
     def _next_words(self) -> str:
@@ -136,19 +135,19 @@ class _Cursor:
 
 
 def _excerpt(text: str) -> str:
-    """Return the beginning of *text* in quotes, printable and not longer than EXCERPT_WIDTH without them."""
+    """Return the beginning of *text* in quotes: printable, at most EXCERPT_WIDTH characters between them."""
     shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
     return f'"{shown}"' if len(shown) <= EXCERPT_WIDTH else f'"{shown[: EXCERPT_WIDTH - 1]}…"'
 
 
 def parse_record(text: str) -> Record:
-    r"""Read a game record; a byte order mark and Windows line ends are accepted, comments are not kept.
+    r"""Parse a game record; accept a byte order mark and Windows line ends, drop comments.
 
     >>> parse_record('[DGR "1"]\n#1 lead=A\nA: 5-3 ; a comment').hands[0].turns
     (RecordTurn(seat='A', moves=(TileMove(inner=5, outer=3, second=False, port=None),)),)
 
     Raises:
-        RecordError: If *text* is no record; it says where, what was expected and what is there.
+        RecordError: If *text* is no record; the error names the place, the expected token and the text there.
     """
     if len(text) > MAX_CHARACTERS:
         raise RecordError(Place(1, 1), f"expected at most {MAX_CHARACTERS} characters, found {len(text)}")
@@ -281,7 +280,7 @@ def _parse_draw(cursor: _Cursor, place: Place) -> dgr.DrawMove:
 
 
 def _parse_tiles(cursor: _Cursor) -> tuple[RecordTile, ...]:
-    """Read tiles up to ">", where "<" has been taken."""
+    """Parse tiles up to ">", after "<"."""
     cursor.skip_gap()
     tiles: list[RecordTile] = []
     while not cursor.take_sign(">"):
@@ -307,11 +306,11 @@ def _parse_count(cursor: _Cursor) -> int:
 
 
 def format_record(record: Record) -> str:
-    r"""Write *record* in its canonical form.
+    r"""Format *record* in its canonical form.
 
-    Tags stand one per line; so does the first line of each hand. Turns follow two blanks apart, in lines of at most 100
-    characters, broken between turns, or else between moves or tiles; only a note may be longer. A count of 1 is not
-    written: `d`, `d!`, `u`.
+    Each tag has its own line; so has the first line of each hand. Turns follow two blanks apart, in lines of at most
+    100 characters, broken between turns, or else between moves or tiles; only a note may be longer. The canonical form
+    omits a count of 1: `d`, `d!`, `u`.
 
     >>> format_record(parse_record('[Rules "bones"] [DGR "1"] #1 lead=A A: 5-3 B: d1! 3-3@E'))
     '[DGR "1"]\n[Rules "bones"]\n#1 lead=A\nA: 5-3  B: d! 3-3@E\n'
@@ -330,7 +329,7 @@ def _escaped(text: str) -> str:
 
 
 def _wrap(turns: list[list[str]]) -> Iterator[str]:
-    """Yield lines that hold *turns*, each given as the words between which it may be broken."""
+    """Yield the lines of *turns*; each turn is a list of words, and may be broken between them."""
     line = ""
     for words in turns:
         whole = " ".join(words)
@@ -359,7 +358,7 @@ def _turn_words(turn: RecordTurn) -> list[str]:
 
 
 def format_move(move: dgr.Move) -> str:
-    """Return one move as it is written.
+    """Return the text of one move.
 
     >>> format_move(dgr.TileMove(6, 3, "W"))
     '6-3@W'
@@ -408,12 +407,12 @@ def _format_count(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the tags of a record say.
+    """The game and the players that the tags of a record name.
 
     Attributes:
         rules: The game, with its options.
         letters: The letters of the seats, clockwise.
-        players: Their names; the letter where there is no name.
+        players: The names of the players; a letter for a player without a name.
     """
 
     rules: Rules
@@ -426,10 +425,10 @@ class Opening:
         return MatchStart(self.rules, self.players)
 
     def seat(self, letter: str, place: Place) -> Seat:
-        """Return the seat with that letter.
+        """Return the seat of *letter*.
 
         Raises:
-            RecordError: If nobody sits there.
+            RecordError: If no player has that seat.
         """
         if letter not in self.letters:
             seats = ", ".join(self.letters)
@@ -441,7 +440,7 @@ def opening_of(record: Record, *, strict: bool) -> Opening:
     """Return the game and the players of a record.
 
     Raises:
-        RecordError: If the tags name no game that can be played so; it says where.
+        RecordError: If a tag is missing or wrong; the error names its place.
     """
     rules = _rules(record)
     if strict:
@@ -453,10 +452,10 @@ def opening_of(record: Record, *, strict: bool) -> Opening:
 
 
 def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
-    """Return what was dealt for a hand.
+    """Return the deal of a hand.
 
     Raises:
-        RecordError: If its first line says what no hand can begin with.
+        RecordError: If no hand can begin as its first line says.
     """
     unknown = [name for name, _ in hand.keys if name not in _HAND_KEYS]
     if unknown:
@@ -476,10 +475,10 @@ def deal_of(opening: Opening, hand: RecordHand) -> NewHand:
 
 
 def lead_of(opening: Opening, hand: RecordHand) -> Seat | None:
-    """Return who leads a hand, None if that is not written.
+    """Return the seat that leads a hand, None if the record does not say it.
 
     Raises:
-        RecordError: If nobody sits there.
+        RecordError: If no player has that seat.
     """
     letter = hand.key("lead")
     return None if letter is None else opening.seat(letter, hand.place)
@@ -496,12 +495,12 @@ def tags_of(start: MatchStart) -> tuple[Tag, ...]:
 
 
 def _seat_name(player: str) -> str:
-    """Return the name of a player as the tag Seats can hold it."""
+    """Return the name of a player in a form that the tag Seats can hold."""
     return _SEAT_NAME.sub(r"\1.", " ".join(_UNWRITABLE.sub(" ", player).split()))
 
 
 def _place_of(record: Record, name: str) -> Place:
-    """Return where a tag stands; where the record begins if there is none."""
+    """Return the place of a tag, or of the tag DGR if the record has no such tag."""
     places = {tag.name: tag.place for tag in record.tags}
     return places.get(name, places.get("DGR", dgr.NOWHERE))
 
@@ -524,7 +523,7 @@ def _rules(record: Record) -> Rules:
 
 
 def _with_set(record: Record, rules: Rules, *, is_chosen: bool) -> Rules:
-    """Return *rules* with the tiles that the tag Set names; it has to agree with options that name them too."""
+    """Return *rules* with the tiles of the tag Set, which has to agree with the options."""
     text = record.tag("Set")
     if text is None:
         return rules
@@ -564,7 +563,7 @@ def _seats(record: Record, rules: Rules) -> tuple[str, tuple[str, ...]]:
 
 
 def _seats_used(record: Record) -> Iterator[int]:
-    """Yield for everything that names seats how many there must be."""
+    """Yield the least number of seats for each deal, lead and move that names seats."""
     for hand in record.hands:
         yield len((hand.key("deal") or "").split(","))
         lead = hand.key("lead")
@@ -576,7 +575,7 @@ def _seats_used(record: Record) -> Iterator[int]:
 
 
 def _numbers(hand: RecordHand, key: str, most: int) -> tuple[int, ...] | None:
-    """Return the numbers of a key, each at most *most*; None if it is not given."""
+    """Return the numbers of a key, each at most *most*; None without that key."""
     text = hand.key(key)
     if text is None:
         return None
