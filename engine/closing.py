@@ -37,7 +37,7 @@ def reveal(game: Game, hand: Hand, seat: Seat, holding: Holding) -> Step:
     by_tiles = rule.tie is TieBreak.LIGHTEST_TILE and partners_mode(game) is not PartnersMode.TEAM_TOTAL
     if unknown and by_tiles:
         return game, (*lost, ShowHands(hand.ending, hand.out, unknown))
-    return following(lost, count_hand(game, hand))
+    return prepend(lost, count_hand(game, hand))
 
 
 def abandon_hand(game: Game, hand: Hand) -> Step:
@@ -47,7 +47,7 @@ def abandon_hand(game: Game, hand: Hand) -> Step:
     told = (*lost, Abandoned(hand.number))
     if game.rules.match_end is MatchEnd.IMMEDIATE:
         return game, told
-    return following(told, leader_wins(game))
+    return prepend(told, leader_wins(game))
 
 
 def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
@@ -71,10 +71,10 @@ def count_hand(game: Game, hand: Hand) -> Step:
     if game.phase is Phase.MATCH_OVER:
         return game, outcomes
     if game.rules.target is None:
-        return following(outcomes, _win(game, result.winner)) if result.winner is not None else (game, outcomes)
+        return prepend(outcomes, _win(game, result.winner)) if result.winner is not None else (game, outcomes)
     if game.rules.match_end is MatchEnd.IMMEDIATE:
         return game, outcomes
-    return following(outcomes, leader_wins(game))
+    return prepend(outcomes, leader_wins(game))
 
 
 def partners_mode(game: Game) -> PartnersMode | None:
@@ -90,7 +90,7 @@ def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> St
     game = Game(game.rules, game.players, game.phase, scores, game.hand, game.hand_winner, game.winner)
     outcomes = (Scored(seat, points, reason, because),)
     if game.rules.match_end is MatchEnd.IMMEDIATE and _is_enough(game, game.side_total(seat)):
-        return following(outcomes, _win(game, seat))
+        return prepend(outcomes, _win(game, seat))
     return game, outcomes
 
 
@@ -133,7 +133,7 @@ def _is_enough(game: Game, total: int) -> bool:
     return total >= target if game.rules.target_test is TargetTest.REACH else total > target
 
 
-def following(before: tuple[Outcome, ...], then: Step) -> Step:
+def prepend(before: tuple[Outcome, ...], then: Step) -> Step:
     """Return *then* with the outcomes *before* it in front."""
     return then[0], (*before, *then[1])
 

@@ -1,7 +1,7 @@
 """Draw, knock, decline, count the boneyard: actions that lay no tile on the table. docs/rules.md 2.3, 3.5."""
 
 from engine.claims import cannot_play, denies, drew, said
-from engine.closing import Step, close_hand, following
+from engine.closing import Step, close_hand, prepend
 from engine.effects import end_spell
 from engine.events import Draw, Seat
 from engine.hand import NO_COURSE, Claim, Hand
@@ -11,14 +11,13 @@ from engine.phrases import phrase
 from engine.rules import Drawing, SpellDeadlock
 from engine.state import Game, Phase
 from engine.tiles import double_bits, set_bits
-from engine.turns import advanced, drawable, is_exempt, is_optional
-from engine.turns import following as next_seat
+from engine.turns import advanced, drawable, following, is_exempt, is_optional
 from engine.value import changed
 
 
 def caught_up(game: Game, hand: Hand, seat: Seat) -> tuple[Game, Hand, tuple[Outcome, ...]]:
     """Return the match with the turn passed on when *seat* goes on because the one before needs to do nothing more."""
-    if hand.turn is None or hand.turn == seat or not is_optional(game, hand) or next_seat(game, hand) != seat:
+    if hand.turn is None or hand.turn == seat or not is_optional(game, hand) or following(game, hand) != seat:
         return game, hand, ()
     game, told = decline(game, hand) if hand.course.extra else knock(game, hand, hand.turn)
     return game, game.hand or hand, told
@@ -38,7 +37,7 @@ def draw(game: Game, hand: Hand, action: Draw) -> Step:
     game = changed(game, hand=hand)
     told = (Drew(seat, action.tiles, left),)
     if hand.locked and left <= game.rules.boneyard_reserve and game.phase is Phase.PLAY:
-        return following(told, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
+        return prepend(told, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
     return game, told
 
 
@@ -73,7 +72,7 @@ def knock(game: Game, hand: Hand, seat: Seat) -> Step:
     if hand.course.spell is not None and effects is not None and effects.spell_deadlock is SpellDeadlock.LAPSES:
         hand, lifted = end_spell(changed(hand, passes=0))
         return changed(game, hand=hand), (*told, *lifted)
-    return following(told, close_hand(game, hand, Ending.BLOCKED_BY_KNOCKS, None))
+    return prepend(told, close_hand(game, hand, Ending.BLOCKED_BY_KNOCKS, None))
 
 
 def decline(game: Game, hand: Hand) -> Step:

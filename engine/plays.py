@@ -1,7 +1,7 @@
 """What a tile laid on the table does: the layout, the count, what it scores, and whether the hand is over."""
 
 from engine.claims import denies, shown
-from engine.closing import Step, close_hand, following, forfeit, leader_wins, pay
+from engine.closing import Step, close_hand, forfeit, leader_wins, pay, prepend
 from engine.counting import count, points_for
 from engine.effects import force_draws, take_effect
 from engine.events import Play, Seat, Seq, Stack
@@ -39,12 +39,12 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> Step:
         if over:
             return game, (*lost, placed, *over)
     if rules.unit is None:
-        return following((placed,), _after_tile(game, hand, seat))
+        return prepend((placed,), _after_tile(game, hand, seat))
     counted = count(layout, rules.spinner_count)
     told: tuple[Outcome, ...] = (*lost, placed, Counted(counted))
     points = points_for(counted.total, rules)
     if points == 0:
-        return following(told, _after_tile(game, hand, seat))
+        return prepend(told, _after_tile(game, hand, seat))
     because = str(counted)
     if rules.play_divisor != 1:
         because = phrase("{sum}, divided by {divisor}", sum=because, divisor=rules.play_divisor)
@@ -52,7 +52,7 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> Step:
     told = (*told, *scored)
     if game.phase is Phase.MATCH_OVER or game.hand is None:
         return game, told
-    return following(told, _after_tile(game, game.hand, seat))
+    return prepend(told, _after_tile(game, game.hand, seat))
 
 
 def stack(game: Game, hand: Hand, action: Stack) -> Step:
@@ -74,7 +74,7 @@ def stack(game: Game, hand: Hand, action: Stack) -> Step:
     told = (*told, *scored)
     if game.phase is Phase.MATCH_OVER or game.hand is None:
         return game, told
-    return following(told, _after_tile(game, game.hand, seat))
+    return prepend(told, _after_tile(game, game.hand, seat))
 
 
 def credit(game: Game, hand: Hand, chance: Chance) -> Step:
@@ -90,7 +90,7 @@ def grant(game: Game, chance: Chance) -> Step:
     thief, victim = game.players[chance.seat], game.players[chance.victim]
     game, taken = pay(game, chance.victim, -chance.loss, Reason.STEAL, phrase("stolen by {name}", name=thief))
     because = phrase("stolen from {name}, {sum}", name=victim, sum=chance.because)
-    return following(taken, pay(game, chance.seat, chance.points, Reason.STEAL, because))
+    return prepend(taken, pay(game, chance.seat, chance.points, Reason.STEAL, because))
 
 
 def _laid(game: Game, hand: Hand, seat: Seat, tile: Tile, layout: Layout) -> tuple[Hand, tuple[Outcome, ...]]:
@@ -179,7 +179,7 @@ def _after_tile(game: Game, hand: Hand, seat: Seat) -> Step:
     if not hand.locked:
         return game, told
     if drawable(rules, hand) == 0 or rules.on_provable_block is ProvableBlock.END_NOW:
-        return following(told, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
+        return prepend(told, close_hand(game, hand, Ending.BLOCKED_BY_PROOF, None))
     if rules.on_provable_block is ProvableBlock.LITERAL:
         return game, told
     return game, (*told, Blocked(hand.boneyard))
@@ -191,4 +191,4 @@ def _out(game: Game, hand: Hand, seat: Seat) -> Step:
     told: tuple[Outcome, ...] = ()
     if effects is not None and effects.last_tile and hand.layout.nodes[-1].outer == effects.draw_on:
         hand, told = force_draws(hand, seat, game.rules)
-    return following(told, close_hand(game, hand, Ending.DOMINO, seat))
+    return prepend(told, close_hand(game, hand, Ending.DOMINO, seat))

@@ -5,7 +5,7 @@ Nothing here asks whether the action is legal; `engine.judge` has, and the table
 
 from typing import assert_never
 
-from engine.closing import Step, abandon_hand, close_hand, close_match, count_hand, following, pay, reveal
+from engine.closing import Step, abandon_hand, close_hand, close_match, count_hand, pay, prepend, reveal
 from engine.events import (
     Abandon,
     Action,
@@ -83,7 +83,7 @@ def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> Step:
     if isinstance(action, Draw) and owes(hand, action):
         return _act(game, hand, seq, action)
     game, hand, told = caught_up(game, hand, action.seat)
-    return following(told, _act(game, hand, seq, action))
+    return prepend(told, _act(game, hand, seq, action))
 
 
 def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> Step:
