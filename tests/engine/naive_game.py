@@ -252,7 +252,10 @@ def settle(rules: Rules, hands: Sequence[Sequence[Pair]], out: int | None) -> tu
     if len(best) > 1:
         return None, 0
     winner = best[0]
-    bonus = sum(pips) - pips[winner] - (pips[winner] if points.get("subtract_own") else 0)
+    own = pips[winner] if points.get("subtract_own") else 0
+    if points.get("round_each"):
+        pips = [round_nearest(weight, points.get("round_to")) for weight in pips]
+    bonus = sum(pips) - pips[winner] - own
     if partners_mode == "individual":
         bonus -= pips[(winner + 2) % 4]
     return winner, round_nearest(max(0, bonus), points.get("round_to")) // points.get("bonus_divisor", 1)

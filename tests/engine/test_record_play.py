@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from pathlib import Path
-from typing import Any
+from itertools import zip_longest
 
 import pytest
 from hypothesis import given, settings
@@ -17,8 +15,7 @@ from engine.record import RecordError
 from engine.record_play import MAX_MOVES, Line, PlayedRecord, play_record
 from engine.record_text import parse_record
 from tests.engine import test_record_text as written
-
-EXAMPLES_PATH = Path(__file__).resolve().parents[3] / "shared" / "rules" / "worked_examples.json"
+from tests.engine.worked_examples import Example, each, leader_of, setup_of, stands
 
 
 def play(text: str, *, strict: bool = False) -> PlayedRecord:
@@ -274,68 +271,78 @@ def test_seats_and_sets_are_found_where_they_are_not_written() -> None:
 # The worked examples of the rules
 
 
-def _examples(*types: str) -> list[Any]:
-    if EXAMPLES_PATH.is_file():
-        found = json.loads(EXAMPLES_PATH.read_text(encoding="utf-8"))["examples"]
-        return [pytest.param(example, id=example["id"]) for example in found if example["type"] in types]
-    missing = pytest.mark.skip(reason=f"{EXAMPLES_PATH} is kept beside the project and is not here")
-    return [pytest.param({}, id="absent", marks=missing)]
-
-
-def _moves(example: str, plays: list[dict[str, Any]]) -> str:
-    """The plays of an example, by A and B in turn; what is illegal does not end a turn."""
+def _moves(example: Example) -> str:
+    """The plays of an example, by A and B in turn; what does not stand does not end a turn."""
     words, seat = [], 0
-    for step in plays:
+    for step in example["plays"]:
         at = "" if step["at"] == "start" else f"@{step['at']}"
         # In an example either number comes first; in a record the one that lies inside.
-        tile = {("htfbw", "2-4"): "4-2"}.get((example, step["tile"]), step["tile"])
+        tile = {("htfbw", "2-4"): "4-2"}.get((example["id"], step["tile"]), step["tile"])
         words.append(f"{'AB'[seat]}: {tile}{at}")
-        seat = seat if step.get("legal") is False else 1 - seat
+        seat = 1 - seat if stands(example, step) else seat
     return " ".join(words)
 
 
-@pytest.mark.parametrize("example", _examples("layout"))
-def test_a_worked_layout_counts_and_scores_as_it_says(example: dict[str, Any]) -> None:
-    options = " ".join(f"{key}={value}" for key, value in example["rules"].items())
-    text = record(
-        _moves(example["id"], example["plays"]), options=f"{options} lead_first=lot_any match_end=end_of_hand"
-    )
-    before = 0
-    for step, line in zip(example["plays"], play(text, strict=True).lines, strict=True):
-        if step.get("legal") is False:
-            assert line.problem is not None
-            assert len(line.game.layout.nodes) == before
-        else:
-            assert line.problem is None
+@pytest.mark.parametrize("example", each("layout"))
+def test_a_worked_layout_counts_and_scores_as_it_says(example: Example) -> None:
+    chosen = {"tally": "numbers", **example["rules"]}
+    options = " ".join(f"{key}={'none' if value is None else value}" for key, value in chosen.items())
+    text = record(_moves(example), options=f"{options} lead_first=lot_any match_end=end_of_hand")
+    before, strict = 0, chosen.get("policy") != "warn"
+    for step, line in zip(example["plays"], play(text, strict=strict).lines, strict=True):
+        assert (line.problem is None) is step.get("legal", True)
+        if stands(example, step):
             assert line.count == step.get("count", line.count)
             assert line.points == step.get("score", line.points)
+        assert len(line.game.layout.nodes) == before + stands(example, step)
         before = len(line.game.layout.nodes)
 
 
-@pytest.mark.parametrize("example", _examples("event"))
-def test_a_worked_stack_steals_as_it_says(example: dict[str, Any]) -> None:
-    tile, expect = example["stack"]["tile"], example["expect"]
-    moves = f"D: 2-2 A: 2-4@E B: 2-0@W C: 0-6@W =10 D: {tile}'^{tile}:E ={expect['stacker_gain']}"
-    played = play(f'[DGR "1"] [Rules "cutthroat"] [Seats "A B C D"] #1 lead=D {moves} xC{expect["previous_loss"]}')
-    assert [line.problem for line in played.lines] == [None] * 8
+@pytest.mark.parametrize("example", each("event"))
+def test_a_worked_stack_steals_as_it_says(example: Example) -> None:
+    setup, expect, tile = setup_of(example)["plays"], example["expect"], example["stack"]["tile"]
+    worth = setup[-1]["score"] if example.get("called", True) else 0
+    words = [f"{step['tile']}@{step['at']}".removesuffix("@start") for step in setup]
+    words[-1] += f" ={worth}" if worth else ""
+    words += [f"{double}'^{double}:E ={2 * worth}" for double in example.get("before", [])]
+    thief = len(words) % 4
+    text = " ".join(f"{'ABCD'[at % 4]}: {word}" for at, word in enumerate(words))
+    options = " ".join(f"{key}={value}" for key, value in example.get("options", {}).items())
+    head = f'[DGR "1"] [Rules "cutthroat"] [Options "lead_first=lot_any {options}"] [Seats "A B C D"] #1 lead=A'
+    before = play(f"{head} {text}", strict=True)
+    text += f" {'ABCD'[thief]}: {tile}'^{tile}:E"
+    if example["stack"].get("called", True) and expect.get("legal", True):
+        text += f" ={expect['stacker_gain']} x{'ABCD'[thief - 1]}{expect['previous_loss']}"
+    played = play(f"{head} {text}", strict=True)
+    assert [line.problem for line in played.lines[: len(before.lines)]] == [None] * len(before.lines)
+    stack, *more = played.lines[len(before.lines) :]
+    assert (stack.problem is None) is expect.get("legal", True)
+    assert [line.problem for line in more] == [None] * len(more)
+    if expect.get("legal") is False:
+        assert played.result.totals == before.result.totals
+        return
     assert played.lines[-1].count == expect["count"]
-    assert played.result.totals == (0, 0, 10 - expect["previous_loss"], expect["stacker_gain"])
+    changes = [now - then for now, then in zip(played.result.totals, before.result.totals, strict=True)]
+    assert (changes[thief], changes[thief - 1]) == (expect["stacker_gain"], -expect["previous_loss"])
+    assert sum(map(abs, changes)) == expect["stacker_gain"] + expect["previous_loss"]
 
 
-@pytest.mark.parametrize("example", _examples("super"))
-def test_a_worked_play_of_super_does_as_it_says(example: dict[str, Any]) -> None:
+@pytest.mark.parametrize("example", each("super"))
+def test_a_worked_play_of_super_does_as_it_says(example: Example) -> None:
     seats, expect = example["players"], example["expect"]
     options = " ".join(f"{key}={value}" for key, value in example.get("options", {}).items())
-    words = []
-    # Who made the plays before is not told: of one tile the player before the mover, of more each in turn.
-    for at, laid in enumerate(example["layout_before"]):
-        tile, where = laid.split()
-        port = "" if where == "start" else f"@{where.removeprefix('arm')}"
-        words.append(f"{seats[(at - len(example['layout_before'])) % len(seats)]}: {tile}{port}")
-    tile, where = example["play"]["tile"], example["play"]["at"]
-    port = {"start": "", "new": "@*"}.get(where, f"@{where.removeprefix('arm')}")
-    words.append(f"{example['mover']}: {tile}{port}")
-    text = f'[DGR "1"] [Rules "super"] [Options "{options}"] [Seats "{" ".join(seats)}"] #1 {" ".join(words)}'
+    text = f'[DGR "1"] [Rules "super"] [Options "{options}"] [Seats "{" ".join(seats)}"] #1'
+    text += f" {seats[leader_of(example)]}: "
+    owed: tuple[int, ...] = ()
+    for laid in example["layout_before"]:
+        text += _arm(*laid.split())
+        hand = last(text).game.hand
+        assert hand is not None
+        assert hand.turn is not None
+        text += f" {seats[hand.turn]}: "
+        owed = hand.course.owed
+    assert text.endswith(f" {example['mover']}: ")
+    text += _arm(example["play"]["tile"], example["play"]["at"])
     line = last(text, strict=expect.get("legal") is False)
     hand = line.game.hand
     assert hand is not None
@@ -346,9 +353,15 @@ def test_a_worked_play_of_super_does_as_it_says(example: dict[str, Any]) -> None
     assert line.problem is None
     assert hand.turn is not None
     assert seats[hand.turn] == expect["next"]
-    assert hand.course.direction == expect.get("direction", hand.course.direction)
-    assert {seats[at]: owed for at, owed in enumerate(hand.course.owed) if owed} == expect.get("draws", {})
+    assert hand.course.direction == expect.get("direction", 1)
+    more = zip_longest(seats, hand.course.owed, owed, fillvalue=0)
+    assert {name: now - then for name, now, then in more if now != then} == expect.get("draws", {})
     assert (hand.course.spell is not None) == ("spell" in expect)
+
+
+def _arm(tile: str, at: str) -> str:
+    """A play of super as a record writes it."""
+    return tile if at == "start" else f"{tile}@*" if at == "new" else f"{tile}@{at.removeprefix('arm')}"
 
 
 # Whatever comes
