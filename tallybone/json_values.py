@@ -17,6 +17,8 @@ from typing import Any, NewType, TypeVar, Union, get_args, get_origin, get_type_
 
 T = TypeVar("T")
 _TAG = "is"
+TAGS: Mapping[str, str] = {}
+"""What classes are called in files that have another name in the code now."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -65,13 +67,13 @@ def from_json(said: object, kind: type[T] | Any, where: str = "") -> T:
 
 
 def tag_of(cls: type) -> str:
-    """Return what a class is called in JSON.
+    """Return what a class is called in JSON: as in `TAGS`, or else by its own name.
 
     >>> from engine import MatchStart
     >>> tag_of(MatchStart)
     'match_start'
     """
-    return _HUMP.sub("_", cls.__name__).lower()
+    return TAGS.get(cls.__name__) or _HUMP.sub("_", cls.__name__).lower()
 
 
 def _read(said: object, kind: Any, where: str) -> Any:

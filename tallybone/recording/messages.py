@@ -16,7 +16,8 @@ from tallybone.session.sitting import ByHand, Happened
 from vision.aim import STRAIGHT_ON, Aim, Six
 from vision.reading import Tile
 
-_CORRECTION = Answer | AnswerBack | Event
+CORRECTION: Final = Answer | AnswerBack | Event
+"""What a record of `Topic.CORRECTION` is."""
 _BY = "by"
 TILES: Final = tuple[Tile, ...]
 """What `tiles` of a record of `Topic.TABLE` are."""
@@ -41,7 +42,7 @@ def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -
         case KnockHeard():
             writer.say(Topic.KNOCK, t_ns, to_json(said, KnockHeard) | author)
         case _:
-            writer.say(Topic.CORRECTION, t_ns, to_json(said, _CORRECTION) | author)
+            writer.say(Topic.CORRECTION, t_ns, to_json(said, CORRECTION) | author)
 
 
 def input_of(record: Recorded) -> ByHand | None:
@@ -50,7 +51,7 @@ def input_of(record: Recorded) -> ByHand | None:
     Raises:
         JsonValueError: If it is of a later version, or was not written by Tallybone.
     """
-    kinds: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: _CORRECTION}
+    kinds: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: CORRECTION}
     kind = kinds.get(record.topic)
     payload = record.payload
     if isinstance(payload, Mapping):

@@ -121,7 +121,7 @@ class PasswordError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Hash:
+class PasswordHash:
     """What is kept of a password: how it was hashed, and to what, in hexadecimal."""
 
     salt: str
@@ -131,6 +131,7 @@ class _Hash:
     p: int = _P
 
     def fits(self, password: str) -> bool:
+        """Return whether it is this password."""
         return hmac.compare_digest(_scrypt(password, bytes.fromhex(self.salt), self.n, self.r, self.p).hex(), self.hash)
 
 
@@ -144,8 +145,8 @@ def set_password(password: str, path: Path) -> None:
     if not LEAST_CHARACTERS <= len(password) <= MOST_CHARACTERS:
         raise PasswordError(f"a password has {LEAST_CHARACTERS} to {MOST_CHARACTERS} characters, not {len(password)}")
     salt = secrets.token_bytes(16)
-    kept = _Hash(salt.hex(), _scrypt(password, salt, _N, _R, _P).hex())
-    write_durably(path, json.dumps(to_json(kept, _Hash)), mode=0o600)
+    kept = PasswordHash(salt.hex(), _scrypt(password, salt, _N, _R, _P).hex())
+    write_durably(path, json.dumps(to_json(kept, PasswordHash)), mode=0o600)
 
 
 def has_password(path: Path) -> bool:
@@ -159,10 +160,10 @@ def is_password(password: str, path: Path) -> bool:
     return kept is not None and len(password) <= MOST_CHARACTERS and kept.fits(password)
 
 
-def _kept(path: Path) -> _Hash | None:
+def _kept(path: Path) -> PasswordHash | None:
     try:
         with path.open("rb") as file:
-            kept: _Hash = from_json(json.loads(file.read(_MOST_PASSWORD_BYTES)), _Hash)
+            kept: PasswordHash = from_json(json.loads(file.read(_MOST_PASSWORD_BYTES)), PasswordHash)
         bytes.fromhex(kept.salt)
     except (OSError, ValueError, JsonValueError, RecursionError):
         return None
