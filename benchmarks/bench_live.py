@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import os
 
+from vision.arrays import Image
+
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is there
 
 import argparse
@@ -42,7 +44,6 @@ from tallybone.sources.source import Given
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
 from vision.picture import decode_picture
-from vision.pyramid import Image
 from vision.reader import load_reader
 from vision.render.motion import Film, Moment
 from vision.settle import Side

@@ -27,9 +27,9 @@ from tallybone.replay.run import Wishes, opened_replay
 from tallybone.session.session import feed
 from tallybone.session.sitting import ByHand, opened
 from tallybone.sources.source import GameWish
+from vision.arrays import Image
 from vision.perception import Perception
 from vision.picture import decode_picture
-from vision.pyramid import Image
 from vision.reader import load_reader
 from vision.settle import SettleGate, small_grey
 from vision.table_view import TableView

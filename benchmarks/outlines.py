@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vision.render.look_types import Outline
+from vision.render.look_types import Polygon
 
 
-def corners(line: Sequence[complex] | np.ndarray) -> Outline:
+def corners(line: Sequence[complex] | np.ndarray) -> Polygon:
     """Return complex numbers as corners."""
     at = np.asarray(line, np.complex128)
     return tuple(zip(at.real.tolist(), at.imag.tolist(), strict=True))
 
 
-def star(points: int, inner: float, radius: float = 1.0) -> Outline:
+def star(points: int, inner: float, radius: float = 1.0) -> Polygon:
     """Return a star, one point up; with three points and *inner* 0.5 it is a triangle."""
     turns = math.pi * np.arange(2 * points) / points - math.pi / 2
     return corners(np.where(np.arange(2 * points) % 2, inner, 1.0) * radius * np.exp(1j * turns))

@@ -22,7 +22,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.sitting import ByHand
 from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.render.paint import render
 from vision.render.reaching import paint_reach
 from vision.render.scene import Reach

@@ -15,12 +15,13 @@ from itertools import pairwise
 import numpy as np
 
 from benchmarks.outlines import corners, star
-from vision.render.look_types import Bgr, Outline, TileLook
+from vision.arrays import Bgr
+from vision.render.look_types import Polygon, TileLook
 from vision.render.looks import draw_tile_look
 
 _SEED = 79
 HIGHEST = 6
-Sign = tuple[Outline, ...]
+Sign = tuple[Polygon, ...]
 # Places are complex numbers from -1 to 1 of a half, x right and y down.
 Line = Sequence[complex]
 Strokes = Sequence[Line]
@@ -159,7 +160,7 @@ def _arc(middle: complex, radius: float, start: float, stop: float) -> list[comp
     return [complex(middle + radius * np.exp(1j * turn)) for turn in np.linspace(start, stop, 32)]
 
 
-def _disc(middle: complex, radius: float) -> Outline:
+def _disc(middle: complex, radius: float) -> Polygon:
     return corners(_arc(middle, radius, 0, 2 * math.pi))
 
 
@@ -180,7 +181,7 @@ def _lines(lines: Strokes, width: float) -> Sign:
     return tuple(_line(part, width) for line in lines for part in pairwise(line))
 
 
-def _line(ends: Line, width: float) -> Outline:
+def _line(ends: Line, width: float) -> Polygon:
     """Return a stroke between two places, its ends half as far beyond them as it is wide, so that strokes join."""
     start, stop = ends
     along = (stop - start) / abs(stop - start) * width / 2

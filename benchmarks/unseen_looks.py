@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.outlines import corners, star
-from vision.render.look_types import Outline, PipKind, TileLook
+from vision.render.look_types import PipKind, Polygon, TileLook
 from vision.render.looks import draw_tile_look
 
 _SETS = (6, 9, 12)
@@ -35,7 +35,7 @@ def _drawn(at: int) -> TileLook:
     return draw_tile_look(np.random.default_rng([_SEED, at]), max_pips=_highest(at))
 
 
-def _outlines() -> dict[str, Outline]:
+def _outlines() -> dict[str, Polygon]:
     """Return shapes of pips by their names."""
     turn = np.linspace(0, 2 * math.pi, 48, endpoint=False)
     down = -13 * np.cos(turn) + 5 * np.cos(2 * turn) + 2 * np.cos(3 * turn) + np.cos(4 * turn)
@@ -57,5 +57,5 @@ def _outlines() -> dict[str, Outline]:
     }
 
 
-def _regular(count: int, turned_rad: float = 0.0) -> Outline:
+def _regular(count: int, turned_rad: float = 0.0) -> Polygon:
     return corners(np.exp(1j * (2 * math.pi * np.arange(count) / count - math.pi / 2 + turned_rad)))

@@ -24,6 +24,7 @@ from calibration.tile_set_rounds import (
     labelled_signs,
 )
 from engine.phrases import phrase
+from vision.arrays import Image
 from vision.heads import UP
 from vision.own_set import OwnSet
 from vision.own_set_fit import (
@@ -39,7 +40,7 @@ from vision.own_set_fit import (
     surprises,
 )
 from vision.poses import Poses
-from vision.pyramid import Image, build_pyramid
+from vision.pyramid import build_pyramid
 from vision.reader import Reader
 from vision.tile_sheet import TileSheet, cut_out
 

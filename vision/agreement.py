@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from vision.plays import is_at_side, likely_plays, play_after
 from vision.touches import Touch
 
-Array = NDArray[np.float64]
-
 # A further tile with the numbers of another is this much less likely than any: the set is told, or only guessed.
 _REPEAT_TOLD, _REPEAT_GUESSED = 0.02, 0.3
 # Each pair of tiles that are surely the same makes further ones this much likelier: there may be two sets on the table.
@@ -45,11 +43,13 @@ class Agreed:
     """
 
     pips: NDArray[np.int64]
-    chances: Array
-    plays: Array
+    chances: NDArray[np.float64]
+    plays: NDArray[np.float64]
 
 
-def agree(chances: Array, face_up: NDArray[np.bool_], touches: Sequence[Touch], *, set_is_told: bool) -> Agreed:
+def agree(
+    chances: NDArray[np.float64], face_up: NDArray[np.bool_], touches: Sequence[Touch], *, set_is_told: bool
+) -> Agreed:
     """Return what the tiles show, read together.
 
     Beliefs are passed along the touches until they settle, which is exact where plays form no ring. That each tile
@@ -74,14 +74,14 @@ def agree(chances: Array, face_up: NDArray[np.bool_], touches: Sequence[Touch], 
     return Agreed(pips, together, table.plays())
 
 
-def _doubted(chances: Array) -> Array:
+def _doubted(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return chances that hold in bad pictures too, where halves by themselves are surer than they are right."""
     softer = chances**_SOFTER
     softer /= softer.sum(axis=-1, keepdims=True)
     return np.asarray((1 - _MISREAD) * softer + _MISREAD / chances.shape[-1])
 
 
-def _repeat_weight(chances: Array, *, set_is_told: bool) -> float:
+def _repeat_weight(chances: NDArray[np.float64], *, set_is_told: bool) -> float:
     """Return how much less likely than any a further tile with the numbers of another is, up to 1."""
     sure = (chances.max(axis=2) > _SURE).all(axis=1)
     named = np.sort(chances[sure].argmax(axis=2), axis=1)
@@ -104,14 +104,14 @@ class _Links:
     at_a: NDArray[np.int64]
     b: NDArray[np.int64]
     at_b: NDArray[np.int64]
-    likely: Array
+    likely: NDArray[np.float64]
 
-    def strength(self, count: int) -> Array:
+    def strength(self, count: int) -> NDArray[np.float64]:
         """Return how much likelier numbers that agree are in a play, shape (T, 1), for *count* numbers."""
         return np.where(self.at_b == _AS_DOUBLE, count * count, count)[:, None].astype(np.float64)
 
 
-def _links(touches: Sequence[Touch], place: NDArray[np.int64], likely: Array) -> _Links:
+def _links(touches: Sequence[Touch], place: NDArray[np.int64], likely: NDArray[np.float64]) -> _Links:
     rows = [(place[t.a], t.a_half, place[t.b], _AS_DOUBLE if is_at_side(t) else t.b_half) for t in touches]
     a, at_a, b, at_b = np.array(rows, np.int64).reshape(-1, 4).T
     return _Links(a, at_a, b, at_b, likely)
@@ -120,7 +120,7 @@ def _links(touches: Sequence[Touch], place: NDArray[np.int64], likely: Array) ->
 class _Table:
     """What is believed of each tile, and what touching tiles have told each other."""
 
-    def __init__(self, evidence: Array, links: _Links, repeat: float) -> None:
+    def __init__(self, evidence: NDArray[np.float64], links: _Links, repeat: float) -> None:
         """Start from *evidence*, shape (N, 2, K), the log probabilities of the halves by themselves."""
         self._evidence, self._links, self._repeat = evidence, links, repeat
         count = evidence.shape[-1]
@@ -143,18 +143,18 @@ class _Table:
         self._beliefs = self._weighed()
         return float(np.abs(self._beliefs - before).max(initial=0.0))
 
-    def bound(self) -> Array:
+    def bound(self) -> NDArray[np.float64]:
         """Return the probability of each number of half 0, of half 1, and of the double, shape (N, 3, K)."""
         diagonal = np.diagonal(self._beliefs, axis1=1, axis2=2)
         return np.stack([self._beliefs.sum(axis=2), self._beliefs.sum(axis=1), diagonal], axis=1)
 
-    def plays(self) -> Array:
+    def plays(self) -> NDArray[np.float64]:
         """Return the probability that each touch is a play, shape (T,)."""
         from_a, from_b = self._heard()
         agree = self._links.strength(self._evidence.shape[-1])[:, 0] * (from_a * from_b).sum(axis=1)
         return play_after(self._links.likely, agree)
 
-    def _heard(self) -> tuple[Array, Array]:
+    def _heard(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what each touch hears of its tiles, without what it told them itself, shape (T, K) each."""
         links, bound = self._links, self.bound()
         heard = []
@@ -165,25 +165,25 @@ class _Table:
             heard.append(own / (own.sum(axis=1, keepdims=True) + rest + 1e-300))
         return heard[0], heard[1]
 
-    def _told(self) -> Array:
+    def _told(self) -> NDArray[np.float64]:
         """Return the evidence with all that was told, in logs, shape (N, 3, K)."""
         told = np.concatenate([self._evidence, np.zeros_like(self._evidence[:, :1])], axis=1)
         np.add.at(told, (self._links.a, self._links.at_a), np.log(self._to_a))
         np.add.at(told, (self._links.b, self._links.at_b), np.log(self._to_b))
         return told
 
-    def _weighed(self) -> Array:
+    def _weighed(self) -> NDArray[np.float64]:
         """Return the probability of each pair of numbers for each tile, shape (N, K, K)."""
         logs = _pairs(self._told()) + self._once
         beliefs = np.exp(logs - logs.max(axis=(1, 2), keepdims=True))
         return np.asarray(beliefs / beliefs.sum(axis=(1, 2), keepdims=True))
 
-    def _missing_elsewhere(self) -> Array:
+    def _missing_elsewhere(self) -> NDArray[np.float64]:
         """Return in logs how much each tile may be each pair of numbers as others may be it, shape (N, K, K)."""
         absent = _absent(self._beliefs)
         return self._unlikely_twice(np.exp(absent.sum(axis=0) - absent))
 
-    def _unlikely_twice(self, absent_elsewhere: Array) -> Array:
+    def _unlikely_twice(self, absent_elsewhere: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(np.log(self._repeat + (1 - self._repeat) * absent_elsewhere))
 
     def decided(self) -> NDArray[np.int64]:
@@ -207,7 +207,7 @@ class _Table:
             elsewhere += absent[tile]
         return pips
 
-    def _after(self, tile: int, pips: NDArray[np.int64], decided: NDArray[np.bool_]) -> Array:
+    def _after(self, tile: int, pips: NDArray[np.int64], decided: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return what decided tiles tell this one, in logs, in place of what they were believed to be, shape (3, K)."""
         links, told = self._links, np.zeros((3, self._evidence.shape[-1]))
         strength = links.strength(self._evidence.shape[-1])[:, 0]
@@ -223,14 +223,14 @@ class _Table:
         return told
 
 
-def _said(likely: float, strength: float, number: int, count: int) -> Array:
+def _said(likely: float, strength: float, number: int, count: int) -> NDArray[np.float64]:
     """Return in logs what a touch tells of each number where the other tile has *number*, shape (K,)."""
     said = np.full(count, 1 - likely)
     said[number] += likely * strength
     return np.asarray(np.log(said))
 
 
-def _absent(beliefs: Array) -> Array:
+def _absent(beliefs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the log probability that a tile is not the one with each pair of numbers, either way round."""
     as_tile = beliefs + beliefs.swapaxes(1, 2)
     numbers = np.arange(beliefs.shape[1])
@@ -238,7 +238,7 @@ def _absent(beliefs: Array) -> Array:
     return np.asarray(np.log1p(-np.minimum(as_tile, 1 - np.exp(_NEVER))))
 
 
-def _pairs(told: Array) -> Array:
+def _pairs(told: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log weights of pairs of numbers, shape (N, K, K), from those of halves and doubles, (N, 3, K)."""
     logs = told[:, 0, :, None] + told[:, 1, None, :]
     numbers = np.arange(told.shape[-1])

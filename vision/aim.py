@@ -9,9 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.pyramid import Image
+from vision.arrays import Image, Motion
 
-Motion = NDArray[np.float64]
 Six = tuple[float, float, float, float, float, float]
 
 

@@ -14,10 +14,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.aim import Aim, Motion
-from vision.pyramid import Image
+from vision.aim import Aim
+from vision.arrays import GreyImage, Image, Motion
 
-Grey = NDArray[np.uint8]
 Detail = NDArray[np.float32]
 
 # Long sides of the pictures that are compared: to see whether anything moved, how, and exactly how.
@@ -74,7 +73,7 @@ class Anchor:
         usual: Its detail at the usual resolution: every picture is compared with that.
     """
 
-    grey: Grey
+    grey: GreyImage
     scale: float
     usual: Detail
 
@@ -85,7 +84,7 @@ class Anchor:
         return cls._with(_grey(image, scale), scale)
 
     @classmethod
-    def _with(cls, grey: Grey, scale: float) -> Anchor:
+    def _with(cls, grey: GreyImage, scale: float) -> Anchor:
         return cls(grey, scale, _detail(grey, _USUAL_PX))
 
     def renewed(self, image: Image, where: NDArray[np.bool_]) -> Anchor:
@@ -155,7 +154,7 @@ class _Pair:
     long_px: int
 
     @classmethod
-    def of(cls, anchor: Anchor, now: Grey, long_px: int) -> _Pair:
+    def of(cls, anchor: Anchor, now: GreyImage, long_px: int) -> _Pair:
         before = anchor.usual if long_px == _USUAL_PX else _detail(anchor.grey, long_px)
         return cls(before, _detail(now, long_px), _times_smaller(now, long_px) * anchor.scale, long_px)
 
@@ -227,18 +226,18 @@ class _Pair:
         return np.asarray(cv2.warpAffine(self.now, own, self.before.shape[::-1], flags=how), np.float32)
 
 
-def _grey(image: Image, scale: float) -> Grey:
+def _grey(image: Image, scale: float) -> GreyImage:
     size = (max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale)))
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.resize(grey, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
-def _times_smaller(grey: Grey, long_px: int) -> float:
+def _times_smaller(grey: GreyImage, long_px: int) -> float:
     """Return by how much a picture is made smaller, so that its long side is at most *long_px*."""
     return max(1.0, float(max(grey.shape)) / long_px)
 
 
-def _detail(grey: Grey, long_px: int) -> Detail:
+def _detail(grey: GreyImage, long_px: int) -> Detail:
     """Return what is finer than light and shadow at a resolution, in shares of the brightness there."""
     by = _times_smaller(grey, long_px)
     size = (round(grey.shape[1] / by), round(grey.shape[0] / by))

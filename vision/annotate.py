@@ -8,17 +8,13 @@ uncertain has another colour and both numbers with a question mark between, for 
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Bgr, GreyImage, Image
 from vision.reading import Face, Half, PointPx, Reading, Tile
-
-Image: TypeAlias = NDArray[np.uint8]
-Mask: TypeAlias = NDArray[np.uint8]
-Bgr: TypeAlias = tuple[int, int, int]
 
 # Okabe and Ito's palette, made for every kind of colour vision, as BGR.
 SKY: Bgr = (233, 180, 86)
@@ -120,7 +116,7 @@ class _Pen:
         self._stamp(_as_mask(cv2.dilate(glyphs, disc)), corner, CASING)
         self._stamp(glyphs, corner, YELLOW if half.is_sure else ORANGE)
 
-    def _stamp(self, mask: Mask, corner: tuple[int, int], color: Bgr) -> None:
+    def _stamp(self, mask: GreyImage, corner: tuple[int, int], color: Bgr) -> None:
         """Blend a colour in through a mask of 0..255, as far as it lies in the picture."""
         (x, y), (height, width) = corner, mask.shape
         left, top = max(x, 0), max(y, 0)
@@ -163,7 +159,7 @@ class _Pen:
         return (round(min(max(point[0], -1e5), 1e5) * unit), round(min(max(point[1], -1e5), 1e5) * unit))
 
 
-def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> Mask:
+def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> GreyImage:
     """Return a mask of 0..255 that holds a text and nothing around it.
 
     OpenCV 5 writes with another font than 4, whose line width is no longer a parameter; so the ink itself is measured.
@@ -177,7 +173,7 @@ def _glyphs(text: str, *, height_px: float, most_wide_px: float) -> Mask:
     return _as_mask(cv2.resize(sheet[top : top + height, left : left + width], size, interpolation=cv2.INTER_AREA))
 
 
-def _as_mask(image: NDArray[np.generic]) -> Mask:
+def _as_mask(image: NDArray[np.generic]) -> GreyImage:
     # OpenCV's types do not say that 8 bit in is 8 bit out.
     return image.astype(np.uint8, copy=False)
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Points
 from vision.finder import Finder, Focus
 from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.odds import log_odds, probability
 from vision.patches import features, sample, tile_grid
 from vision.plane import Plane, find_plane
-from vision.poses import Points, Poses, move
+from vision.poses import Poses, move
 from vision.pyramid import Level
 from vision.selection import choose
 

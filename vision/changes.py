@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Image, Motion, Points
 from vision.errors import VisionError
-from vision.poses import Points, Poses, to_image
-from vision.pyramid import Image
+from vision.poses import Poses, to_image
 
 _LONG_SIDE_PX = 640
 # Differences in 8-bit colour that are no more than noise, JPEG and soft shadow.
@@ -48,7 +48,7 @@ class TablePicture:
         resized = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
         return cls(np.asarray(cv2.GaussianBlur(resized, (5, 5), 0), np.uint8), scale)
 
-    def seen_by(self, motion: NDArray[np.float64]) -> TablePicture:
+    def seen_by(self, motion: Motion) -> TablePicture:
         """Return how the table looks after a *motion* of the picture, shape (2, 3), in full pixels."""
         if np.array_equal(motion, _STILL):
             return self
@@ -70,7 +70,7 @@ class Difference:
     """
 
     mask: NDArray[np.bool_]
-    motion: NDArray[np.float64]
+    motion: Motion
     scale: float
 
     def share(self, poses: Poses) -> NDArray[np.float64]:
@@ -103,9 +103,7 @@ class Difference:
         return np.asarray(points @ self.motion[:, :2].T + self.motion[:, 2])
 
 
-def differences_between(
-    before: TablePicture, after: TablePicture, motion: NDArray[np.float64] | None = None
-) -> Difference:
+def differences_between(before: TablePicture, after: TablePicture, motion: Motion | None = None) -> Difference:
     """Return what differs in *after*.
 
     Args:
@@ -143,12 +141,12 @@ def _limits(before: Image, after: Image) -> tuple[NDArray[np.int16], NDArray[np.
     return brightest[None].astype(np.int16), darkest[None].astype(np.int16)
 
 
-def _warped(picture: Image, motion: NDArray[np.float64]) -> Image:
+def _warped(picture: Image, motion: Motion) -> Image:
     size = (picture.shape[1], picture.shape[0])
     return np.asarray(cv2.warpAffine(picture, motion, size, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
-def _scaled(motion: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+def _scaled(motion: Motion, scale: float) -> Motion:
     """Return a motion, shape (2, 3), in pixels that are 1 / *scale* as large."""
     return np.asarray(motion * np.array([1.0, 1.0, scale]))
 

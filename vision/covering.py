@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from vision.arrays import GreyImage, Mask
 from vision.changes import Difference
 from vision.reading import Tile
 from vision.tracks import side_px
-
-Mask = NDArray[np.bool_]
 
 # A hand covers at least as much as so many tiles, and tiles that came or went explain less of it than this share.
 _LEAST_TILES, _MOST_EXPLAINED = 2.5, 0.5
@@ -68,7 +66,7 @@ def overlooked(change: Difference, tiles: Sequence[Tile], hidden: Mask) -> Mask:
     return np.asarray(cv2.dilate(found, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
 
 
-def _explained(change: Difference, tiles: Sequence[Tile]) -> NDArray[np.uint8]:
+def _explained(change: Difference, tiles: Sequence[Tile]) -> GreyImage:
     """Return where tiles with their shadows lie, 1 there and 0 elsewhere."""
     explained = np.zeros(change.mask.shape, np.uint8)
     for tile in tiles:

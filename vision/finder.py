@@ -9,10 +9,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Image
 from vision.finder_code import DOWN_CHANNEL, FIRST_SHAPE, UP_CHANNEL, read
 from vision.network import load_network
 from vision.poses import Poses, empty_poses, sides_px
-from vision.pyramid import Image, Level
+from vision.pyramid import Level
 from vision.selection import drop_repeats
 
 _SHIPPED = "finder.onnx"

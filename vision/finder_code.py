@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Points, Poses
+from vision.arrays import Points
+from vision.poses import Poses
 
 STRIDE_PX = 4
 # Face up, face down, centre x and y, length and direction of both half-axes.

@@ -20,8 +20,6 @@ _SHIPPED = "models/reader.npz"
 # The classes of the face head.
 NOTHING, UP, DOWN = 0, 1, 2
 
-Array = NDArray[np.float32]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Head:
@@ -35,14 +33,14 @@ class Head:
         misread: Share of what it sees of which it knows nothing however sure it seems: spread over all classes.
     """
 
-    mean: Array
-    scale: Array
-    weights: tuple[Array, ...]
-    biases: tuple[Array, ...]
+    mean: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[NDArray[np.float32], ...]
     sharpness: float = 1.0
     misread: float = 0.0
 
-    def outputs(self, features: Array) -> Array:
+    def outputs(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the last layer for features of shape (N, F), shape (N, O)."""
         values = (features - self.mean) / self.scale
         for index, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
@@ -51,11 +49,11 @@ class Head:
             values = values @ weight + bias
         return np.asarray(values, np.float32)
 
-    def probabilities(self, features: Array) -> Array:
+    def probabilities(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the softmax over classes for features of shape (N, F), shape (N, O)."""
         return self.chances(self.outputs(features))
 
-    def chances(self, outputs: Array) -> Array:
+    def chances(self, outputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the probabilities that outputs stand for, shape (N, O)."""
         values = outputs * self.sharpness
         values = np.exp(values - values.max(axis=1, keepdims=True, initial=-np.inf))
@@ -122,7 +120,7 @@ def load_heads(path: Path | None = None) -> ReaderHeads:
 
 
 def _head(stored: np.lib.npyio.NpzFile, name: str, said: dict[str, float]) -> Head:
-    def array(key: str) -> Array:
+    def array(key: str) -> NDArray[np.float32]:
         return np.asarray(stored[f"{name}.{key}"], np.float32)
 
     count = int(said["layers"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.heads import Array, Head
+from vision.heads import Head
 
 # Shipped probabilities below count as this: whatever the head rules out may still be so on a set it never saw.
 _LEAST_CHANCE = 1e-6
@@ -35,7 +35,7 @@ class OwnSet:
         """The highest number of the set."""
         return int(self.weights.shape[1]) - 1
 
-    def probabilities(self, head: Head, described: Array) -> NDArray[np.float64]:
+    def probabilities(self, head: Head, described: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the probability of each number of halves, shape (N, 19), next to 0 for those above its highest.
 
         Args:
@@ -49,7 +49,7 @@ class OwnSet:
         return chances
 
 
-def looked_at(head: Head, described: Array) -> NDArray[np.float64]:
+def looked_at(head: Head, described: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return what an own set weighs, shape (N, F + 1).
 
     First what *described*, shape (N, F), has behind what the network says, then that in the head's own scale, and 1.
@@ -58,7 +58,7 @@ def looked_at(head: Head, described: Array) -> NDArray[np.float64]:
     return np.concatenate([more, (said - head.mean) / head.scale, np.ones((len(said), 1))], axis=1, dtype=np.float64)
 
 
-def shipped_logs(head: Head, described: Array, count: int) -> NDArray[np.float64]:
+def shipped_logs(head: Head, described: NDArray[np.float32], count: int) -> NDArray[np.float64]:
     """Return the shipped head's log probabilities of the numbers below *count*, shape (N, count)."""
     said = described[:, : len(head.mean)]
     return np.log(head.probabilities(said)[:, :count].astype(np.float64) + _LEAST_CHANCE)

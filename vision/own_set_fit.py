@@ -19,9 +19,6 @@ from vision.poses import moved
 from vision.pyramid import build_pyramid
 from vision.tile_sheet import TileSheet, disturbed
 
-Pips = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-
 _VIEWS = 60
 _FOLDS = 4
 _STEPS = 80
@@ -67,8 +64,8 @@ class Views:
         pictures: How many of what is weighed, the first, are places of pictures.
     """
 
-    seen: Numbers
-    logs: Numbers
+    seen: NDArray[np.float64]
+    logs: NDArray[np.float64]
     pictures: int = 0
 
     def of(self, tiles: NDArray[np.bool_]) -> Views:
@@ -117,7 +114,7 @@ def look(
     return Views(np.array(seen), np.array(logs), PICTURE_FEATURES)
 
 
-def fit(views: Views, pips: Pips, restraint: Restraint) -> OwnSet:
+def fit(views: Views, pips: NDArray[np.int64], restraint: Restraint) -> OwnSet:
     """Return what fits tiles best, with weights that are kept small.
 
     Numbers that none of the tiles shows get no weights: nothing is known of how they look.
@@ -142,7 +139,9 @@ def fit(views: Views, pips: Pips, restraint: Restraint) -> OwnSet:
     return OwnSet(weights, restraint.believed)
 
 
-def _fitted(seen: NDArray[np.float32], logs: NDArray[np.float32], shown: Pips, strength: float) -> Numbers:
+def _fitted(
+    seen: NDArray[np.float32], logs: NDArray[np.float32], shown: NDArray[np.int64], strength: float
+) -> NDArray[np.float64]:
     """Return weights, shape (F, K).
 
     Args:
@@ -167,8 +166,8 @@ def _fitted(seen: NDArray[np.float32], logs: NDArray[np.float32], shown: Pips, s
 
 
 def held_out(
-    views: Views, pips: Pips, restraint: Restraint, *, told: Callable[[float], object] = lambda _: None
-) -> Numbers:
+    views: Views, pips: NDArray[np.int64], restraint: Restraint, *, told: Callable[[float], object] = lambda _: None
+) -> NDArray[np.float64]:
     """Return the probabilities of the halves of each tile by what was fitted on others, shape (V, N, 2, K).
 
     Args:
@@ -187,7 +186,7 @@ def held_out(
     return chances
 
 
-def read_by(views: Views, learned: Views, pips: Pips, restraint: Restraint) -> Numbers:
+def read_by(views: Views, learned: Views, pips: NDArray[np.int64], restraint: Restraint) -> NDArray[np.float64]:
     """Return the probabilities of the halves of tiles by what was fitted on others, shape (V, N, 2, K).
 
     Args:
@@ -203,7 +202,7 @@ def read_by(views: Views, learned: Views, pips: Pips, restraint: Restraint) -> N
 
 def best_restraint(
     views: Views,
-    pips: Pips,
+    pips: NDArray[np.int64],
     tried: Sequence[Restraint] = RESTRAINTS,
     *,
     told: Callable[[float], object] = lambda _: None,
@@ -219,17 +218,17 @@ def best_restraint(
     return min(tried, key=lambda one: surprise(held_out(views, pips, one, told=told), pips))
 
 
-def surprise(chances: Numbers, pips: Pips) -> float:
+def surprise(chances: NDArray[np.float64], pips: NDArray[np.int64]) -> float:
     """Return the mean of -log of what the true numbers were given; *chances* has shape (V, N, 2, K)."""
     return float(surprises(chances, pips).mean())
 
 
-def surprises(chances: Numbers, pips: Pips) -> Numbers:
+def surprises(chances: NDArray[np.float64], pips: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return that mean of each tile, shape (N,)."""
     given = np.take_along_axis(chances, np.broadcast_to(pips, chances.shape[:3])[..., None], axis=3)
     return np.asarray(-np.log(given + 1e-9).mean(axis=(0, 2, 3)))
 
 
-def misread(chances: Numbers, pips: Pips) -> float:
+def misread(chances: NDArray[np.float64], pips: NDArray[np.int64]) -> float:
     """Return the share of halves of which another number is likeliest; *chances* has shape (V, N, 2, K)."""
     return float((chances.argmax(axis=3) != pips).mean())

@@ -10,8 +10,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Points, Poses, sides_px
-from vision.pyramid import Image, Level
+from vision.arrays import Image, Points
+from vision.poses import Poses, sides_px
+from vision.pyramid import Level
 
 # A colour this far from the face (in 8-bit Lab) is a difference; 100 is black against white.
 _SMALL_DIFFERENCE = 6.0

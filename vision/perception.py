@@ -9,8 +9,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.aim import STRAIGHT_ON, Aim, Motion
+from vision.aim import STRAIGHT_ON, Aim
 from vision.aiming import Agreement, Anchor, find_aim
+from vision.arrays import Image, Motion
 from vision.candidates import Filter
 from vision.changes import Difference, PictureSizeError, TablePicture, differences_between
 from vision.covering import covered, overlooked
@@ -18,7 +19,6 @@ from vision.finder import Focus
 from vision.happenings import came_and_went, kept, reread
 from vision.matching import joins_among, match, places_among, touched
 from vision.poses import Poses, sides_px
-from vision.pyramid import Image
 from vision.reader import Reader
 from vision.reading import Join, Reading, Tile
 from vision.reaim import find_motion

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from vision.arrays import Image
 from vision.errors import HeaderError, VisionError
 from vision.picture_header import needed_to_decode, parse_header, require_whole
 
@@ -22,7 +22,7 @@ class PictureError(VisionError, ValueError):
     """A file cannot be read as a picture; the message names the file and the reason."""
 
 
-def load_picture(path: Path) -> NDArray[np.uint8]:
+def load_picture(path: Path) -> Image:
     """Read a picture as a person would look at it.
 
     EXIF orientation is applied; grey, 16-bit, palette and CMYK pictures become 8-bit BGR, and alpha is dropped. The
@@ -40,7 +40,7 @@ def load_picture(path: Path) -> NDArray[np.uint8]:
     return decode_picture(read_picture_file(path), str(path))
 
 
-def decode_picture(data: bytes, name: str) -> NDArray[np.uint8]:
+def decode_picture(data: bytes, name: str) -> Image:
     """Decode a picture file as `load_picture` does.
 
     Args:
@@ -90,7 +90,7 @@ def read_picture_file(path: Path) -> bytes:
         raise PictureError(f"{path}: it cannot be opened: {error.strerror}") from error
 
 
-def _decode(data: bytes, kind: str, name: str) -> NDArray[np.uint8]:
+def _decode(data: bytes, kind: str, name: str) -> Image:
     try:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     except cv2.error as error:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Points
 from vision.odds import log_odds
-from vision.poses import Points, Poses, sides_px, to_image
+from vision.poses import Poses, sides_px, to_image
 
 # Poses surer than this, at least, say how the table lies.
 _SURE = 0.8
@@ -31,8 +32,6 @@ _TRIED = np.vstack([np.zeros(5), _STEP * np.eye(5)])
 _FREE, _DOUBT_PER_TENTH = 0.12, 2.0
 _EDGE_MIDDLES_UV = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plane:
@@ -43,7 +42,7 @@ class Plane:
         support: How many sure tiles it rests on.
     """
 
-    homography: Array
+    homography: NDArray[np.float64]
     support: int
 
     def to_table(self, points_px: Points) -> Points:
@@ -54,7 +53,7 @@ class Plane:
         """Return points on the table, shape (..., 2), in pixels."""
         return _project(np.asarray(np.linalg.inv(self.homography), np.float64), points)
 
-    def tiles_at(self, center: Points, theta_rad: Array) -> Poses:
+    def tiles_at(self, center: Points, theta_rad: NDArray[np.float64]) -> Poses:
         """Return the poses in the picture of tiles on the table.
 
         Args:
@@ -67,19 +66,19 @@ class Plane:
         u, v = (edges[:, 0] - edges[:, 1]) / 2, (edges[:, 2] - edges[:, 3]) / 2
         return np.column_stack([edges.mean(axis=1), u, v])
 
-    def on_table(self, poses: Poses) -> tuple[Points, Array]:
+    def on_table(self, poses: Poses) -> tuple[Points, NDArray[np.float64]]:
         """Return where tiles lie on the table: centres, shape (N, 2), and directions of their long axes, (N,)."""
         ends = self.to_table(to_image(poses, _EDGE_MIDDLES_UV[:2]))
         along = ends[:, 0] - ends[:, 1]
         return self.to_table(poses[:, :2]), np.arctan2(along[:, 1], along[:, 0])
 
-    def doubt(self, poses: Poses) -> Array:
+    def doubt(self, poses: Poses) -> NDArray[np.float64]:
         """Return what to subtract from the log odds of poses whose size or shape is not a tile's, shape (N,)."""
         excess = np.maximum(np.abs(_residuals(self.homography, poses)) - _FREE, 0)
         return np.asarray(excess.sum(axis=1) * 10 * _DOUBT_PER_TENTH)
 
 
-def find_plane(poses: Poses, probabilities: Array, size_px: tuple[int, int]) -> Plane:
+def find_plane(poses: Poses, probabilities: NDArray[np.float64], size_px: tuple[int, int]) -> Plane:
     """Return the plane on which the sure ones of some poses are all 2:1 and of one size.
 
     Args:
@@ -104,7 +103,14 @@ def find_plane(poses: Poses, probabilities: Array, size_px: tuple[int, int]) -> 
     return Plane(homography, int(fits.sum()))
 
 
-def _stepped(parameters: Array, prior: Array, tiles: Poses, normal: Array, trust: Array, spread: float) -> Array:
+def _stepped(
+    parameters: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    tiles: Poses,
+    normal: NDArray[np.float64],
+    trust: NDArray[np.float64],
+    spread: float,
+) -> NDArray[np.float64]:
     """Return the parameters after one Gauss-Newton step on weighted residuals and the prior."""
     residuals = _residuals(_homographies(parameters + _TRIED) @ normal, tiles)
     # What is far off the others hardly counts (Cauchy), and very far not at all.
@@ -119,7 +125,7 @@ def _stepped(parameters: Array, prior: Array, tiles: Poses, normal: Array, trust
     return np.asarray(np.clip(parameters + change, prior - _FARTHEST, prior + _FARTHEST))
 
 
-def _homographies(parameters: Array) -> Array:
+def _homographies(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the maps from normalised pixels, shape (..., 3, 3).
 
     Args:
@@ -132,7 +138,7 @@ def _homographies(parameters: Array) -> Array:
     return maps
 
 
-def _residuals(homography: Array, poses: Poses) -> Array:
+def _residuals(homography: NDArray[np.float64], poses: Poses) -> NDArray[np.float64]:
     """Return for each pose the log of its length and of its width over a tile's, and the cosine between its axes.
 
     Args:
@@ -158,12 +164,12 @@ def _residuals(homography: Array, poses: Poses) -> Array:
     return np.stack([np.log(lengths[..., 0, :]), np.log(2 * lengths[..., 1, :]), cosine], axis=-1)
 
 
-def _project(homography: Array, points: Points) -> Points:
+def _project(homography: NDArray[np.float64], points: Points) -> Points:
     flat = points @ homography[:, :2].T + homography[:, 2]
     return np.asarray(flat[..., :2] / np.where(np.abs(flat[..., 2:]) < 1e-9, 1e-9, flat[..., 2:]))
 
 
-def _most_supported(values: Array, support: Array) -> float:
+def _most_supported(values: NDArray[np.float64], support: NDArray[np.float64]) -> float:
     """Return the value with the most support within 10 % around it.
 
     Textures and letters give many half-sure small tiles, which would outvote a few real ones if they were just counted.

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Points
+
 Poses = NDArray[np.float64]
-Points = NDArray[np.float64]
 
 # The corners of a tile in units of its half-axes, clockwise in the image.
 _CORNERS_UV = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])

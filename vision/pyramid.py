@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-Image = NDArray[np.uint8]
+from vision.arrays import Image
 
 _FINEST_PX, _MOST_LEVELS = 1280, 5
 _SMALLEST_SIDE_PX = 40

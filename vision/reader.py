@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.agreement import Agreed, agree
+from vision.arrays import Image, Points
 from vision.candidates import Candidates, Filter, beside
 from vision.finder import Finder, Focus, load_finder
 from vision.halves import HalfNetwork, load_halves
@@ -18,8 +19,8 @@ from vision.odds import log_odds, probability
 from vision.own_set import OwnSet, softmax
 from vision.placing import placed_anew
 from vision.plane import find_plane
-from vision.poses import Points, Poses, corners, half_centers
-from vision.pyramid import Image, Level, build_pyramid
+from vision.poses import Poses, corners, half_centers
+from vision.pyramid import Level, build_pyramid
 from vision.reading import Face, Guess, Half, PointPx, Reading, Tile
 from vision.second_look import SecondLook, load_second_look
 from vision.sets import numbers_in_play

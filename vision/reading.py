@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 PointPx = tuple[float, float]
+"""A place in a picture: x to the right and y down, in pixels."""
+OutlinePx = tuple[PointPx, ...]
+"""The corners of something flat in a picture, clockwise."""
 
 # Of halves read with less than this, a third or more are wrong: they are said to be uncertain, with both numbers.
 SURE = 0.8

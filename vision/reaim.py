@@ -6,13 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vision.arrays import Motion, Points
 from vision.reading import Tile
 from vision.tracks import has_same_pips, side_px
-
-Motion = NDArray[np.float64]
-Points = NDArray[np.float64]
 
 # A half that is found within this of where it should be, in sides, agrees.
 _AGREES = 0.35

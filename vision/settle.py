@@ -9,11 +9,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import FloatImage, GreyImage, Image, Motion
 from vision.errors import VisionError
-from vision.pyramid import Image
 
-Grey = NDArray[np.uint8]
-Plane = NDArray[np.float32]
 Cells = NDArray[np.bool_]
 
 # What the gate is given, and what it works on: averages of 4 x 4 pixels, which are almost free of noise.
@@ -84,7 +82,7 @@ class Stillness:
     moved: Cells
     covered: Cells
     came_from: tuple[CameFrom, ...]
-    points: Grey
+    points: GreyImage
 
     @property
     def is_covered(self) -> bool:
@@ -92,7 +90,7 @@ class Stillness:
         return bool(self.covered.any())
 
 
-def small_grey(image: Image) -> Grey:
+def small_grey(image: Image) -> GreyImage:
     """Return the small grey picture, shape (360, 640), of a BGR picture of shape (H, W, 3)."""
     grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
     return np.asarray(cv2.resize(grey, (WIDTH_PX, HEIGHT_PX), interpolation=cv2.INTER_LINEAR), np.uint8)
@@ -108,8 +106,8 @@ class SettleGate:
 
     def __init__(self) -> None:
         """Start without a picture."""
-        self._still: Plane | None = None
-        self._table: Plane | None = None
+        self._still: FloatImage | None = None
+        self._table: FloatImage | None = None
         self._still_since_ns = self._t_ns = 0
         self._moved_since_ns: int | None = None
         self._is_moving = True
@@ -118,7 +116,7 @@ class SettleGate:
         self._last_moved_ns = np.zeros((_ROWS, _COLUMNS), np.int64)
         self._crossed = dict.fromkeys(Side, 0)
 
-    def feed(self, grey: Grey, t_ns: int) -> Stillness:
+    def feed(self, grey: GreyImage, t_ns: int) -> Stillness:
         """Return what is known after one more picture.
 
         Args:
@@ -154,7 +152,7 @@ class SettleGate:
             points,
         )
 
-    def follow_camera(self, motion: NDArray[np.float64], width_px: int) -> None:
+    def follow_camera(self, motion: Motion, width_px: int) -> None:
         """Move what is remembered of the covered table as the camera was moved, so that only hands still cover it.
 
         Args:
@@ -166,7 +164,7 @@ class SettleGate:
             moved = cv2.warpAffine(self._table, own, (_WIDTH, _HEIGHT), borderMode=cv2.BORDER_REPLICATE)
             self._table = np.asarray(moved, np.float32)
 
-    def _note_motion(self, now: Plane, moved: Cells, t_ns: int) -> None:
+    def _note_motion(self, now: FloatImage, moved: Cells, t_ns: int) -> None:
         """Keep what moved, and where it came in."""
         if not self._is_moving:
             self._is_moving, self._moved_since_ns = True, t_ns
@@ -180,7 +178,7 @@ class SettleGate:
             for side, count in _crossings(self._covered, moved).items():
                 self._crossed[side] += count
 
-    def _settle(self, now: Plane, t_ns: int) -> None:
+    def _settle(self, now: FloatImage, t_ns: int) -> None:
         """Keep the table as it lies now, if it has been still for long enough."""
         still_ns = t_ns - self._still_since_ns
         if still_ns < _SETTLED_NS:
@@ -193,7 +191,7 @@ class SettleGate:
         if self._table is None or not is_covered:
             self._table = now
 
-    def _covered_now(self, table: Plane, now: Plane, t_ns: int) -> Cells:
+    def _covered_now(self, table: FloatImage, now: FloatImage, t_ns: int) -> Cells:
         """Return which cells are covered; those that lay still for long, whatever moved elsewhere, are table by now.
 
         A boneyard at the border is laid out in one go, and then the game goes on around it.
@@ -207,7 +205,7 @@ class SettleGate:
         return _reaching_in(_cells(_cover(self._table, now), _COVERED_POINTS))
 
 
-def _predicted(before: Plane, now: Plane) -> Plane:
+def _predicted(before: FloatImage, now: FloatImage) -> FloatImage:
     """Return how an earlier picture looks in the light of this one."""
     rows = _medians((now[:, ::4] + _DARK) / (before[:, ::4] + _DARK))
     all_rows = float(_medians(rows))
@@ -215,18 +213,18 @@ def _predicted(before: Plane, now: Plane) -> Plane:
     return np.asarray(np.minimum((before + _DARK) * gain[:, None] - _DARK, np.float32(255)), np.float32)
 
 
-def _medians(values: Plane) -> Plane:
+def _medians(values: FloatImage) -> FloatImage:
     """Return the middle values along the last axis; `np.median` takes three times as long."""
     middle = values.shape[-1] // 2
     return np.asarray(np.partition(values, middle, axis=-1)[..., middle])
 
 
-def _noise(difference: Plane) -> float:
+def _noise(difference: FloatImage) -> float:
     """Return the spread of the noise, whatever moves in less than half of the picture."""
     return 1.4826 * float(_medians(np.abs(difference[::3, ::4]).ravel()))
 
 
-def _motion(before: Plane, now: Plane) -> Cells:
+def _motion(before: FloatImage, now: FloatImage) -> Cells:
     """Return the points, shape (90, 160), that differ by more than noise and exposure."""
     predicted = _predicted(before, now)
     difference = now - predicted
@@ -234,7 +232,7 @@ def _motion(before: Plane, now: Plane) -> Cells:
     return np.asarray(np.abs(difference) > least + _EXPOSURE_LEFT * np.abs(predicted - before))
 
 
-def _cover(table: Plane, now: Plane) -> Cells:
+def _cover(table: FloatImage, now: FloatImage) -> Cells:
     """Return the points, shape (90, 160), that no neighbour explains: a small bump of the camera covers nothing."""
     predicted = _predicted(table, now)
     least = max(_LEAST_COVER, _COVER_SIGMAS * _noise(now - predicted)) + _EXPOSURE_LEFT * np.abs(predicted - table)

@@ -13,9 +13,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.pyramid import Image
+from vision.arrays import GreyImage
 from vision.reading import PointPx
-from vision.settle import Grey, Stillness
+from vision.settle import Stillness
 
 # Longer motions are remembered by their end: ten seconds of twenty pictures, 3 MB.
 _MOST_FRAMES = 200
@@ -33,9 +33,9 @@ class Sightings:
 
     def __init__(self) -> None:
         """Start without a picture."""
-        self._frames: deque[tuple[int, Grey]] = deque(maxlen=_MOST_FRAMES)
-        self._before: Grey | None = None
-        self._last: Grey | None = None
+        self._frames: deque[tuple[int, GreyImage]] = deque(maxlen=_MOST_FRAMES)
+        self._before: GreyImage | None = None
+        self._last: GreyImage | None = None
         self._moved_since_ns: int | None = None
 
     def feed(self, stillness: Stillness, t_ns: int) -> None:
@@ -80,12 +80,12 @@ def _points_within(corners: NDArray[np.float64], shape: tuple[int, ...]) -> NDAr
     """Return which points of a picture of a shape, in its flat order, lie well inside of corners, shape (4, 2)."""
     middle = corners.mean(axis=0)
     inner = middle + _INNER * (corners - middle)
-    mask: Image = np.zeros(shape, np.uint8)
+    mask: GreyImage = np.zeros(shape, np.uint8)
     cv2.fillConvexPoly(mask, np.rint(inner * 16).astype(np.int32), 1, shift=4)
     return np.flatnonzero(mask)
 
 
-def _in_light_of(now: Grey, frames: Grey, inside: NDArray[np.intp]) -> NDArray[np.float32]:
+def _in_light_of(now: GreyImage, frames: GreyImage, inside: NDArray[np.intp]) -> NDArray[np.float32]:
     """Return points of pictures as they would be in the light of the last one, shape (N, M).
 
     Args:

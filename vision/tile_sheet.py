@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Points, Poses, sides_px, to_image, upright_poses
-from vision.pyramid import Image
+from vision.arrays import Image, Points
+from vision.poses import Poses, sides_px, to_image, upright_poses
 
 # A half is that many pixels wide: a little more than the network looks at, so that less is lost.
 SIDE_PX = 36

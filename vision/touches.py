@@ -8,7 +8,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Points, Poses, sides_px
+from vision.arrays import Points
+from vision.poses import Poses, sides_px
 
 # Real plays leave gaps of up to a quarter of a side, and tiles are read to within a tenth.
 _MOST_GAP = 0.34

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Motion
 from vision.changes import Difference
 from vision.poses import Poses
 from vision.reading import Guess, Half, PointPx, Tile
@@ -53,7 +54,7 @@ def carried(track: Track, change: Difference) -> Track:
     return replace(track, tile=tile, beneath=tuple(moved_tile(one, change.motion) for one in track.beneath))
 
 
-def moved_tile(tile: Tile, motion: NDArray[np.float64]) -> Tile:
+def moved_tile(tile: Tile, motion: Motion) -> Tile:
     """Return a tile where a motion of the picture, shape (2, 3), puts it."""
 
     def go(point: PointPx) -> PointPx:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from vision.pyramid import Image
-from vision.settle import CameFrom, Grey, SettleGate, Side, Stillness, small_grey
+from vision.arrays import GreyImage, Image
+from vision.settle import CameFrom, SettleGate, Side, Stillness, small_grey
 from vision.sightings import Sightings
 from vision.table_view import Change, ChangeKind, TableView
 from vision.tracks import moved_tile
@@ -32,7 +32,7 @@ class Frame:
 
     image: Image
     t_ns: int
-    grey: Grey | None = None
+    grey: GreyImage | None = None
 
 
 class Eye(Protocol):

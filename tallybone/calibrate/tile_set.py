@@ -21,9 +21,9 @@ from tallybone.calibrate.lens_and_table import Talk
 from tallybone.choices import TileSet as SetName
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.terminal import quiet_libraries
+from vision.arrays import Image
 from vision.errors import VisionError
 from vision.picture import load_picture
-from vision.pyramid import Image
 from vision.reader import load_reader
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from hardware.pin_factory import PinLibrary
 from tallybone.finding import Finding, ok, problem, warning
 from tallybone.sources.camera import Camera
 from tallybone.sources.shots import Shot
-from vision.pyramid import Image
+from vision.arrays import Image
 
 # One may be a door or a cup.
 _RESTLESS = 3

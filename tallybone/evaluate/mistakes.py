@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from tallybone.evaluate.labels import TileLabel
 from tallybone.evaluate.photos import PhotoJudged, TileJudged
-from vision.annotate import ORANGE, PURPLE, SKY, YELLOW, Bgr
+from vision.annotate import ORANGE, PURPLE, SKY, YELLOW
+from vision.arrays import Bgr
 from vision.reading import Join, PointPx, Tile
 
 Outline = tuple[PointPx, ...]

@@ -21,10 +21,10 @@ from tallybone.session.sitting import Happened, Look, Sitting, opened
 from tallybone.session.zones import Zones
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import GameWish, Given, Item, Source, Tapped, match_of, recording, source_at
+from vision.arrays import Image
 from vision.changes import PictureSizeError
 from vision.errors import VisionError
 from vision.perception import Perception, Start
-from vision.pyramid import Image
 from vision.settle import small_grey
 from vision.table_view import TableView
 from vision.watch import Watch

@@ -19,7 +19,7 @@ from tallybone.replay.run import Seen
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item
 from vision.annotate import annotate
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.reading import Reading
 from vision.table_view import TableView
 

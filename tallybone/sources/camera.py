@@ -13,8 +13,8 @@ from hardware.camera.device import CameraError
 from tallybone.recording.format import Damage, Pictures
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Given, source_at
+from vision.arrays import Image
 from vision.picture import PictureError
-from vision.pyramid import Image
 
 Clock: TypeAlias = Callable[[], int]
 """Says the time in nanoseconds; it never goes back."""

@@ -13,10 +13,9 @@ import numpy as np
 from tallybone.recording.format import ImageMessage, Pictures, SessionStart
 from tallybone.recording.reader import Recorded
 from tallybone.recording.writer import SessionWriter
+from vision.arrays import GreyImage, Image
 from vision.errors import VisionError
 from vision.picture import PictureError, decode_picture, load_picture, read_picture_file
-from vision.pyramid import Image
-from vision.settle import Grey
 from vision.watch import Frame
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
@@ -51,7 +50,7 @@ class Shot:
     where: str
     load: Callable[[], Image]
     jpeg: Callable[[], bytes]
-    grey: Grey | None = None
+    grey: GreyImage | None = None
 
     @property
     def frame(self) -> Frame:

@@ -28,7 +28,7 @@ from tallybone.web.actions import Action, Refused, TakeBack
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import Lobby, Story, as_json, lobby_snapshot, plays_of, snapshot_of, told_of
 from vision.aim import STRAIGHT_ON, Aim
-from vision.pyramid import Image
+from vision.arrays import Image
 
 Clock = Callable[[], int]
 _NS_PER_S = 1_000_000_000

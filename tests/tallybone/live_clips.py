@@ -19,7 +19,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.sitting import ByHand
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.render.paint import render
 from vision.render.reaching import paint_reach
 from vision.render.view import view_of

@@ -16,8 +16,8 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.sitting import Happened, Look, Sitting, opened
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
+from vision.arrays import Image
 from vision.perception import Perception
-from vision.pyramid import Image
 from vision.table_view import TableView
 from vision.watch import Frame
 

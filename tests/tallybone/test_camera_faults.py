@@ -26,7 +26,7 @@ from tests.tallybone.web.served import Served, at_served_table
 from tests.tallybone.web.test_matches import NEW, act, played
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.table_view import TableView
 from vision.watch import Frame
 

@@ -12,8 +12,8 @@ from tallybone.recording.format import Damage, Pictures
 from tallybone.replay.run import ahead
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item
+from vision.arrays import Image
 from vision.picture import PictureError
-from vision.pyramid import Image
 from vision.settle import small_grey
 
 

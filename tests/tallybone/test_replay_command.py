@@ -16,8 +16,8 @@ from tallybone.replay.command import replay
 from tallybone.replay.run import Wishes, opened_replay
 from tallybone.sources.source import GameWish
 from tests.vision.tables import lay, reader, table_with
+from vision.arrays import Image
 from vision.perception import Perception
-from vision.pyramid import Image
 from vision.reading import Face, Half, PointPx, Tile
 from vision.table_view import Change, ChangeKind, TableView
 

@@ -20,8 +20,8 @@ from tests.tallybone.test_replay_command import NOTHING, PLACED
 from tests.tallybone.videos import write_video
 from tests.vision.moving import Clip, play, still
 from tests.vision.tables import lay, table_with
+from vision.arrays import Image
 from vision.perception import Perception, Start
-from vision.pyramid import Image
 from vision.settle import Side
 from vision.table_view import TableView
 

@@ -19,8 +19,8 @@ from tests.tallybone.recording.sittings import START, damage_of, records_of, wri
 from tests.tallybone.test_replay_command import CLOSED, NOTHING, PLACED, Script, picture
 from tests.tallybone.videos import write_video
 from tests.vision.tables import lay, table_with
+from vision.arrays import Image
 from vision.perception import Perception
-from vision.pyramid import Image
 from vision.table_view import Change, ChangeKind, TableView
 
 

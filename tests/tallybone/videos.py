@@ -7,7 +7,7 @@ from pathlib import Path
 
 import cv2
 
-from vision.pyramid import Image
+from vision.arrays import Image
 
 
 def write_video(path: Path, images: Iterable[Image], *, per_s: float) -> Path:

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from hypothesis import strategies as st
 
-from vision.poses import Points, Poses, upright_poses
-from vision.pyramid import Image
+from vision.arrays import Image, Points
+from vision.poses import Poses, upright_poses
 from vision.training.samples import corner_errors
 
 Bgr = tuple[int, int, int]

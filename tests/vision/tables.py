@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.reader import Reader, load_reader
 from vision.reading import Face, Join, PointPx, Reading, Tile
 from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook

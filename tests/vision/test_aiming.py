@@ -11,7 +11,7 @@ from tests.vision.moving import CAMERA, HEIGHT_PX, WIDTH_PX, Bump, Clip, Moment,
 from tests.vision.tables import Looks
 from vision.aim import STRAIGHT_ON, Aim
 from vision.aiming import Agreement, Aimed, Anchor, find_aim
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.render.looks import COLORED, WALNUT
 from vision.settle import Side
 

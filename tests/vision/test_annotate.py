@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vision.annotate import LEGIBLE_HALF_PX, ORANGE, PURPLE, SKY, YELLOW, annotate
+from vision.arrays import Bgr
 from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, Tile
 
 SIDE = 80.0
@@ -28,7 +29,7 @@ def drawn(*tiles: Tile, joins: tuple[Join, ...] = (), grey: int = 128) -> NDArra
     return annotate(np.full((300, 500, 3), grey, np.uint8), Reading(500, 300, tiles, joins))
 
 
-def where(image: NDArray[np.uint8], color: tuple[int, int, int]) -> NDArray[np.int64]:
+def where(image: NDArray[np.uint8], color: Bgr) -> NDArray[np.int64]:
     """Pixels of about a colour, shape (N, 2) as x, y."""
     rows, columns = np.nonzero((abs(image.astype(int) - color) <= 24).all(axis=2))
     return np.column_stack([columns, rows])
@@ -53,9 +54,7 @@ def test_the_outline_runs_along_the_edges() -> None:
 
 
 @pytest.mark.parametrize(("confidence", "color", "other"), [(0.99, YELLOW, ORANGE), (0.6, ORANGE, YELLOW)])
-def test_doubtful_pips_have_another_colour_and_a_wider_text(
-    confidence: float, color: tuple[int, int, int], other: tuple[int, int, int]
-) -> None:
+def test_doubtful_pips_have_another_colour_and_a_wider_text(confidence: float, color: Bgr, other: Bgr) -> None:
     image = drawn(tile(50, 60, confidence=confidence))
     assert len(where(image, other)) < len(where(image, color)) / 10
     first = where(image, color)

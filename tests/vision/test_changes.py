@@ -10,9 +10,9 @@ import pytest
 
 from tests.vision.shapes import blank, fill, fill_circle, tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
+from vision.arrays import Image
 from vision.changes import Difference, TablePicture, differences_between
 from vision.poses import Poses, corners
-from vision.pyramid import Image
 from vision.render.look_types import TableLook
 from vision.render.looks import FELT, WALNUT
 from vision.render.paint import Rendered

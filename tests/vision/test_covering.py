@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tests.vision.seen import seen_tile
+from vision.arrays import Mask
 from vision.changes import Difference
-from vision.covering import Mask, covered, overlooked
+from vision.covering import covered, overlooked
 from vision.reading import Tile
 
 STILL = np.eye(2, 3)

@@ -12,9 +12,10 @@ import pytest
 
 from tests.vision.shapes import blank
 from tests.vision.tables import CAMERA, Looks, lay, table_with
+from vision.arrays import Image
 from vision.errors import ModelError
 from vision.finder import Finder, Focus, Found, load_finder
-from vision.pyramid import Image, build_pyramid
+from vision.pyramid import build_pyramid
 from vision.render.looks import COLORED, WALNUT
 from vision.render.paint import Rendered
 from vision.render.scene import PlacedTile

@@ -15,14 +15,14 @@ import pytest
 from numpy.typing import NDArray
 
 from vision.errors import ModelError
-from vision.heads import Array, Head, ReaderHeads, load_heads, save_heads
+from vision.heads import Head, ReaderHeads, load_heads, save_heads
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAMES = ("face", "pose", "pips")
 
 
 def head(rng: np.random.Generator, sizes: tuple[int, ...], sharpness: float = 1.0) -> Head:
-    def values(*shape: int) -> Array:
+    def values(*shape: int) -> NDArray[np.float32]:
         return rng.normal(0, 1, shape).astype(np.float32)
 
     return Head(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tests.vision.seen import seen_tile
+from vision.arrays import Mask
 from vision.changes import Difference
-from vision.covering import Mask
 from vision.matching import Match, joins_among, match, places_among
 from vision.reading import Join, Reading, Tile
 from vision.tracks import Track

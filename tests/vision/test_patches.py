@@ -8,9 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.shapes import Bgr, blank, fill, fill_circle, tile_at, tiles_at
+from vision.arrays import Image
 from vision.patches import PatchGrid, contrasts, features, half_grid, sample, tile_grid
 from vision.poses import Poses, corners, empty_poses, to_image
-from vision.pyramid import Image, Level, build_pyramid
+from vision.pyramid import Level, build_pyramid
 
 GRIDS = {"tile": tile_grid(), "half 0": half_grid(0), "half 1": half_grid(1)}
 WHITE: Bgr = (235, 235, 235)

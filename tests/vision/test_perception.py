@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, missing, reader, table_with
+from vision.arrays import Image
 from vision.candidates import Filter
 from vision.finder import Focus
 from vision.perception import Perception
-from vision.pyramid import Image
 from vision.reader import Reader
 from vision.reading import Reading, Tile
 from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT

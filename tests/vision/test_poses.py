@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vision.shapes import sheared_poses
+from vision.arrays import Points
 from vision.poses import (
-    Points,
     Poses,
     corners,
     deltas_between,

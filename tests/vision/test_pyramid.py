@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.vision.shapes import Bgr, blank, fill_circle
-from vision.poses import Points
-from vision.pyramid import Image, Level, build_pyramid
+from vision.arrays import Image, Points
+from vision.pyramid import Level, build_pyramid
 
 
 def sizes(image: Image) -> list[tuple[int, int]]:

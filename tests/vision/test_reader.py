@@ -22,9 +22,9 @@ from tests.vision.tables import (
     table_with,
     turned_back,
 )
+from vision.arrays import Image
 from vision.heads import UP
 from vision.poses import Poses
-from vision.pyramid import Image
 from vision.reader import load_reader
 from vision.reading import Face, PointPx, Reading, Tile
 from vision.render.chains import chain

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.vision.tables import lay, reader, table_with
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.reader import Reader, load_reader
 from vision.reading import Reading
 

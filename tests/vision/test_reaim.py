@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.vision.seen import seen_tile
-from vision.reaim import Motion, find_motion
+from vision.arrays import Motion
+from vision.reaim import find_motion
 from vision.tracks import moved_tile
 
 TABLE = (

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.vision.shapes import blank
-from vision.settle import HEIGHT_PX, WIDTH_PX, CameFrom, Grey, SettleGate, Side, Stillness, small_grey
+from vision.arrays import GreyImage
+from vision.settle import HEIGHT_PX, WIDTH_PX, CameFrom, SettleGate, Side, Stillness, small_grey
 
 MS = 1_000_000
 FRAME_MS = 33
@@ -206,7 +207,7 @@ def test_black_and_white_pictures_do_not_break_it() -> None:
 
 
 @pytest.mark.parametrize("grey", [np.zeros((640, 360), np.uint8), np.zeros((360, 640), np.float32)])
-def test_a_picture_of_another_shape_is_refused(grey: Grey) -> None:
+def test_a_picture_of_another_shape_is_refused(grey: GreyImage) -> None:
     with pytest.raises(ValueError, match="grey must have shape"):
         SettleGate().feed(grey, 0)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.settle import HEIGHT_PX, WIDTH_PX, Grey, SettleGate
+from vision.arrays import GreyImage
+from vision.settle import HEIGHT_PX, WIDTH_PX, SettleGate
 from vision.sightings import Sightings
 
 MS = 1_000_000
@@ -14,7 +15,7 @@ ONE, OTHER = (100, 80, 40, 20), (480, 240, 20, 40)
 SIZE = (WIDTH_PX, HEIGHT_PX)
 
 
-def picture(*shown: tuple[tuple[int, int, int, int], int], gain: float = 1.0) -> Grey:
+def picture(*shown: tuple[tuple[int, int, int, int], int], gain: float = 1.0) -> GreyImage:
     """A table with rectangles (x, y, width, height) on it, each of a grey level, and a little noise."""
     noise = np.random.default_rng(len(shown)).normal(0, 2, (HEIGHT_PX, WIDTH_PX))
     levels = np.full((HEIGHT_PX, WIDTH_PX), float(TABLE))
@@ -29,7 +30,7 @@ def corners(box: tuple[int, int, int, int], grow: tuple[float, float] = (1, 1)) 
     return [(a * u, b * v) for u, v in ((x, y), (x + width, y), (x + width, y + height), (x, y + height))]
 
 
-def watched(pictures: list[Grey]) -> Sightings:
+def watched(pictures: list[GreyImage]) -> Sightings:
     """What has seen pictures, ten a second from 0 on."""
     gate, sightings = SettleGate(), Sightings()
     for at, grey in enumerate(pictures):

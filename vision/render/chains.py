@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.render.growing import End, Line, ahead, attach, find_place, grow, open_around, open_tile
 from vision.render.look_types import TileLook
-from vision.render.placements import Area, Layout, Pips, full_set
+from vision.render.placements import Area, Layout, PipPair, full_set
 from vision.render.scene import PlacedTile
 
 
@@ -32,7 +32,7 @@ class GivenPlay:
         is_stacked: Whether it lies exactly on its host instead of beside it.
     """
 
-    pips: Pips
+    pips: PipPair
     host: int | None = None
     host_half: int | None = None
     is_stacked: bool = False

@@ -9,14 +9,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Bgr, FloatImage, Image
 from vision.render import noise
-from vision.render.look_types import Bgr, TableLook
-
-Picture = NDArray[np.uint8]
-Plane = NDArray[np.floating[Any]]
+from vision.render.look_types import TableLook
 
 
-def mix(base: Bgr, other: Bgr, share: Plane) -> Picture:
+def mix(base: Bgr, other: Bgr, share: FloatImage) -> Image:
     """Return *base* and *other* mixed by *share*, shape (H, W); -0.5 and 1.5 go beyond both."""
     steps = np.linspace(-0.5, 1.5, 256)[:, None]
     colors = np.asarray(base) + steps * np.subtract(other, base)
@@ -25,7 +23,7 @@ def mix(base: Bgr, other: Bgr, share: Plane) -> Picture:
     return cv2.LUT(cv2.merge([index, index, index]), table).astype(np.uint8, copy=False)
 
 
-def stripes(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def stripes(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     """Stripes of three colours and uneven widths."""
     height, width = shape
     count = int(rng.integers(3, 9))
@@ -36,7 +34,7 @@ def stripes(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rando
     return cv2.resize(line[:, None], (width, height), interpolation=cv2.INTER_NEAREST).astype(np.uint8, copy=False)
 
 
-def checks(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def checks(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     """Gingham: two sets of stripes across each other."""
     height, width = shape
     period = max(6.0, look.pattern_mm * scale)
@@ -46,7 +44,7 @@ def checks(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random
     return mix(look.base_bgr, look.second_bgr, (rows + columns) / 2)
 
 
-def flowers(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def flowers(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     """A small motif of petals and stems, repeated."""
     height, width = shape
     period = int(max(16, look.pattern_mm * 1.5 * scale))
@@ -69,7 +67,7 @@ def flowers(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rando
     return np.tile(motif, repeats)[shift[0] : shift[0] + height, shift[1] : shift[1] + width].copy()
 
 
-def board(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def board(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     """A game board: lines, stars, numbers, words."""
     height, width = shape
     picture = np.empty((height, width, 3), np.uint8)
@@ -93,7 +91,7 @@ def board(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
     return picture
 
 
-def print_matter(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def print_matter(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     """Boxes, bars and words: newspapers, cartons, place mats."""
     height, width = shape
     picture = np.empty((height, width, 3), np.uint8)
@@ -121,7 +119,7 @@ def _any_color(rng: np.random.Generator, look: TableLook) -> Bgr:
     return (float(blue), float(green), float(red))
 
 
-def _words(picture: Picture, look: TableLook, scale: float, rng: np.random.Generator, count: int) -> None:
+def _words(picture: Image, look: TableLook, scale: float, rng: np.random.Generator, count: int) -> None:
     """Write *count* lines of letters in place."""
     letters = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZaeioursntl0123456789 "))
     for _ in range(count):
@@ -130,18 +128,20 @@ def _words(picture: Picture, look: TableLook, scale: float, rng: np.random.Gener
         _letter(picture, text, place, rng.uniform(2, 16) * scale, _any_color(rng, look), rng)
 
 
-def _letter(picture: Picture, text: str, place: Plane, size_px: float, bgr: Bgr, rng: np.random.Generator) -> None:
+def _letter(
+    picture: Image, text: str, place: NDArray[np.floating[Any]], size_px: float, bgr: Bgr, rng: np.random.Generator
+) -> None:
     font = int(rng.choice([cv2.FONT_HERSHEY_SIMPLEX, cv2.FONT_HERSHEY_DUPLEX, cv2.FONT_HERSHEY_TRIPLEX]))
     origin = (round(float(place[0]) - size_px * 0.4), round(float(place[1]) + size_px * 0.5))
     thick = max(1, round(size_px * rng.uniform(0.06, 0.22)))
     cv2.putText(picture, text, origin, font, max(0.2, size_px / 22), bgr, thick, cv2.LINE_AA)
 
 
-def _pixel(point: Plane) -> tuple[int, int]:
+def _pixel(point: NDArray[np.floating[Any]]) -> tuple[int, int]:
     return (round(float(point[0])), round(float(point[1])))
 
 
-def weave(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def weave(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     """Canvas and linen: threads over and under, each of its own tone."""
     height, width = shape
     period = max(2.0, min(look.pattern_mm, 3.0) * scale)
@@ -153,7 +153,7 @@ def weave(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
     return mix(look.base_bgr, look.second_bgr, (large * np.float32(0.3 + 0.6 * look.roughness)).astype(np.float32))
 
 
-def damask(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def damask(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     """Scrolls and leaves in the tone of the cloth or in colours, mirrored and repeated."""
     height, width = shape
     side = int(max(12, look.pattern_mm * 1.3 * scale))

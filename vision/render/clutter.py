@@ -8,15 +8,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Bgr, Image, Points
 from vision.render.face_grid import grid_of
 from vision.render.faces import OVERHEAD_GLINT, Glint, paint_face
 from vision.render.lighting import Solid, to_lamp
-from vision.render.patterns import Points
 from vision.render.scene import Clutter, ClutterKind, PlacedTile, Scene
 from vision.render.solids import corners_of, paint_texture, paint_walls, rounded_outline, top_warp
 from vision.render.view import View
-
-Picture = NDArray[np.uint8]
 
 _FLAT = (ClutterKind.PAPER, ClutterKind.PICTURE, ClutterKind.PRINTED_TILE)
 # Light that falls on a face that stands upright, from above.
@@ -44,7 +42,7 @@ def solid_of(thing: Clutter) -> Solid:
     return Solid(_outline(thing), 0.0, thing.height_mm)
 
 
-def _fill(picture: Picture, points_px: Points, bgr: tuple[float, float, float]) -> None:
+def _fill(picture: Image, points_px: Points, bgr: Bgr) -> None:
     cv2.fillPoly(picture, [np.round(points_px * 16).astype(np.int32)], bgr, cv2.LINE_AA, 4)
 
 
@@ -54,11 +52,11 @@ def _spot(thing: Clutter, view: View, points_mm: Points) -> Points:
     return view.project(frame.to_table(points_mm), thing.height_mm)
 
 
-def _shaded(bgr: tuple[float, float, float], factor: float) -> tuple[float, float, float]:
+def _shaded(bgr: Bgr, factor: float) -> Bgr:
     return (min(255.0, bgr[0] * factor), min(255.0, bgr[1] * factor), min(255.0, bgr[2] * factor))
 
 
-def paint_flat_clutter(picture: Picture, scene: Scene, view: View, rng: np.random.Generator) -> None:
+def paint_flat_clutter(picture: Image, scene: Scene, view: View, rng: np.random.Generator) -> None:
     """Paint paper and printed dominoes in place, before any shadow falls on them."""
     for thing in scene.clutter:
         if thing.kind is ClutterKind.PAPER:
@@ -77,7 +75,7 @@ def _pair(point: NDArray[np.int64]) -> tuple[int, int]:
     return (int(point[0]), int(point[1]))
 
 
-def _paint_printed(picture: Picture, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
+def _paint_printed(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
     """Paint a domino that is only printed: no thickness, no shadow, no rounded edge."""
     grid = grid_of(scene.tile, scene.camera.px_per_mm)
     pips = thing.pips or (int(rng.integers(0, 7)), int(rng.integers(0, 7)))
@@ -95,7 +93,7 @@ def is_flat(thing: Clutter) -> bool:
     return thing.kind in _FLAT
 
 
-def paint_thing(picture: Picture, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
+def paint_thing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
     """Paint one thing that has a height, in place."""
     outline = _outline(thing)
     if thing.kind is ClutterKind.GLASS:
@@ -113,7 +111,7 @@ def paint_thing(picture: Picture, thing: Clutter, scene: Scene, view: View, rng:
         _decorate(picture, thing, view, to_lamp(scene.light), rng)
 
 
-def _paint_picture(picture: Picture, thing: Clutter, view: View, rng: np.random.Generator) -> None:
+def _paint_picture(picture: Image, thing: Clutter, view: View, rng: np.random.Generator) -> None:
     """Paint a printed picture in place: a photograph, a box, a magazine, as soft shapes and sharp ones."""
     height, width = 96, 128
     print_ = np.empty((height, width, 3), np.uint8)
@@ -142,7 +140,7 @@ def _about(points_px: Points, factor: float) -> Points:
     return around
 
 
-def _paint_glass(picture: Picture, thing: Clutter, outline: Points, view: View, rng: np.random.Generator) -> None:
+def _paint_glass(picture: Image, thing: Clutter, outline: Points, view: View, rng: np.random.Generator) -> None:
     """Paint a drinking glass in place: what is behind it, tinted, a foot, a rim and a reflection."""
     foot, rim = view.project(outline, 0.0), view.project(outline, thing.height_mm)
     hull = cv2.convexHull(np.round(np.concatenate([foot, rim])).astype(np.int32))
@@ -163,12 +161,12 @@ def _paint_glass(picture: Picture, thing: Clutter, outline: Points, view: View, 
     cv2.polylines(picture, [np.round(shine).astype(np.int32)], isClosed=False, color=(250, 250, 250), thickness=3)
 
 
-def _ring(picture: Picture, outline_px: Points, bgr: tuple[float, float, float], thick: int) -> None:
+def _ring(picture: Image, outline_px: Points, bgr: Bgr, thick: int) -> None:
     fixed = np.round(outline_px * 16).astype(np.int32)
     cv2.polylines(picture, [fixed], isClosed=True, color=bgr, thickness=thick, lineType=cv2.LINE_AA, shift=4)
 
 
-def _paint_mug(picture: Picture, thing: Clutter, outline: Points, view: View) -> None:
+def _paint_mug(picture: Image, thing: Clutter, outline: Points, view: View) -> None:
     """Paint the rim and the inside of a mug in place: its wall and, lower down, what is in it."""
     rim, drink = view.project(outline, thing.height_mm), view.project(outline, 0.7 * thing.height_mm)
     _fill(picture, rim, _shaded(thing.bgr, 1.15))
@@ -176,7 +174,7 @@ def _paint_mug(picture: Picture, thing: Clutter, outline: Points, view: View) ->
     _fill(picture, _about(0.5 * (rim + drink), 0.82), (18.0, 28.0, 45.0))
 
 
-def _paint_standing(picture: Picture, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
+def _paint_standing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: np.random.Generator) -> None:
     """Paint the side of a tile on its edge that the camera sees: its face, towards +y of the tile, or its back."""
     look, frame = scene.tile, PlacedTile(None, thing.center_mm, thing.theta_rad)
     half = np.array([thing.length_mm, thing.width_mm]) / 2
@@ -195,7 +193,7 @@ def _paint_standing(picture: Picture, thing: Clutter, scene: Scene, view: View, 
         paint_texture(picture, dimmed, np.asarray(warp, dtype=np.float64))
 
 
-def _decorate(picture: Picture, thing: Clutter, view: View, lamp: Points, rng: np.random.Generator) -> None:
+def _decorate(picture: Image, thing: Clutter, view: View, lamp: NDArray[np.float64], rng: np.random.Generator) -> None:
     """Add what makes a thing itself: the rim of a coin, the screen of a phone, the dots of a die."""
     half = np.array([thing.length_mm, thing.width_mm]) / 2
     match thing.kind:

@@ -6,7 +6,7 @@ import colorsys
 
 import numpy as np
 
-from vision.render.look_types import Bgr
+from vision.arrays import Bgr
 from vision.render.patterns import MAX_PIPS
 
 # Rough pip colours of sold coloured sets, hue (turns), saturation, value; index is the number of pips.

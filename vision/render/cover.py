@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Points
 from vision.render.clutter import clutter_solids
 from vision.render.lighting import Solid
-from vision.render.patterns import Points
 from vision.render.reaching import outlines_px
 from vision.render.scene import Scene
 from vision.render.solids import rounded_outline

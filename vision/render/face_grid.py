@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.render.look_types import Bgr, Outline, TileLook
-from vision.render.patterns import Points, largest_radius, pip_centers
-
-Plane = NDArray[np.floating[Any]]
+from vision.arrays import Bgr, FloatImage, Points
+from vision.render.look_types import Polygon, TileLook
+from vision.render.patterns import largest_radius, pip_centers
 
 _PAD_PX = 3
 # Outlines of pips are drawn with so many pixels for one.
@@ -35,13 +33,13 @@ class FaceGrid:
     """
 
     scale: float
-    x_mm: Plane
-    y_mm: Plane
-    alpha: Plane
-    normal_x: Plane
-    normal_y: Plane
-    normal_z: Plane
-    edge: Plane
+    x_mm: FloatImage
+    y_mm: FloatImage
+    alpha: FloatImage
+    normal_x: FloatImage
+    normal_y: FloatImage
+    normal_z: FloatImage
+    edge: FloatImage
     spots: dict[tuple[int, int], Spots] = field(default_factory=dict)
 
     def to_tile(self) -> NDArray[np.float64]:
@@ -81,13 +79,13 @@ def grid_of(look: TileLook, scale: float) -> FaceGrid:
     )
 
 
-def blend(face: Plane, cover: Plane, bgr: Bgr, shade: Plane | float = 1.0) -> None:
+def blend(face: FloatImage, cover: FloatImage, bgr: Bgr, shade: FloatImage | float = 1.0) -> None:
     """Lay a colour over *face*, channels first, in place, where *cover* is 0 to 1."""
     for channel in range(3):
         face[channel] += cover * (bgr[channel] * shade - face[channel])
 
 
-def disc(distance: Plane, radius: float, scale: float) -> Plane:
+def disc(distance: FloatImage, radius: float, scale: float) -> FloatImage:
     """Return the anti-aliased cover of a disc from distances to its centre, all in the same unit."""
     cover = np.float32(radius * scale + 0.5) - distance * np.float32(scale)
     np.minimum(cover, 1, out=cover)
@@ -120,14 +118,14 @@ class Spots:
 
     rows: tuple[slice, ...]
     columns: tuple[slice, ...]
-    x: Plane
-    y: Plane
-    distance: Plane
-    cover: Plane
+    x: FloatImage
+    y: FloatImage
+    distance: FloatImage
+    cover: FloatImage
     sharp: float
 
 
-def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float, outline: Outline = ()) -> Spots:
+def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float, outline: Polygon = ()) -> Spots:
     """Return the pixels around pips at *places_mm*, which are round unless they have an *outline*, in their radii."""
     height, width = grid.alpha.shape
     sharp = radius_mm * grid.scale
@@ -149,7 +147,7 @@ def spots_of(grid: FaceGrid, places_mm: Points, radius_mm: float, outline: Outli
     )
 
 
-def _outlined(x: Plane, y: Plane, outline: Outline, sharp: float) -> Plane:
+def _outlined(x: FloatImage, y: FloatImage, outline: Polygon, sharp: float) -> FloatImage:
     """Return the anti-aliased cover of pips of another shape, shape (N, K, K)."""
     cover = np.empty((len(x), y.shape[1], x.shape[2]), np.float32)
     for at, corner in enumerate(zip(x[:, 0, 0].tolist(), y[:, 0, 0].tolist(), strict=True)):
@@ -158,7 +156,7 @@ def _outlined(x: Plane, y: Plane, outline: Outline, sharp: float) -> Plane:
     return cover
 
 
-def filled(outlines: Iterable[Points], size: tuple[int, ...], finer: int) -> Plane:
+def filled(outlines: Iterable[Points], size: tuple[int, ...], finer: int) -> FloatImage:
     """Return the anti-aliased cover of what any of some outlines encloses, shape *size*, 0 to 1.
 
     Args:

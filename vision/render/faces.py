@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Bgr, FloatImage
 from vision.render import noise
 from vision.render.colors import mixed
 from vision.render.face_grid import FaceGrid, Spots, blend, disc, pip_places_mm, spots_of
-from vision.render.look_types import BarKind, Bgr, PipKind, TileLook
+from vision.render.look_types import BarKind, PipKind, TileLook
 from vision.render.numerals import paint_numeral
-from vision.render.patterns import Points
 
-Plane = NDArray[np.floating[Any]]
 Texture = NDArray[np.uint8]
 
 
@@ -29,14 +27,16 @@ class Glint:
         lamp, camera: Shape (3,).
     """
 
-    lamp: Points
-    camera: Points
+    lamp: NDArray[np.float64]
+    camera: NDArray[np.float64]
 
 
 OVERHEAD_GLINT = Glint(np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]))
 
 
-def _paint_pips(face: Plane, grid: FaceGrid, look: TileLook, pips: int, half: int, light: Points) -> None:
+def _paint_pips(
+    face: FloatImage, grid: FaceGrid, look: TileLook, pips: int, half: int, light: NDArray[np.float64]
+) -> None:
     """Paint the pips of one half in place; *light* points to the lamp in the tile frame."""
     if pips == 0:
         return
@@ -52,14 +52,14 @@ def _paint_pips(face: Plane, grid: FaceGrid, look: TileLook, pips: int, half: in
         face[:, rows, columns] = part[:, index]
 
 
-def _shine(spots: Spots, place: Plane, width: float, strength: float) -> Plane:
+def _shine(spots: Spots, place: NDArray[np.float32], width: float, strength: float) -> FloatImage:
     """Return the reflection of the lamp in pips, at *place* in pip radii."""
     distance = (spots.x - place[0]) ** 2 + (spots.y - place[1]) ** 2
-    shine: Plane = spots.cover * np.exp(distance * np.float32(-1 / width**2)) * np.float32(strength)
+    shine: FloatImage = spots.cover * np.exp(distance * np.float32(-1 / width**2)) * np.float32(strength)
     return shine
 
 
-def _shade_pips(part: Plane, spots: Spots, look: TileLook, bgr: Bgr, light: Plane) -> None:
+def _shade_pips(part: FloatImage, spots: Spots, look: TileLook, bgr: Bgr, light: NDArray[np.float32]) -> None:
     """Paint the pips of one colour in place, *part* has shape (3, N, K, K)."""
     cover, distance, depth = spots.cover, spots.distance, np.float32(look.pip_depth)
     side = np.float32(np.hypot(light[0], light[1])) + np.float32(1e-6)
@@ -91,7 +91,7 @@ def _middle(grid: FaceGrid, half_width_mm: float) -> slice:
     return slice(max(0, width // 2 - reach), min(width, width // 2 + reach))
 
 
-def _paint_bar(face: Plane, grid: FaceGrid, look: TileLook, light: Points) -> None:
+def _paint_bar(face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[np.float64]) -> None:
     """Paint the bar in place, with a lit and a dark wall if it is a groove."""
     if look.bar_kind in (BarKind.NONE, BarKind.PIN):
         return
@@ -112,7 +112,7 @@ def _paint_bar(face: Plane, grid: FaceGrid, look: TileLook, light: Points) -> No
         blend(part, dark * strength, (10.0, 10.0, 10.0))
 
 
-def _paint_pin(face: Plane, grid: FaceGrid, look: TileLook, light: Points) -> None:
+def _paint_pin(face: FloatImage, grid: FaceGrid, look: TileLook, light: NDArray[np.float64]) -> None:
     """Paint the pin in the middle in place."""
     if look.bar_kind not in (BarKind.PIN, BarKind.LINE_PIN):
         return
@@ -125,7 +125,7 @@ def _paint_pin(face: Plane, grid: FaceGrid, look: TileLook, light: Points) -> No
     blend(part, disc(distance, 1.0, sharp), look.pin_bgr, 0.85 + 0.5 * facing)
 
 
-def _paint_border(face: Plane, grid: FaceGrid, look: TileLook) -> None:
+def _paint_border(face: FloatImage, grid: FaceGrid, look: TileLook) -> None:
     """Paint the printed line around the face in place."""
     away = np.maximum(
         np.abs(grid.x_mm) - (look.length_mm / 2 - look.border_mm),
@@ -134,7 +134,7 @@ def _paint_border(face: Plane, grid: FaceGrid, look: TileLook) -> None:
     blend(face, disc(np.abs(away).astype(np.float32), 0.35, grid.scale), look.bar_bgr)
 
 
-def _paint_back(face: Plane, grid: FaceGrid, look: TileLook) -> None:
+def _paint_back(face: FloatImage, grid: FaceGrid, look: TileLook) -> None:
     """Paint the emblem of the back in place, if the set has one."""
     if not look.has_emblem:
         return
@@ -144,7 +144,7 @@ def _paint_back(face: Plane, grid: FaceGrid, look: TileLook) -> None:
     blend(face, np.maximum(ring, star * (distance < look.width_mm * 0.24)), mixed(look.back_bgr, look.bar_bgr, 0.4))
 
 
-def _wear(face: Plane, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
+def _wear(face: FloatImage, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
     """Scratch and soil the face in place."""
     height, width = grid.alpha.shape
     stain = np.clip(noise.cloud(rng, height, width, 5 * grid.scale) - 0.8, 0, 1) * (0.35 * look.wear)
@@ -159,7 +159,7 @@ def _wear(face: Plane, grid: FaceGrid, look: TileLook, rng: np.random.Generator)
     blend(face, chips, look.face_bgr)
 
 
-def _wrap(face: Plane, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
+def _wrap(face: FloatImage, grid: FaceGrid, look: TileLook, rng: np.random.Generator) -> None:
     """Add the reflections of a wrinkled plastic film in place."""
     height, width = grid.alpha.shape
     fold = np.abs(noise.cloud(rng, height, width, (7 * grid.scale, 3.5 * grid.scale)))
@@ -167,7 +167,7 @@ def _wrap(face: Plane, grid: FaceGrid, look: TileLook, rng: np.random.Generator)
     blend(face, np.clip(0.35 - fold * 3, 0, 1) * patch * look.wrap, (255.0, 255.0, 255.0))
 
 
-def _pixel(point: Plane) -> tuple[int, int]:
+def _pixel(point: NDArray[np.float64]) -> tuple[int, int]:
     return (round(float(point[0])), round(float(point[1])))
 
 
@@ -220,17 +220,17 @@ def paint_face(
     return cv2.merge([*planes, (grid.alpha * 255).astype(np.uint8)]).astype(np.uint8, copy=False)
 
 
-def _shading(grid: FaceGrid, look: TileLook, light: Plane, ambient: np.float32) -> Plane:
+def _shading(grid: FaceGrid, look: TileLook, light: NDArray[np.float32], ambient: np.float32) -> FloatImage:
     """Return the brightness of face and rounded edge, where 1 is the flat face."""
     diffuse = grid.normal_x * light[0] + grid.normal_y * light[1] + grid.normal_z * light[2]
     diffuse *= (1 - ambient) / max(light[2], np.float32(0.3))
     np.clip(diffuse, 0, 1.8 * (1 - ambient), out=diffuse)
     diffuse += ambient
-    shading: Plane = diffuse * (1 - np.float32(look.crease) * grid.edge)
+    shading: FloatImage = diffuse * (1 - np.float32(look.crease) * grid.edge)
     return shading
 
 
-def _edge_shine(grid: FaceGrid, look: TileLook, glint: Glint, direct: np.float32) -> Plane:
+def _edge_shine(grid: FaceGrid, look: TileLook, glint: Glint, direct: np.float32) -> FloatImage:
     """Return the reflection of the lamp on face and rounded edge, in grey levels."""
     half = glint.lamp + glint.camera
     half = (half / np.linalg.norm(half)).astype(np.float32)
@@ -238,5 +238,5 @@ def _edge_shine(grid: FaceGrid, look: TileLook, glint: Glint, direct: np.float32
     np.maximum(facing, 0, out=facing)
     for _ in range(6):  # to the power of 64: the highlight of polished plastic is some 10 degrees wide
         facing *= facing
-    shine: Plane = facing * (np.float32(150 * look.gloss) * direct)
+    shine: FloatImage = facing * (np.float32(150 * look.gloss) * direct)
     return shine

@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.reading import Join
 from vision.render.look_types import TileLook
-from vision.render.placements import Area, Layout, Pips, fits, is_free
+from vision.render.placements import Area, Layout, PipPair, fits, is_free
 from vision.render.scene import PlacedTile
 
 # Tiles of a real line are pushed together crookedly, so that rectangles may overlap by this much.
@@ -53,7 +53,7 @@ class Line:
     placed: list[PlacedTile] = field(default_factory=list)
     joins: list[Join] = field(default_factory=list)
     ends: list[End] = field(default_factory=list)
-    left: list[Pips] = field(default_factory=list)
+    left: list[PipPair] = field(default_factory=list)
 
     def layout(self) -> Layout:
         """Return what lies on the table now."""
@@ -88,7 +88,7 @@ def open_tile(line: Line, index: int, half: int) -> None:
     line.ends.append(End(index, half, edge, heading, placed.pips[half]))
 
 
-def ways_to_lay(line: Line, end: End, pips: Pips, rng: np.random.Generator) -> list[PlacedTile]:
+def ways_to_lay(line: Line, end: End, pips: PipPair, rng: np.random.Generator) -> list[PlacedTile]:
     """Return ways to lay a tile, whose half 0 matches, against *end*: the best liked first."""
     look = line.look
     gap_mm = rng.uniform(0, line.largest_gap_mm)
@@ -112,11 +112,11 @@ def ways_to_lay(line: Line, end: End, pips: Pips, rng: np.random.Generator) -> l
     return [*elbows, straight] if rng.random() < 0.15 else [straight, *elbows]
 
 
-def _laid(end: End, pips: Pips, along_mm: float, across_mm: float, turn_rad: float) -> PlacedTile:
+def _laid(end: End, pips: PipPair, along_mm: float, across_mm: float, turn_rad: float) -> PlacedTile:
     return PlacedTile(pips, ahead(end.edge_mm, end.heading_rad, along_mm, across_mm), end.heading_rad + turn_rad)
 
 
-def find_place(line: Line, end: End, pips: Pips, rng: np.random.Generator) -> PlacedTile | None:
+def find_place(line: Line, end: End, pips: PipPair, rng: np.random.Generator) -> PlacedTile | None:
     """Return where a tile, whose half 0 matches, lies against *end*, or None where it finds no room."""
     for placed in ways_to_lay(line, end, pips, rng):
         if fits(placed, line.area, line.look) and is_free(placed, line.placed, line.look, _CROOKED_MM):

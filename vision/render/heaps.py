@@ -10,13 +10,13 @@ import numpy as np
 
 from vision.render.chains import stacked_on
 from vision.render.look_types import TileLook
-from vision.render.placements import Area, Layout, Pips, draw_hand, fits, is_free, outline_mm, overlap
+from vision.render.placements import Area, Layout, PipPair, draw_hand, fits, is_free, outline_mm, overlap
 from vision.render.scene import PlacedTile
 
 _MOST_LAYERS = 3
 
 
-def pile(rng: np.random.Generator, hand: Sequence[Pips | None], area: Area, look: TileLook) -> Layout:
+def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, look: TileLook) -> Layout:
     """Return *hand* as it fell: crowded around one place, some tiles flat on top of others, three deep at most."""
     crowd_mm = math.sqrt(len(hand) * look.length_mm * look.width_mm) * rng.uniform(0.5, 1.0)
     middle = rng.uniform(-0.25, 0.25, 2) * (area.width_mm, area.height_mm)

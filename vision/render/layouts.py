@@ -11,7 +11,7 @@ from vision.render.chains import Arms, chain, starter
 from vision.render.heaps import pile, same_size, strewn_over, two_sets, with_stacks
 from vision.render.look_types import CameraLook, TableKind, TileLook
 from vision.render.looks import draw_camera_look, draw_light_look, draw_seat_camera, draw_table_look, draw_tile_look
-from vision.render.placements import Area, Layout, Pips, blocks, draw_hand, rows, scatter, within
+from vision.render.placements import Area, Layout, PipPair, blocks, draw_hand, rows, scatter, within
 from vision.render.scene import Clutter, Scene
 from vision.render.seats import draw_reach, standing_hands
 from vision.render.things import draw_clutter, printed_border
@@ -48,7 +48,7 @@ def _area_from_seat(camera: CameraLook) -> Area:
     return Area(0.95 * camera.width_px / camera.px_per_mm, 2 * float(near_mm))
 
 
-def _some_down(rng: np.random.Generator, hand: tuple[Pips, ...], share: float) -> list[Pips | None]:
+def _some_down(rng: np.random.Generator, hand: tuple[PipPair, ...], share: float) -> list[PipPair | None]:
     return [None if rng.random() < share else pips for pips in hand]
 
 
@@ -64,7 +64,7 @@ def mixed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look:
     return layout.with_layout(scatter(rng, rest, area, look, around=layout.tiles, gap_mm=rng.uniform(0.2, 8)))
 
 
-def _packed(rng: np.random.Generator, hand: list[Pips | None], area: Area, look: TileLook) -> Layout:
+def _packed(rng: np.random.Generator, hand: list[PipPair | None], area: Area, look: TileLook) -> Layout:
     """Return one row or block, cut down to what fits."""
     theta = float(rng.choice([0.0, math.pi / 2])) + rng.normal(0, 0.06)
     if rng.random() < 0.3:

@@ -9,11 +9,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Image
 from vision.render import noise
 from vision.render.look_types import CameraLook, LightLook
 from vision.render.view import View
-
-Picture = NDArray[np.uint8]
 
 # What the automatic exposure of a Raspberry Pi's camera aims at, in shares of the most light that a pixel holds: the
 # mean, and the brightest fiftieth at least and at most, as `hardware.camera.picamera_light` asks for it (libcamera,
@@ -37,7 +36,7 @@ def _metered(lit: NDArray[np.uint16], camera: CameraLook) -> float:
     return float(gain ** (camera.metering / _GAMMA))
 
 
-def expose(picture: Picture, field: Picture, light: LightLook, camera: CameraLook) -> Picture:
+def expose(picture: Image, field: Image, light: LightLook, camera: CameraLook) -> Image:
     """Return *picture* in the light of *field* (128 = unchanged) with colour cast, exposure and contrast.
 
     What reaches the sensor can be up to twice as bright as white: nothing is cut off before the camera has exposed.
@@ -51,7 +50,7 @@ def expose(picture: Picture, field: Picture, light: LightLook, camera: CameraLoo
 
 
 @lru_cache(maxsize=6)
-def _tone(gain: float, contrast: float) -> Picture:
+def _tone(gain: float, contrast: float) -> NDArray[np.uint8]:
     """Return what the camera makes of each level, shape (65536,): brighter by *gain*, soft where it is nearly white."""
     tone = (np.arange(2**16) / _WHITE * gain) ** contrast
     shoulder = np.where(tone > 0.85, 0.85 + 0.15 * np.tanh((tone - 0.85) / 0.15), tone)
@@ -70,7 +69,7 @@ def _motion_kernel(length_px: float, angle_rad: float) -> NDArray[np.float32]:
     return total
 
 
-def _add_noise(picture: Picture, camera: CameraLook, rng: np.random.Generator) -> None:
+def _add_noise(picture: Image, camera: CameraLook, rng: np.random.Generator) -> None:
     """Add sensor noise to *picture* in place, mostly of brightness and a little of colour."""
     side = 160  # repeats; fresh noise for every pixel would cost 40 ms
     patch = rng.standard_normal((side, side, 3), dtype=np.float32)
@@ -80,7 +79,7 @@ def _add_noise(picture: Picture, camera: CameraLook, rng: np.random.Generator) -
     noise.add_repeated(picture, patch * np.float32(camera.noise))
 
 
-def _with_fringes(picture: Picture, fringe_px: float) -> Picture:
+def _with_fringes(picture: Image, fringe_px: float) -> Image:
     """Return *picture* with red drawn a little larger and blue a little smaller than green."""
     height, width = picture.shape[:2]
     grow = fringe_px / math.hypot(width / 2, height / 2)
@@ -93,7 +92,7 @@ def _with_fringes(picture: Picture, fringe_px: float) -> Picture:
     return cv2.merge(channels).astype(np.uint8, copy=False)
 
 
-def _with_bloom(picture: Picture, share: float) -> Picture:
+def _with_bloom(picture: Image, share: float) -> Image:
     """Return *picture* with *share* of its light spread by the lens, half of it near, half of it far.
 
     Grey levels are taken for square roots of the light, which is near enough to `_GAMMA`.
@@ -109,7 +108,7 @@ def _with_bloom(picture: Picture, share: float) -> Picture:
     return cv2.convertScaleAbs(cv2.sqrt(straight + spread)).astype(np.uint8, copy=False)
 
 
-def take(picture: Picture, camera: CameraLook, view: View, rng: np.random.Generator) -> Picture:
+def take(picture: Image, camera: CameraLook, view: View, rng: np.random.Generator) -> Image:
     """Return the picture that *camera* delivers of the pinhole picture."""
     height, width = picture.shape[:2]
     if camera.lens != 0:

@@ -10,14 +10,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import FloatImage, GreyImage, Image, Points
 from vision.render import noise
 from vision.render.look_types import LightLook
-from vision.render.patterns import Points
 from vision.render.scene import Scene
 from vision.render.view import View
-
-Picture = NDArray[np.uint8]
-Plane = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +31,7 @@ class Solid:
     top_mm: float
 
 
-def to_lamp(light: LightLook) -> Points:
+def to_lamp(light: LightLook) -> NDArray[np.float64]:
     """Return the unit vector to the main light, shape (3,), z up from the table."""
     flat = math.cos(light.elevation_rad)
     return np.array(
@@ -42,7 +39,7 @@ def to_lamp(light: LightLook) -> Points:
     )
 
 
-def add_light(picture: NDArray[np.generic], shine: NDArray[np.generic]) -> Picture:
+def add_light(picture: NDArray[np.generic], shine: NDArray[np.generic]) -> Image:
     """Return *picture*, shape (H, W, 3), with *shine*, (H, W), reflected on it, both in grey levels, 0 to 255.
 
     Light adds up, grey levels do not: they are taken for square roots of the light, as in `lens`.
@@ -51,15 +48,13 @@ def add_light(picture: NDArray[np.generic], shine: NDArray[np.generic]) -> Pictu
     return cv2.convertScaleAbs(total).astype(np.uint8, copy=False)
 
 
-def _fill(mask: Picture, points_px: Points, scale: float) -> None:
+def _fill(mask: GreyImage, points_px: Points, scale: float) -> None:
     """Fill the convex hull of *points_px*, given in full size, in a smaller mask."""
     hull = cv2.convexHull(np.round(points_px * (scale * 16)).astype(np.int32))
     cv2.fillConvexPoly(mask, hull, 255, cv2.LINE_AA, 4)
 
 
-def shade_table(
-    picture: Picture, solids: Sequence[Solid], scene: Scene, view: View, rng: np.random.Generator
-) -> Picture:
+def shade_table(picture: Image, solids: Sequence[Solid], scene: Scene, view: View, rng: np.random.Generator) -> Image:
     """Return *picture*, the bare table, with its large soft stains and the shadows of *solids* on it."""
     light, px_per_mm = scene.light, scene.camera.px_per_mm
     height, width = picture.shape[:2]
@@ -75,7 +70,7 @@ def shade_table(
     return cv2.multiply(picture, cv2.merge([field, field, field]), scale=1 / 255).astype(np.uint8, copy=False)
 
 
-def _folds(strength: float, shape: tuple[int, ...], light: LightLook, rng: np.random.Generator) -> Plane:
+def _folds(strength: float, shape: tuple[int, ...], light: LightLook, rng: np.random.Generator) -> FloatImage:
     """Return the brightness of a cloth that does not lie flat: creases of ironing and soft waves, lit from one side."""
     rows, columns = shape[0], shape[1]
     waves = noise.cloud(rng, rows, columns, columns / rng.uniform(3, 8))
@@ -88,11 +83,11 @@ def _folds(strength: float, shape: tuple[int, ...], light: LightLook, rng: np.ra
     height = waves + np.float32(0.6) * creases
     step = math.cos(light.azimuth_rad), math.sin(light.azimuth_rad)
     slope = step[0] * np.gradient(height, axis=1) + step[1] * np.gradient(height, axis=0)
-    shade: Plane = np.clip(1 - np.float32(0.05 * strength * columns / 8) * slope, 0.4, 1.0).astype(np.float32)
+    shade: FloatImage = np.clip(1 - np.float32(0.05 * strength * columns / 8) * slope, 0.4, 1.0).astype(np.float32)
     return shade
 
 
-def shade_plane(solids: Sequence[Solid], scene: Scene, view: View, height_mm: float) -> Picture:
+def shade_plane(solids: Sequence[Solid], scene: Scene, view: View, height_mm: float) -> GreyImage:
     """Return the brightness, shape (H, W), 255 for no shadow, of a plane over the table below *solids*."""
     light, px_per_mm = scene.light, scene.camera.px_per_mm
     height, width = scene.camera.height_px, scene.camera.width_px
@@ -112,7 +107,7 @@ def _shadows(
     scale: float,
     *,
     plane_mm: float = 0.0,
-) -> Plane:
+) -> FloatImage:
     """Return the brightness of a plane between *solids*, 0 to 1, in a picture made smaller by *scale*."""
     cast, contact = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
     lamp = to_lamp(light)
@@ -130,11 +125,11 @@ def _shadows(
             _fill(contact, view.project(grown, 0.0), scale)
     soft = cv2.GaussianBlur(cast, (0, 0), max(0.4, light.shadow_blur_mm * px_per_mm * scale))
     close = cv2.GaussianBlur(contact, (0, 0), max(0.5, 1.0 * px_per_mm * scale))
-    shade: Plane = (1 - soft * np.float32(light.shadow / 255)) * (1 - close * np.float32(light.contact / 255))
+    shade: FloatImage = (1 - soft * np.float32(light.shadow / 255)) * (1 - close * np.float32(light.contact / 255))
     return shade
 
 
-def _unit_grid(rows: int, columns: int) -> tuple[Plane, Plane]:
+def _unit_grid(rows: int, columns: int) -> tuple[FloatImage, FloatImage]:
     """Return x and y from -1 to 1, shapes (1, columns) and (rows, 1)."""
     return (
         np.linspace(-1, 1, columns, dtype=np.float32)[None, :],
@@ -142,7 +137,7 @@ def _unit_grid(rows: int, columns: int) -> tuple[Plane, Plane]:
     )
 
 
-def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: np.random.Generator) -> Picture:
+def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: np.random.Generator) -> Image:
     """Return the brightness of every pixel, shape (H, W, 3), where 128 leaves the picture as it is."""
     rows, columns = max(2, shape[0] // 8), max(2, shape[1] // 8)
     x, y = _unit_grid(rows, columns)
@@ -158,22 +153,22 @@ def light_field(light: LightLook, vignette: float, shape: tuple[int, int], rng: 
         field = field * (1 - light.band / (1 + np.exp(-np.clip(edge / softness, -30, 30))))
     large = cv2.resize(field.astype(np.float32), (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR)
     plane = cv2.convertScaleAbs(large, alpha=128)
-    merged: Picture = cv2.merge([plane, plane, plane]).astype(np.uint8, copy=False)
+    merged: Image = cv2.merge([plane, plane, plane]).astype(np.uint8, copy=False)
     return merged
 
 
-def _window(along: Plane, across: Plane, rng: np.random.Generator) -> Plane:
+def _window(along: FloatImage, across: FloatImage, rng: np.random.Generator) -> FloatImage:
     """Return the reflection of a window, 0 to 1, that spans -1 to 1 both ways: panes between bars."""
     sharp = rng.uniform(4, 25)
     inside = np.clip(0.5 + sharp * (1 - np.maximum(np.abs(along), np.abs(across))), 0, 1)
     panes = int(rng.integers(1, 4))
     bars = np.abs((along + 1) * panes / 2 - np.round((along + 1) * panes / 2)) * 2 / panes
     sill = np.minimum(np.abs(across) if panes > 1 else 1.0, np.where(np.abs(along) < 1 - 0.5 / panes, bars, 1.0))
-    shine: Plane = (inside * np.clip(sharp * (sill - 0.05), 0.15, 1)).astype(np.float32)
+    shine: FloatImage = (inside * np.clip(sharp * (sill - 0.05), 0.15, 1)).astype(np.float32)
     return shine
 
 
-def glare_field(light: LightLook, shape: tuple[int, int], rng: np.random.Generator) -> Picture | None:
+def glare_field(light: LightLook, shape: tuple[int, int], rng: np.random.Generator) -> GreyImage | None:
     """Return the light that gloss reflects into the camera, shape (H, W), or None without glare."""
     if light.glare <= 0:
         return None
@@ -192,7 +187,7 @@ def glare_field(light: LightLook, shape: tuple[int, int], rng: np.random.Generat
             total += np.exp(-(distance ** rng.uniform(0.7, 2.5))).astype(np.float32)
     total *= 1 + 0.25 * noise.cloud(rng, rows, columns, rows / 12)
     bright = np.clip(total * (255 * light.glare), 0, 255).astype(np.uint8)
-    large: Picture = cv2.resize(bright, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR).astype(
+    large: GreyImage = cv2.resize(bright, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR).astype(
         np.uint8, copy=False
     )
     return large

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vision.arrays import Bgr
 from vision.render.patterns import MAX_PIPS
 
-Bgr = tuple[float, float, float]
-Outline = tuple[tuple[float, float], ...]
+Polygon = tuple[tuple[float, float], ...]
+"""The corners of a shape that is printed on a tile, as x and y from its middle, -1 to 1."""
 
 
 class PipKind(StrEnum):
@@ -89,7 +90,7 @@ class TileLook:
     pip_radius: float = 0.19
     pip_spread: float = 1.0
     pip_depth: float = 0.5
-    pip_outline: Outline = ()
+    pip_outline: Polygon = ()
     bar_kind: BarKind = BarKind.GROOVE
     bar_bgr: Bgr = (25.0, 25.0, 25.0)
     bar_length: float = 0.8
@@ -110,7 +111,7 @@ class TileLook:
     wrap: float = 0.0
     has_emblem: bool = False
     numerals: int | None = None
-    signs: tuple[tuple[Outline, ...], ...] = ()
+    signs: tuple[tuple[Polygon, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.pip_bgr) != MAX_PIPS + 1 or len(self.pip_style) != MAX_PIPS + 1:

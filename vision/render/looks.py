@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from vision.arrays import Bgr
 from vision.render import colors
 from vision.render.look_types import (
     BarKind,
-    Bgr,
     CameraLook,
     LightLook,
     PipKind,

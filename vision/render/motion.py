@@ -11,20 +11,18 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Bgr, Crop, GreyImage, Image, Motion
 from vision.reading import PointPx, Tile
 from vision.render import lens
 from vision.render.cover import tile_solids
 from vision.render.lighting import shade_plane
-from vision.render.look_types import Bgr
 from vision.render.paint import Painted, paint_one_tile, paint_scene
 from vision.render.reaching import outlines_px, paint_reach, reach_solids
 from vision.render.scene import PlacedTile, Reach, Scene
 from vision.render.truth import truth_of
 from vision.render.view import view_of
 
-Picture = NDArray[np.uint8]
 Bump = tuple[float, float, float]
-_Box = tuple[slice, slice]
 
 STRAIGHT: Bump = (0.0, 0.0, 0.0)
 # A table that was seen just now is often seen again: that from before a hand came in, and the one under it.
@@ -64,7 +62,7 @@ class _Table:
     """A table on which nothing moves: in the light of the scene, and as the camera takes it."""
 
     painted: Painted
-    taken: Picture
+    taken: Image
 
 
 class Film:
@@ -97,7 +95,7 @@ class Film:
         self._tables: OrderedDict[tuple[PlacedTile, ...], _Table] = OrderedDict()
         self._lighter, self._darker = _noise_sheets(self.height_px, self.width_px, camera.noise, rng)
 
-    def picture(self, moment: Moment) -> Picture:
+    def picture(self, moment: Moment) -> Image:
         """Return one frame, shape (H, W, 3), BGR."""
         table = self._table(moment.tiles)
         wide = self._with_motion(table, moment) if moment.reaches or moment.moving else table.taken
@@ -112,7 +110,7 @@ class Film:
         truth = truth_of(replace(self._scene, tiles=tuple(tiles)), self._view)
         return tuple(seen_from(one.tile, self.aim(bump)) for one in truth.shown)
 
-    def aim(self, bump: Bump) -> NDArray[np.float64]:
+    def aim(self, bump: Bump) -> Motion:
         """Return what takes the wide picture to what a frame shows, shape (2, 3)."""
         right, down, degrees = bump
         margin = self._margin_px
@@ -132,12 +130,12 @@ class Film:
         self._tables.move_to_end(tiles)
         return table
 
-    def _taken(self, picture: Picture, field: Picture) -> Picture:
+    def _taken(self, picture: Image, field: Image) -> Image:
         """Return a picture, or a part of one, as the camera takes it, without noise."""
         lit = lens.expose(picture, field, self._scene.light, self._quiet)
         return lens.take(lit, self._quiet, self._view, self._rng)
 
-    def _with_motion(self, table: _Table, moment: Moment) -> Picture:
+    def _with_motion(self, table: _Table, moment: Moment) -> Image:
         """Return the wide picture with what moves in it; only the box around that is taken again."""
         solids = [*tile_solids(replace(self._scene, tiles=moment.moving))]
         solids += [solid for reach in moment.reaches for solid in reach_solids(reach)]
@@ -159,7 +157,7 @@ class Film:
         wide[inner] = taken[top : top + height, left : left + width]
         return wide
 
-    def _box(self, shade: Picture, moment: Moment, margin_px: int) -> _Box:
+    def _box(self, shade: GreyImage, moment: Moment, margin_px: int) -> Crop:
         """Return the part of the wide picture that bodies and their shadows touch."""
         height, width = shade.shape
         points = [outline for reach in moment.reaches for outline in outlines_px(reach, self._view)]
@@ -177,7 +175,7 @@ class Film:
         right, bottom = np.clip(np.ceil(around.max(axis=0)) + margin_px, 1, (width, height)).astype(int).tolist()
         return slice(top, max(bottom, top + 1)), slice(left, max(right, left + 1))
 
-    def _aimed(self, wide: Picture, bump: Bump) -> Picture:
+    def _aimed(self, wide: Image, bump: Bump) -> Image:
         """Return what a frame shows of the wide picture; the caller may change it."""
         if bump == STRAIGHT:
             margin = self._margin_px
@@ -185,7 +183,7 @@ class Film:
         size = (self.width_px, self.height_px)
         return cv2.warpAffine(wide, self.aim(bump), size, borderMode=cv2.BORDER_REPLICATE).astype(np.uint8, copy=False)
 
-    def _with_noise(self, shown: Picture) -> Picture:
+    def _with_noise(self, shown: Image) -> Image:
         """Return a frame with noise of its own, in place."""
         tops = range(0, self.height_px, _NOISE_STRIP_PX)
         places = self._rng.integers(0, _SPARE_NOISE_PX, (len(tops), 2)).tolist()
@@ -197,7 +195,7 @@ class Film:
         return shown
 
 
-def seen_from(tile: Tile, motion: NDArray[np.float64]) -> Tile:
+def seen_from(tile: Tile, motion: Motion) -> Tile:
     """Return a tile where a motion of the camera, shape (2, 3), puts it."""
 
     def go(point: PointPx) -> PointPx:
@@ -211,13 +209,13 @@ def seen_from(tile: Tile, motion: NDArray[np.float64]) -> Tile:
     return replace(tile, corners_px=(a, b, c, d), halves=(first, second))
 
 
-def _brightened(picture: Picture, gain: NDArray[np.float64]) -> Picture:
+def _brightened(picture: Image, gain: NDArray[np.float64]) -> Image:
     """Return a picture in other light; *gain* is the factor of each channel."""
     levels = np.clip(np.arange(256)[:, None] * gain + 0.5, 0, 255).astype(np.uint8)[None]
     return cv2.LUT(picture, levels).astype(np.uint8, copy=False)
 
 
-def _noise_sheets(height: int, width: int, strength: float, rng: np.random.Generator) -> tuple[Picture, Picture]:
+def _noise_sheets(height: int, width: int, strength: float, rng: np.random.Generator) -> tuple[Image, Image]:
     """Return what noise adds and what it takes away, larger than a frame; sensors smooth theirs a little."""
     rows, columns = height + _SPARE_NOISE_PX, width + _SPARE_NOISE_PX
     small = rng.standard_normal((rows // 2 + 1, columns // 2 + 1, 3), dtype=np.float32)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-Picture = NDArray[np.uint8]
-Plane = NDArray[np.floating[Any]]
+from vision.arrays import FloatImage, Image
 
 
-def white(rng: np.random.Generator, height: int, width: int) -> Plane:
+def white(rng: np.random.Generator, height: int, width: int) -> FloatImage:
     """Return independent normal values with standard deviation 1."""
     return rng.standard_normal((height, width), dtype=np.float32)
 
 
-def cloud(rng: np.random.Generator, height: int, width: int, cell: float | tuple[float, float]) -> Plane:
+def cloud(rng: np.random.Generator, height: int, width: int, cell: float | tuple[float, float]) -> FloatImage:
     """Return smooth noise with standard deviation about 1.
 
     Args:
@@ -30,7 +26,7 @@ def cloud(rng: np.random.Generator, height: int, width: int, cell: float | tuple
     return cv2.resize(seed, (width, height), interpolation=cv2.INTER_CUBIC).astype(np.float32, copy=False)
 
 
-def add_repeated(picture: Picture, patch: Plane) -> None:
+def add_repeated(picture: Image, patch: FloatImage) -> None:
     """Add *patch*, shape (h, w, 3) in grey levels and repeated as often as needed, to *picture* in place.
 
     Saturating sums of bytes, block by block, take a fifth of the time of one sum of mixed types.

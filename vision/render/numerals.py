@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from vision.arrays import FloatImage
 from vision.render.face_grid import FaceGrid, blend, filled
-from vision.render.look_types import Outline, TileLook
-
-Plane = NDArray[np.floating[Any]]
+from vision.render.look_types import Polygon, TileLook
 
 # Signs are drawn with so many pixels for one.
 _FINER = 4
 
 
-def paint_numeral(face: Plane, grid: FaceGrid, look: TileLook, number: int, half: int) -> None:
+def paint_numeral(face: FloatImage, grid: FaceGrid, look: TileLook, number: int, half: int) -> None:
     """Print a number on one half in place, as a numeral or as the sign that the set has for it."""
     if look.numerals is None:
         return
@@ -30,7 +26,7 @@ def paint_numeral(face: Plane, grid: FaceGrid, look: TileLook, number: int, half
     blend(face[:, top : top + side, left : left + side], turned, look.pip_bgr[number])
 
 
-def _numeral(side: int, number: int, bold: float) -> Plane:
+def _numeral(side: int, number: int, bold: float) -> FloatImage:
     """Return a numeral as ink, shape (side, side), 0 to 1; a blank stays blank, 6 and 9 are underlined."""
     ink = np.zeros((side, side), np.uint8)
     if number == 0:
@@ -45,7 +41,7 @@ def _numeral(side: int, number: int, bold: float) -> Plane:
     return ink.astype(np.float32) / 255
 
 
-def _sign(side: int, outlines: tuple[Outline, ...]) -> Plane:
+def _sign(side: int, outlines: tuple[Polygon, ...]) -> FloatImage:
     """Return a sign as ink, shape (side, side), 0 to 1."""
     corners = ((np.array(outline) + 1) * (_FINER * side - 1) / 2 for outline in outlines)
     return filled(corners, (side, side), _FINER)

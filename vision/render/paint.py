@@ -9,9 +9,9 @@ from functools import partial
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
-from vision.reading import Reading
+from vision.arrays import GreyImage, Image, Points
+from vision.reading import OutlinePx, Reading
 from vision.render import lens
 from vision.render.clutter import clutter_solids, is_flat, paint_flat_clutter, paint_thing
 from vision.render.cover import tile_solids
@@ -19,15 +19,14 @@ from vision.render.face_grid import FaceGrid, grid_of
 from vision.render.faces import Glint, paint_face
 from vision.render.lighting import Solid, add_light, glare_field, light_field, shade_plane, shade_table, to_lamp
 from vision.render.look_types import TileLook
-from vision.render.patterns import MAX_PIPS, Points
+from vision.render.patterns import MAX_PIPS
 from vision.render.reaching import paint_reach, reach_solids
 from vision.render.scene import PlacedTile, Scene
 from vision.render.solids import paint_texture, paint_walls, rounded_outline, top_warp
 from vision.render.tabletop import paint_table
-from vision.render.truth import Corners, TileShown, truth_of
+from vision.render.truth import TileShown, truth_of
 from vision.render.view import View, view_of
 
-Picture = NDArray[np.uint8]
 # Paints one body over what is farther away.
 _Painting = Callable[[], None]
 
@@ -47,10 +46,10 @@ class Rendered:
         shown: Every tile of the scene, with how much of each half is in sight and what hides the rest.
     """
 
-    image: Picture
+    image: Image
     truth: Reading
     tile_index: tuple[int, ...]
-    unread_px: tuple[Corners, ...]
+    unread_px: tuple[OutlinePx, ...]
     shown: tuple[TileShown, ...] = ()
 
 
@@ -63,8 +62,8 @@ class _Light:
         shadow: Brightness at the height of tiles that lie on the table, shape (H, W), or None where nothing is higher.
     """
 
-    glare: Picture | None
-    shadow: Picture | None
+    glare: GreyImage | None
+    shadow: GreyImage | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +78,8 @@ class Painted:
         camera_rng: Of the sensor's noise.
     """
 
-    picture: Picture
-    field: Picture
+    picture: Image
+    field: Image
     light: _Light
     tile_seed: int
     camera_rng: np.random.Generator
@@ -129,9 +128,7 @@ def paint_scene(scene: Scene, rng: np.random.Generator) -> Painted:
     return Painted(picture, field, light, tile_seed, camera_rng)
 
 
-def paint_one_tile(
-    picture: Picture, placed: PlacedTile, marks: int, scene: Scene, view: View, painted: Painted
-) -> None:
+def paint_one_tile(picture: Image, placed: PlacedTile, marks: int, scene: Scene, view: View, painted: Painted) -> None:
     """Paint one more tile over a painted table, in place.
 
     Args:
@@ -155,7 +152,7 @@ def _marks_rng(tile_seed: int, placed: PlacedTile, index: int) -> np.random.Gene
     return np.random.default_rng([tile_seed, *marks, placed.look])
 
 
-def _mirrored(picture: Picture, scene: Scene, view: View) -> Picture:
+def _mirrored(picture: Image, scene: Scene, view: View) -> Image:
     """Return the bare table with what its polish mirrors: the sides of tiles, upside down, soft and dim."""
     mirrored = picture.copy()
     for solid, placed in zip(tile_solids(scene), scene.tiles, strict=True):
@@ -168,7 +165,7 @@ def _mirrored(picture: Picture, scene: Scene, view: View) -> Picture:
     return cv2.addWeighted(soft, scene.table.mirror, picture, 1 - scene.table.mirror, 0).astype(np.uint8, copy=False)
 
 
-def _shadow_on_tiles(solids: list[Solid], scene: Scene, view: View) -> Picture | None:
+def _shadow_on_tiles(solids: list[Solid], scene: Scene, view: View) -> GreyImage | None:
     """Return the brightness of the tops of tiles on the table, shape (H, W), or None where nothing is higher."""
     top_mm = scene.tile.thickness_mm
     higher = [solid for solid in solids if solid.top_mm > top_mm + 1.0]
@@ -176,7 +173,7 @@ def _shadow_on_tiles(solids: list[Solid], scene: Scene, view: View) -> Picture |
 
 
 def _paint_bodies(
-    picture: Picture, scene: Scene, view: View, light: _Light, tile_seed: int, clutter_rng: np.random.Generator
+    picture: Image, scene: Scene, view: View, light: _Light, tile_seed: int, clutter_rng: np.random.Generator
 ) -> None:
     """Paint tiles and things in place: lower ones first, and those farther from the camera."""
     nadir = view.nadir_mm()
@@ -200,7 +197,7 @@ def _paint_bodies(
 
 
 def _paint_tile(
-    picture: Picture,
+    picture: Image,
     placed: PlacedTile,
     scene: Scene,
     grid: FaceGrid,
@@ -228,9 +225,7 @@ def _paint_tile(
     )
 
 
-def _paint_sides(
-    picture: Picture, on_table: Points, bottom_mm: float, scene: Scene, look: TileLook, view: View
-) -> None:
+def _paint_sides(picture: Image, on_table: Points, bottom_mm: float, scene: Scene, look: TileLook, view: View) -> None:
     """Paint the sides in place: a darker rounded foot, the body, and the lower half of two-coloured tiles."""
     middle_mm, top_mm = bottom_mm + 0.5 * look.thickness_mm, bottom_mm + look.thickness_mm
     foot_mm = bottom_mm + min(0.8 * look.bevel_mm, 0.3 * look.thickness_mm)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Points = NDArray[np.float64]
+from vision.arrays import Points
 
 MAX_PIPS = 18
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vision.arrays import Points
 from vision.reading import Join
 from vision.render.look_types import TileLook
-from vision.render.patterns import Points
 from vision.render.scene import PlacedTile
 
-Pips = tuple[int, int]
+PipPair = tuple[int, int]
+"""The pips of the two halves of a tile, 0 to 18 each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,12 @@ class Layout:
         return Layout(self.tiles + other.tiles, self.joins + moved)
 
 
-def full_set(max_pips: int) -> tuple[Pips, ...]:
+def full_set(max_pips: int) -> tuple[PipPair, ...]:
     """Return every tile of the set up to *max_pips*, lower half first."""
     return tuple((low, high) for low in range(max_pips + 1) for high in range(low, max_pips + 1))
 
 
-def draw_hand(rng: np.random.Generator, count: int, max_pips: int) -> tuple[Pips, ...]:
+def draw_hand(rng: np.random.Generator, count: int, max_pips: int) -> tuple[PipPair, ...]:
     """Return *count* different tiles of a set, each either way round; repeats only where the set is too small."""
     tiles = full_set(max_pips)
     picked = [tiles[index] for index in rng.permutation(len(tiles))[:count]]
@@ -98,7 +99,7 @@ def fits(placed: PlacedTile, area: Area, look: TileLook) -> bool:
 
 def scatter(
     rng: np.random.Generator,
-    hand: Sequence[Pips | None],
+    hand: Sequence[PipPair | None],
     area: Area,
     look: TileLook,
     *,
@@ -124,7 +125,7 @@ def scatter(
 
 def blocks(
     rng: np.random.Generator,
-    hand: Sequence[Pips | None],
+    hand: Sequence[PipPair | None],
     look: TileLook,
     *,
     columns: int,
@@ -150,7 +151,7 @@ def blocks(
 
 def rows(
     rng: np.random.Generator,
-    hand: Sequence[Pips | None],
+    hand: Sequence[PipPair | None],
     look: TileLook,
     *,
     center_mm: tuple[float, float] = (0.0, 0.0),

@@ -9,15 +9,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Bgr, FloatImage, Image, Points
 from vision.render import noise
 from vision.render.lighting import Solid, to_lamp
-from vision.render.look_types import Bgr, LightLook
-from vision.render.patterns import Points
+from vision.render.look_types import LightLook
 from vision.render.scene import Reach
 from vision.render.view import NEAREST, View
-
-Picture = NDArray[np.uint8]
-Plane = NDArray[np.float32]
 
 # Millimetres of a hand of 190 mm, seen from above with the fingers ahead: x ahead of the knuckle line, y to the thumb.
 # Per finger, from index to little: knuckle, length, radius at the tip; proportions of an adult's right hand.
@@ -167,7 +164,7 @@ def reach_solids(reach: Reach) -> list[Solid]:
     return solids
 
 
-def paint_reach(picture: Picture, reach: Reach, light: LightLook, view: View, rng: np.random.Generator) -> None:
+def paint_reach(picture: Image, reach: Reach, light: LightLook, view: View, rng: np.random.Generator) -> None:
     """Paint a hand with its forearm over everything else, in place."""
     bones = _in_front(reach, view)
     if not bones:
@@ -200,7 +197,7 @@ def _shaded(
     px_per_mm: float,
     light: LightLook,
     rng: np.random.Generator,
-) -> tuple[Plane, Plane]:
+) -> tuple[FloatImage, FloatImage]:
     """Return the colour, shape (H, W, 3), and the cover, shape (H, W), of all bones together."""
     surface = np.full(shape, -1e3, np.float32)
     cover = np.zeros(shape, np.float32)
@@ -221,7 +218,13 @@ def _shaded(
 
 
 def _raise(
-    surface: Plane, cover: Plane, albedo: Plane, bone: Bone, centers: Plane, radii: Plane, px_per_mm: float
+    surface: FloatImage,
+    cover: FloatImage,
+    albedo: FloatImage,
+    bone: Bone,
+    centers: NDArray[np.float32],
+    radii: NDArray[np.float32],
+    px_per_mm: float,
 ) -> None:
     """Lay one bone over the surface in place, where it is higher than what is there."""
     low = np.maximum(np.floor((centers - radii[:, None]).min(axis=0)).astype(int) - 1, 0)

@@ -8,9 +8,10 @@ from enum import StrEnum
 
 import numpy as np
 
+from vision.arrays import Bgr, Points
 from vision.reading import Join
-from vision.render.look_types import Bgr, CameraLook, LightLook, TableLook, TileLook
-from vision.render.patterns import MAX_PIPS, Points
+from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
+from vision.render.patterns import MAX_PIPS
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Bgr, GreyImage, Image, Points
 from vision.render.face_grid import FaceGrid
 from vision.render.faces import Texture
 from vision.render.lighting import add_light, to_lamp
-from vision.render.look_types import Bgr, LightLook, TileLook
-from vision.render.patterns import Points
+from vision.render.look_types import LightLook, TileLook
 from vision.render.scene import PlacedTile
 from vision.render.view import View
-
-Picture = NDArray[np.uint8]
 
 _CORNER_STEPS = 4
 
@@ -46,7 +44,7 @@ def corners_of(look: TileLook) -> Points:
 
 
 def paint_walls(
-    picture: Picture,
+    picture: Image,
     outline_mm: Points,
     heights_mm: tuple[float, float],
     bgr: Bgr,
@@ -71,14 +69,14 @@ def paint_walls(
 
 
 def paint_texture(
-    picture: Picture,
+    picture: Image,
     texture: Texture,
     warp: NDArray[np.float64],
     *,
-    glare: Picture | None = None,
+    glare: GreyImage | None = None,
     gloss: float = 0.0,
     lean_px: tuple[float, float] = (0.0, 0.0),
-    shadow: Picture | None = None,
+    shadow: GreyImage | None = None,
 ) -> None:
     """Lay *texture* over the picture through the homography *warp*, in place.
 
@@ -109,7 +107,7 @@ def paint_texture(
     region[:] = cv2.add(color, cv2.multiply(region, cv2.merge([uncovered] * 3), scale=1 / 255))
 
 
-def _moved(field: Picture, lean_px: tuple[float, float], box: tuple[int, int, int, int]) -> Picture:
+def _moved(field: GreyImage, lean_px: tuple[float, float], box: tuple[int, int, int, int]) -> GreyImage:
     """Return the part of *field* at (top, bottom, left, right), moved by *lean_px* and kept inside."""
     top, bottom, left, right = box
     down = int(np.clip(round(lean_px[1]), -top, field.shape[0] - bottom))

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from vision.arrays import Image, Points
 from vision.render import cloths, noise
 from vision.render.cloths import mix
 from vision.render.look_types import TableKind, TableLook
-from vision.render.patterns import Points
 from vision.render.view import View
-
-Picture = NDArray[np.uint8]
-Plane = NDArray[np.floating[Any]]
 
 # Clouds and grain stay soft anyway; print needs edges as sharp as those of tiles.
 _SOFT_PX = 800
@@ -24,7 +19,7 @@ _PRINT_PX = 1100
 _PRINTED = (TableKind.STRIPES, TableKind.CHECKS, TableKind.FLOWERS, TableKind.BOARD, TableKind.PRINT, TableKind.DAMASK)
 
 
-def _wood(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def _wood(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     height, width = shape
     plank_px = max(8.0, look.pattern_mm * scale)
     # Growth rings cut at a flat angle: long lines that bend together, dense here and wide there, around knots.
@@ -43,7 +38,7 @@ def _wood(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.
     return picture
 
 
-def _leather(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def _leather(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     height, width = shape
     bumps = np.abs(noise.cloud(rng, height, width, max(2.5, 2.2 * scale))) - np.float32(0.6)
     lit = bumps - np.roll(bumps, 2, axis=(0, 1))
@@ -56,7 +51,7 @@ def _leather(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rand
     return picture
 
 
-def _pattern(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Picture:
+def _pattern(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
     """Return the texture of *look*, shape (H, W, 3), before its fine grain."""
     match look.kind:
         case TableKind.WOOD:
@@ -92,7 +87,7 @@ def _extent_mm(view: View, width_px: int, height_px: int) -> Points:
     return np.array([seen.min(axis=0), seen.max(axis=0)], dtype=np.float64)
 
 
-def _add_grain(picture: Picture, look: TableLook, rng: np.random.Generator) -> None:
+def _add_grain(picture: Image, look: TableLook, rng: np.random.Generator) -> None:
     """Add the fine grain of *look* to *picture* in place."""
     if look.roughness > 0 and look.kind is not TableKind.GLASS:
         strength = look.roughness * (14 if look.kind is TableKind.FELT else 8)
@@ -100,7 +95,7 @@ def _add_grain(picture: Picture, look: TableLook, rng: np.random.Generator) -> N
         noise.add_repeated(picture, np.repeat(grain, 3, axis=2))
 
 
-def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng: np.random.Generator) -> Picture:
+def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng: np.random.Generator) -> Image:
     """Return the empty table as the pinhole camera sees it in even light, shape (H, W, 3)."""
     turn = np.array(
         [[math.cos(look.theta_rad), math.sin(look.theta_rad)], [-math.sin(look.theta_rad), math.cos(look.theta_rad)]]

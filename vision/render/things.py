@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from vision.arrays import Bgr
 from vision.render import colors
-from vision.render.look_types import Bgr, TileLook
+from vision.render.look_types import TileLook
 from vision.render.placements import Area, draw_hand, is_free
 from vision.render.scene import Clutter, ClutterKind, PlacedTile
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from vision.arrays import Bgr
 from vision.render import colors
-from vision.render.look_types import BarKind, Bgr, PipKind, TileLook
+from vision.render.look_types import BarKind, PipKind, TileLook
 from vision.render.patterns import MAX_PIPS, style_count
 
 _NUMBERS = MAX_PIPS + 1

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.reading import Face, Half, Join, Reading, Tile
+from vision.arrays import Points
+from vision.reading import Face, Half, Join, OutlinePx, Reading, Tile
 from vision.render.clutter import solid_of
 from vision.render.cover import Hidden, find_hidden, hull_px
-from vision.render.patterns import Points
 from vision.render.scene import ClutterKind, PlacedTile, Scene
 from vision.render.solids import corners_of
 from vision.render.view import View
-
-Corners = tuple[tuple[float, float], ...]
 
 # Below this share of a half in sight, a pip may be hidden. Sampling at 12 x 12 points finds steps of 0.7 %.
 _READABLE = 0.97
@@ -66,7 +64,7 @@ class Truth:
 
     reading: Reading
     tile_index: tuple[int, ...]
-    unread_px: tuple[Corners, ...]
+    unread_px: tuple[OutlinePx, ...]
     shown: tuple[TileShown, ...]
 
 
@@ -102,7 +100,7 @@ def _joins_between(scene: Scene, tile_index: tuple[int, ...]) -> tuple[Join, ...
     )
 
 
-def _standing(scene: Scene, view: View) -> list[Corners]:
+def _standing(scene: Scene, view: View) -> list[OutlinePx]:
     """Return the outlines of tiles that stand on edge: seen from behind they look like tiles that lie face down."""
     solids = [solid_of(thing) for thing in scene.clutter if thing.kind is ClutterKind.STANDING_TILE]
     return [_plain(view.distort(hull_px(solid, view))) for solid in solids]
@@ -123,7 +121,7 @@ def _seen(scene: Scene, view: View) -> Points:
     return view.distort(np.array(points_px).reshape(-1, 2)).reshape(-1, 6, 2)
 
 
-def _plain(points_px: Points) -> Corners:
+def _plain(points_px: Points) -> OutlinePx:
     return tuple((float(x), float(y)) for x, y in points_px)
 
 

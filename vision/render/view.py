@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Points
 from vision.render.look_types import CameraLook
-from vision.render.patterns import Points
 
 # Nothing is painted nearer to the camera than this share of its distance to the table.
 NEAREST = 0.2
@@ -57,9 +57,9 @@ class View:
             [self.matrix[:, 0], self.matrix[:, 1], height_mm * self.matrix[:, 2] + self.matrix[:, 3]]
         )
 
-    def camera_mm(self) -> Points:
+    def camera_mm(self) -> NDArray[np.float64]:
         """Return where the camera is, shape (3,): x, y and height over the table."""
-        place: Points = -np.linalg.inv(self.matrix[:, :3]) @ self.matrix[:, 3]
+        place: NDArray[np.float64] = -np.linalg.inv(self.matrix[:, :3]) @ self.matrix[:, 3]
         return place
 
     def nadir_mm(self) -> tuple[float, float]:

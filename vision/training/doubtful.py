@@ -9,11 +9,12 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Image
 from vision.halves import HalfNetwork, load_halves
 from vision.heads import UP, Head, load_heads
 from vision.patches import PatchGrid, half_grid, sample
 from vision.poses import moved
-from vision.pyramid import Image, build_pyramid
+from vision.pyramid import build_pyramid
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.training.half_patches import draw_highest

@@ -9,8 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Points, Poses, sides_px
-from vision.pyramid import Image
+from vision.arrays import Image, Points
+from vision.poses import Poses, sides_px
 
 CROP_PX = 256
 _SIDE_PX = (6.5, 60.0)

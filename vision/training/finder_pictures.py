@@ -10,7 +10,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Points, Poses
+from vision.arrays import Points
+from vision.poses import Poses
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.training.finder_crops import LabelledPicture

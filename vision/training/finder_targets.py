@@ -13,8 +13,6 @@ from vision.heads import UP
 from vision.poses import Poses, sides_px
 from vision.training.finder_crops import LabelledPicture
 
-Array = NDArray[np.float32]
-
 # Around a centre being right fades out over this share of a side, but not less than this many cells.
 _FADE_SIDES, _LEAST_FADE_CELLS = 0.13, 0.5
 # Cells up to so far from a centre, in sides, learn its shape too: the highest one need not be the nearest.
@@ -34,10 +32,10 @@ class Targets:
         shape_counts: Shape (h, w).
     """
 
-    heat: Array
-    heat_counts: Array
-    shapes: Array
-    shape_counts: Array
+    heat: NDArray[np.float32]
+    heat_counts: NDArray[np.float32]
+    shapes: NDArray[np.float32]
+    shape_counts: NDArray[np.float32]
 
 
 def targets_of(picture: LabelledPicture) -> Targets:
@@ -57,7 +55,13 @@ def targets_of(picture: LabelledPicture) -> Targets:
     return Targets(heat, counts, shapes, np.where(heat.max(axis=0) >= 1, 1, nearness).astype(np.float32))
 
 
-def _teach(pose: NDArray[np.float64], side_px: float, heat: Array, shapes: Array, nearness: Array) -> None:
+def _teach(
+    pose: NDArray[np.float64],
+    side_px: float,
+    heat: NDArray[np.float32],
+    shapes: NDArray[np.float32],
+    nearness: NDArray[np.float32],
+) -> None:
     """Write one tile into the cells around its centre."""
     height, width = heat.shape
     middle = (pose[:2] + 0.5) / STRIDE_PX - 0.5
@@ -94,7 +98,7 @@ def _sticks_out(pose: NDArray[np.float64], shape: tuple[int, ...]) -> bool:
     return bool((outline < -1).any() or (outline > (shape[1], shape[0])).any())
 
 
-def _leave_out(counts: Array, outline_px: Poses) -> None:
+def _leave_out(counts: NDArray[np.float32], outline_px: Poses) -> None:
     """Teach nothing where an outline lies."""
     cells = np.round((outline_px + 0.5) / STRIDE_PX - 0.5)
     if np.abs(cells).max() < 1e4:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from vision.heads import Array, Head, ReaderHeads
+from vision.heads import Head, ReaderHeads
 from vision.render.patterns import MAX_PIPS
 from vision.training.collect import Networks, collect
 from vision.training.held_out import draw_usual, figures_of, join_halves
@@ -138,7 +138,7 @@ def _fit_pose(learn: Samples, seed: int, epochs: int, progress: Callable[[float]
 
 def _run(
     network: Any,
-    features: Array,
+    features: NDArray[np.float32],
     labels: NDArray[Any],
     seed: int,
     epochs: int,
@@ -155,13 +155,15 @@ def _run(
             progress((epoch + 1) / epochs)
 
 
-def _standard(features: NDArray[np.float16]) -> tuple[Array, Array]:
+def _standard(features: NDArray[np.float16]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     mean = features.mean(axis=0, dtype=np.float32)
     scale = np.sqrt(((features.astype(np.float32) - mean) ** 2).mean(axis=0)) + 0.05
     return np.asarray(mean, np.float32), np.asarray(scale, np.float32)
 
 
-def calibrated(head: Head, outputs: Array, labels: NDArray[np.int64], *, misread: tuple[float, ...] = (0.0,)) -> Head:
+def calibrated(
+    head: Head, outputs: NDArray[np.float32], labels: NDArray[np.int64], *, misread: tuple[float, ...] = (0.0,)
+) -> Head:
     """Return the head with the sharpness that gives held-out labels the highest likelihood (temperature scaling).
 
     Args:

@@ -9,10 +9,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Image
 from vision.heads import UP
 from vision.patches import PatchGrid, half_grid, sample
 from vision.poses import moved
-from vision.pyramid import Image, build_pyramid
+from vision.pyramid import build_pyramid
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.training.processes import drawn_by_processes

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.arrays import Points
 from vision.heads import UP, ReaderHeads
-from vision.poses import Points, Poses, half_centers, sides_px
+from vision.poses import Poses, half_centers, sides_px
 from vision.reader import Reader
 from vision.render.layouts import draw_scene
 from vision.render.paint import render

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.poses import Points
+from vision.arrays import Points
 from vision.render.face_grid import pip_places_mm
 from vision.render.paint import Rendered
 from vision.render.scene import Scene

@@ -12,7 +12,7 @@ from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.patches import PatchGrid, features, sample, tile_grid
 from vision.poses import Poses, corners, deltas_between, empty_poses, move, moved, sides_px, turned_round, upright_poses
 from vision.pyramid import Level, build_pyramid
-from vision.reading import Face, PointPx, Reading
+from vision.reading import Face, OutlinePx, Reading
 from vision.reading import Tile as TileReading
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
@@ -191,7 +191,7 @@ def _wrong_on_purpose(rng: np.random.Generator, truth: Poses) -> Poses:
     return poses
 
 
-def _near_any(poses: Poses, outlines_px: tuple[tuple[PointPx, ...], ...]) -> NDArray[np.bool_]:
+def _near_any(poses: Poses, outlines_px: tuple[OutlinePx, ...]) -> NDArray[np.bool_]:
     """Return which poses lie on or beside one of the outlines, shape (N,)."""
     near = np.zeros(len(poses), bool)
     for outline in outlines_px:

@@ -19,7 +19,7 @@ from tallybone.sources.camera import Shown
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Given
 from tests.tallybone.truth_eye import PLAYERS_OF, script, views
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.reading import Tile
 from vision.table_view import Change, ChangeKind, TableView
 from vision.watch import Frame

@@ -13,7 +13,7 @@ from tallybone.doctor.parts import Seen, check_camera, look_through, seen_in
 from tallybone.finding import Finding, Grade
 from tallybone.sources.camera import PacedCamera, shot_of
 from tests.tallybone.doctor.fake_table import SEEN
-from vision.pyramid import Image
+from vision.arrays import Image
 
 OK, WARNING, PROBLEM = Grade.OK, Grade.WARNING, Grade.PROBLEM
 

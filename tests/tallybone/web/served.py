@@ -22,10 +22,10 @@ from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import Told
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
+from vision.arrays import Image
 from vision.candidates import Filter
 from vision.finder import Focus
 from vision.poses import Poses
-from vision.pyramid import Image
 from vision.reader import Reader
 from vision.reading import Reading, Tile
 

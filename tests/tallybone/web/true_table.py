@@ -31,7 +31,7 @@ from tallybone.web.live_page import LivePage
 from tallybone.web.recordings import recording_pages
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.truth_eye import PLAYERS, PLAYERS_OF, script, views
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.table_view import TableView
 from vision.watch import Frame
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.vision.tables import CAMERA, lay
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.render.lens import expose, take
 from vision.render.lighting import add_light
 from vision.render.looks import CLASSIC, FELT, LAMP

@@ -9,7 +9,7 @@ import pytest
 
 from tests.vision.moving import CAMERA, MARGIN_PX, hand_at
 from tests.vision.tables import lay, missing, reader
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.render.look_types import CameraLook
 from vision.render.looks import CLASSIC, FELT, LAMP
 from vision.render.motion import Film, Moment
