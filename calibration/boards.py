@@ -5,11 +5,9 @@ from __future__ import annotations
 import cv2
 import numpy as np
 from cv2 import aruco
-from numpy.typing import NDArray
 
 from calibration.sheet import BLACK, WHITE, Box
-
-Points = NDArray[np.float64]
+from vision.arrays import Points
 
 # A block is two by two markers: with half of it under a hand or a glass, others are still found.
 BLOCKS = 4

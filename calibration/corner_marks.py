@@ -11,10 +11,8 @@ from cv2 import aruco
 from numpy.typing import NDArray
 
 from calibration.boards import BLOCKS, MARKERS_PER_BLOCK, corner_dictionary
-
-Picture = NDArray[np.uint8]
-Points = NDArray[np.float64]
-PointPx = tuple[float, float]
+from vision.arrays import Image, Points
+from vision.reading import PointPx
 
 # What of a block's paper lies around its markers, in lengths of these.
 _EDGE = 0.15
@@ -35,7 +33,7 @@ class SeenMarker:
     corners_px: tuple[PointPx, PointPx, PointPx, PointPx]
 
 
-def find_corner_marks(picture: Picture) -> tuple[SeenMarker, ...]:
+def find_corner_marks(picture: Image) -> tuple[SeenMarker, ...]:
     """Return the markers of corner blocks that a picture, shape (H, W, 3) or (H, W), shows, in their order."""
     grey = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
     parameters = aruco.DetectorParameters()

@@ -12,8 +12,6 @@ from hardware.knock.classifier import SOUNDS, Classifier
 from hardware.knock.features import FEATURES
 from hardware.knock.heard import Sound
 
-Array = NDArray[np.float32]
-
 # Five to twenty knocks say little of how features vary: so much variance is added to each. And so much the line counts
 # beside the classifier (chosen on 22 modelled tables; benchmarks/bench_calibrate_knock.py has others).
 _VARIANCE, _COUNTS = 0.5, 1.5
@@ -40,12 +38,12 @@ class Addition:
         if len(self.weights) != FEATURES or not all(math.isfinite(one) for one in (*self.weights, self.bias)):
             raise ValueError(f"weights and bias: expected {FEATURES} numbers and one, got {len(self.weights)}")
 
-    def odds(self, features: Array) -> float:
+    def odds(self, features: NDArray[np.float32]) -> float:
         """Return what is added for standardised features, shape (FEATURES,)."""
         return float(np.array(self.weights) @ features) + self.bias
 
 
-def fit_addition(knocks: Array, tiles: Array) -> Addition:
+def fit_addition(knocks: NDArray[np.float32], tiles: NDArray[np.float32]) -> Addition:
     """Return the line half way between two kinds of sounds, across the way in which they differ.
 
     Args:

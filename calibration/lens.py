@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.pi_lenses import PiCamera
-
-Points = NDArray[np.float64]
+from vision.arrays import Points
 
 
 class LensSource(StrEnum):

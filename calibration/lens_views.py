@@ -8,13 +8,10 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 from cv2 import aruco
-from numpy.typing import NDArray
 
 from calibration.boards import BOARD_CORNERS, lens_board
 from calibration.lens import Lens, guessed_lens
-
-Picture = NDArray[np.uint8]
-Points = NDArray[np.float64]
+from vision.arrays import GreyImage, Image, Points
 
 # With fewer the board cannot be told from a wrong find, and tells little of the lens.
 LEAST_CORNERS = 8
@@ -84,7 +81,7 @@ class Hold:
         return math.hypot(self.tilt_right_rad, self.tilt_top_rad)
 
 
-def find_view(picture: Picture) -> LensView:
+def find_view(picture: Image | GreyImage) -> LensView:
     """Return what a picture, shape (H, W, 3) or (H, W), shows of the board."""
     grey = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
     height_px, width_px = grey.shape

@@ -12,11 +12,8 @@ from numpy.typing import NDArray
 
 from calibration.corner_marks import SeenMarker
 from engine.phrases import phrase, plural
-from vision.reading import Face, Tile
-
-Picture = NDArray[np.uint8]
-PointPx = tuple[float, float]
-Corners = tuple[PointPx, ...]
+from vision.arrays import Crop, GreyImage, Image
+from vision.reading import Face, OutlinePx, Tile
 
 # Grey levels between face and pips. The reader begins to fail below 12 of them at a noise of 2 levels, and below 20 at
 # a noise of 7, as dark pictures have (benchmarks/bench_light.py; it prints the table).
@@ -55,7 +52,7 @@ class Spot:
         saturated: Share of it that is pure white, 0 to 1.
     """
 
-    corners_px: Corners
+    corners_px: OutlinePx
     contrast: float
     saturated: float
 
@@ -127,7 +124,7 @@ class LightFound:
         return min(one.contrast for one in self.spots), max(one.contrast for one in self.spots)
 
 
-def examine_light(picture: Picture, outlines: Sequence[Corners]) -> LightFound:
+def examine_light(picture: Image, outlines: Sequence[OutlinePx]) -> LightFound:
     """Return what a picture says of its light.
 
     Args:
@@ -147,15 +144,14 @@ def examine_light(picture: Picture, outlines: Sequence[Corners]) -> LightFound:
     return LightFound(tuple(spots), _patches(free), float(white.mean()), brightest)
 
 
-def outlines_of(tiles: Sequence[Tile], markers: Sequence[SeenMarker]) -> tuple[Corners, ...]:
+def outlines_of(tiles: Sequence[Tile], markers: Sequence[SeenMarker]) -> tuple[OutlinePx, ...]:
     """Return what of a picture shows black and white: open tiles, and markers of corner blocks."""
     return (*(tile.corners_px for tile in tiles if tile.face is Face.UP), *(one.corners_px for one in markers))
 
 
-_Box = tuple[slice, slice]
-
-
-def _spot(grey: Picture | NDArray[np.generic], white: Picture, corners: Corners) -> tuple[Spot | None, _Box, Picture]:
+def _spot(
+    grey: GreyImage | NDArray[np.generic], white: GreyImage, corners: OutlinePx
+) -> tuple[Spot | None, Crop, GreyImage]:
     """Return how a thing is lit, the part of the picture around it, and in that what is it."""
     points = np.round(np.array(corners)).astype(np.int32)
     height_px, width_px = white.shape
@@ -173,7 +169,7 @@ def _spot(grey: Picture | NDArray[np.generic], white: Picture, corners: Corners)
     return Spot(corners, bright - dark, float(white[box][mask > 0].mean())), box, mask
 
 
-def _patches(free: Picture) -> tuple[tuple[float, float, float], ...]:
+def _patches(free: GreyImage) -> tuple[tuple[float, float, float], ...]:
     """Return middle and radius of each white patch that lies on none of the things."""
     least_px = _PATCH_SHARE * free.shape[1]
     calm = cv2.morphologyEx(free, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (3, 3)))

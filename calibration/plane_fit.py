@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from calibration.errors import RefusedError
 from calibration.lens import Lens
 from engine.phrases import phrase
-
-Array = NDArray[np.float64]
-Points = NDArray[np.float64]
+from vision.arrays import Points
 
 # The camera may look at the table from anywhere; from these tilts, both ways, the search begins.
 _STARTS = (-0.4, 0.0, 0.4)
@@ -65,20 +63,20 @@ class Plane:
         growth_px: By how much edges of what is black lie outside of where they should.
     """
 
-    normal: Array
+    normal: NDArray[np.float64]
     distance_mm: float
     growth_px: float = 0.0
     error_px: float = 0.0
     fitting: float = 1.0
     doubt: float = 0.0
 
-    def axes(self) -> Array:
+    def axes(self) -> NDArray[np.float64]:
         """Return the directions x (right in the picture), y (up) and z (to the camera) of the table, shape (3, 3)."""
         right = np.array([1.0, 0, 0]) - self.normal[0] * self.normal
         right /= np.linalg.norm(right)
         return np.stack([right, np.cross(self.normal, right), self.normal])
 
-    def spots(self, rays: Points, height_mm: Array | float) -> Points:
+    def spots(self, rays: Points, height_mm: NDArray[np.float64] | float) -> Points:
         """Return where rays, shape (N, 2), meet a plane over the table, in the camera's frame, shape (N, 3)."""
         directions = np.column_stack([rays, np.ones(len(rays))])
         return np.asarray(directions * ((height_mm - self.distance_mm) / (directions @ self.normal))[:, None])
@@ -127,7 +125,7 @@ class _Problem:
     rays: Points
     shape: NDArray[np.complex128]
     outward: NDArray[np.complex128]
-    height_mm: Array
+    height_mm: NDArray[np.float64]
     first: NDArray[np.intp]
     piece: NDArray[np.intp]
     focal_px: float
@@ -149,19 +147,19 @@ class _Problem:
             float(np.mean(lens.focal_px)),
         )
 
-    def _on_plane(self, parameters: Array) -> tuple[NDArray[np.complex128], Array]:
+    def _on_plane(self, parameters: NDArray[np.float64]) -> tuple[NDArray[np.complex128], NDArray[np.float64]]:
         """Return where the points are on the plane, and their distances from the camera."""
         plane = _plane(parameters)
         spots = plane.spots(self.rays, self.height_mm)
         flat = spots @ plane.axes()[:2].T
         return flat[:, 0] + 1j * flat[:, 1], spots[:, 2]
 
-    def _from_middle(self, points: NDArray[np.complex128], weight: Array) -> NDArray[np.complex128]:
+    def _from_middle(self, points: NDArray[np.complex128], weight: NDArray[np.float64]) -> NDArray[np.complex128]:
         """Return points from the middles of their pieces, to which each adds its weight."""
         middle = np.add.reduceat(weight * points, self.first) / np.add.reduceat(weight, self.first)
         return np.asarray(points - middle[self.piece])
 
-    def residuals(self, parameters: Array, weight: Array) -> Array:
+    def residuals(self, parameters: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what is left when each piece is moved onto its shape, in pixels, shape (2 N,).
 
         Args:
@@ -186,7 +184,7 @@ class _Problem:
         true, seen = (np.sqrt(np.add.reduceat(one, self.first)) for one in sizes)
         return float(np.log(far * np.median(true / np.maximum(seen, 1e-9))))
 
-    def solved(self, parameters: Array, spreads_px: Array) -> Array:
+    def solved(self, parameters: NDArray[np.float64], spreads_px: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the parameters after a Gauss-Newton step for each spread."""
         weight = np.ones(len(self.piece))
         for spread_px in spreads_px.tolist():
@@ -199,23 +197,25 @@ class _Problem:
             parameters[:2] = np.clip(parameters[:2], -1.5, 1.5)
         return parameters
 
-    def _slopes(self, parameters: Array, weight: Array) -> tuple[Array, Array]:
+    def _slopes(
+        self, parameters: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         base = self.residuals(parameters, weight)
         moved = [self.residuals(parameters + _STEP * one, weight) for one in np.eye(4)]
         return base, np.stack([(one - base) / _STEP for one in moved], axis=1)
 
-    def weights(self, parameters: Array, spread_px: float) -> Array:
+    def weights(self, parameters: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
         """Return how much each point counts, shape (N,), once pieces lie where most of their points say."""
         weight = np.ones(len(self.piece))
         for wide_px in np.geomspace(_FIRST_SPREAD_PX, spread_px, _STARTING_ROUNDS).tolist():
             weight = _weight(self.residuals(parameters, weight), wide_px)
         return weight
 
-    def cost(self, parameters: Array, spread_px: float) -> float:
+    def cost(self, parameters: NDArray[np.float64], spread_px: float) -> float:
         left = self.residuals(parameters, self.weights(parameters, spread_px))
         return float(np.log1p((left / spread_px) ** 2).sum()) if np.isfinite(left).all() else np.inf
 
-    def judged(self, parameters: Array, spread_px: float) -> Plane:
+    def judged(self, parameters: NDArray[np.float64], spread_px: float) -> Plane:
         """Return the plane with how well it fits."""
         weight = self.weights(parameters, spread_px)
         base, jacobian = self._slopes(parameters, weight)
@@ -230,12 +230,12 @@ class _Problem:
         return replace(_plane(parameters), error_px=error_px, fitting=float(fits.mean()), doubt=doubt)
 
 
-def _weight(left: Array, spread_px: float) -> Array:
+def _weight(left: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
     """Return how much each point counts, shape (N,): one that is far off hardly (Cauchy)."""
     return np.asarray(1 / (1 + (left.reshape(2, -1) ** 2).sum(axis=0) / spread_px**2))
 
 
-def _plane(parameters: Array) -> Plane:
+def _plane(parameters: NDArray[np.float64]) -> Plane:
     """Return the plane of two tilts and the log of the distance."""
     normal = -np.array([parameters[0], parameters[1], 1.0])
     return Plane(normal / np.linalg.norm(normal), float(np.exp(parameters[2])), float(parameters[3]))

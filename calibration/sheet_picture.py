@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.sheet import Box, Line, Shape, Sheet, Text, Window
+from vision.arrays import GreyImage
 
-Picture = NDArray[np.uint8]
 # Bits after the point of the places that OpenCV draws at.
 _SHIFT = 8
 # A letter of OpenCV's font at scale 1 is about so high as one of a font of 30 px.
 _FONT_PX = 30.0
 
 
-def draw_sheet(sheet: Sheet, px_per_mm: float) -> Picture:
+def draw_sheet(sheet: Sheet, px_per_mm: float) -> GreyImage:
     """Return a sheet as a grey picture, shape (H, W); texts are plainer than in the PDF."""
     width_px, height_px = round(sheet.width_mm * px_per_mm), round(sheet.height_mm * px_per_mm)
     picture = np.full((height_px, width_px), 255, np.uint8)
@@ -27,7 +27,7 @@ def draw_sheet(sheet: Sheet, px_per_mm: float) -> Picture:
     return picture
 
 
-def _draw(picture: Picture, shapes: Iterable[Shape], px_per_mm: float) -> None:
+def _draw(picture: GreyImage, shapes: Iterable[Shape], px_per_mm: float) -> None:
     for shape in shapes:
         match shape:
             case Box():
@@ -47,7 +47,7 @@ def _draw(picture: Picture, shapes: Iterable[Shape], px_per_mm: float) -> None:
                 assert_never(shape)
 
 
-def _draw_box(picture: Picture, box: Box, px_per_mm: float) -> None:
+def _draw_box(picture: GreyImage, box: Box, px_per_mm: float) -> None:
     """Paint a box; a pixel that it covers in part is mixed, so that edges lie where they should."""
     height_px, width_px = picture.shape
     across, shares = _covered(box.left_mm * px_per_mm, (box.left_mm + box.width_mm) * px_per_mm, width_px)
@@ -64,7 +64,7 @@ def _covered(start_px: float, end_px: float, count: int) -> tuple[slice, NDArray
     return slice(first, max(first, last)), np.minimum(end_px, at + 1) - np.maximum(start_px, at)
 
 
-def _draw_text(picture: Picture, text: Text, px_per_mm: float) -> None:
+def _draw_text(picture: GreyImage, text: Text, px_per_mm: float) -> None:
     scale = text.height_mm * px_per_mm / _FONT_PX
     (width_px, height_px), below_px = cv2.getTextSize(text.text, cv2.FONT_HERSHEY_SIMPLEX, scale, 1)
     patch = np.zeros((height_px + below_px + 2, width_px + 2), np.uint8)
@@ -84,7 +84,7 @@ def _draw_text(picture: Picture, text: Text, px_per_mm: float) -> None:
     seen[:] = np.round(seen * (1 - cover) + _level(text.grey) * cover).astype(np.uint8)
 
 
-def _draw_window(picture: Picture, window: Window, px_per_mm: float) -> None:
+def _draw_window(picture: GreyImage, window: Window, px_per_mm: float) -> None:
     """Draw the whole of what the window shows at its place, on a copy, and keep what is inside."""
     left_mm, top_mm = window.at_mm
     shift = (left_mm - window.from_mm[0], top_mm - window.from_mm[1])

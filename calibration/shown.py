@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from calibration.sheet import Sheet
 from calibration.sheet_picture import draw_sheet
+from vision.arrays import GreyImage, Image, Points
 from vision.render.view import View
-
-Picture = NDArray[np.uint8]
-Points = NDArray[np.float64]
 
 # A picture is drawn so many times as fine and then averaged, as the cells of a sensor do.
 _FINER = 2
@@ -69,7 +67,7 @@ def board_view(to_camera: NDArray[np.float64], focal_px: float, size_px: tuple[i
     return View(matrix @ to_camera, center_px, lens)
 
 
-def lay_sheet(picture: Picture, sheet: Sheet, motion: NDArray[np.float64], view: View) -> None:
+def lay_sheet(picture: Image, sheet: Sheet, motion: NDArray[np.float64], view: View) -> None:
     """Paint a sheet into a picture, in place, as it looks before the lens.
 
     Args:
@@ -100,7 +98,7 @@ def lay_sheet(picture: Picture, sheet: Sheet, motion: NDArray[np.float64], view:
     seen[:] = np.round(seen * (1 - cover[..., None]) + tone[..., None]).astype(np.uint8)
 
 
-def _warped(printed: Picture, warp: NDArray[np.float64], size: tuple[int, int]) -> NDArray[np.float64]:
+def _warped(printed: GreyImage, warp: NDArray[np.float64], size: tuple[int, int]) -> NDArray[np.float64]:
     """Return a picture warped and averaged, shape (H, W)."""
     large = cv2.warpPerspective(printed, warp, size, flags=cv2.INTER_LINEAR)
     small = cv2.resize(large, (size[0] // _FINER, size[1] // _FINER), interpolation=cv2.INTER_AREA)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.lens import Lens
-
-Points = NDArray[np.float64]
+from vision.arrays import Points
 
 
 class TableSource(StrEnum):

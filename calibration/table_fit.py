@@ -18,8 +18,6 @@ from calibration.table import Mark, Table, TableSource
 from engine.phrases import plural
 from vision.reading import PointPx, Tile
 
-Points = NDArray[np.float64]
-
 _LEAST_BLOCKS, _LEAST_TILES = 2, 4
 # Corners that fingers click, and corners of tiles that the eye says, are so far off.
 _CLICKED_PX, _TILE_PX = 3.0, 1.5

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from calibration.corner_marks import beside_blocks, find_corner_marks
 from calibration.errors import RefusedError
 from calibration.tile_set_rounds import (
-    Pips,
-    Said,
-    Told,
+    HandLabels,
+    ReportShare,
     are_signs,
     are_signs_so_far,
     are_unfounded,
@@ -111,7 +110,7 @@ class Learned:
     seen: tuple[Seen, ...]
     max_pips: int
     sheet: TileSheet
-    pips: Pips
+    pips: NDArray[np.int64]
     doubtful: tuple[int, ...]
     own_set: OwnSet | None
     restraint: Restraint
@@ -121,7 +120,7 @@ class Learned:
 def learn_set(
     pictures: Sequence[Image],
     reader: Reader,
-    said: Said | None = None,
+    said: HandLabels | None = None,
     *,
     rng: np.random.Generator | None = None,
 ) -> Learned:
@@ -144,7 +143,7 @@ def look_at_set(
     reader: Reader,
     *,
     rng: np.random.Generator | None = None,
-    told: Told = lambda _: None,
+    told: ReportShare = lambda _: None,
 ) -> Shown:
     """Return what pictures show of a set, before anything is learned of it.
 
@@ -177,7 +176,7 @@ def look_at_set(
     return Shown(seen, max_pips, reader.max_pips is not None, sheet, views)
 
 
-def learn(shown: Shown, said: Said | None = None, *, told: Told = lambda _: None) -> Learned:
+def learn(shown: Shown, said: HandLabels | None = None, *, told: ReportShare = lambda _: None) -> Learned:
     """Return what the tiles of a set teach.
 
     Where numbers are told by signs that the shipped eye does not know, such as pictures or numerals of another script,
@@ -220,7 +219,7 @@ def learn(shown: Shown, said: Said | None = None, *, told: Told = lambda _: None
     return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, own, restraint, shares)
 
 
-def _not_yet(shown: Shown, max_pips: int, said: Said) -> Learned:
+def _not_yet(shown: Shown, max_pips: int, said: HandLabels) -> Learned:
     """Return what is known of a set some of whose signs were not said yet: nothing but what was said."""
     pips = each_once(_shipped(shown.seen, max_pips), [len(one.poses) for one in shown.seen], said)
     share = misread(np.exp(shown.views.up_to(max_pips).logs), pips)
@@ -228,7 +227,7 @@ def _not_yet(shown: Shown, max_pips: int, said: Said) -> Learned:
     return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, None, RESTRAINTS_OF_SIGNS[0], (share, share))
 
 
-def _unsaid(pips: Pips, said: Said) -> tuple[int, ...]:
+def _unsaid(pips: NDArray[np.int64], said: HandLabels) -> tuple[int, ...]:
     return tuple(at for at in range(len(pips)) if at not in said)
 
 
@@ -242,7 +241,7 @@ def least_set(tiles: int, highest: int = 0) -> int:
     return next(fitting, _SETS[-1])
 
 
-def _check(shown: Shown, said: Said) -> None:
+def _check(shown: Shown, said: HandLabels) -> None:
     for at, pair in said.items():
         if at not in range(shown.sheet.count):
             raise RefusedError(phrase("there is no tile {number}", number=at + 1))
@@ -265,7 +264,7 @@ def is_too_doubtful(doubtful: int, tiles: int) -> bool:
 
 
 def own_set_if_better(
-    views: Views, pips: Pips, restraint: Restraint, chances: NDArray[np.float64] | None = None
+    views: Views, pips: NDArray[np.int64], restraint: Restraint, chances: NDArray[np.float64] | None = None
 ) -> tuple[OwnSet | None, tuple[float, float]]:
     """Return what reads the set better than the shipped eye, or None, and the shares that both misread.
 

@@ -16,7 +16,8 @@ from calibration.tile_set_learn import Learned
 from vision.poses import Poses, corners
 from vision.tile_sheet import cells_of, tile_mask
 
-Rgb = tuple[int, int, int]
+RgbTriple = tuple[int, int, int]
+"""Red, green and blue of a colour on a screen, each 0 to 255."""
 
 # In CIE76: what differs less from the face is no pip; a bar is fainter, but it is there on all tiles.
 _PIP_DIFFERS, _BAR_DIFFERS = 8.0, 5.0
@@ -54,8 +55,8 @@ class SetLook:
         size_mm: Length and width, where the table was measured before; else None.
     """
 
-    face_rgb: Rgb
-    pips_rgb: tuple[Rgb | None, ...]
+    face_rgb: RgbTriple
+    pips_rgb: tuple[RgbTriple | None, ...]
     pips: PipColors
     bar: BarSeen
     length_to_width: float
@@ -128,7 +129,7 @@ def _bar(away: NDArray[np.float32]) -> BarSeen:
     return BarSeen.PIN if np.quantile(usual[middle], 0.75) >= _BAR_DIFFERS else BarSeen.NONE
 
 
-def _rgb(lab: NDArray[Any]) -> Rgb:
+def _rgb(lab: NDArray[Any]) -> RgbTriple:
     bgr = cv2.cvtColor(np.asarray(lab, np.float32).reshape(1, 1, 3), cv2.COLOR_LAB2BGR).ravel()
     blue, green, red = (int(one) for one in np.clip(np.rint(bgr * 255), 0, 255))
     return red, green, blue

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from calibration.tile_set_labels import label_tiles, margins
 from vision.own_set_fit import Restraint, Views, held_out, misread, read_by
 
-Pips = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-Said = Mapping[int, tuple[int, int]]
+HandLabels = Mapping[int, tuple[int, int]]
 """Pips of tiles that were said by hand, by their index over all pictures."""
-Told = Callable[[float], object]
+ReportShare = Callable[[float], object]
 """Is told which share of the work is done, 0 to 1; what it raises ends the work."""
 
 # How often labels and what is learned from them are put right by each other.
@@ -30,7 +28,7 @@ _SURE, _AHEAD = 0.8, 3.0
 _UNKNOWN, _DOUBLES_TELL = 0.5, 3
 
 
-def are_signs(views: Views, said: Said) -> bool:
+def are_signs(views: Views, said: HandLabels) -> bool:
     """Return whether a set has signs for its numbers that are all known from what was said by hand.
 
     Of every number it must have been said which half shows it, and the shipped eye must misread most of them.
@@ -42,17 +40,17 @@ def are_signs(views: Views, said: Said) -> bool:
     return _told_apart(said) == set(range(views.logs.shape[3])) and _is_unknown(views, said)
 
 
-def are_signs_so_far(views: Views, said: Said) -> bool:
+def are_signs_so_far(views: Views, said: HandLabels) -> bool:
     """Return whether a set seems to have signs before all of them were said: of three doubles most are misread."""
     doubles = _doubles(said)
     return len(doubles) >= _DOUBLES_TELL and _is_unknown(views, doubles)
 
 
-def _doubles(said: Said) -> Said:
+def _doubles(said: HandLabels) -> HandLabels:
     return {at: pair for at, pair in said.items() if pair[0] == pair[1]}
 
 
-def _is_unknown(views: Views, said: Said) -> bool:
+def _is_unknown(views: Views, said: HandLabels) -> bool:
     """Return whether the shipped eye misreads most of what was said."""
     pairs, shipped = np.array(list(said.values()), np.int64), np.exp(views.logs[:, list(said)])
     return min(misread(shipped, pairs), misread(shipped, pairs[:, ::-1])) > _UNKNOWN
@@ -66,7 +64,7 @@ def are_unfounded(shipped_misread: float) -> bool:
     return shipped_misread > _UNKNOWN
 
 
-def each_once(logs: Numbers, counts: Sequence[int], said: Said) -> Pips:
+def each_once(logs: NDArray[np.float64], counts: Sequence[int], said: HandLabels) -> NDArray[np.int64]:
     """Return the pips of all tiles, shape (N, 2), that are together the likeliest, each tile once in a picture.
 
     Args:
@@ -77,7 +75,9 @@ def each_once(logs: Numbers, counts: Sequence[int], said: Said) -> Pips:
     return np.concatenate([label_tiles(logs[start:stop], here) for start, stop, here in _pictures(counts, said)])
 
 
-def labelled(logs: Numbers, views: Views, counts: Sequence[int], said: Said, told: Told) -> Pips:
+def labelled(
+    logs: NDArray[np.float64], views: Views, counts: Sequence[int], said: HandLabels, told: ReportShare
+) -> NDArray[np.int64]:
     """Return the pips of all tiles of a set that the shipped eye knows, shape (N, 2).
 
     Args:
@@ -90,7 +90,7 @@ def labelled(logs: Numbers, views: Views, counts: Sequence[int], said: Said, tol
     return _put_right(each_once(logs, counts, said), views.without_pictures(), counts, said, _FIRST, told)
 
 
-def labelled_signs(views: Views, counts: Sequence[int], said: Said, told: Told) -> Pips:
+def labelled_signs(views: Views, counts: Sequence[int], said: HandLabels, told: ReportShare) -> NDArray[np.int64]:
     """Return the pips of all tiles of a set of signs, shape (N, 2), from those that were said by hand.
 
     Doubles come first, for of another tile it is not said which half shows which number.
@@ -104,7 +104,9 @@ def labelled_signs(views: Views, counts: Sequence[int], said: Said, told: Told) 
     return _put_right(pips, views, counts, said, _FIRST_OF_SIGNS, told)
 
 
-def doubtful(chances: Numbers, pips: Pips, counts: Sequence[int], said: Said) -> tuple[int, ...]:
+def doubtful(
+    chances: NDArray[np.float64], pips: NDArray[np.int64], counts: Sequence[int], said: HandLabels
+) -> tuple[int, ...]:
     """Return the tiles that may be another one.
 
     Args:
@@ -121,7 +123,7 @@ def doubtful(chances: Numbers, pips: Pips, counts: Sequence[int], said: Said) ->
     return tuple(found)
 
 
-def _told_apart(said: Said) -> set[int]:
+def _told_apart(said: HandLabels) -> set[int]:
     """Return the numbers of which it is known which half shows them.
 
     A double tells it, and a tile whose other number is known.
@@ -137,14 +139,23 @@ def _told_apart(said: Said) -> set[int]:
         known |= more
 
 
-def _by_examples(views: Views, counts: Sequence[int], said: Said, pips: Pips, examples: Said) -> Pips:
+def _by_examples(
+    views: Views, counts: Sequence[int], said: HandLabels, pips: NDArray[np.int64], examples: HandLabels
+) -> NDArray[np.int64]:
     """Return the pips of all tiles as those of some tell, which half of a tile that was said shows what among them."""
     known = np.isin(np.arange(len(pips)), list(examples))
     chances = read_by(views, views.of(known), pips[known], _FIRST_OF_SIGNS)
     return each_once(np.log(_together(chances)), counts, said)
 
 
-def _put_right(pips: Pips, views: Views, counts: Sequence[int], said: Said, restraint: Restraint, told: Told) -> Pips:
+def _put_right(
+    pips: NDArray[np.int64],
+    views: Views,
+    counts: Sequence[int],
+    said: HandLabels,
+    restraint: Restraint,
+    told: ReportShare,
+) -> NDArray[np.int64]:
     """Return labels that fit what is learned of them: it tells of tiles that were kept back, until labels stay."""
     for done in range(_ROUNDS):
         told(done / _ROUNDS)
@@ -155,7 +166,7 @@ def _put_right(pips: Pips, views: Views, counts: Sequence[int], said: Said, rest
     return pips
 
 
-def _pictures(counts: Sequence[int], said: Said) -> Iterator[tuple[int, int, Said]]:
+def _pictures(counts: Sequence[int], said: HandLabels) -> Iterator[tuple[int, int, HandLabels]]:
     """Yield where the tiles of each picture begin and end, and what was said of them, by their index there."""
     start = 0
     for count in counts:
@@ -164,7 +175,7 @@ def _pictures(counts: Sequence[int], said: Said) -> Iterator[tuple[int, int, Sai
         start = stop
 
 
-def _together(chances: Numbers) -> Numbers:
+def _together(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what all views say together, shape (N, 2, K); the first, the picture itself, counts as much as all others.
 
     Args:

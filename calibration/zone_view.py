@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.lens import Lens
 from calibration.table import Table
-from calibration.zones import Outline
+from calibration.zones import OutlineMm
+from vision.arrays import Points
 
-Points = NDArray[np.float64]
 Shares = tuple[tuple[float, float], ...]
 """Corners in shares of the picture's width and height, 0 to 1; none for what is not in the picture."""
 
@@ -38,7 +37,7 @@ class ZoneShown:
     visible: float
 
 
-def show_zone(outline: Outline, table: Table, lens: Lens) -> ZoneShown:
+def show_zone(outline: OutlineMm, table: Table, lens: Lens) -> ZoneShown:
     """Return how a zone appears on the plane of the tile tops."""
     whole = np.array(outline, np.float64)
     seen = _clipped(whole, _edges_of(_seen_mm(table, lens)))
@@ -56,7 +55,7 @@ def show_zone(outline: Outline, table: Table, lens: Lens) -> ZoneShown:
     return ZoneShown(corners, visible)
 
 
-def seen_part(outline: Outline, table: Table, lens: Lens) -> Outline:
+def seen_part(outline: OutlineMm, table: Table, lens: Lens) -> OutlineMm:
     """Return the part of a zone that the picture shows, or a little more; none of it is ()."""
     whole = np.array(outline, np.float64)
     seen = _clipped(whole, _edges_of(_seen_mm(table, lens)))
@@ -65,7 +64,7 @@ def seen_part(outline: Outline, table: Table, lens: Lens) -> Outline:
     return tuple((float(x), float(y)) for x, y in seen) if len(seen) > 2 else ()
 
 
-def middle_share(outline: Outline, table: Table, lens: Lens) -> tuple[float, float]:
+def middle_share(outline: OutlineMm, table: Table, lens: Lens) -> tuple[float, float]:
     """Return where the middle of a zone is in shares of the picture's size; it may lie outside of it."""
     middle = np.array(outline, np.float64).mean(axis=0, keepdims=True)
     ((x_px, y_px),) = table.to_picture(middle, lens, height_mm=table.thickness_mm).tolist()

@@ -14,7 +14,7 @@ from calibration.table import Mark, Table
 from engine.phrases import plural
 
 PointMm = tuple[float, float]
-Outline = tuple[PointMm, ...]
+OutlineMm = tuple[PointMm, ...]
 """Corners in millimetres from the middle of the table, x right and y away from the first seat; closed by itself."""
 
 # Blocks that lie on the mat are so near to where it was printed; paper edge to edge is off by a millimetre or two.
@@ -47,21 +47,21 @@ class TableZones:
     """
 
     source: ZoneSource
-    seats: tuple[Outline, ...] = ()
-    boneyard: Outline | None = None
-    layout: Outline | None = None
+    seats: tuple[OutlineMm, ...] = ()
+    boneyard: OutlineMm | None = None
+    layout: OutlineMm | None = None
 
     def __post_init__(self) -> None:
         for name, outline in self.named():
             _check(name, outline)
 
-    def named(self) -> tuple[tuple[str, Outline], ...]:
+    def named(self) -> tuple[tuple[str, OutlineMm], ...]:
         """Return every zone with its name: seats from 1, then boneyard and layout."""
         seats = [(f"seat {at + 1}", outline) for at, outline in enumerate(self.seats)]
         others = [("boneyard", self.boneyard), ("layout", self.layout)]
         return (*seats, *((name, outline) for name, outline in others if outline is not None))
 
-    def playing(self, players: int) -> tuple[Outline, ...]:
+    def playing(self, players: int) -> tuple[OutlineMm, ...]:
         """Return the zones of those who play, by seat; none where there are not enough."""
         if players == len(self.seats):
             return self.seats
@@ -158,14 +158,14 @@ def _zones(source: ZoneSource, places: Sequence[MatZone], corner: complex, turn:
     return TableZones(source, tuple(outlines.values()), boneyard, layout)
 
 
-def _outline(zone: MatZone, corner: complex, turn: complex) -> Outline:
+def _outline(zone: MatZone, corner: complex, turn: complex) -> OutlineMm:
     right_mm, low_mm = zone.left_mm + zone.width_mm, zone.top_mm + zone.height_mm
     corners = ((zone.left_mm, zone.top_mm), (right_mm, zone.top_mm), (right_mm, low_mm), (zone.left_mm, low_mm))
     placed = [corner + turn * complex(x_mm, -y_mm) for x_mm, y_mm in corners]
     return tuple((one.real, one.imag) for one in placed)
 
 
-def _check(name: str, outline: Outline) -> None:
+def _check(name: str, outline: OutlineMm) -> None:
     """Refuse what is no area of a table."""
     if len(outline) < 3:
         raise ValueError(f"{name}: expected 3 corners or more, got {len(outline)}")

@@ -32,9 +32,9 @@ class ZonesGiven:
 
     seats: int | None = None
     size_mm: tuple[float, float] | None = None
-    boneyard: Outline | None = None
-    layout: Outline | None = None
-    seat_outlines: tuple[tuple[int, Outline], ...] = ()
+    boneyard: OutlineMm | None = None
+    layout: OutlineMm | None = None
+    seat_outlines: tuple[tuple[int, OutlineMm], ...] = ()
 
 
 def calibrate_zones(

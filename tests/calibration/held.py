@@ -8,10 +8,11 @@ from functools import cache
 import numpy as np
 
 from calibration.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
-from calibration.lens_views import LensView, Picture, SeenCorner, find_view
+from calibration.lens_views import LensView, SeenCorner, find_view
 from calibration.prints import BOARD_TOP_MM, draw_prints
 from calibration.sheet import Paper
 from calibration.shown import Held, held_view, lay_sheet
+from vision.arrays import Image
 from vision.render import lens
 from vision.render.look_types import CameraLook
 from vision.render.view import View
@@ -33,7 +34,7 @@ def held(tilt_right: float, tilt_top: float, distance_mm: float, x: float, y: fl
     return held_view(pose, (Paper.A4.long_mm / 2, 98.0), FOCAL_PX, SIZE_PX, LENS)
 
 
-def picture_of(place: tuple[float, float, float, float, float], seed: int = 1) -> Picture:
+def picture_of(place: tuple[float, float, float, float, float], seed: int = 1) -> Image:
     view = held(*place)
     picture = np.full((SIZE_PX[1], SIZE_PX[0], 3), 90, np.uint8)
     lay_sheet(picture, draw_prints(Paper.A4, 4)[1], np.eye(2, 3), view)

@@ -10,9 +10,9 @@ import numpy as np
 
 from calibration.boards import BLOCK_MM, block_boxes
 from calibration.lens import Lens, LensSource
-from calibration.lens_views import Picture
 from calibration.sheet import Sheet
 from calibration.shown import lay_sheet
+from vision.arrays import Image
 from vision.render import lens as camera_lens
 from vision.render.look_types import CameraLook
 from vision.render.view import View, view_of
@@ -48,7 +48,7 @@ def true_lens(camera: CameraLook) -> Lens:
     return Lens(*size, (focal_px, focal_px), ((size[0] - 1) / 2, (size[1] - 1) / 2), source=LensSource.MEASURED)
 
 
-def picture_of(laid: Laid, seed: int = 3) -> Picture:
+def picture_of(laid: Laid, seed: int = 3) -> Image:
     view = view_of(laid.camera)
     picture = np.full((laid.camera.height_px, laid.camera.width_px, 3), (60, 95, 50), np.uint8)
     for block in laid.blocks:
@@ -58,7 +58,7 @@ def picture_of(laid: Laid, seed: int = 3) -> Picture:
     return camera_lens.take(picture, laid.camera, view, np.random.default_rng(seed))
 
 
-def lay_block(picture: Picture, block: int, print_scale: float, view: View) -> None:
+def lay_block(picture: Image, block: int, print_scale: float, view: View) -> None:
     x_mm, y_mm, turn_rad = BLOCKS_MM[block]
     cos, sin = math.cos(turn_rad) * print_scale, math.sin(turn_rad) * print_scale
     turn = np.array([[cos, -sin], [sin, cos]])
@@ -66,7 +66,7 @@ def lay_block(picture: Picture, block: int, print_scale: float, view: View) -> N
     lay_sheet(picture, sheet, np.column_stack([turn, (x_mm, y_mm) - turn @ (BLOCK_MM / 2, BLOCK_MM / 2)]), view)
 
 
-def _cover(picture: Picture, middle_mm: tuple[float, float], side_mm: float, view: View) -> None:
+def _cover(picture: Image, middle_mm: tuple[float, float], side_mm: float, view: View) -> None:
     square = np.array(middle_mm) + side_mm / 2 * np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)])
     cv2.fillConvexPoly(picture, np.round(view.project(square, 0.0)).astype(np.int32), (40, 45, 60))
 

@@ -12,9 +12,10 @@ from calibration.errors import RefusedError
 from calibration.lens import Lens, known_lens
 from calibration.lens_fit import fit_lens
 from calibration.lens_guide import guide
-from calibration.lens_views import LensView, Points, SeenCorner, find_view, hold_of
+from calibration.lens_views import LensView, SeenCorner, find_view, hold_of
 from calibration.pi_lenses import PiCamera
 from tests.calibration.held import FOCAL_PX, GOOD, LENS, SIZE_PX, board_view_of, held, picture_of, views
+from vision.arrays import Points
 
 # The renderer keeps the picture filled by drawing it so much larger.
 TRUE_FOCAL_PX = FOCAL_PX * (1 + LENS)

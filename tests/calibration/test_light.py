@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.light import LEAST_CONTRAST, Corners, Picture, Trouble, examine_light
+from calibration.light import LEAST_CONTRAST, Trouble, examine_light
+from vision.arrays import Image
+from vision.reading import OutlinePx
 from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
 from vision.render.paint import Rendered, render
 from vision.render.scene import PlacedTile, Scene
@@ -27,14 +29,14 @@ def good() -> Rendered:
     return laid_in(0.8)
 
 
-def outlines(rendered: Rendered) -> list[Corners]:
+def outlines(rendered: Rendered) -> list[OutlinePx]:
     return [tile.corners_px for tile in rendered.truth.tiles]
 
 
-def with_glare(picture: Picture, x_px: float, y_px: float, size_px: float) -> Picture:
+def with_glare(picture: Image, x_px: float, y_px: float, size_px: float) -> Image:
     down, across = np.mgrid[: picture.shape[0], : picture.shape[1]]
     light = 600 * np.exp(-((across - x_px) ** 2 + (down - y_px) ** 2) / (2 * size_px**2))
-    lit: Picture = np.clip(picture + light[..., None], 0, 255).astype(np.uint8)
+    lit: Image = np.clip(picture + light[..., None], 0, 255).astype(np.uint8)
     return lit
 
 
@@ -82,5 +84,5 @@ def test_a_picture_that_is_white_or_black_is_told_without_any_tile() -> None:
 
 
 def test_outlines_outside_of_the_picture_are_left_out() -> None:
-    outside: Corners = ((-50.0, -50.0), (-20.0, -50.0), (-20.0, -20.0), (-50.0, -20.0))
+    outside: OutlinePx = ((-50.0, -50.0), (-20.0, -50.0), (-20.0, -20.0), (-50.0, -20.0))
     assert examine_light(np.full((90, 160, 3), 99, np.uint8), [outside]).spots == ()

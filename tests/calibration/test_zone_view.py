@@ -13,14 +13,14 @@ from calibration.lens import Lens
 from calibration.table import Table, TableSource
 from calibration.table_fit import table_from_markers
 from calibration.zone_view import show_zone
-from calibration.zones import Outline
+from calibration.zones import OutlineMm
 from tallybone.session.zones import Zones
 from tests.calibration import laid
 from vision.render.view import view_of
 
 THICKNESS_MM = 9.0
 # Not convex: a seat that reaches around a corner.
-ANGLE: Outline = (
+ANGLE: OutlineMm = (
     (-300.0, -180.0),
     (100.0, -180.0),
     (100.0, -120.0),
@@ -41,7 +41,7 @@ def tilted(tilt_deg: float, turn_deg: float = 0.0) -> Table:
     return Table(nine, (0.0, 0.0, 800.0), THICKNESS_MM, TableSource.MARKERS, 0.1, 0.001)
 
 
-def agrees(outline: Outline, table: Table, lens: Lens) -> float:
+def agrees(outline: OutlineMm, table: Table, lens: Lens) -> float:
     """The share of places all over the table that are in the zone in the picture exactly if they are on the table."""
     shares = show_zone(outline, table, lens).shares
     zones = Zones(boneyard=shares)
@@ -76,7 +76,7 @@ def test_a_measured_zone_is_where_the_renderer_shows_it() -> None:
     lens = laid.true_lens(camera)
     table = table_from_markers(find_corner_marks(laid.picture_of(laid.Laid())), lens, thickness_mm=THICKNESS_MM)
     # The table's frame has its middle between the blocks.
-    corners: Outline = ((-200.0, -100.0), (200.0, -100.0), (200.0, 100.0), (-200.0, 100.0))
+    corners: OutlineMm = ((-200.0, -100.0), (200.0, -100.0), (200.0, 100.0), (-200.0, 100.0))
     shown = np.array(show_zone(corners, table, lens).shares) * (lens.width_px, lens.height_px) - 0.5
     middle = np.array([(x, y) for x, y, _ in laid.BLOCKS_MM]).mean(axis=0)
     own = table.tops_to_table(view_of(camera).project(middle[None] + [[0.0, 0.0], [100.0, 0.0]], THICKNESS_MM), lens)

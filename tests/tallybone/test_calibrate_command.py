@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from calibration.lens import LensSource
-from calibration.lens_views import Picture
 from calibration.pi_lenses import PiCamera
 from calibration.sheet import Paper
 from calibration.table import TableSource
@@ -19,6 +18,7 @@ from tallybone.calibrate.lens_and_table import TableGiven, Talk, calibrate_lens,
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tests.calibration import held, laid
 from tests.tallybone.test_cli import tallybone
+from vision.arrays import Image
 from vision.reading import Face, Tile
 from vision.render.looks import CLASSIC, FELT, LAMP
 from vision.render.scene import PlacedTile, Scene
@@ -33,13 +33,13 @@ def talk() -> tuple[Talk, io.StringIO, io.StringIO]:
     return Talk(out, err), out, err
 
 
-def written(folder: Path, name: str, picture: Picture) -> Path:
+def written(folder: Path, name: str, picture: Image) -> Path:
     path = folder / name
     cv2.imwrite(str(path), picture)
     return path
 
 
-def tiles(_: Picture) -> tuple[Tile, ...]:
+def tiles(_: Image) -> tuple[Tile, ...]:
     places = [(float(x), float(y)) for x in (-240, -80, 80, 240) for y in (-110, 110)]
     scene = Scene(tuple(PlacedTile((1, 2), place, 0.4) for place in places), CLASSIC, FELT, LAMP, laid.CAMERA)
     return truth_of(scene, view_of(laid.CAMERA)).reading.tiles
