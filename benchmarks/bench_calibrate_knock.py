@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from calibration.errors import RefusedError
-from calibration.knock import KeepingDetector, KnockKept, SoundHeard
+from calibration.knock import JudgedSound, KeepingDetector, KnockCalibration
 from hardware.knock.classifier import load_classifier
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from tallybone.calibrate.knock import fitted
@@ -59,17 +59,17 @@ def main() -> None:
         print(f"{name} taken for a knock: {shipped} of {count} as shipped, {added} with what the table adds")
 
 
-def _from(heard: list[SoundHeard], from_s: int, to_s: int) -> list[SoundHeard]:
+def _from(heard: list[JudgedSound], from_s: int, to_s: int) -> list[JudgedSound]:
     return [one for one in heard if from_s <= one.t_ns / NS_PER_S < to_s]
 
 
-def _chances(heard: list[SoundHeard], kept: KnockKept) -> tuple[list[float], list[float]]:
+def _chances(heard: list[JudgedSound], kept: KnockCalibration) -> tuple[list[float], list[float]]:
     shipped = load_classifier()
     added = [one.without(kept.brighter_db, shipped).chance(kept.addition) for one in heard]
     return [one.knock for one in heard], added
 
 
-def _heard(samples: NDArray[np.float32]) -> list[SoundHeard]:
+def _heard(samples: NDArray[np.float32]) -> list[JudgedSound]:
     detector = KeepingDetector()
     detector.feed(SoundBlock(samples, 0))
     return list(detector.taken())

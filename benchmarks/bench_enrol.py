@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.sign_looks import HIGHEST, sign_looks
 from benchmarks.unseen_looks import unseen_looks
-from calibration.tile_set_learn import Learned, learn, look_at_set
+from calibration.tile_set_learn import LearningResult, learn, look_at_set
 from tests.vision.whole_set import draw_whole_set
 from vision.heads import UP
 from vision.poses import half_centers, moved
@@ -197,7 +197,7 @@ def _enrolled(reader: Reader, look: Look, games: int, seed: int) -> tuple[Misrea
     return before, after
 
 
-def _learned(rendered: Rendered, reader: Reader, *, says: bool) -> Learned:
+def _learned(rendered: Rendered, reader: Reader, *, says: bool) -> LearningResult:
     """Return what one picture of a set teaches; where somebody says it, what they were asked is said in a line."""
     shown = look_at_set([rendered.image], reader)
     if not says:

@@ -100,7 +100,7 @@ def _rendered(seed: int, exposure: float, camera: CameraLook) -> Rendered:
 def _judged(reader: Reader, rendered: Rendered, image: np.ndarray, noise: float) -> Iterator[Judged]:
     read = reader.read(image).tiles
     true = rendered.truth.tiles
-    for tile, spot in zip(true, examine_light(image, [one.corners_px for one in true]).spots, strict=True):
+    for tile, spot in zip(true, examine_light(image, [one.corners_px for one in true]).samples, strict=True):
         yield Judged(spot.contrast, spot.saturated, noise, _misread(tile, read))
 
 

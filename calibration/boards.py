@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from cv2 import aruco
 
-from calibration.sheet import BLACK, WHITE, Box
+from calibration.sheet import BLACK, WHITE, Rectangle
 from vision.arrays import Points
 
 # A block is two by two markers: with half of it under a hand or a glass, others are still found.
@@ -55,14 +55,14 @@ def marker_outward() -> Points:
     return np.array([(-1.0, 1.0), (1.0, 1.0), (1.0, -1.0), (-1.0, -1.0)])
 
 
-def block_boxes(block: int, left_mm: float, top_mm: float) -> tuple[Box, ...]:
+def block_boxes(block: int, left_mm: float, top_mm: float) -> tuple[Rectangle, ...]:
     """Return what is printed of a corner block.
 
     Args:
         block: 0 to 3: that of the table's top left, top right, bottom right, bottom left, seen from the first seat.
         left_mm, top_mm: Where its white square begins on the sheet.
     """
-    boxes = [Box(left_mm, top_mm, BLOCK_MM, BLOCK_MM, WHITE)]
+    boxes = [Rectangle(left_mm, top_mm, BLOCK_MM, BLOCK_MM, WHITE)]
     for place in range(MARKERS_PER_BLOCK):
         bits = aruco.generateImageMarker(corner_dictionary(), MARKERS_PER_BLOCK * block + place, 6)
         x_mm, y_mm = marker_corners_mm(place)[0]
@@ -70,24 +70,24 @@ def block_boxes(block: int, left_mm: float, top_mm: float) -> tuple[Box, ...]:
     return tuple(boxes)
 
 
-def board_boxes(left_mm: float, top_mm: float) -> tuple[Box, ...]:
+def board_boxes(left_mm: float, top_mm: float) -> tuple[Rectangle, ...]:
     """Return what is printed of the board for the lens, with its top left corner at a place."""
     board = lens_board()
-    boxes: list[Box] = []
+    boxes: list[Rectangle] = []
     marker = iter(np.asarray(board.getIds()).ravel().tolist())
     edge_mm = (SQUARE_MM - BOARD_MARKER_MM) / 2
     for row in range(BOARD_ROWS):
         for column in range(BOARD_COLUMNS):
             x_mm, y_mm = left_mm + column * SQUARE_MM, top_mm + row * SQUARE_MM
             if (row + column) % 2 == 0:
-                boxes.append(Box(x_mm, y_mm, SQUARE_MM, SQUARE_MM, BLACK))
+                boxes.append(Rectangle(x_mm, y_mm, SQUARE_MM, SQUARE_MM, BLACK))
                 continue
             bits = aruco.generateImageMarker(board.getDictionary(), next(marker), 7)
             boxes += _bit_boxes(bits, x_mm + edge_mm, y_mm + edge_mm, BOARD_MARKER_MM)
     return tuple(boxes)
 
 
-def _bit_boxes(bits: cv2.typing.MatLike, left_mm: float, top_mm: float, side_mm: float) -> list[Box]:
+def _bit_boxes(bits: cv2.typing.MatLike, left_mm: float, top_mm: float, side_mm: float) -> list[Rectangle]:
     """Return the black cells of a marker, neighbours of a row as one box."""
     cell_mm = side_mm / len(bits)
     boxes = []
@@ -96,6 +96,6 @@ def _bit_boxes(bits: cv2.typing.MatLike, left_mm: float, top_mm: float, side_mm:
         turns = np.flatnonzero(np.diff(np.concatenate([[0], (line == 0).astype(np.int8), [0]])))
         for start, end in zip(turns[::2].tolist(), turns[1::2].tolist(), strict=True):
             boxes.append(
-                Box(left_mm + start * cell_mm, top_mm + row * cell_mm, (end - start) * cell_mm, cell_mm, BLACK)
+                Rectangle(left_mm + start * cell_mm, top_mm + row * cell_mm, (end - start) * cell_mm, cell_mm, BLACK)
             )
     return boxes

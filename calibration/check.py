@@ -11,7 +11,7 @@ import numpy as np
 from calibration.boards import marker_corners_mm
 from calibration.corner_marks import SeenMarker
 from calibration.lens import Lens
-from calibration.table import Mark, Table
+from calibration.table import BlockPose, Table
 from engine.phrases import Phrase, listed, phrase, plural
 from vision.reading import Face, Tile
 
@@ -27,8 +27,8 @@ _LEAST_TILES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What a check says.
+class CheckResult:
+    """The result of one check of the table.
 
     Attributes:
         is_well: Whether nothing has to be done.
@@ -39,17 +39,17 @@ class Finding:
     words: str
 
 
-def well(words: str) -> Finding:
+def well(words: str) -> CheckResult:
     """Return that something is as it should be."""
-    return Finding(is_well=True, words=words)
+    return CheckResult(is_well=True, words=words)
 
 
-def trouble(words: str) -> Finding:
+def trouble(words: str) -> CheckResult:
     """Return that something has to be done."""
-    return Finding(is_well=False, words=words)
+    return CheckResult(is_well=False, words=words)
 
 
-def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[Mark, ...]:
+def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[BlockPose, ...]:
     """Return where corner blocks lie now by the stored table; those of which too little is seen are left out."""
     found = []
     for block in sorted({one.block for one in markers}):
@@ -60,11 +60,11 @@ def seen_marks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple
         at = flat[:, 0] + 1j * flat[:, 1]
         turn = np.vdot(shape - shape.mean(), at - at.mean()) / (np.abs(shape - shape.mean()) ** 2).sum()
         middle = complex(at.mean() - turn * shape.mean())
-        found.append(Mark(block, middle.real, middle.imag, math.atan2(turn.imag, turn.real)))
+        found.append(BlockPose(block, middle.real, middle.imag, math.atan2(turn.imag, turn.real)))
     return tuple(found)
 
 
-def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[Finding, ...]:
+def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tuple[CheckResult, ...]:
     """Return whether the corner blocks lie where they lay; nothing where the table was not measured by them."""
     before = {mark.block: mark for mark in table.marks}
     if not before:
@@ -98,7 +98,7 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
 
 def check_tiles(
     tiles: Sequence[Tile], table: Table, lens: Lens, *, length_mm: float | None = None
-) -> tuple[Finding, ...]:
+) -> tuple[CheckResult, ...]:
     """Return whether tiles are as long everywhere, and as long as they should be where *length_mm* says that."""
     open_tiles = [tile for tile in tiles if tile.face is Face.UP]
     if len(open_tiles) < _LEAST_TILES:
@@ -141,7 +141,7 @@ def _length_mm(tile: Tile, table: Table, lens: Lens) -> float:
     return float(max(sides)) / 2
 
 
-def _pushed(before: dict[int, Mark], now: dict[int, Mark]) -> Phrase | None:
+def _pushed(before: dict[int, BlockPose], now: dict[int, BlockPose]) -> Phrase | None:
     """Return by how much all blocks have moved alike, in words; None if each went its own way."""
     if len(now) < 2:
         return None
@@ -159,5 +159,5 @@ def _pushed(before: dict[int, Mark], now: dict[int, Mark]) -> Phrase | None:
     )
 
 
-def _place(mark: Mark) -> complex:
+def _place(mark: BlockPose) -> complex:
     return complex(mark.x_mm, mark.y_mm)

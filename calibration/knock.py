@@ -30,8 +30,8 @@ _OTHERS = [SOUNDS.index(sound) for sound in NO_HITS_OF_HANDS]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SoundHeard:
-    """A sudden sound.
+class JudgedSound:
+    """A sudden sound, and what the shipped classifier says of it.
 
     Attributes:
         t_ns: When it began.
@@ -49,7 +49,7 @@ class SoundHeard:
     features: NDArray[np.float32]
     around: NDArray[np.float32]
 
-    def without(self, brighter_db: float, shipped: Classifier) -> SoundHeard:
+    def without(self, brighter_db: float, shipped: Classifier) -> JudgedSound:
         """Return it as a microphone would have heard it that is by so much in each octave less bright."""
         if brighter_db == 0:
             return self
@@ -64,8 +64,8 @@ class SoundHeard:
 
 
 @dataclass(frozen=True, slots=True)
-class KnockKept:
-    """What is stored of the knocks at a table. Each sound was judged by what the others say.
+class KnockCalibration:
+    """The calibration for the knocks at a table. Each sound was judged by what the others say.
 
     Attributes:
         addition: What is added to the classifier.
@@ -103,7 +103,7 @@ class KeepingDetector(KnockDetector):
     def __init__(self) -> None:
         super().__init__()
         self._sounds, self._shipped = SoundFinder(), load_classifier()
-        self._kept: list[SoundHeard] = []
+        self._kept: list[JudgedSound] = []
 
     def feed(self, block: SoundBlock) -> tuple[KnockHeard, ...]:
         """Keep what can be told with this block."""
@@ -111,7 +111,7 @@ class KeepingDetector(KnockDetector):
             self._kept.append(judged(one.t_ns, one.strength, one.around, self._shipped, brighter_db=0.0))
         return ()
 
-    def taken(self) -> tuple[SoundHeard, ...]:
+    def taken(self) -> tuple[JudgedSound, ...]:
         """Return what was kept since the last call, in the order of time."""
         kept, self._kept = tuple(self._kept), []
         return kept
@@ -119,17 +119,17 @@ class KeepingDetector(KnockDetector):
 
 def judged(
     t_ns: int, strength: float, around: NDArray[np.float32], shipped: Classifier, *, brighter_db: float
-) -> SoundHeard:
+) -> JudgedSound:
     """Return what the shipped classifier says of a sound, heard without so much brightness."""
     measured = measure(without_tilt(around, brighter_db))
     chances = shipped.probabilities(measured[None])[0]
     features = np.clip((measured - shipped.mean) / shipped.scale, -5, 5)
-    return SoundHeard(t_ns, float(chances[0]), float(chances[_OTHERS].sum()), strength, features, around)
+    return JudgedSound(t_ns, float(chances[0]), float(chances[_OTHERS].sum()), strength, features, around)
 
 
 def fit_knock(
-    quiet: Sequence[SoundHeard], tiles: Sequence[SoundHeard], seats: Sequence[Sequence[SoundHeard]]
-) -> KnockKept:
+    quiet: Sequence[JudgedSound], tiles: Sequence[JudgedSound], seats: Sequence[Sequence[JudgedSound]]
+) -> KnockCalibration:
     """Return what tells knocks from tiles at a table.
 
     Args:
@@ -164,11 +164,11 @@ def fit_knock(
     addition = fit_addition(_features(knocks), _features(tiles))
     strengths = tuple(sorted(one.strength for one in seat)[len(seat) // 2] for seat in own)
     counts = len(chances), len(found), len(others), passed
-    return KnockKept(addition, found[0], others[-1], *counts, strengths, brighter_db)
+    return KnockCalibration(addition, found[0], others[-1], *counts, strengths, brighter_db)
 
 
 def _require_enough(
-    quiet: Sequence[SoundHeard], tiles: Sequence[SoundHeard], seats: Sequence[Sequence[SoundHeard]]
+    quiet: Sequence[JudgedSound], tiles: Sequence[JudgedSound], seats: Sequence[Sequence[JudgedSound]]
 ) -> None:
     if len(quiet) > _MOST_IN_QUIET:
         raise RefusedError(phrase("it was not quiet: {sounds} sudden sounds were heard", sounds=len(quiet)))
@@ -193,7 +193,7 @@ def _require_enough(
             )
 
 
-def _left_out(own: Sequence[SoundHeard], others: Sequence[SoundHeard], *, is_tile: bool = False) -> list[float]:
+def _left_out(own: Sequence[JudgedSound], others: Sequence[JudgedSound], *, is_tile: bool = False) -> list[float]:
     """Return how likely each sound is a knock, told by what all the others say."""
     chances = []
     for at, one in enumerate(own):
@@ -203,9 +203,9 @@ def _left_out(own: Sequence[SoundHeard], others: Sequence[SoundHeard], *, is_til
     return chances
 
 
-def _features(sounds: Sequence[SoundHeard]) -> NDArray[np.float32]:
+def _features(sounds: Sequence[JudgedSound]) -> NDArray[np.float32]:
     return np.stack([one.features for one in sounds])
 
 
-def _loudest(sounds: Sequence[SoundHeard]) -> list[SoundHeard]:
+def _loudest(sounds: Sequence[JudgedSound]) -> list[JudgedSound]:
     return sorted(sounds, key=lambda one: -one.strength)[:KNOCKS_PER_SEAT]

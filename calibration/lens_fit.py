@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.errors import RefusedError
 from calibration.lens import Lens, LensSource, guessed_lens
-from calibration.lens_views import LensView, hold_of
+from calibration.lens_views import LensView, board_pose
 from engine.phrases import phrase
 
 LEAST_VIEWS = 5
@@ -64,12 +64,12 @@ def _require_variety(useful: Sequence[LensView], shown: int) -> None:
     if len(sizes) > 1:
         said = ", ".join(f"{width_px} x {height_px}" for width_px, height_px in sizes)
         raise RefusedError(f"the pictures are of several sizes ({said}); take all with one camera in one mode")
-    holds = [hold_of(view) for view in useful]
-    if sum(hold.tilt_rad > _LEAST_TILT_RAD for hold in holds) < 2:
+    poses = [board_pose(view) for view in useful]
+    if sum(pose.tilt_rad > _LEAST_TILT_RAD for pose in poses) < 2:
         raise RefusedError(
             phrase("all views are alike: the board always faces the camera; turn its sides away by 30 degrees")
         )
-    tilts = np.array([(hold.tilt_right_rad, hold.tilt_top_rad) for hold in holds])
+    tilts = np.array([(pose.tilt_right_rad, pose.tilt_top_rad) for pose in poses])
     if np.ptp(tilts, axis=0).max() < _LEAST_SPREAD_RAD:
         raise RefusedError(phrase("all views are alike: the board is always held at one angle; turn other sides away"))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.lens_views import Hold, LensView, hold_of
+from calibration.lens_views import BoardPose, LensView, board_pose
 from engine.phrases import phrase, plural
 
 LEAST_VIEWS = 8
@@ -88,9 +88,9 @@ class Guide:
 def guide(views: Sequence[LensView]) -> Guide:
     """Return what views show and what they lack; those that show too little of the board do not count."""
     useful = [view for view in views if view.is_useful]
-    holds = [hold_of(view) for view in useful]
-    nearest, farthest = (pick((hold.distance_mm for hold in holds), default=0.0) for pick in (min, max))
-    return Guide(len(useful), _empty_cells(useful), _lacking_tilts(holds), farthest / nearest if nearest > 0 else 0.0)
+    poses = [board_pose(view) for view in useful]
+    nearest, farthest = (pick((pose.distance_mm for pose in poses), default=0.0) for pick in (min, max))
+    return Guide(len(useful), _empty_cells(useful), _lacking_tilts(poses), farthest / nearest if nearest > 0 else 0.0)
 
 
 def _empty_cells(views: Sequence[LensView]) -> tuple[str, ...]:
@@ -102,11 +102,11 @@ def _empty_cells(views: Sequence[LensView]) -> tuple[str, ...]:
     return tuple(name for name, seen in zip(CELLS, count.ravel().tolist(), strict=True) if seen < _LEAST_IN_CELL)
 
 
-def _lacking_tilts(holds: Sequence[Hold]) -> tuple[str, ...]:
+def _lacking_tilts(poses: Sequence[BoardPose]) -> tuple[str, ...]:
     turned = {
-        "right": max((hold.tilt_right_rad for hold in holds), default=0.0),
-        "left": max((-hold.tilt_right_rad for hold in holds), default=0.0),
-        "upper": max((hold.tilt_top_rad for hold in holds), default=0.0),
-        "lower": max((-hold.tilt_top_rad for hold in holds), default=0.0),
+        "right": max((pose.tilt_right_rad for pose in poses), default=0.0),
+        "left": max((-pose.tilt_right_rad for pose in poses), default=0.0),
+        "upper": max((pose.tilt_top_rad for pose in poses), default=0.0),
+        "lower": max((-pose.tilt_top_rad for pose in poses), default=0.0),
     }
     return tuple(side for side, tilt_rad in turned.items() if tilt_rad < _TILT_RAD)

@@ -62,8 +62,8 @@ class LensView:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """How the board is held before the camera.
+class BoardPose:
+    """The pose in which the board is held before the camera.
 
     Attributes:
         tilt_right_rad: How far its right side is turned away from the camera; below 0 for the left side.
@@ -98,7 +98,7 @@ def find_view(picture: Image | GreyImage) -> LensView:
     return LensView(width_px, height_px, tuple(sorted(corners, key=lambda one: one.number)))
 
 
-def hold_of(view: LensView, lens: Lens | None = None) -> Hold:
+def board_pose(view: LensView, lens: Lens | None = None) -> BoardPose:
     """Return how the board of a useful view is held; without a *lens* about so."""
     lens = lens or guessed_lens(view.width_px, view.height_px)
     board = np.column_stack([view.board_mm(), np.zeros(len(view.corners))])
@@ -108,4 +108,4 @@ def hold_of(view: LensView, lens: Lens | None = None) -> Hold:
     away = board @ matrix.T + np.asarray(shift, np.float64).reshape(3)
     # The board's normal, away from the camera; where it points right, the right side is the nearer one.
     normal = matrix[:, 2] * np.sign(matrix[2, 2])
-    return Hold(-math.asin(float(normal[0])), math.asin(float(normal[1])), float(away[:, 2].min()))
+    return BoardPose(-math.asin(float(normal[0])), math.asin(float(normal[1])), float(away[:, 2].min()))

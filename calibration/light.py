@@ -43,8 +43,8 @@ class Trouble(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """A tile, or a marker, and how its light is.
+class LightSample:
+    """The light on one tile or marker.
 
     Attributes:
         corners_px: Its outline.
@@ -58,17 +58,17 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class LightFound:
-    """What a picture says of its light.
+class LightMeasurement:
+    """The light in a picture, measured on the tiles and markers that it shows.
 
     Attributes:
-        spots: Tiles and markers.
+        samples: Tiles and markers.
         patches: Middle and radius in pixels of glare between them.
         white: Share of the picture that is pure white, 0 to 1.
         brightest: The grey level that 2 % of the picture exceed.
     """
 
-    spots: tuple[Spot, ...]
+    samples: tuple[LightSample, ...]
     patches: tuple[tuple[float, float, float], ...]
     white: float
     brightest: float
@@ -76,20 +76,20 @@ class LightFound:
     @property
     def is_bright(self) -> bool:
         """Whether tiles are exposed so long that most are white in parts: they can be read, and show no glare."""
-        return sum(one.saturated > MOST_SATURATED for one in self.spots) > _ALL_BRIGHT * max(1, len(self.spots))
+        return sum(one.saturated > MOST_SATURATED for one in self.samples) > _ALL_BRIGHT * max(1, len(self.samples))
 
-    def trouble_at(self, spot: Spot) -> Trouble | None:
+    def trouble_at(self, sample: LightSample) -> Trouble | None:
         """Return what is wrong with a tile or marker."""
-        if spot.contrast < LEAST_CONTRAST:
+        if sample.contrast < LEAST_CONTRAST:
             return Trouble.DULL
-        return Trouble.GLARE if spot.saturated > MOST_SATURATED and not self.is_bright else None
+        return Trouble.GLARE if sample.saturated > MOST_SATURATED and not self.is_bright else None
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is wrong, a sentence each; none where every pip will be seen."""
         said = []
         glaring, dull = (
-            sum(self.trouble_at(one) is kind for one in self.spots) for kind in (Trouble.GLARE, Trouble.DULL)
+            sum(self.trouble_at(one) is kind for one in self.samples) for kind in (Trouble.GLARE, Trouble.DULL)
         )
         if self.white > _OVEREXPOSED:
             white = f"{100 * self.white:.0f}"
@@ -112,20 +112,20 @@ class LightFound:
                 least=f"{LEAST_CONTRAST:.0f}",
             )
             said.append(contrast)
-        if not self.spots and self.brightest < _DARK_LEVEL:
+        if not self.samples and self.brightest < _DARK_LEVEL:
             said.append(phrase("The picture is too dark."))
         return tuple(said)
 
     @property
     def contrast(self) -> tuple[float, float] | None:
         """The lowest and the highest contrast; None where nothing of black and white is seen."""
-        if not self.spots:
+        if not self.samples:
             return None
-        return min(one.contrast for one in self.spots), max(one.contrast for one in self.spots)
+        return min(one.contrast for one in self.samples), max(one.contrast for one in self.samples)
 
 
-def examine_light(picture: Image, outlines: Sequence[OutlinePx]) -> LightFound:
-    """Return what a picture says of its light.
+def examine_light(picture: Image, outlines: Sequence[OutlinePx]) -> LightMeasurement:
+    """Measure the light in a picture.
 
     Args:
         picture: Shape (H, W, 3), BGR.
@@ -133,15 +133,15 @@ def examine_light(picture: Image, outlines: Sequence[OutlinePx]) -> LightFound:
     """
     grey, least = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), picture.min(axis=2)
     white = (least >= _SATURATED).astype(np.uint8)
-    spots, free = [], white.copy()
+    samples, free = [], white.copy()
     for corners in outlines:
-        spot, box, mask = _spot(grey, white, corners)
-        if spot is None:
+        sample, box, mask = _sample(grey, white, corners)
+        if sample is None:
             continue
-        spots.append(spot)
+        samples.append(sample)
         free[box] *= 1 - mask
     brightest = float(np.percentile(grey[::_STEP_PX, ::_STEP_PX], 98))
-    return LightFound(tuple(spots), _patches(free), float(white.mean()), brightest)
+    return LightMeasurement(tuple(samples), _patches(free), float(white.mean()), brightest)
 
 
 def outlines_of(tiles: Sequence[Tile], markers: Sequence[SeenMarker]) -> tuple[OutlinePx, ...]:
@@ -149,9 +149,9 @@ def outlines_of(tiles: Sequence[Tile], markers: Sequence[SeenMarker]) -> tuple[O
     return (*(tile.corners_px for tile in tiles if tile.face is Face.UP), *(one.corners_px for one in markers))
 
 
-def _spot(
+def _sample(
     grey: GreyImage | NDArray[np.generic], white: GreyImage, corners: OutlinePx
-) -> tuple[Spot | None, Crop, GreyImage]:
+) -> tuple[LightSample | None, Crop, GreyImage]:
     """Return how a thing is lit, the part of the picture around it, and in that what is it."""
     points = np.round(np.array(corners)).astype(np.int32)
     height_px, width_px = white.shape
@@ -166,7 +166,7 @@ def _spot(
     if inside.size == 0:
         return None, box, mask
     dark, bright = np.percentile(inside, (_DARK_PERCENT, _BRIGHT_PERCENT)).tolist()
-    return Spot(corners, bright - dark, float(white[box][mask > 0].mean())), box, mask
+    return LightSample(corners, bright - dark, float(white[box][mask > 0].mean())), box, mask
 
 
 def _patches(free: GreyImage) -> tuple[tuple[float, float, float], ...]:

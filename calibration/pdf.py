@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import assert_never
 
-from calibration.sheet import Box, Line, Shape, Sheet, Text, Window
+from calibration.sheet import LineSegment, Rectangle, Shape, Sheet, Text, Window
 
 _POINTS_PER_MM = 72 / 25.4
 # Quarter turns clockwise, as they are seen, in a system whose y goes down.
@@ -70,7 +70,7 @@ def _content(sheet: Sheet) -> Iterator[str]:
 def _drawn(shapes: Iterable[Shape]) -> Iterator[str]:
     for (_, grey), group in groupby(shapes, key=lambda one: (type(one), getattr(one, "grey", None))):
         several = list(group)
-        boxes = [one for one in several if isinstance(one, Box)]
+        boxes = [one for one in several if isinstance(one, Rectangle)]
         if boxes:
             # One path for all: boxes painted one by one would leave hairlines where they meet.
             yield f"{_number(grey or 0.0)} g"
@@ -83,7 +83,7 @@ def _drawn(shapes: Iterable[Shape]) -> Iterator[str]:
 
 def _drawn_one(shape: Shape) -> Iterator[str]:
     match shape:
-        case Line():
+        case LineSegment():
             dash = _number(shape.dash_mm) if shape.dash_mm > 0 else ""
             yield f"{_number(shape.grey)} G {_number(shape.width_mm)} w [{dash}] 0 d"
             yield f"{_numbers(*shape.from_mm)} m {_numbers(*shape.to_mm)} l S"
@@ -99,7 +99,7 @@ def _drawn_one(shape: Shape) -> Iterator[str]:
             yield f"1 0 0 1 {_numbers(left_mm - shape.from_mm[0], top_mm - shape.from_mm[1])} cm"
             yield from _drawn(shape.shapes)
             yield "Q"
-        case Box():
+        case Rectangle():
             yield from _drawn([shape])
         case _:
             assert_never(shape)

@@ -30,7 +30,7 @@ _FITS_PX = 1.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class FlatTarget:
     """A flat thing of known shape somewhere on the table.
 
     Attributes:
@@ -51,8 +51,8 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plane:
-    """A table as the camera sees it.
+class TablePlane:
+    """The plane of a table in the frame of the camera.
 
     Attributes:
         normal: Shape (3,), from the table to the camera's side, length 1, in the camera's frame.
@@ -82,18 +82,18 @@ class Plane:
         return np.asarray(directions * ((height_mm - self.distance_mm) / (directions @ self.normal))[:, None])
 
 
-def fit_plane(pieces: Sequence[Piece], lens: Lens, *, spread_px: float = 0.5) -> Plane:
-    """Return the plane on which the pieces have the shapes that they should have.
+def fit_plane(targets: Sequence[FlatTarget], lens: Lens, *, spread_px: float = 0.5) -> TablePlane:
+    """Return the plane on which the targets have the shapes that they should have.
 
     Args:
-        pieces: At least one.
+        targets: At least one.
         lens: Of the picture in which they are seen.
         spread_px: How far off their points usually are; what is much farther off hardly counts.
 
     Raises:
         RefusedError: If they fit no plane before the camera.
     """
-    problem = _Problem.of(pieces, lens)
+    problem = _Problem.of(targets, lens)
     best, best_cost = None, np.inf
     for tilt_x in _STARTS:
         for tilt_y in _STARTS:
@@ -110,15 +110,15 @@ def fit_plane(pieces: Sequence[Piece], lens: Lens, *, spread_px: float = 0.5) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Problem:
-    """All points of all pieces, one after the other.
+    """All points of all targets, one after the other.
 
     Attributes:
         rays: Shape (N, 2), where they are seen.
-        shape: Shape (N,), complex, points of the pieces.
+        shape: Shape (N,), complex, points of the targets.
         outward: Shape (N,), complex, how it grows.
         height_mm: Shape (N,).
-        first: Where each piece begins.
-        piece: Shape (N,), which piece each is of.
+        first: Where each target begins.
+        target: Shape (N,), which target each is of.
         focal_px: Pixels of a picture at distance 1.
     """
 
@@ -127,23 +127,23 @@ class _Problem:
     outward: NDArray[np.complex128]
     height_mm: NDArray[np.float64]
     first: NDArray[np.intp]
-    piece: NDArray[np.intp]
+    target: NDArray[np.intp]
     focal_px: float
 
     @classmethod
-    def of(cls, pieces: Sequence[Piece], lens: Lens) -> _Problem:
-        if not pieces:
+    def of(cls, targets: Sequence[FlatTarget], lens: Lens) -> _Problem:
+        if not targets:
             raise RefusedError(phrase("nothing of known size is seen"))
-        counts = np.array([len(one.shape_mm) for one in pieces])
-        shape = np.concatenate([_complex(one.shape_mm) for one in pieces])
-        still = (np.zeros_like(one.shape_mm) if one.outward is None else one.outward for one in pieces)
+        counts = np.array([len(one.shape_mm) for one in targets])
+        shape = np.concatenate([_complex(one.shape_mm) for one in targets])
+        still = (np.zeros_like(one.shape_mm) if one.outward is None else one.outward for one in targets)
         return cls(
-            lens.to_rays(np.concatenate([one.seen_px for one in pieces])),
+            lens.to_rays(np.concatenate([one.seen_px for one in targets])),
             shape,
             np.concatenate([_complex(one) for one in still]),
-            np.repeat([one.height_mm for one in pieces], counts),
+            np.repeat([one.height_mm for one in targets], counts),
             np.concatenate([[0], np.cumsum(counts)[:-1]]),
-            np.repeat(np.arange(len(pieces)), counts),
+            np.repeat(np.arange(len(targets)), counts),
             float(np.mean(lens.focal_px)),
         )
 
@@ -155,16 +155,16 @@ class _Problem:
         return flat[:, 0] + 1j * flat[:, 1], spots[:, 2]
 
     def _from_middle(self, points: NDArray[np.complex128], weight: NDArray[np.float64]) -> NDArray[np.complex128]:
-        """Return points from the middles of their pieces, to which each adds its weight."""
+        """Return points from the middles of their targets, to which each adds its weight."""
         middle = np.add.reduceat(weight * points, self.first) / np.add.reduceat(weight, self.first)
-        return np.asarray(points - middle[self.piece])
+        return np.asarray(points - middle[self.target])
 
     def residuals(self, parameters: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what is left when each piece is moved onto its shape, in pixels, shape (2 N,).
+        """Return what is left when each target is moved onto its shape, in pixels, shape (2 N,).
 
         Args:
             parameters: Two tilts, log of the distance, growth.
-            weight: Shape (N,), how much each point says about where its piece is.
+            weight: Shape (N,), how much each point says about where its target is.
         """
         at, depth = self._on_plane(parameters)
         px_per_mm = self.focal_px / np.maximum(depth, 1.0)
@@ -172,11 +172,11 @@ class _Problem:
         shape = self._from_middle(self.shape + parameters[3] / px_per_mm * self.outward, weight)
         turn = np.add.reduceat(weight * np.conj(shape) * at, self.first)
         turn /= np.maximum(np.abs(turn), 1e-12)
-        left = (at - turn[self.piece] * shape) * px_per_mm
+        left = (at - turn[self.target] * shape) * px_per_mm
         return np.concatenate([left.real, left.imag])
 
     def log_distance(self, tilt_x: float, tilt_y: float) -> float:
-        """Return the distance at which the pieces have about their size."""
+        """Return the distance at which the targets have about their size."""
         far = 1000.0
         at, _ = self._on_plane(np.array([tilt_x, tilt_y, np.log(far), 0.0]))
         even = np.ones(len(at))
@@ -186,7 +186,7 @@ class _Problem:
 
     def solved(self, parameters: NDArray[np.float64], spreads_px: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the parameters after a Gauss-Newton step for each spread."""
-        weight = np.ones(len(self.piece))
+        weight = np.ones(len(self.target))
         for spread_px in spreads_px.tolist():
             base, jacobian = self._slopes(parameters, weight)
             weight = _weight(base, spread_px)
@@ -205,8 +205,8 @@ class _Problem:
         return base, np.stack([(one - base) / _STEP for one in moved], axis=1)
 
     def weights(self, parameters: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
-        """Return how much each point counts, shape (N,), once pieces lie where most of their points say."""
-        weight = np.ones(len(self.piece))
+        """Return how much each point counts, shape (N,), once targets lie where most of their points say."""
+        weight = np.ones(len(self.target))
         for wide_px in np.geomspace(_FIRST_SPREAD_PX, spread_px, _STARTING_ROUNDS).tolist():
             weight = _weight(self.residuals(parameters, weight), wide_px)
         return weight
@@ -215,7 +215,7 @@ class _Problem:
         left = self.residuals(parameters, self.weights(parameters, spread_px))
         return float(np.log1p((left / spread_px) ** 2).sum()) if np.isfinite(left).all() else np.inf
 
-    def judged(self, parameters: NDArray[np.float64], spread_px: float) -> Plane:
+    def judged(self, parameters: NDArray[np.float64], spread_px: float) -> TablePlane:
         """Return the plane with how well it fits."""
         weight = self.weights(parameters, spread_px)
         base, jacobian = self._slopes(parameters, weight)
@@ -235,10 +235,10 @@ def _weight(left: NDArray[np.float64], spread_px: float) -> NDArray[np.float64]:
     return np.asarray(1 / (1 + (left.reshape(2, -1) ** 2).sum(axis=0) / spread_px**2))
 
 
-def _plane(parameters: NDArray[np.float64]) -> Plane:
+def _plane(parameters: NDArray[np.float64]) -> TablePlane:
     """Return the plane of two tilts and the log of the distance."""
     normal = -np.array([parameters[0], parameters[1], 1.0])
-    return Plane(normal / np.linalg.norm(normal), float(np.exp(parameters[2])), float(parameters[3]))
+    return TablePlane(normal / np.linalg.norm(normal), float(np.exp(parameters[2])), float(parameters[3]))
 
 
 def _complex(points: Points) -> NDArray[np.complex128]:

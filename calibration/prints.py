@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calibration.boards import BLOCK_MM, BLOCKS, BOARD_COLUMNS, SQUARE_MM, block_boxes, board_boxes
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, SHEETS_ACROSS, SHEETS_DOWN, draw_mat
-from calibration.sheet import Line, Paper, Shape, Sheet, Text, Window, outline
+from calibration.sheet import LineSegment, Paper, Shape, Sheet, Text, Window, outline
 
 RULER_MM = 100.0
 BOARD_TOP_MM = 14.0
@@ -68,13 +68,13 @@ def _mat_sheets(paper: Paper, players: int) -> list[Sheet]:
     return sheets
 
 
-def _cut_marks(at_mm: tuple[float, float], part_mm: tuple[float, float]) -> tuple[Line, ...]:
+def _cut_marks(at_mm: tuple[float, float], part_mm: tuple[float, float]) -> tuple[LineSegment, ...]:
     """Return short lines outside of the corners, in line with the edges."""
     marks = []
     for x_mm, out_x in ((at_mm[0], -1), (at_mm[0] + part_mm[0], 1)):
         for y_mm, out_y in ((at_mm[1], -1), (at_mm[1] + part_mm[1], 1)):
-            marks.append(Line((x_mm + out_x, y_mm), (x_mm + 5 * out_x, y_mm), 0.15))
-            marks.append(Line((x_mm, y_mm + out_y), (x_mm, y_mm + 4 * out_y), 0.15))
+            marks.append(LineSegment((x_mm + out_x, y_mm), (x_mm + 5 * out_x, y_mm), 0.15))
+            marks.append(LineSegment((x_mm, y_mm + out_y), (x_mm, y_mm + 4 * out_y), 0.15))
     return tuple(marks)
 
 
@@ -83,9 +83,9 @@ def _foot(height_mm: float, left_mm: float, name: str = "") -> tuple[Shape, ...]
     y_mm = height_mm - _FOOT_MM
     left_mm += 6.0
     ticks = [
-        Line((left_mm + at, y_mm - (2.5 if at % 50 == 0 else 1.2)), (left_mm + at, y_mm), 0.2)
+        LineSegment((left_mm + at, y_mm - (2.5 if at % 50 == 0 else 1.2)), (left_mm + at, y_mm), 0.2)
         for at in range(0, round(RULER_MM) + 1, 10)
     ]
     says = f"This line must be {RULER_MM:.0f} mm long: print at 100 %, not fitted.  {name}".strip()
-    ruler = Line((left_mm, y_mm), (left_mm + RULER_MM, y_mm), 0.2)
+    ruler = LineSegment((left_mm, y_mm), (left_mm + RULER_MM, y_mm), 0.2)
     return (ruler, *ticks, Text((left_mm + RULER_MM + 4, y_mm), says, 2.8))

@@ -27,7 +27,7 @@ class Paper(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Rectangle:
     """A filled rectangle; *grey* is 0 for black, 1 for white."""
 
     left_mm: float
@@ -38,7 +38,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineSegment:
     """A straight line, dashed where *dash_mm* is not 0."""
 
     from_mm: tuple[float, float]
@@ -87,7 +87,7 @@ class Window:
     height_mm: float
 
 
-Shape: TypeAlias = Box | Line | Text | Window
+Shape: TypeAlias = Rectangle | LineSegment | Text | Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,10 @@ class Sheet:
     shapes: tuple[Shape, ...]
 
 
-def outline(left_mm: float, top_mm: float, width_mm: float, height_mm: float, dash_mm: float = 0.0) -> tuple[Line, ...]:
+def outline(
+    left_mm: float, top_mm: float, width_mm: float, height_mm: float, dash_mm: float = 0.0
+) -> tuple[LineSegment, ...]:
     """Return the four edges of a rectangle."""
     right_mm, bottom_mm = left_mm + width_mm, top_mm + height_mm
     corners = ((left_mm, top_mm), (right_mm, top_mm), (right_mm, bottom_mm), (left_mm, bottom_mm))
-    return tuple(Line(a, b, dash_mm=dash_mm) for a, b in zip(corners, (*corners[1:], corners[0]), strict=True))
+    return tuple(LineSegment(a, b, dash_mm=dash_mm) for a, b in zip(corners, (*corners[1:], corners[0]), strict=True))

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.sheet import Box, Line, Shape, Sheet, Text, Window
+from calibration.sheet import LineSegment, Rectangle, Shape, Sheet, Text, Window
 from vision.arrays import GreyImage
 
 # Bits after the point of the places that OpenCV draws at.
@@ -30,9 +30,9 @@ def draw_sheet(sheet: Sheet, px_per_mm: float) -> GreyImage:
 def _draw(picture: GreyImage, shapes: Iterable[Shape], px_per_mm: float) -> None:
     for shape in shapes:
         match shape:
-            case Box():
+            case Rectangle():
                 _draw_box(picture, shape, px_per_mm)
-            case Line():
+            case LineSegment():
                 ends = [
                     np.round((np.array(end) * px_per_mm - 0.5) * 2**_SHIFT).astype(int).tolist()
                     for end in (shape.from_mm, shape.to_mm)
@@ -47,7 +47,7 @@ def _draw(picture: GreyImage, shapes: Iterable[Shape], px_per_mm: float) -> None
                 assert_never(shape)
 
 
-def _draw_box(picture: GreyImage, box: Box, px_per_mm: float) -> None:
+def _draw_box(picture: GreyImage, box: Rectangle, px_per_mm: float) -> None:
     """Paint a box; a pixel that it covers in part is mixed, so that edges lie where they should."""
     height_px, width_px = picture.shape
     across, shares = _covered(box.left_mm * px_per_mm, (box.left_mm + box.width_mm) * px_per_mm, width_px)
@@ -99,11 +99,11 @@ def _moved(shape: Shape, shift_mm: tuple[float, float]) -> Shape:
     """Return a shape at another place."""
     x_mm, y_mm = shift_mm
     match shape:
-        case Box():
-            return Box(shape.left_mm + x_mm, shape.top_mm + y_mm, shape.width_mm, shape.height_mm, shape.grey)
-        case Line():
+        case Rectangle():
+            return Rectangle(shape.left_mm + x_mm, shape.top_mm + y_mm, shape.width_mm, shape.height_mm, shape.grey)
+        case LineSegment():
             start, end = ((x + x_mm, y + y_mm) for x, y in (shape.from_mm, shape.to_mm))
-            return Line(start, end, shape.width_mm, shape.dash_mm, shape.grey)
+            return LineSegment(start, end, shape.width_mm, shape.dash_mm, shape.grey)
         case Text():
             x, y = shape.start_mm
             return Text((x + x_mm, y + y_mm), shape.text, shape.height_mm, shape.quarters, shape.grey)

@@ -21,8 +21,8 @@ _INK, _PAPER = 28.0, 215.0
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """How a sheet is held before a camera.
+class SheetPose:
+    """The pose in which a sheet is held before a camera.
 
     Attributes:
         right_rad: How far its right side is turned away.
@@ -39,17 +39,17 @@ class Held:
 
 
 def held_view(
-    held: Held, middle_mm: tuple[float, float], focal_px: float, size_px: tuple[int, int], lens: float
+    pose: SheetPose, middle_mm: tuple[float, float], focal_px: float, size_px: tuple[int, int], lens: float
 ) -> View:
     """Return the view of a camera before which a sheet is held; *middle_mm* is the middle of what is printed on it."""
-    about_y, about_x = -held.right_rad, -held.top_rad
+    about_y, about_x = -pose.right_rad, -pose.top_rad
     across = np.array(
         [[math.cos(about_y), 0, math.sin(about_y)], [0, 1, 0], [-math.sin(about_y), 0, math.cos(about_y)]]
     )
     down = np.array([[1, 0, 0], [0, math.cos(about_x), -math.sin(about_x)], [0, math.sin(about_x), math.cos(about_x)]])
     turn = across @ down
-    place = np.array([held.x_share * size_px[0] / 2, held.y_share * size_px[1] / 2]) * held.distance_mm / focal_px
-    shift = np.array([*place, held.distance_mm]) - turn @ np.array([*middle_mm, 0.0])
+    place = np.array([pose.x_share * size_px[0] / 2, pose.y_share * size_px[1] / 2]) * pose.distance_mm / focal_px
+    shift = np.array([*place, pose.distance_mm]) - turn @ np.array([*middle_mm, 0.0])
     return board_view(np.column_stack([turn, shift]), focal_px, size_px, lens)
 
 

@@ -22,7 +22,7 @@ class TableSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class BlockPose:
     """Where a corner block lies: its middle on the table, and its turn, anticlockwise seen from above."""
 
     block: int
@@ -53,7 +53,7 @@ class Table:
     source: TableSource
     error_px: float
     doubt: float
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[BlockPose, ...] = ()
 
     def __post_init__(self) -> None:
         turn = self._axes()

@@ -13,8 +13,8 @@ from calibration.boards import BLOCKS, marker_corners_mm, marker_outward
 from calibration.corner_marks import SeenMarker
 from calibration.errors import RefusedError
 from calibration.lens import Lens, LensSource
-from calibration.plane_fit import Piece, Plane, fit_plane
-from calibration.table import Mark, Table, TableSource
+from calibration.plane_fit import FlatTarget, TablePlane, fit_plane
+from calibration.table import BlockPose, Table, TableSource
 from engine.phrases import plural
 from vision.reading import PointPx, Tile
 
@@ -69,9 +69,9 @@ def table_from_markers(
                 least=_LEAST_BLOCKS,
             )
         )
-    pieces = [_block_piece([one for one in markers if one.block == block], print_scale) for block in blocks]
-    plane = fit_plane(pieces, lens, spread_px=_MARKER_PX[lens.source])
-    middles, turns = _placed(plane, pieces, lens)
+    targets = [_block_target([one for one in markers if one.block == block], print_scale) for block in blocks]
+    plane = fit_plane(targets, lens, spread_px=_MARKER_PX[lens.source])
+    middles, turns = _placed(plane, targets, lens)
     origin, way = middles.mean(), _way(blocks, middles)
     marks = tuple(
         _mark(block, (middle - origin) / way, turn / way)
@@ -120,9 +120,9 @@ def table_from_corners(
         raise RefusedError(f"the table's size must be above 0, got {width_mm:g} x {depth_mm:g} mm")
     x_mm, y_mm = width_mm / 2, depth_mm / 2
     shape = np.array([(-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm)])
-    piece = Piece(shape, np.array(corners_px, np.float64))
-    plane = fit_plane([piece], lens, spread_px=_CLICKED_PX)
-    (middle,), (turn,) = _placed(plane, [piece], lens)
+    target = FlatTarget(shape, np.array(corners_px, np.float64))
+    plane = fit_plane([target], lens, spread_px=_CLICKED_PX)
+    (middle,), (turn,) = _placed(plane, [target], lens)
     return _table(plane, (middle, turn), thickness_mm, TableSource.CORNERS)
 
 
@@ -143,28 +143,30 @@ def tile_length_mm(tiles: Sequence[Tile], table: Table, lens: Lens) -> float:
     return float(np.median(lengths)) / 2
 
 
-def _block_piece(markers: Sequence[SeenMarker], print_scale: float) -> Piece:
+def _block_target(markers: Sequence[SeenMarker], print_scale: float) -> FlatTarget:
     shape = np.concatenate([marker_corners_mm(one.place) for one in markers]) * print_scale
     seen_px = np.concatenate([np.array(one.corners_px) for one in markers])
-    return Piece(shape, seen_px, outward=np.tile(marker_outward(), (len(markers), 1)))
+    return FlatTarget(shape, seen_px, outward=np.tile(marker_outward(), (len(markers), 1)))
 
 
-def _tile_piece(tile: Tile, size: TileSize) -> Piece:
+def _tile_piece(tile: Tile, size: TileSize) -> FlatTarget:
     x_mm, y_mm = size.length_mm / 2, size.width_mm / 2
     shape = np.array([(-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm)])
     corners = np.array(tile.corners_px)
     a, b, c, d = corners
     if np.linalg.norm(a - b) + np.linalg.norm(d - c) < np.linalg.norm(b - c) + np.linalg.norm(a - d):
         corners = np.roll(corners, -1, axis=0)
-    return Piece(shape, corners, size.thickness_mm)
+    return FlatTarget(shape, corners, size.thickness_mm)
 
 
-def _placed(plane: Plane, pieces: Sequence[Piece], lens: Lens) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """Return the origin of each piece's shape on the plane, and its turn, as complex numbers."""
+def _placed(
+    plane: TablePlane, targets: Sequence[FlatTarget], lens: Lens
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Return the origin of each target's shape on the plane, and its turn, as complex numbers."""
     middles, turns = [], []
-    for piece in pieces:
-        flat = plane.spots(lens.to_rays(piece.seen_px), piece.height_mm) @ plane.axes()[:2].T
-        at, shape = flat[:, 0] + 1j * flat[:, 1], piece.shape_mm[:, 0] + 1j * piece.shape_mm[:, 1]
+    for target in targets:
+        flat = plane.spots(lens.to_rays(target.seen_px), target.height_mm) @ plane.axes()[:2].T
+        at, shape = flat[:, 0] + 1j * flat[:, 1], target.shape_mm[:, 0] + 1j * target.shape_mm[:, 1]
         turn = np.vdot(shape - shape.mean(), at - at.mean())
         turn /= abs(turn)
         turns.append(turn)
@@ -184,11 +186,11 @@ def _way(blocks: Sequence[int], middles: NDArray[np.complex128]) -> complex:
     return total / abs(total)
 
 
-def _mark(block: int, at: complex, turn: complex) -> Mark:
-    return Mark(block, at.real, at.imag, math.atan2(turn.imag, turn.real))
+def _mark(block: int, at: complex, turn: complex) -> BlockPose:
+    return BlockPose(block, at.real, at.imag, math.atan2(turn.imag, turn.real))
 
 
-def _picture_middle(plane: Plane, lens: Lens) -> complex:
+def _picture_middle(plane: TablePlane, lens: Lens) -> complex:
     """Return the point of the table in the middle of the picture."""
     middle_px = np.array([((lens.width_px - 1) / 2, (lens.height_px - 1) / 2)])
     x_mm, y_mm = (plane.spots(lens.to_rays(middle_px), 0.0) @ plane.axes()[:2].T)[0].tolist()
@@ -196,7 +198,11 @@ def _picture_middle(plane: Plane, lens: Lens) -> complex:
 
 
 def _table(
-    plane: Plane, frame: tuple[complex, complex], thickness_mm: float, source: TableSource, marks: tuple[Mark, ...] = ()
+    plane: TablePlane,
+    frame: tuple[complex, complex],
+    thickness_mm: float,
+    source: TableSource,
+    marks: tuple[BlockPose, ...] = (),
 ) -> Table:
     """Return the table whose origin and x direction on the plane are *frame*, or refuse what does not fit."""
     if plane.error_px > _MOST_ERROR_PX[source] or plane.fitting < _LEAST_FITTING:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
 from calibration.tile_set_labels import TileCount, count_tiles
-from calibration.tile_set_learn import Learned, is_too_doubtful, own_set_if_better
+from calibration.tile_set_learn import LearningResult, is_too_doubtful, own_set_if_better
 from calibration.tile_set_look import SetLook
 from vision.halves import FEATURES, PICTURE_FEATURES
 from vision.own_set import OwnSet
@@ -30,8 +30,8 @@ _EYE = ("halves.onnx", "reader.npz")
 _WEIGHED = b"2"
 
 
-class Packed(Protocol):
-    """What was learned of a set, as text: see `TileSet`."""
+class PackedSet(Protocol):
+    """What was learned of a set, as text: see `LearnedSet`."""
 
     @property
     def max_pips(self) -> int:
@@ -51,8 +51,8 @@ class Packed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TileSet:
-    """A set that was shown.
+class LearnedSet:
+    """A set that Tallybone has learned from pictures, as the calibration keeps it.
 
     Attributes:
         max_pips: Its highest number.
@@ -94,10 +94,10 @@ class TileSet:
         return count_tiles(np.array(self.tiles, np.int64).reshape(-1, 2), self.max_pips)
 
 
-def tile_set_of(learned: Learned, set_look: SetLook) -> TileSet:
+def tile_set_of(learned: LearningResult, set_look: SetLook) -> LearnedSet:
     """Return what is kept of what was learned."""
     packed = cv2.imencode(".jpg", learned.sheet.image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])[1]
-    return TileSet(
+    return LearnedSet(
         learned.max_pips,
         tuple((first, second) for first, second in learned.pips.tolist()),
         base64.b64encode(packed.tobytes()).decode(),
@@ -111,7 +111,7 @@ def tile_set_of(learned: Learned, set_look: SetLook) -> TileSet:
     )
 
 
-def with_shipped_eye(kept: TileSet, reader: Reader) -> TileSet:
+def with_shipped_eye(kept: LearnedSet, reader: Reader) -> LearnedSet:
     """Return a set as the shipped eye reads it: fitted again to the kept tiles where the eye is another one now.
 
     Raises:
@@ -128,7 +128,7 @@ def with_shipped_eye(kept: TileSet, reader: Reader) -> TileSet:
     return replace(kept, eye=eye_checksum(), weights=weights, misread=_rounded(shares))
 
 
-def own_set_of(kept: Packed) -> OwnSet | None:
+def own_set_of(kept: PackedSet) -> OwnSet | None:
     """Return what reads a set, or None where the shipped eye alone does.
 
     Raises:
@@ -145,7 +145,7 @@ def own_set_of(kept: Packed) -> OwnSet | None:
         raise RefusedError(f"what was learned of the tile set is damaged ({error}); calibrate it anew") from None
 
 
-def own_reader(reader: Reader, kept: Packed) -> Reader:
+def own_reader(reader: Reader, kept: PackedSet) -> Reader:
     """Return a reader that reads this set; the same one where a larger set is told, or nothing was learned.
 
     Raises:
@@ -164,7 +164,7 @@ def eye_checksum() -> str:
     return hashlib.sha256(read + _WEIGHED).hexdigest()[:16]
 
 
-def _sheet_of(kept: TileSet) -> TileSheet:
+def _sheet_of(kept: LearnedSet) -> TileSheet:
     try:
         packed = np.frombuffer(base64.b64decode(kept.sheet, validate=True), np.uint8)
         image = cv2.imdecode(packed, cv2.IMREAD_COLOR)

@@ -57,7 +57,7 @@ _FOUND, _LOOKED, _LABELLED, _CHOSEN, _JUDGED = 0.02, 0.3, 0.5, 0.65, 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class FaceUpTiles:
     """The tiles of one picture that lie face up.
 
     Attributes:
@@ -74,8 +74,8 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
-    """What pictures show of a set.
+class SetPictures:
+    """Pictures of a set, and what they show of it.
 
     Attributes:
         seen: Each picture.
@@ -85,7 +85,7 @@ class Shown:
         views: These, as other pictures may show them, for all numbers.
     """
 
-    seen: tuple[Seen, ...]
+    seen: tuple[FaceUpTiles, ...]
     max_pips: int
     is_told: bool
     sheet: TileSheet
@@ -93,8 +93,8 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
-    """What pictures of a set taught.
+class LearningResult:
+    """The result of learning a set from pictures.
 
     Attributes:
         seen: Each picture.
@@ -107,7 +107,7 @@ class Learned:
         misread: Shares of the halves in views of tiles that were kept back: by the shipped eye, and as learned.
     """
 
-    seen: tuple[Seen, ...]
+    seen: tuple[FaceUpTiles, ...]
     max_pips: int
     sheet: TileSheet
     pips: NDArray[np.int64]
@@ -123,7 +123,7 @@ def learn_set(
     said: HandLabels | None = None,
     *,
     rng: np.random.Generator | None = None,
-) -> Learned:
+) -> LearningResult:
     """Return what pictures of a set teach, each with tiles of which no two show the same pips.
 
     Args:
@@ -144,7 +144,7 @@ def look_at_set(
     *,
     rng: np.random.Generator | None = None,
     told: ReportShare = lambda _: None,
-) -> Shown:
+) -> SetPictures:
     """Return what pictures show of a set, before anything is learned of it.
 
     Args:
@@ -173,10 +173,10 @@ def look_at_set(
         told(_FOUND + share * (_LOOKED - _FOUND))
 
     views = look(sheet, reader.halves, reader.heads.pips, _SETS[-1], rng, told=looked)
-    return Shown(seen, max_pips, reader.max_pips is not None, sheet, views)
+    return SetPictures(seen, max_pips, reader.max_pips is not None, sheet, views)
 
 
-def learn(shown: Shown, said: HandLabels | None = None, *, told: ReportShare = lambda _: None) -> Learned:
+def learn(shown: SetPictures, said: HandLabels | None = None, *, told: ReportShare = lambda _: None) -> LearningResult:
     """Return what the tiles of a set teach.
 
     Where numbers are told by signs that the shipped eye does not know, such as pictures or numerals of another script,
@@ -216,15 +216,17 @@ def learn(shown: Shown, said: HandLabels | None = None, *, told: ReportShare = l
     unfounded = not named and are_unfounded(shares[0])
     in_doubt = _unsaid(pips, said) if unfounded else doubtful(chances, pips, counts, said)
     own = None if is_too_doubtful(len(in_doubt), len(pips)) else own
-    return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, own, restraint, shares)
+    return LearningResult(shown.seen, max_pips, shown.sheet, pips, in_doubt, own, restraint, shares)
 
 
-def _not_yet(shown: Shown, max_pips: int, said: HandLabels) -> Learned:
+def _not_yet(shown: SetPictures, max_pips: int, said: HandLabels) -> LearningResult:
     """Return what is known of a set some of whose signs were not said yet: nothing but what was said."""
     pips = each_once(_shipped(shown.seen, max_pips), [len(one.poses) for one in shown.seen], said)
     share = misread(np.exp(shown.views.up_to(max_pips).logs), pips)
     in_doubt = _unsaid(pips, said)
-    return Learned(shown.seen, max_pips, shown.sheet, pips, in_doubt, None, RESTRAINTS_OF_SIGNS[0], (share, share))
+    return LearningResult(
+        shown.seen, max_pips, shown.sheet, pips, in_doubt, None, RESTRAINTS_OF_SIGNS[0], (share, share)
+    )
 
 
 def _unsaid(pips: NDArray[np.int64], said: HandLabels) -> tuple[int, ...]:
@@ -241,7 +243,7 @@ def least_set(tiles: int, highest: int = 0) -> int:
     return next(fitting, _SETS[-1])
 
 
-def _check(shown: Shown, said: HandLabels) -> None:
+def _check(shown: SetPictures, said: HandLabels) -> None:
     for at, pair in said.items():
         if at not in range(shown.sheet.count):
             raise RefusedError(phrase("there is no tile {number}", number=at + 1))
@@ -251,7 +253,7 @@ def _check(shown: Shown, said: HandLabels) -> None:
             )
 
 
-def _shipped(seen: tuple[Seen, ...], max_pips: int) -> NDArray[np.float64]:
+def _shipped(seen: tuple[FaceUpTiles, ...], max_pips: int) -> NDArray[np.float64]:
     """Return the log probabilities of the numbers as the shipped eye reads them, shape (N, 2, K)."""
     logs = np.concatenate([one.logs for one in seen])
     more = max(0, max_pips + 1 - logs.shape[2])
@@ -283,7 +285,7 @@ def own_set_if_better(
     return (fit(views, pips, restraint) if is_better else None), shares
 
 
-def _seen(pictures: Sequence[Image], reader: Reader) -> tuple[tuple[Seen, ...], int]:
+def _seen(pictures: Sequence[Image], reader: Reader) -> tuple[tuple[FaceUpTiles, ...], int]:
     """Return the tiles of each picture, and the highest number of their set."""
     found = [_looked_at(picture, reader) for picture in pictures]
     highest = max(one.logs.shape[2] for one in found) - 1
@@ -292,10 +294,10 @@ def _seen(pictures: Sequence[Image], reader: Reader) -> tuple[tuple[Seen, ...], 
     return tuple(found), highest
 
 
-def _looked_at(picture: Image, reader: Reader) -> Seen:
+def _looked_at(picture: Image, reader: Reader) -> FaceUpTiles:
     markers = find_corner_marks(picture)
     poses, faces, chances = reader.find_tiles(
         build_pyramid(picture), lambda tried: beside_blocks(markers, tried[:, :2]), only_tiles=True
     )
     up = faces == UP
-    return Seen(poses[up], int((~up).sum()), cut_out(picture, poses[up]), np.log(chances[up]))
+    return FaceUpTiles(poses[up], int((~up).sum()), cut_out(picture, poses[up]), np.log(chances[up]))

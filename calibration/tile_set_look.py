@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calibration.lens import Lens
 from calibration.table import Table
-from calibration.tile_set_learn import Learned
+from calibration.tile_set_learn import LearningResult
 from vision.poses import Poses, corners
 from vision.tile_sheet import cells_of, tile_mask
 
@@ -63,7 +63,7 @@ class SetLook:
     size_mm: tuple[float, float] | None = None
 
 
-def look_of(learned: Learned, size_mm: tuple[float, float] | None) -> SetLook:
+def look_of(learned: LearningResult, size_mm: tuple[float, float] | None) -> SetLook:
     """Return how a set looks; *size_mm* is length and width, where they are known."""
     sheet, pips, poses = learned.sheet, learned.pips, np.concatenate([one.poses for one in learned.seen])
     lab = cv2.cvtColor(cells_of(sheet).reshape(-1, 1, 3).astype(np.float32) / 255, cv2.COLOR_BGR2LAB)

@@ -6,14 +6,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.tile_set_learn import Learned
+from calibration.tile_set_learn import LearningResult
 from vision.tile_sheet import cells_of
 
 _LARGER, _PER_ROW, _CAPTION_PX = 2, 6, 26
 _PAPER, _INK, _DOUBT = (245, 245, 245), (30, 30, 30), (0, 90, 215)
 
 
-def draw_tiles(learned: Learned) -> NDArray[np.uint8]:
+def draw_tiles(learned: LearningResult) -> NDArray[np.uint8]:
     """Return a picture, shape (H, W, 3), BGR; tiles in doubt have a question mark and another colour."""
     cells = [
         _captioned(cell, at, learned.pips[at].tolist(), is_doubtful=at in learned.doubtful)

@@ -25,8 +25,8 @@ _LEAST_DOWN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class ZoneShown:
-    """A zone in a picture.
+class ZoneInView:
+    """A zone as the picture shows it.
 
     Attributes:
         shares: Its outline, cut off at the border of the picture.
@@ -37,22 +37,22 @@ class ZoneShown:
     visible: float
 
 
-def show_zone(outline: OutlineMm, table: Table, lens: Lens) -> ZoneShown:
+def show_zone(outline: OutlineMm, table: Table, lens: Lens) -> ZoneInView:
     """Return how a zone appears on the plane of the tile tops."""
     whole = np.array(outline, np.float64)
     seen = _clipped(whole, _edges_of(_seen_mm(table, lens)))
     if len(seen) < 3:
-        return ZoneShown((), 0.0)
+        return ZoneInView((), 0.0)
     fine = seen if not any(lens.distortion) else _fine(seen)
     pixels = table.to_picture(fine, lens, height_mm=table.thickness_mm)
     # The middle of the first pixel is 0, 0: the picture begins half a pixel before.
     shares = _clipped((pixels + 0.5) / (lens.width_px, lens.height_px), _edges_of(_SQUARE))
     if len(shares) < 3 or _area(shares) == 0.0:
-        return ZoneShown((), 0.0)
+        return ZoneInView((), 0.0)
     back = table.tops_to_table(shares * (lens.width_px, lens.height_px) - 0.5, lens)
     visible = min(1.0, _area(back) / _area(whole))
     corners = tuple((float(x), float(y)) for x, y in np.clip(shares, 0.0, 1.0))
-    return ZoneShown(corners, visible)
+    return ZoneInView(corners, visible)
 
 
 def seen_part(outline: OutlineMm, table: Table, lens: Lens) -> OutlineMm:

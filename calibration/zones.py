@@ -10,7 +10,7 @@ from enum import StrEnum
 from calibration.boards import BLOCK_MM
 from calibration.errors import RefusedError
 from calibration.mat import MatZone, block_places_mm, mat_zones, zones_within
-from calibration.table import Mark, Table
+from calibration.table import BlockPose, Table
 from engine.phrases import plural
 
 PointMm = tuple[float, float]
@@ -70,7 +70,7 @@ class TableZones:
         return ()
 
 
-def zones_on(marks: Sequence[Mark], players: int) -> TableZones:
+def zones_on(marks: Sequence[BlockPose], players: int) -> TableZones:
     """Return the zones of a table on which corner blocks lie: those of the mat if they are its own, else alike.
 
     Args:
@@ -128,7 +128,7 @@ def _zones_within(width_mm: float, depth_mm: float, players: int) -> tuple[MatZo
         raise RefusedError(str(error)) from None
 
 
-def _mat_motion(marks: Sequence[Mark]) -> tuple[complex, complex] | None:
+def _mat_motion(marks: Sequence[BlockPose]) -> tuple[complex, complex] | None:
     """Return where the top left of the mat lies, and its turn and scale; None if the blocks are not those of a mat."""
     if len(marks) < 2:
         return None

@@ -85,7 +85,7 @@ def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
     return lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector)
 
 
-def say_knock(kept: KnockKept, talk: Talk) -> None:
+def say_knock(kept: KnockCalibration, talk: Talk) -> None:
     """Say how well knocks are told from tiles."""
     talk.say(about_knock(kept))
     if kept.margin < 0:
@@ -100,7 +100,7 @@ def say_knock(kept: KnockKept, talk: Talk) -> None:
         talk.say(f"How loud they were, of 1: {loud}.")
 
 
-def _from_file(wav: Path) -> list[SoundHeard]:
+def _from_file(wav: Path) -> list[JudgedSound]:
     detector = KeepingDetector()
     for block in with_end(read_wav(wav)):
         detector.feed(block)
@@ -109,7 +109,7 @@ def _from_file(wav: Path) -> list[SoundHeard]:
 
 def _at_table(
     made: MakeSensor, parts: tuple[Part, ...], clock: Clock, pause: Callable[[float], object], talk: Talk
-) -> list[SoundHeard]:
+) -> list[JudgedSound]:
     """Return what is heard while the timetable is gone through, times from its begin."""
     told: Part | None = None
     with closing(Hearing(made, parts, clock)) as hearing:
@@ -132,7 +132,7 @@ class Hearing:
             KnockError: If it cannot be had.
         """
         self._parts, self._clock, self._detector = parts, clock, KeepingDetector()
-        self.heard: list[SoundHeard] = []
+        self.heard: list[JudgedSound] = []
         self._sensor = made(self._detector)
         self._sensor.start()
         self._began_ns = clock()
@@ -164,7 +164,7 @@ class Hearing:
         if problem is not None and not self.is_over:
             raise RefusedError(problem)
 
-    def fitted(self) -> KnockKept:
+    def fitted(self) -> KnockCalibration:
         """Return what was found.
 
         Raises:
@@ -177,7 +177,7 @@ class Hearing:
         self._sensor.close()
 
 
-def fitted(heard: list[SoundHeard], parts: tuple[Part, ...]) -> KnockKept:
+def fitted(heard: list[JudgedSound], parts: tuple[Part, ...]) -> KnockCalibration:
     """Return what was found in sounds that follow a timetable.
 
     Raises:
@@ -187,5 +187,5 @@ def fitted(heard: list[SoundHeard], parts: tuple[Part, ...]) -> KnockKept:
     return fit_knock(quiet, tiles, own)
 
 
-def _within(heard: list[SoundHeard], part: Part) -> list[SoundHeard]:
+def _within(heard: list[JudgedSound], part: Part) -> list[JudgedSound]:
     return [one for one in heard if part.from_s <= one.t_ns / NS_PER_S < part.to_s]

@@ -11,7 +11,7 @@ import cv2
 
 from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
-from calibration.light import LEAST_CONTRAST, LightFound, examine_light, outlines_of
+from calibration.light import LEAST_CONTRAST, LightMeasurement, examine_light, outlines_of
 from hardware.camera.device import Clock, Light
 from hardware.camera.light import levels_of
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
@@ -35,7 +35,7 @@ class LightSeen:
         kept: What is stored of that.
     """
 
-    found: LightFound
+    found: LightMeasurement
     kept: LightKept
 
 
@@ -102,7 +102,7 @@ def say_light(seen: LightSeen, talk: Talk) -> None:
     if seen.kept.contrast is not None:
         low, high = seen.kept.contrast
         talk.say(
-            f"{len(seen.found.spots)} tiles and markers: {low:.0f} to {high:.0f} grey levels between dark and bright"
+            f"{len(seen.found.samples)} tiles and markers: {low:.0f} to {high:.0f} grey levels between dark and bright"
             f" ({LEAST_CONTRAST:.0f} are needed)."
         )
     else:

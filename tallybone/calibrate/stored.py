@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from calibration.check import Finding, check_blocks, check_tiles, trouble, well
+from calibration.check import CheckResult, check_blocks, check_tiles, trouble, well
 from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
 from engine.phrases import both, phrase
@@ -88,7 +88,7 @@ def check(
 
 def compare(
     image: Image, calibration: Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
-) -> tuple[tuple[Finding, ...], LightSeen]:
+) -> tuple[tuple[CheckResult, ...], LightSeen]:
     """Return what a picture says about a calibration, and about its light."""
     tiles = read_tiles(image)
     light = look_at_light(image, tiles, None)
@@ -109,7 +109,7 @@ def compare(
     return (*blocks, *check_tiles(apart, table, lens, length_mm=length_mm), *findings), light
 
 
-def _about_light(now: LightSeen, before: LightKept | None) -> tuple[Finding, ...]:
+def _about_light(now: LightSeen, before: LightKept | None) -> tuple[CheckResult, ...]:
     findings = [trouble(warning) for warning in now.found.warnings]
     if before is not None and not is_alike(before.levels, now.kept.levels):
         was, is_now = (sum(levels) / 3 for levels in (before.levels, now.kept.levels))

@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.tile_set import TileSet, tile_set_of
-from calibration.tile_set_learn import Learned, Shown, learn, learn_set, look_at_set
+from calibration.tile_set import LearnedSet, tile_set_of
+from calibration.tile_set_learn import LearningResult, SetPictures, learn, learn_set, look_at_set
 from calibration.tile_set_look import look_of, tile_size_mm
 from calibration.tile_set_picture import draw_tiles
 from tallybone.calibrate.lens_and_table import Talk
@@ -102,12 +102,12 @@ def _shipped(tile_set: SetName) -> Reader:
     return load_reader(tile_set.max_pips)
 
 
-def kept_of(learned: Learned, image: Image, before: Calibration) -> TileSet:
+def kept_of(learned: LearningResult, image: Image, before: Calibration) -> LearnedSet:
     """Return what is kept of what was learned from pictures of which *image* is the first."""
     return tile_set_of(learned, look_of(learned, _size_mm(learned, image, before)))
 
 
-def _size_mm(learned: Learned, image: Image, before: Calibration) -> tuple[float, float] | None:
+def _size_mm(learned: LearningResult, image: Image, before: Calibration) -> tuple[float, float] | None:
     """Return length and width of the tiles of the first picture, where lens and table were measured for such ones."""
     if before.lens is None or before.table is None:
         return None
@@ -119,7 +119,7 @@ def _size_mm(learned: Learned, image: Image, before: Calibration) -> tuple[float
     return tile_size_mm(learned.seen[0].poses, before.table, lens)
 
 
-def _say(kept: TileSet, learned: Learned, talk: Talk) -> None:
+def _say(kept: LearnedSet, learned: LearningResult, talk: Talk) -> None:
     backs = sum(one.backs for one in learned.seen)
     of_set = "" if kept.is_too_doubtful else f" of a set to double-{kept.max_pips}"
     talk.say(
@@ -137,7 +137,7 @@ def _say(kept: TileSet, learned: Learned, talk: Talk) -> None:
     _say_how_sure(kept, talk)
 
 
-def _say_tiles(kept: TileSet, learned: Learned, talk: Talk) -> None:
+def _say_tiles(kept: LearnedSet, learned: LearningResult, talk: Talk) -> None:
     look = kept.look
     marks = [f"{number} {_hex(rgb)}" for number, rgb in enumerate(look.pips_rgb, 1) if rgb is not None]
     talk.say("Pips: " + ", ".join(marks))
@@ -154,7 +154,7 @@ def _say_tiles(kept: TileSet, learned: Learned, talk: Talk) -> None:
     _say_doubts(learned, talk)
 
 
-def _say_doubts(learned: Learned, talk: Talk) -> None:
+def _say_doubts(learned: LearningResult, talk: Talk) -> None:
     if not learned.doubtful:
         return
     talk.say("In doubt, by their number on the picture that --annotate draws:")
@@ -165,7 +165,7 @@ def _say_doubts(learned: Learned, talk: Talk) -> None:
     talk.say(f"Where that is wrong, say it, such as --tiles '{at}=6-5'")
 
 
-def _say_how_sure(kept: TileSet, talk: Talk) -> None:
+def _say_how_sure(kept: LearnedSet, talk: Talk) -> None:
     if kept.is_too_doubtful:
         talk.say(
             f"{kept.doubtful} of them are in doubt, too many to learn from: say what they are, by their number on the"
@@ -181,7 +181,7 @@ def _say_how_sure(kept: TileSet, talk: Talk) -> None:
         talk.say(f"{said}, {after:.1f} % with what was learned: that is no better, so it is not used.")
 
 
-def _draw(learned: Learned, path: Path, talk: Talk) -> None:
+def _draw(learned: LearningResult, path: Path, talk: Talk) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     ok, data = cv2.imencode(".png", draw_tiles(learned))
     if not ok:
@@ -204,8 +204,8 @@ class SetLearning:
     def __init__(self, image: Image) -> None:
         """Take a picture of the set, shape (H, W, 3), BGR."""
         self._image = image
-        self._shown: Shown | None = None
-        self._learned: Learned | None = None
+        self._shown: SetPictures | None = None
+        self._learned: LearningResult | None = None
         self._error: Exception | None = None
         self._given_up = threading.Event()
         self._thread: threading.Thread | None = None
@@ -219,7 +219,7 @@ class SetLearning:
         self._thread = threading.Thread(target=self._run, args=(dict(said),), name="tile set")
         self._thread.start()
 
-    def learned(self) -> Learned | None:
+    def learned(self) -> LearningResult | None:
         """Return what was learned; None while that goes on.
 
         Raises:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from calibration.errors import CalibrationError
-from calibration.zone_view import ZoneShown, middle_share, show_zone
+from calibration.zone_view import ZoneInView, middle_share, show_zone
 from hardware.camera.open_device import is_device
 from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.sources.camera import SIMULATED
@@ -137,7 +137,7 @@ def _use(calibration: Calibration, path: Path, players: int, size_px: tuple[int,
     return Used(zones, (*words, *hidden))
 
 
-def _seat(shown: ZoneShown, middle: tuple[float, ...], center: tuple[float, ...]) -> SeatZone:
+def _seat(shown: ZoneInView, middle: tuple[float, ...], center: tuple[float, ...]) -> SeatZone:
     """Return the zone of a seat; one that the picture does not show has its side, and no area."""
     across, down = middle[0] - center[0], middle[1] - center[1]
     if abs(across) > abs(down):

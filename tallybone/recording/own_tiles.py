@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
-from calibration.tile_set import TileSet as LearnedSet
-from calibration.tile_set import own_reader, with_shipped_eye
+from calibration.tile_set import LearnedSet, own_reader, with_shipped_eye
 from tallybone.choices import TileSet
 from tallybone.json_values import from_json, to_json
 from tallybone.store.calibration_file import load_calibration

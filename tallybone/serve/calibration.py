@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.check import Finding
+from calibration.check import CheckResult
 from hardware.camera.device import Light
 from hardware.config.config import HardwareConfig, KnockDriver
 from tallybone.calibrate.look import Onlooker, wait_for_picture
@@ -51,7 +51,7 @@ class ServedCalibration:
         self._waits = threading.Event()
         self.path = path
         self.calibrating = Calibrating(clock)
-        self.findings: tuple[Finding, ...] = ()
+        self.findings: tuple[CheckResult, ...] = ()
 
     @property
     def camera(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.lens import Lens
-from calibration.light import LightFound, Trouble
+from calibration.light import LightMeasurement, Trouble
 from calibration.table import Table
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones
@@ -83,10 +83,10 @@ def _outline(canvas: Image, corners: NDArray[np.float64], color: Bgr) -> None:
         )
 
 
-def draw_light(image: Image, found: LightFound) -> Image:
+def draw_light(image: Image, found: LightMeasurement) -> Image:
     """Return a copy of a picture, shape (H, W, 3): what is well lit in blue, glare in orange, too dark in purple."""
     canvas = image.copy()
-    for spot in found.spots:
+    for spot in found.samples:
         points, trouble = np.round(np.array(spot.corners_px)).astype(np.int32), found.trouble_at(spot)
         for paint, width in ((CASING, 5), (_COLORS[trouble], 2)):
             cv2.polylines(canvas, [points], isClosed=True, color=paint, thickness=width, lineType=cv2.LINE_AA)

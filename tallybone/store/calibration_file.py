@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from calibration.errors import CalibrationError
-from calibration.knock import KnockKept
+from calibration.knock import KnockCalibration
 from calibration.lens import Lens
 from calibration.table import Table
-from calibration.tile_set import TileSet
+from calibration.tile_set import LearnedSet
 from calibration.zones import TableZones
 from tallybone.files import write_durably
 from tallybone.json_values import JsonValueError, from_json, to_json
@@ -58,8 +58,8 @@ class Calibration:
     table: Table | None = None
     zones: TableZones | None = None
     light: LightKept | None = None
-    knock: KnockKept | None = None
-    set: TileSet | None = None
+    knock: KnockCalibration | None = None
+    set: LearnedSet | None = None
 
 
 def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Path:

@@ -11,7 +11,7 @@ from calibration.boards import BOARD_COLUMNS, SQUARE_MM, lens_board
 from calibration.lens_views import LensView, SeenCorner, find_view
 from calibration.prints import BOARD_TOP_MM, draw_prints
 from calibration.sheet import Paper
-from calibration.shown import Held, held_view, lay_sheet
+from calibration.shown import SheetPose, held_view, lay_sheet
 from vision.arrays import Image
 from vision.render import lens
 from vision.render.look_types import CameraLook
@@ -30,7 +30,7 @@ GOOD = (
 
 def held(tilt_right: float, tilt_top: float, distance_mm: float, x: float, y: float) -> View:
     """The view of a camera before which the sheet of the board is held."""
-    pose = Held(math.radians(tilt_right), math.radians(tilt_top), distance_mm, x, y)
+    pose = SheetPose(math.radians(tilt_right), math.radians(tilt_top), distance_mm, x, y)
     return held_view(pose, (Paper.A4.long_mm / 2, 98.0), FOCAL_PX, SIZE_PX, LENS)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.errors import RefusedError
-from calibration.knock import SoundHeard, fit_knock
+from calibration.knock import JudgedSound, fit_knock
 from calibration.knock_addition import NO_HITS_OF_HANDS, Addition, fit_addition, with_addition
 from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.features import AFTER, BEFORE, FEATURES
@@ -18,9 +18,9 @@ KNOCK = np.where(np.arange(FEATURES) < 10, 1.0, 0.0).astype(np.float32)
 SILENCE = np.zeros(BEFORE + AFTER, np.float32)
 
 
-def heard(count: int, middle: np.ndarray, knock: float, *, strength: float = 0.5) -> list[SoundHeard]:
+def heard(count: int, middle: np.ndarray, knock: float, *, strength: float = 0.5) -> list[JudgedSound]:
     features = (middle + RNG.normal(0, 0.5, (count, FEATURES))).astype(np.float32)
-    return [SoundHeard(at * 10**9, knock, 1 - knock, strength, one, SILENCE) for at, one in enumerate(features)]
+    return [JudgedSound(at * 10**9, knock, 1 - knock, strength, one, SILENCE) for at, one in enumerate(features)]
 
 
 def test_knocks_that_the_classifier_is_unsure_of_are_found_by_what_the_table_adds() -> None:
@@ -43,14 +43,14 @@ def test_what_is_added_is_what_the_classifier_with_it_says() -> None:
     before, after = shipped.probabilities(features).astype(np.float64), grown.probabilities(features)
     others = [SOUNDS.index(sound) for sound in NO_HITS_OF_HANDS]
     for one, was, now in zip(standard, before, after, strict=True):
-        heard_so = SoundHeard(0, was[0], was[others].sum(), 0.5, np.clip(one, -5, 5), SILENCE)
+        heard_so = JudgedSound(0, was[0], was[others].sum(), 0.5, np.clip(one, -5, 5), SILENCE)
         assert now[0] == pytest.approx(heard_so.chance(addition), abs=1e-3)
     assert [one.shape for one in shipped.weights] == [one.shape for one in load_classifier().weights]
 
 
 def test_a_tap_is_no_likelier_a_knock_for_what_the_table_adds() -> None:
     addition = fit_addition(np.stack([KNOCK, KNOCK]), np.stack([-KNOCK, -KNOCK]))
-    tap = SoundHeard(0, 0.2, 0.0, 0.5, KNOCK, SILENCE)
+    tap = JudgedSound(0, 0.2, 0.0, 0.5, KNOCK, SILENCE)
     assert addition.odds(KNOCK) > 1
     assert tap.chance(addition) == pytest.approx(0.2)
 

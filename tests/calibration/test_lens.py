@@ -12,7 +12,7 @@ from calibration.errors import RefusedError
 from calibration.lens import Lens, known_lens
 from calibration.lens_fit import fit_lens
 from calibration.lens_guide import guide
-from calibration.lens_views import LensView, SeenCorner, find_view, hold_of
+from calibration.lens_views import LensView, SeenCorner, board_pose, find_view
 from calibration.pi_lenses import PiCamera
 from tests.calibration.held import FOCAL_PX, GOOD, LENS, SIZE_PX, board_view_of, held, picture_of, views
 from vision.arrays import Points
@@ -121,7 +121,7 @@ def test_nothing_seen_lacks_everything() -> None:
 
 
 def test_how_the_board_is_held_is_told_to_a_few_degrees() -> None:
-    seen = hold_of(board_view_of((20, -15, 400, 0.0, 0.0)))
+    seen = board_pose(board_view_of((20, -15, 400, 0.0, 0.0)))
     assert math.degrees(seen.tilt_right_rad) == pytest.approx(20, abs=4)
     assert math.degrees(seen.tilt_top_rad) == pytest.approx(-15, abs=4)
 

@@ -43,7 +43,7 @@ def with_glare(picture: Image, x_px: float, y_px: float, size_px: float) -> Imag
 def test_a_good_light_is_good(good: Rendered) -> None:
     found = examine_light(good.image, outlines(good))
     assert found.warnings == ()
-    assert len(found.spots) == 8
+    assert len(found.samples) == 8
     assert found.contrast is not None
     assert found.contrast[0] > 2 * LEAST_CONTRAST
 
@@ -51,8 +51,8 @@ def test_a_good_light_is_good(good: Rendered) -> None:
 def test_a_lamp_that_a_tile_mirrors_is_glare_at_that_tile(good: Rendered) -> None:
     x, y = good.truth.tiles[3].center_px
     found = examine_light(with_glare(good.image, x, y, 10), outlines(good))
-    assert [found.trouble_at(spot) for spot in found.spots].count(Trouble.GLARE) == 1
-    assert found.trouble_at(found.spots[3]) is Trouble.GLARE
+    assert [found.trouble_at(spot) for spot in found.samples].count(Trouble.GLARE) == 1
+    assert found.trouble_at(found.samples[3]) is Trouble.GLARE
     assert "Glare at 1 place:" in found.warnings[0]
 
 
@@ -66,7 +66,7 @@ def test_glare_between_tiles_is_found_where_it_is(good: Rendered) -> None:
 def test_tiles_in_the_dark_are_dull() -> None:
     dark = laid_in(0.08)
     found = examine_light(dark.image, outlines(dark))
-    assert {found.trouble_at(spot) for spot in found.spots} == {Trouble.DULL}
+    assert {found.trouble_at(spot) for spot in found.samples} == {Trouble.DULL}
     assert "Too little contrast at 8 places" in found.warnings[0]
 
 
@@ -85,4 +85,4 @@ def test_a_picture_that_is_white_or_black_is_told_without_any_tile() -> None:
 
 def test_outlines_outside_of_the_picture_are_left_out() -> None:
     outside: OutlinePx = ((-50.0, -50.0), (-20.0, -50.0), (-20.0, -20.0), (-50.0, -20.0))
-    assert examine_light(np.full((90, 160, 3), 99, np.uint8), [outside]).spots == ()
+    assert examine_light(np.full((90, 160, 3), 99, np.uint8), [outside]).samples == ()

@@ -13,7 +13,7 @@ from calibration.lens_views import find_view
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, mat_zones
 from calibration.pdf import format_pdf
 from calibration.prints import RULER_MM, draw_prints
-from calibration.sheet import Box, Line, Paper, Sheet, Text, Window
+from calibration.sheet import LineSegment, Paper, Rectangle, Sheet, Text, Window
 from calibration.sheet_picture import draw_sheet
 from tests.calibration.pdf_pages import contents, page_sizes_mm, picture_of
 
@@ -79,7 +79,9 @@ def test_the_mat_put_together_shows_its_four_corner_blocks(paper: Paper) -> None
 @papers
 def test_every_sheet_has_a_ruler_of_100_mm_inside_the_paper(paper: Paper) -> None:
     for sheet in draw_prints(paper, 3):
-        rulers = [one for one in sheet.shapes if isinstance(one, Line) and one.to_mm[0] - one.from_mm[0] == RULER_MM]
+        rulers = [
+            one for one in sheet.shapes if isinstance(one, LineSegment) and one.to_mm[0] - one.from_mm[0] == RULER_MM
+        ]
         assert len(rulers) == 1
         assert 5 < rulers[0].from_mm[1] < sheet.height_mm - 5
 
@@ -116,7 +118,7 @@ def test_a_turned_text_is_written_as_pdf_says_it() -> None:
 
 
 def test_a_window_shows_only_its_part() -> None:
-    window = Window((Box(0.0, 0.0, 100.0, 100.0),), (10.0, 10.0), (5.0, 5.0), 20.0, 10.0)
+    window = Window((Rectangle(0.0, 0.0, 100.0, 100.0),), (10.0, 10.0), (5.0, 5.0), 20.0, 10.0)
     sheet = Sheet(40.0, 30.0, (window,))
     for picture in (draw_sheet(sheet, 2.0), picture_of(format_pdf([sheet]), 0, 2.0)):
         assert picture.shape == (60, 80)

@@ -11,7 +11,7 @@ import pytest
 from calibration.boards import marker_corners_mm
 from calibration.corner_marks import find_corner_marks
 from calibration.errors import RefusedError
-from calibration.plane_fit import Piece, fit_plane
+from calibration.plane_fit import FlatTarget, fit_plane
 from calibration.table import Table, TableSource
 from calibration.table_fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
 from tests.calibration.laid import BLOCKS_MM, CAMERA, Laid, grid_mm, picture_of, true_lens, worst_mm
@@ -133,19 +133,19 @@ def test_places_go_to_the_picture_and_back(by_markers: Table) -> None:
 def test_black_that_looks_smaller_than_it_is_does_not_change_the_scale() -> None:
     shape = np.concatenate([marker_corners_mm(place) for place in range(4)])
     outward = np.sign(shape - np.repeat(shape.reshape(4, 4, 2).mean(axis=1), 4, axis=0))
-    pieces = []
+    targets = []
     for x_mm, y_mm in ((-300.0, -100.0), (300, -100), (300, 120), (-300, 120)):
         # 0.4 px of 2.6 to the millimetre.
         at = (shape - 0.15 * outward) * (1, -1) + (x_mm, y_mm)
-        pieces.append(Piece(shape, VIEW.project(at, 0.0), outward=outward))
-    plane = fit_plane(pieces, LENS)
+        targets.append(FlatTarget(shape, VIEW.project(at, 0.0), outward=outward))
+    plane = fit_plane(targets, LENS)
     assert plane.distance_mm == pytest.approx(VIEW.camera_mm()[2], rel=1e-3)
     assert plane.growth_px == pytest.approx(-0.15 * 2.6, abs=0.1)
 
 
 def test_a_piece_must_be_seen_at_each_of_its_points() -> None:
     with pytest.raises(ValueError, match=r"\(4, 2\) and \(3, 2\)"):
-        Piece(np.zeros((4, 2)), np.zeros((3, 2)))
+        FlatTarget(np.zeros((4, 2)), np.zeros((3, 2)))
 
 
 def test_axes_that_are_not_at_right_angles_cannot_be(by_markers: Table) -> None:

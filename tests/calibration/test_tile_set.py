@@ -5,9 +5,9 @@ import pytest
 
 from calibration.assignment import cheapest_columns
 from calibration.errors import RefusedError
-from calibration.tile_set import TileSet, own_reader, own_set_of, tile_set_of, with_shipped_eye
+from calibration.tile_set import LearnedSet, own_reader, own_set_of, tile_set_of, with_shipped_eye
 from calibration.tile_set_labels import TileCount, all_pairs, count_tiles, label_tiles, margins
-from calibration.tile_set_learn import Learned, learn_set, own_set_if_better
+from calibration.tile_set_learn import LearningResult, learn_set, own_set_if_better
 from calibration.tile_set_look import BarSeen, PipColors, look_of
 from calibration.tile_set_picture import draw_tiles
 from tallybone.store.calibration_file import Calibration, format_calibration, parse_calibration
@@ -38,12 +38,12 @@ def shown() -> Rendered:
 
 
 @pytest.fixture(scope="module")
-def learned(reader: Reader, shown: Rendered) -> Learned:
+def learned(reader: Reader, shown: Rendered) -> LearningResult:
     return learn_set([shown.image], reader)
 
 
 @pytest.fixture(scope="module")
-def kept(learned: Learned) -> TileSet:
+def kept(learned: LearningResult) -> LearnedSet:
     return tile_set_of(learned, look_of(learned, None))
 
 
@@ -101,21 +101,21 @@ def test_a_tile_that_could_be_the_missing_one_has_a_small_margin() -> None:
 
 
 def test_every_tile_of_a_rendered_set_is_labelled_right_and_the_missing_one_named(
-    learned: Learned, shown: Rendered
+    learned: LearningResult, shown: Rendered
 ) -> None:
     assert (learned.pips == true_tiles(learned.seen[0], shown)).all()
     assert count_tiles(learned.pips, 6) == TileCount(missing=((0, 3),), twice=())
     assert learned.doubtful == ()
 
 
-def test_tiles_kept_back_are_read_five_times_better(learned: Learned) -> None:
+def test_tiles_kept_back_are_read_five_times_better(learned: LearningResult) -> None:
     shipped, own = learned.misread
     assert shipped > 0.02
     assert own < shipped / 5
     assert learned.own_set is not None
 
 
-def test_what_reads_no_better_is_refused(learned: Learned, reader: Reader) -> None:
+def test_what_reads_no_better_is_refused(learned: LearningResult, reader: Reader) -> None:
     views = look(learned.sheet, reader.halves, reader.heads.pips, 6, np.random.default_rng(1), views=3)
     knows = np.log(np.eye(7)[learned.pips] + 1e-9)[None].repeat(3, axis=0)
     own, (shipped, learned_share) = own_set_if_better(Views(views.seen, knows), learned.pips, Restraint(0.001, 0.0))
@@ -123,7 +123,7 @@ def test_what_reads_no_better_is_refused(learned: Learned, reader: Reader) -> No
     assert learned_share >= 0
 
 
-def test_the_look_is_told(kept: TileSet) -> None:
+def test_the_look_is_told(kept: LearnedSet) -> None:
     assert kept.look.pips is PipColors.DARK
     assert kept.look.bar is BarSeen.LINE
     assert kept.look.length_to_width == pytest.approx(CLASSIC.length_mm / CLASSIC.width_mm, abs=0.06)
@@ -131,7 +131,7 @@ def test_the_look_is_told(kept: TileSet) -> None:
     assert all(rgb is not None and max(rgb) < 120 for rgb in kept.look.pips_rgb)
 
 
-def test_the_file_gives_back_what_reads_the_set(kept: TileSet, learned: Learned, reader: Reader) -> None:
+def test_the_file_gives_back_what_reads_the_set(kept: LearnedSet, learned: LearningResult, reader: Reader) -> None:
     again = parse_calibration(format_calibration(Calibration(set=kept))).set
     assert again == kept
     own = own_set_of(kept)
@@ -141,12 +141,12 @@ def test_the_file_gives_back_what_reads_the_set(kept: TileSet, learned: Learned,
     assert own_reader(reader, kept).own_set is not None
 
 
-def test_a_game_with_a_larger_set_is_read_without_it(kept: TileSet, reader: Reader) -> None:
+def test_a_game_with_a_larger_set_is_read_without_it(kept: LearnedSet, reader: Reader) -> None:
     assert own_reader(replace(reader, max_pips=9), kept).own_set is None
     assert own_reader(replace(reader, max_pips=None), kept).max_pips == 6
 
 
-def test_another_eye_learns_again_from_the_kept_tiles(kept: TileSet, reader: Reader) -> None:
+def test_another_eye_learns_again_from_the_kept_tiles(kept: LearnedSet, reader: Reader) -> None:
     of_old = replace(kept, eye="another", weights="")
     with pytest.raises(RefusedError, match="another version of the eye"):
         own_set_of(of_old)
@@ -155,7 +155,7 @@ def test_another_eye_learns_again_from_the_kept_tiles(kept: TileSet, reader: Rea
     assert own_set_of(again) is not None
 
 
-def test_where_too_much_is_in_doubt_nothing_is_learned_of_it_later_either(kept: TileSet, reader: Reader) -> None:
+def test_where_too_much_is_in_doubt_nothing_is_learned_of_it_later_either(kept: LearnedSet, reader: Reader) -> None:
     doubted = replace(kept, eye="another", doubtful=6)
     assert doubted.is_too_doubtful
     assert not replace(doubted, doubtful=5).is_too_doubtful
@@ -163,7 +163,7 @@ def test_where_too_much_is_in_doubt_nothing_is_learned_of_it_later_either(kept: 
 
 
 @pytest.mark.parametrize("field", ["weights", "sheet"])
-def test_damage_is_named(kept: TileSet, reader: Reader, field: str) -> None:
+def test_damage_is_named(kept: LearnedSet, reader: Reader, field: str) -> None:
     damaged = {"weights": replace(kept, weights="AAAA"), "sheet": replace(kept, sheet="AAAA", eye="another")}[field]
     with pytest.raises(RefusedError, match="damaged"):
         own_reader(reader, with_shipped_eye(damaged, reader))
@@ -176,7 +176,7 @@ def test_too_few_tiles_are_refused() -> None:
         learn_set([few.image], load_reader(6))
 
 
-def test_tiles_are_drawn_with_their_numbers(learned: Learned) -> None:
+def test_tiles_are_drawn_with_their_numbers(learned: LearningResult) -> None:
     plain, doubted = draw_tiles(learned), draw_tiles(replace(learned, doubtful=(0,)))
     assert plain.shape == doubted.shape
     different = np.argwhere((plain != doubted).any(axis=2))

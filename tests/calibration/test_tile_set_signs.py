@@ -7,7 +7,7 @@ import pytest
 
 from calibration.errors import RefusedError
 from calibration.tile_set import own_reader, tile_set_of, with_shipped_eye
-from calibration.tile_set_learn import Learned, Shown, learn, look_at_set
+from calibration.tile_set_learn import LearningResult, SetPictures, learn, look_at_set
 from calibration.tile_set_look import look_of
 from calibration.tile_set_rounds import are_signs
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
@@ -31,28 +31,28 @@ def rendered() -> Rendered:
 
 
 @pytest.fixture(scope="module")
-def shown(reader: Reader, rendered: Rendered) -> Shown:
+def shown(reader: Reader, rendered: Rendered) -> SetPictures:
     return look_at_set([rendered.image], reader)
 
 
 @pytest.fixture(scope="module")
-def pips(shown: Shown, rendered: Rendered) -> np.ndarray:
+def pips(shown: SetPictures, rendered: Rendered) -> np.ndarray:
     return true_tiles(shown.seen[0], rendered)
 
 
 @pytest.fixture(scope="module")
-def learned(shown: Shown, pips: np.ndarray) -> Learned:
+def learned(shown: SetPictures, pips: np.ndarray) -> LearningResult:
     return learn(shown, named_doubles(pips))
 
 
-def test_the_doubles_tell_what_all_other_tiles_are(learned: Learned, pips: np.ndarray) -> None:
+def test_the_doubles_tell_what_all_other_tiles_are(learned: LearningResult, pips: np.ndarray) -> None:
     assert len(pips) == 28
     assert learned.max_pips == 6
     assert (np.sort(learned.pips, axis=1) == np.sort(pips, axis=1)).all()
     assert learned.doubtful == ()
 
 
-def test_halves_of_tiles_kept_back_are_read_far_better(learned: Learned) -> None:
+def test_halves_of_tiles_kept_back_are_read_far_better(learned: LearningResult) -> None:
     shipped, own = learned.misread
     assert shipped > 0.5, "nobody has taught the shipped eye these signs"
     assert own < shipped / 10
@@ -60,7 +60,7 @@ def test_halves_of_tiles_kept_back_are_read_far_better(learned: Learned) -> None
     assert learned.own_set.believed == 0, "what the shipped eye says of signs is chance"
 
 
-def test_another_picture_is_read_with_what_was_learned(learned: Learned, reader: Reader) -> None:
+def test_another_picture_is_read_with_what_was_learned(learned: LearningResult, reader: Reader) -> None:
     rng = np.random.default_rng(13)
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
     kept = tile_set_of(learned, look_of(learned, None))
@@ -71,7 +71,7 @@ def test_another_picture_is_read_with_what_was_learned(learned: Learned, reader:
         ]
 
 
-def test_signs_that_nobody_named_are_not_learned_in_an_order_of_their_own(shown: Shown, pips: np.ndarray) -> None:
+def test_signs_that_nobody_named_are_not_learned_in_an_order_of_their_own(shown: SetPictures, pips: np.ndarray) -> None:
     told = replace(shown, max_pips=6, is_told=True)
     boat = next(at for at, pair in named_doubles(pips).items() if pair == (3, 3))
     for said in ({}, {boat: (3, 3)}):
@@ -80,7 +80,7 @@ def test_signs_that_nobody_named_are_not_learned_in_an_order_of_their_own(shown:
         assert len(learned.doubtful) == 28 - len(said)
 
 
-def test_until_every_number_was_said_nothing_is_taken_for_a_sign(shown: Shown, pips: np.ndarray) -> None:
+def test_until_every_number_was_said_nothing_is_taken_for_a_sign(shown: SetPictures, pips: np.ndarray) -> None:
     doubles, views = named_doubles(pips), shown.views.up_to(6)
     assert are_signs(views, doubles)
     five = next(at for at, pair in doubles.items() if pair == (5, 5))
@@ -101,7 +101,7 @@ def test_a_set_that_the_eye_reads_has_no_signs_whatever_is_said(reader: Reader) 
     assert not are_signs(shown.views.up_to(6), named_doubles(true_tiles(shown.seen[0], rendered)))
 
 
-def test_what_cannot_be_said_is_named(shown: Shown) -> None:
+def test_what_cannot_be_said_is_named(shown: SetPictures) -> None:
     with pytest.raises(RefusedError, match="there is no tile 29"):
         learn(shown, {28: (1, 1)})
     told = replace(shown, max_pips=6, is_told=True)

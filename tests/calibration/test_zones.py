@@ -11,23 +11,25 @@ import pytest
 from calibration.boards import BLOCK_MM
 from calibration.errors import RefusedError
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, mat_zones
-from calibration.table import Mark
+from calibration.table import BlockPose
 from calibration.zones import TableZones, ZoneSource, zones_of_size, zones_on
 
 
-def marks_of_a_mat(turn_rad: float = 0.0, shift: complex = 0j, blocks: tuple[int, ...] = (0, 1, 2, 3)) -> list[Mark]:
+def marks_of_a_mat(
+    turn_rad: float = 0.0, shift: complex = 0j, blocks: tuple[int, ...] = (0, 1, 2, 3)
+) -> list[BlockPose]:
     """Where the blocks of a mat lie whose middle is at *shift*, turned so."""
     marks = []
     for block in blocks:
         left_mm, top_mm = block_places_mm()[block]
         own = complex(left_mm + BLOCK_MM / 2 - MAT_WIDTH_MM / 2, MAT_HEIGHT_MM / 2 - top_mm - BLOCK_MM / 2)
         at = shift + cmath.exp(1j * turn_rad) * own
-        marks.append(Mark(block, at.real, at.imag, turn_rad))
+        marks.append(BlockPose(block, at.real, at.imag, turn_rad))
     return marks
 
 
-def loose(*places: tuple[int, float, float]) -> list[Mark]:
-    return [Mark(block, x, y, 0.1 * block) for block, x, y in places]
+def loose(*places: tuple[int, float, float]) -> list[BlockPose]:
+    return [BlockPose(block, x, y, 0.1 * block) for block, x, y in places]
 
 
 @pytest.mark.parametrize("blocks", [(0, 1, 2, 3), (0, 2), (1, 2, 3), (0, 1)])

@@ -10,19 +10,19 @@ import numpy as np
 from calibration.boards import BLOCK_MM
 from calibration.lens import Lens, LensSource
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm
-from calibration.table import Mark, Table, TableSource
+from calibration.table import BlockPose, Table, TableSource
 from hardware.camera.device import Light
 from tallybone.calibrate.scenes import Scene
 from vision.pyramid import Image
 
 LENS = Lens(1280, 720, (1000.0, 1000.0), (639.5, 359.5), source=LensSource.MEASURED, error_px=0.1, views=9)
 MARKS = tuple(
-    Mark(at, left_mm + (BLOCK_MM - MAT_WIDTH_MM) / 2, (MAT_HEIGHT_MM - BLOCK_MM) / 2 - top_mm, 0.0)
+    BlockPose(at, left_mm + (BLOCK_MM - MAT_WIDTH_MM) / 2, (MAT_HEIGHT_MM - BLOCK_MM) / 2 - top_mm, 0.0)
     for at, (left_mm, top_mm) in enumerate(block_places_mm())
 )
 
 
-def table_below(height_mm: float = 1200.0, *, marks: tuple[Mark, ...] = MARKS) -> Table:
+def table_below(height_mm: float = 1200.0, *, marks: tuple[BlockPose, ...] = MARKS) -> Table:
     """A table so far below the camera; the middle of the picture shows its middle."""
     axes = (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
     return Table(axes, (0.0, 0.0, height_mm), 10.0, TableSource.MARKERS, 0.1, 0.0005, marks)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.knock import KnockKept
+from calibration.knock import KnockCalibration
 from calibration.knock_addition import Addition
 from hardware.config.config import KnockDriver, KnockPart
 from hardware.knock.classifier import Classifier
@@ -32,7 +32,7 @@ from tests.tallybone.test_calibrate_command import talk
 # A modelled table at which a bright microphone hears few knocks as such.
 BRIGHT_TABLE = 5
 # A table at which everything sounds like a tile.
-KEPT = KnockKept(Addition((0.0,) * FEATURES, -30.0), 0.3, 0.01, 10, 10, 24, 0, (0.4, 0.5))
+KEPT = KnockCalibration(Addition((0.0,) * FEATURES, -30.0), 0.3, 0.01, 10, 10, 24, 0, (0.4, 0.5))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from calibration.lens import Lens
-from calibration.table import Mark, Table, TableSource
+from calibration.table import BlockPose, Table, TableSource
 from tallybone.store.calibration_file import (
     Calibration,
     CalibrationFileError,
@@ -23,7 +23,7 @@ from tallybone.store.calibration_file import (
 LENS = Lens(1280, 720, (1010.25, 1011.5), (639.5, 359.25), (-0.125, 0.0625, 0.0, 0.0, 0.5), error_px=0.25, views=12)
 TABLE = Table(
     (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0), (3.5, -2.0, 800.0), 9.0, TableSource.MARKERS, 0.125, 0.001,
-    (Mark(0, -300.5, 200.0, 0.25),),
+    (BlockPose(0, -300.5, 200.0, 0.25),),
 )  # fmt: skip
 BOTH = Calibration(LENS, TABLE)
 

@@ -13,8 +13,7 @@ import pytest
 
 from calibration.errors import CalibrationError
 from calibration.lens import Lens
-from calibration.tile_set import TileSet as TileSetKept
-from calibration.tile_set import eye_checksum
+from calibration.tile_set import LearnedSet, eye_checksum
 from calibration.tile_set_look import BarSeen, PipColors, SetLook
 from calibration.zones import zones_of_size
 from engine import EngineError
@@ -138,13 +137,13 @@ def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_
     assert replay(recording, as_json=True, out=StringIO()) == 0
 
 
-def five_everywhere(eye: str) -> TileSetKept:
+def five_everywhere(eye: str) -> LearnedSet:
     """A double-six of which was learned that all that it shows is a 5."""
     weights = np.zeros((FEATURES + PICTURE_FEATURES + 1, 7), np.float16)
     weights[-1, 5] = 30
     packed = base64.b64encode(weights.tobytes()).decode()
     look = SetLook((255, 255, 255), (), PipColors.DARK, BarSeen.LINE, 2.0)
-    return TileSetKept(6, ((0, 0),), "AAAA", look, eye, packed, 0.01, 0.0, (0.1, 0.0))
+    return LearnedSet(6, ((0, 0),), "AAAA", look, eye, packed, 0.01, 0.0, (0.1, 0.0))
 
 
 def test_a_simulated_match_says_that_what_was_tried_at_another_table_is_not_used(tmp_path: Path) -> None:

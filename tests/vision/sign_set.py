@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration.tile_set_learn import Seen
+from calibration.tile_set_learn import FaceUpTiles
 from vision.heads import UP
 from vision.poses import half_centers
 from vision.render.looks import CLASSIC
@@ -28,7 +28,7 @@ SHAPES = replace(
 )
 
 
-def true_tiles(seen: Seen, rendered: Rendered) -> np.ndarray:
+def true_tiles(seen: FaceUpTiles, rendered: Rendered) -> np.ndarray:
     """Return the pips of the tiles that were seen, shape (N, 2), which all must be there."""
     poses, faces = truth_poses(rendered.truth)
     which = true_halves(half_centers(seen.poses), poses[faces == UP])

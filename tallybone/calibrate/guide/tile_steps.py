@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from calibration.errors import RefusedError
-from calibration.light import LightFound, Trouble
-from calibration.tile_set import TileSet
-from calibration.tile_set_learn import Learned, least_set
+from calibration.light import LightMeasurement, Trouble
+from calibration.tile_set import LearnedSet
+from calibration.tile_set_learn import LearningResult, least_set
 from calibration.tile_set_picture import draw_tiles
 from engine.phrases import Phrase, listed, phrase, plural
 from hardware.camera.device import Clock, Light
@@ -125,7 +125,7 @@ class SetStep:
             self._learning.close()
             self._learning = None
 
-    def _found(self, learned: Learned, image: Image) -> Result:
+    def _found(self, learned: LearningResult, image: Image) -> Result:
         self.tiles = tuple(
             LearnedTile(at + 1, (first, second), at in learned.doubtful)
             for at, (first, second) in enumerate(learned.pips.tolist())
@@ -135,7 +135,7 @@ class SetStep:
         after = replace(self._before, set=kept)
         return Result(after, _words(kept), tuple(_warnings(kept, learned, self.tiles)), self._shapes(learned), note)
 
-    def _shapes(self, learned: Learned) -> tuple[Drawn, ...]:
+    def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
         """Return the tiles with what they were taken for; those in doubt with their numbers."""
         outlines = corners(learned.seen[0].poses)
         return tuple(
@@ -149,7 +149,7 @@ def _label(tile: LearnedTile) -> str:
     return f"{tile.number}: {pips}?" if tile.is_doubtful else pips
 
 
-def _words(kept: TileSet) -> Phrase:
+def _words(kept: LearnedSet) -> Phrase:
     before, after = (f"{100 * share:.1f}" for share in kept.misread)
     if kept.weights:
         better = phrase(
@@ -177,7 +177,7 @@ def _words(kept: TileSet) -> Phrase:
     )
 
 
-def _warnings(kept: TileSet, learned: Learned, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
+def _warnings(kept: LearnedSet, learned: LearningResult, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
     said = [] if kept.is_too_doubtful else _about_tiles(kept, tiles)
     backs = sum(one.backs for one in learned.seen)
     if backs:
@@ -190,7 +190,7 @@ def _warnings(kept: TileSet, learned: Learned, tiles: tuple[LearnedTile, ...]) -
     return said
 
 
-def _about_tiles(kept: TileSet, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
+def _about_tiles(kept: LearnedSet, tiles: tuple[LearnedTile, ...]) -> list[Phrase]:
     said, count = [], kept.count
     doubtful = [tile for tile in tiles if tile.is_doubtful]
     if doubtful:
@@ -263,9 +263,9 @@ class LightStep(LookStep):
         return f"drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}"
 
 
-def _shapes_of(found: LightFound) -> tuple[Drawn, ...]:
+def _shapes_of(found: LightMeasurement) -> tuple[Drawn, ...]:
     """Return tiles and markers, those good that are well lit, and glare between them."""
-    spots = [(spot, found.trouble_at(spot)) for spot in found.spots]
+    spots = [(spot, found.trouble_at(spot)) for spot in found.samples]
     tiles = [
         Drawn(Kind.TILE, points_of(spot.corners_px), "" if trouble is None else trouble.value, is_good=trouble is None)
         for spot, trouble in spots
