@@ -36,7 +36,7 @@ from vision.reader import Reader, load_reader
 from vision.render.layouts import draw_layout, visible_area
 from vision.render.look_types import PipKind, TileLook
 from vision.render.looks import draw_camera_look, draw_light_look, draw_table_look, draw_tile_look
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.scene import Scene
 from vision.training.held_out import true_halves
 from vision.training.legible import legible_halves
@@ -197,7 +197,7 @@ def _enrolled(reader: Reader, look: Look, games: int, seed: int) -> tuple[Misrea
     return before, after
 
 
-def _learned(rendered: Rendered, reader: Reader, *, says: bool) -> LearningResult:
+def _learned(rendered: RenderedPicture, reader: Reader, *, says: bool) -> LearningResult:
     """Return what one picture of a set teaches; where somebody says it, what they were asked is said in a line."""
     shown = look_at_set([rendered.image], reader)
     if not says:
@@ -228,7 +228,7 @@ def _named(known: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
     return said
 
 
-def _read(reader: Reader, scene: Scene, rendered: Rendered) -> Misread:
+def _read(reader: Reader, scene: Scene, rendered: RenderedPicture) -> Misread:
     """Return what the whole reader misreads of the tiles that it finds."""
     truth, faces = truth_poses(rendered.truth)
     halves = [half for tile in reader.read(rendered.image).tiles for half in tile.halves]

@@ -33,9 +33,9 @@ from tallybone.simulate.items import Heard, Lying, NowLying, Planned, Shot, True
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, Wishes
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.render.motion import STRAIGHT, Film
-from vision.settle import CameFrom
+from vision.settle import EntrySide
 from vision.table_view import Change, ChangeKind, TableView
 
 _GAMES = (("block", 2), ("draw", 3), ("allfives", 4), ("bones", 2), ("block", 4))
@@ -180,7 +180,7 @@ class _Table:
         self._session, _ = opened(rules, players, room.zones)
         self._truth = State()
         self._lying: tuple[Lying, ...] = ()
-        self._seen: dict[Lying, Tile] = {}
+        self._seen: dict[Lying, SeenTile] = {}
         self._moved_ns: int | None = None
         self._moved_since_ns: int | None = None
         self.t_ns = 0
@@ -244,11 +244,11 @@ class _Table:
             self._seen[one] = tile
             yield Change(ChangeKind.PLACED, tile)
 
-    def _came_from(self) -> tuple[CameFrom, ...]:
+    def _came_from(self) -> tuple[EntrySide, ...]:
         """Return the side of whose turn it really is: what he did is told only once it is over."""
         hand = None if self._truth.game is None else self._truth.game.hand
         seat: Seat | None = None if hand is None else hand.turn
-        return () if seat is None or not self._zones.seats else (CameFrom(self._zones.seats[seat].side, 1.0),)
+        return () if seat is None or not self._zones.seats else (EntrySide(self._zones.seats[seat].side, 1.0),)
 
 
 if __name__ == "__main__":

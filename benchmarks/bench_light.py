@@ -24,10 +24,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from calibration.light import examine_light
 from tallybone.simulate.scenes import LOOKS
 from vision.reader import Reader, load_reader
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.render.look_types import CameraLook
 from vision.render.looks import LAMP, OVERHEAD
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.scene import PlacedTile, Scene
 
 _CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667, blur_px=0.8)
@@ -86,7 +86,7 @@ def _glaring(reader: Reader, seed: int) -> Iterator[Judged]:
     yield from _judged(reader, rendered, image, 3.0)
 
 
-def _rendered(seed: int, exposure: float, camera: CameraLook) -> Rendered:
+def _rendered(seed: int, exposure: float, camera: CameraLook) -> RenderedPicture:
     rng = np.random.default_rng(seed)
     pips = rng.permutation([(high, low) for high in range(7) for low in range(high + 1)]).tolist()
     tiles = []
@@ -97,14 +97,14 @@ def _rendered(seed: int, exposure: float, camera: CameraLook) -> Rendered:
     return render(Scene(tuple(tiles), look, surface, replace(LAMP, exposure=exposure), camera), rng)
 
 
-def _judged(reader: Reader, rendered: Rendered, image: np.ndarray, noise: float) -> Iterator[Judged]:
+def _judged(reader: Reader, rendered: RenderedPicture, image: np.ndarray, noise: float) -> Iterator[Judged]:
     read = reader.read(image).tiles
     true = rendered.truth.tiles
     for tile, spot in zip(true, examine_light(image, [one.corners_px for one in true]).samples, strict=True):
         yield Judged(spot.contrast, spot.saturated, noise, _misread(tile, read))
 
 
-def _misread(tile: Tile, read: Sequence[Tile]) -> int:
+def _misread(tile: SeenTile, read: Sequence[SeenTile]) -> int:
     found = min(read, key=lambda one: math.dist(one.center_px, tile.center_px), default=None)
     if found is None or math.dist(found.center_px, tile.center_px) > _FOUND_PX or not found.halves:
         return 2

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.render.layouts import draw_scene
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 
 Image = NDArray[np.uint8]
 _CELL_PX = (480, 360)
@@ -49,7 +49,7 @@ def main() -> None:
         cv2.imwrite(str(options.sheet), sheet(cells))
 
 
-def cell(rendered: Rendered, *, outlines: bool) -> Image:
+def cell(rendered: RenderedPicture, *, outlines: bool) -> Image:
     """Return a scene made small, with its truth drawn into it if wanted."""
     image = rendered.image.copy()
     if outlines:

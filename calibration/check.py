@@ -13,7 +13,7 @@ from calibration.corner_marks import SeenMarker
 from calibration.lens import Lens
 from calibration.table import BlockPose, Table
 from engine.phrases import Phrase, listed, phrase, plural
-from vision.reading import Face, Tile
+from vision.reading import Face, SeenTile
 
 BLOCK_NAMES = (phrase("top left"), phrase("top right"), phrase("bottom right"), phrase("bottom left"))
 # A still block is found again within half a millimetre; a picture of a busy table may double that.
@@ -97,7 +97,7 @@ def check_blocks(markers: Sequence[SeenMarker], table: Table, lens: Lens) -> tup
 
 
 def check_tiles(
-    tiles: Sequence[Tile], table: Table, lens: Lens, *, length_mm: float | None = None
+    tiles: Sequence[SeenTile], table: Table, lens: Lens, *, length_mm: float | None = None
 ) -> tuple[CheckResult, ...]:
     """Return whether tiles are as long everywhere, and as long as they should be where *length_mm* says that."""
     open_tiles = [tile for tile in tiles if tile.face is Face.UP]
@@ -135,7 +135,7 @@ def _too_few(count: int) -> Phrase:
     )
 
 
-def _length_mm(tile: Tile, table: Table, lens: Lens) -> float:
+def _length_mm(tile: SeenTile, table: Table, lens: Lens) -> float:
     a, b, c, d = table.tops_to_table(np.array(tile.corners_px), lens)
     sides = (np.linalg.norm(a - b) + np.linalg.norm(d - c), np.linalg.norm(b - c) + np.linalg.norm(a - d))
     return float(max(sides)) / 2

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibration.corner_marks import SeenMarker
 from engine.phrases import phrase, plural
 from vision.arrays import Crop, GreyImage, Image
-from vision.reading import Face, OutlinePx, Tile
+from vision.reading import Face, OutlinePx, SeenTile
 
 # Grey levels between face and pips. The reader begins to fail below 12 of them at a noise of 2 levels, and below 20 at
 # a noise of 7, as dark pictures have (benchmarks/bench_light.py; it prints the table).
@@ -144,7 +144,7 @@ def examine_light(picture: Image, outlines: Sequence[OutlinePx]) -> LightMeasure
     return LightMeasurement(tuple(samples), _patches(free), float(white.mean()), brightest)
 
 
-def outlines_of(tiles: Sequence[Tile], markers: Sequence[SeenMarker]) -> tuple[OutlinePx, ...]:
+def outlines_of(tiles: Sequence[SeenTile], markers: Sequence[SeenMarker]) -> tuple[OutlinePx, ...]:
     """Return what of a picture shows black and white: open tiles, and markers of corner blocks."""
     return (*(tile.corners_px for tile in tiles if tile.face is Face.UP), *(one.corners_px for one in markers))
 

@@ -16,7 +16,7 @@ from calibration.lens import Lens, LensSource
 from calibration.plane_fit import FlatTarget, TablePlane, fit_plane
 from calibration.table import BlockPose, Table, TableSource
 from engine.phrases import plural
-from vision.reading import PointPx, Tile
+from vision.reading import PointPx, SeenTile
 
 _LEAST_BLOCKS, _LEAST_TILES = 2, 4
 # Corners that fingers click, and corners of tiles that the eye says, are so far off.
@@ -80,7 +80,7 @@ def table_from_markers(
     return _table(plane, (origin, way), thickness_mm, TableSource.MARKERS, marks)
 
 
-def table_from_tiles(tiles: Sequence[Tile], lens: Lens, size: TileSize) -> Table:
+def table_from_tiles(tiles: Sequence[SeenTile], lens: Lens, size: TileSize) -> Table:
     """Return the table on which tiles lie; its middle is that of the picture, and y is up in it.
 
     Raises:
@@ -126,7 +126,7 @@ def table_from_corners(
     return _table(plane, (middle, turn), thickness_mm, TableSource.CORNERS)
 
 
-def tile_length_mm(tiles: Sequence[Tile], table: Table, lens: Lens) -> float:
+def tile_length_mm(tiles: Sequence[SeenTile], table: Table, lens: Lens) -> float:
     """Return how long tiles are by the scale of the table: the median, in millimetres.
 
     Args:
@@ -149,7 +149,7 @@ def _block_target(markers: Sequence[SeenMarker], print_scale: float) -> FlatTarg
     return FlatTarget(shape, seen_px, outward=np.tile(marker_outward(), (len(markers), 1)))
 
 
-def _tile_piece(tile: Tile, size: TileSize) -> FlatTarget:
+def _tile_piece(tile: SeenTile, size: TileSize) -> FlatTarget:
     x_mm, y_mm = size.length_mm / 2, size.width_mm / 2
     shape = np.array([(-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm)])
     corners = np.array(tile.corners_px)

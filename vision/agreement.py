@@ -33,7 +33,7 @@ _AS_DOUBLE = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Agreed:
+class JointReading:
     """A reading of all tiles together.
 
     Attributes:
@@ -49,7 +49,7 @@ class Agreed:
 
 def agree(
     chances: NDArray[np.float64], face_up: NDArray[np.bool_], touches: Sequence[Touch], *, set_is_told: bool
-) -> Agreed:
+) -> JointReading:
     """Return what the tiles show, read together.
 
     Beliefs are passed along the touches until they settle, which is exact where plays form no ring. That each tile
@@ -65,13 +65,13 @@ def agree(
     links = _links(touches, np.cumsum(face_up) - 1, likely_plays(touches, chances))
     chances = _doubted(chances)
     repeat = _repeat_weight(chances[up], set_is_told=set_is_told)
-    table = _Table(np.log(chances[up]), links, repeat)
+    beliefs = _Beliefs(np.log(chances[up]), links, repeat)
     for _ in range(_MOST_ROUNDS):
-        if table.exchange() < _SETTLED:
+        if beliefs.exchange() < _SETTLED:
             break
     pips, together = np.zeros(chances.shape[:2], np.int64), chances.copy()
-    pips[up], together[up] = table.decided(), table.bound()[:, :_AS_DOUBLE]
-    return Agreed(pips, together, table.plays())
+    pips[up], together[up] = beliefs.decided(), beliefs.bound()[:, :_AS_DOUBLE]
+    return JointReading(pips, together, beliefs.plays())
 
 
 def _doubted(chances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -117,7 +117,7 @@ def _links(touches: Sequence[Touch], place: NDArray[np.int64], likely: NDArray[n
     return _Links(a, at_a, b, at_b, likely)
 
 
-class _Table:
+class _Beliefs:
     """What is believed of each tile, and what touching tiles have told each other."""
 
     def __init__(self, evidence: NDArray[np.float64], links: _Links, repeat: float) -> None:

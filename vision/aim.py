@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from vision.arrays import Image, Motion
 
-Six = tuple[float, float, float, float, float, float]
+AimNumbers = tuple[float, float, float, float, float, float]
+"""The numbers of an affine map, row by row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Aim:
         numbers: Of the map, row by row: x' = a x + b y + c, y' = d x + e y + f, in pixels.
     """
 
-    numbers: Six = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+    numbers: AimNumbers = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
     @classmethod
     def of(cls, motion: Motion) -> Aim:

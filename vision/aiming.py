@@ -49,7 +49,7 @@ class Agreement(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Aimed:
+class AimEstimate:
     """Where the camera points by one picture.
 
     Attributes:
@@ -102,7 +102,7 @@ class Anchor:
         return round(width * self.scale), round(height * self.scale)
 
 
-def find_aim(anchor: Anchor, image: Image, before: Aim) -> Aimed:
+def find_aim(anchor: Anchor, image: Image, before: Aim) -> AimEstimate:
     """Return where the camera points.
 
     Args:
@@ -111,22 +111,22 @@ def find_aim(anchor: Anchor, image: Image, before: Aim) -> Aimed:
         before: Where it pointed.
     """
     now = _grey(image, anchor.scale)
-    usual = _Pair.of(anchor, now, _USUAL_PX)
+    usual = _PicturePair.of(anchor, now, _USUAL_PX)
     near: _Fit | None = None
     for every in (2, 1):  # where nothing moved, every other part says so
         near = usual.fit(before.motion, rounds=1, every=every)
         if near is not None and before.farthest_px(Aim.of(near.motion), anchor.size_px) < _SUSPECT_PX:
-            return Aimed(Agreement.STEADY, before, near.parts)
+            return AimEstimate(Agreement.STEADY, before, near.parts)
     # Wood looks alike along its grain: what agrees nearby is compared with what agrees anywhere.
-    fits = [near, *(usual.fit(guess, rounds=_ROUNDS) for guess in _Pair.of(anchor, now, _COARSE_PX).guesses())]
+    fits = [near, *(usual.fit(guess, rounds=_ROUNDS) for guess in _PicturePair.of(anchor, now, _COARSE_PX).guesses())]
     best = max((fit for fit in fits if fit is not None), key=lambda fit: fit.likeness, default=None)
     if best is None:
-        return Aimed(Agreement.NONE, before, 0)
-    best = _Pair.of(anchor, now, _FINE_PX).fit(best.motion, rounds=2) or best
+        return AimEstimate(Agreement.NONE, before, 0)
+    best = _PicturePair.of(anchor, now, _FINE_PX).fit(best.motion, rounds=2) or best
     aim = Aim.of(best.motion)
     if before.farthest_px(aim, anchor.size_px) < _LEAST_MOVE_PX:
-        return Aimed(Agreement.STEADY, before, best.parts)
-    return Aimed(Agreement.MOVED, aim, best.parts)
+        return AimEstimate(Agreement.STEADY, before, best.parts)
+    return AimEstimate(Agreement.MOVED, aim, best.parts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +139,7 @@ class _Fit:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Pair:
+class _PicturePair:
     """What two pictures show in detail, at one resolution.
 
     Attributes:
@@ -154,7 +154,7 @@ class _Pair:
     long_px: int
 
     @classmethod
-    def of(cls, anchor: Anchor, now: GreyImage, long_px: int) -> _Pair:
+    def of(cls, anchor: Anchor, now: GreyImage, long_px: int) -> _PicturePair:
         before = anchor.usual if long_px == _USUAL_PX else _detail(anchor.grey, long_px)
         return cls(before, _detail(now, long_px), _times_smaller(now, long_px) * anchor.scale, long_px)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Bgr, GreyImage, Image
-from vision.reading import Face, Half, PointPx, Reading, Tile
+from vision.reading import Face, Half, PointPx, Reading, SeenTile
 
 # Okabe and Ito's palette, made for every kind of colour vision, as BGR.
 SKY: Bgr = (233, 180, 86)
@@ -70,7 +70,7 @@ def _enlargement(reading: Reading) -> int:
     return max(min(wanted, room, MAX_ENLARGEMENT), 1)
 
 
-def _half_px(tile: Tile) -> float:
+def _half_px(tile: SeenTile) -> float:
     """Side of a half: the square root of half the area of the outline, which holds for any perspective."""
     corners = np.array(tile.corners_px, np.float64)
     x, y = corners[:, 0], corners[:, 1]
@@ -85,7 +85,7 @@ class _Pen:
         self.canvas = canvas
         self._scale = scale
 
-    def outline(self, tile: Tile) -> None:
+    def outline(self, tile: SeenTile) -> None:
         """Draw the edge of a tile, and its back hatched."""
         side_px = _half_px(tile)
         if tile.face is Face.DOWN:
@@ -94,7 +94,7 @@ class _Pen:
                 self._line(_on_edge(corners, along), _on_edge(corners, -along), SKY, width_px=side_px * 0.025)
         self._polygon(tile.corners_px, SKY, width_px=side_px * 0.05)
 
-    def join(self, a: Tile, a_half: int | None, b: Tile, b_half: int | None) -> None:
+    def join(self, a: SeenTile, a_half: int | None, b: SeenTile, b_half: int | None) -> None:
         """Draw a line between two halves, or to the middle of a crosswise double, with a dot at both ends."""
         ends = (_end(a, a_half), _end(b, b_half))
         side_px = min(_half_px(a), _half_px(b))
@@ -178,7 +178,7 @@ def _as_mask(image: NDArray[np.generic]) -> GreyImage:
     return image.astype(np.uint8, copy=False)
 
 
-def _end(tile: Tile, half: int | None) -> PointPx:
+def _end(tile: SeenTile, half: int | None) -> PointPx:
     return tile.center_px if half is None else tile.halves[half].center_px
 
 

@@ -60,8 +60,8 @@ class TablePicture:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Difference:
-    """What differs between two pictures of one table.
+class PictureDifference:
+    """The difference between two pictures of one table.
 
     Attributes:
         mask: Shape (h, w), True where the later one differs.
@@ -103,7 +103,7 @@ class Difference:
         return np.asarray(points @ self.motion[:, :2].T + self.motion[:, 2])
 
 
-def differences_between(before: TablePicture, after: TablePicture, motion: Motion | None = None) -> Difference:
+def differences_between(before: TablePicture, after: TablePicture, motion: Motion | None = None) -> PictureDifference:
     """Return what differs in *after*.
 
     Args:
@@ -125,7 +125,7 @@ def differences_between(before: TablePicture, after: TablePicture, motion: Motio
     outside = (after.small > cv2.LUT(cv2.dilate(aligned, around), brightest)) | (
         after.small < cv2.LUT(cv2.erode(aligned, around), darkest)
     )
-    return Difference(outside[..., 0] | outside[..., 1] | outside[..., 2], motion, before.scale)
+    return PictureDifference(outside[..., 0] | outside[..., 1] | outside[..., 2], motion, before.scale)
 
 
 def _limits(before: Image, after: Image) -> tuple[NDArray[np.int16], NDArray[np.int16]]:

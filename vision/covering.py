@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 
 from vision.arrays import GreyImage, Mask
-from vision.changes import Difference
-from vision.reading import Tile
+from vision.changes import PictureDifference
+from vision.reading import SeenTile
 from vision.tracks import side_px
 
 # A hand covers at least as much as so many tiles, and tiles that came or went explain less of it than this share.
@@ -24,7 +24,7 @@ _RIM_PX = 3
 _JOINED_PX, _MARGIN_PX = 9, 7
 
 
-def covered(change: Difference, tiles: Sequence[Tile]) -> Mask:
+def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
     """Return what is covered, shape (h, w) as the mask of the difference.
 
     Args:
@@ -48,7 +48,7 @@ def covered(change: Difference, tiles: Sequence[Tile]) -> Mask:
     return np.asarray(cv2.dilate(hands, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
 
 
-def overlooked(change: Difference, tiles: Sequence[Tile], hidden: Mask) -> Mask:
+def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mask) -> Mask:
     """Return where something as large as a tile came or went that nobody has seen, shape (h, w).
 
     Args:
@@ -66,7 +66,7 @@ def overlooked(change: Difference, tiles: Sequence[Tile], hidden: Mask) -> Mask:
     return np.asarray(cv2.dilate(found, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)
 
 
-def _explained(change: Difference, tiles: Sequence[Tile]) -> GreyImage:
+def _explained(change: PictureDifference, tiles: Sequence[SeenTile]) -> GreyImage:
     """Return where tiles with their shadows lie, 1 there and 0 elsewhere."""
     explained = np.zeros(change.mask.shape, np.uint8)
     for tile in tiles:
@@ -76,6 +76,6 @@ def _explained(change: Difference, tiles: Sequence[Tile]) -> GreyImage:
     return explained
 
 
-def _side(change: Difference, tiles: Sequence[Tile]) -> float:
+def _side(change: PictureDifference, tiles: Sequence[SeenTile]) -> float:
     """Return the side of a half in pixels of the difference."""
     return float(np.median([side_px(tile) for tile in tiles])) / change.scale

@@ -33,8 +33,8 @@ _LIKELY = 0.4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """What may be tiles.
+class Proposals:
+    """Poses that may be tiles.
 
     Attributes:
         poses: Shape (N, 6), pixels of the full picture.
@@ -67,7 +67,7 @@ class Finder:
         """Take a network that was trained by `vision.training.finder_fit`."""
         self._network = network
 
-    def find(self, levels: tuple[Level, ...], focus: Focus | None = None) -> Found:
+    def find(self, levels: tuple[Level, ...], focus: Focus | None = None) -> Proposals:
         """Return what may be tiles in a picture, each once, the likeliest first.
 
         Args:
@@ -91,7 +91,7 @@ class Finder:
             parts.append(self._look(finer, focus)[0])
         return _each_once(parts)
 
-    def _look(self, level: Level, focus: Focus | None = None) -> tuple[Found, NDArray[np.float64]]:
+    def _look(self, level: Level, focus: Focus | None = None) -> tuple[Proposals, NDArray[np.float64]]:
         """Return what one size of the picture, or a part of it, shows, and sides of the likely ones in its pixels."""
         left, top, right, bottom = (0, 0, *level.image.shape[1::-1]) if focus is None else _cut(level, focus)
         cells = self._cells(level.image[top:bottom, left:right])
@@ -103,7 +103,7 @@ class Finder:
         side_px = sides_px(poses)[likely > _LIKELY]
         center = level.to_full(poses[:, :2] + (left, top))
         axes = poses[:, 2:] * np.tile(level.scale_xy, 2)
-        return Found(np.column_stack([center, axes]), likely), side_px
+        return Proposals(np.column_stack([center, axes]), likely), side_px
 
     def _cells(self, image: Image) -> NDArray[np.float32]:
         """Return the network's output, shape (CHANNELS, h, w), with the part of cells that the picture covers."""
@@ -123,11 +123,11 @@ def load_finder(path: Path | None = None) -> Finder:
     return Finder(load_network(path, shipped=_SHIPPED))
 
 
-def _each_once(parts: list[Found]) -> Found:
+def _each_once(parts: list[Proposals]) -> Proposals:
     """Return all that was found, the likeliest first."""
     poses, likely = np.concatenate([p.poses for p in parts]), np.concatenate([p.likely for p in parts])
     once = drop_repeats(poses, likely, at_most=_MOST)
-    return Found(poses[once], likely[once])
+    return Proposals(poses[once], likely[once])
 
 
 def _is_worth_it(focus: Focus, level: Level) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vision.matching import Kept
-from vision.reading import Tile
+from vision.matching import KeptTile
+from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind
 from vision.tracks import Track, distance, has_same_pips, is_another, is_turned, looked_at
 
@@ -13,7 +13,7 @@ from vision.tracks import Track, distance, has_same_pips, is_another, is_turned,
 _MOVED_AT_MOST = 6.0
 
 
-def kept(one: Kept) -> tuple[Track, tuple[Change, ...]]:
+def kept(one: KeptTile) -> tuple[Track, tuple[Change, ...]]:
     """Return the track of a tile that still lies there, and what happened to it in its place."""
     old, seen = one.track, one.seen
     if seen is None:
@@ -29,12 +29,12 @@ def kept(one: Kept) -> tuple[Track, tuple[Change, ...]]:
     return Track(seen, beneath=(*old.beneath, old.tile)), (Change(ChangeKind.STACKED, seen, old.tile),)
 
 
-def reread(before: Tile, now: Tile) -> tuple[Change, ...]:
+def reread(before: SeenTile, now: SeenTile) -> tuple[Change, ...]:
     """Return what more looks have changed about the pips of a tile."""
     return () if has_same_pips(before, now) else (Change(ChangeKind.REREAD, now, before),)
 
 
-def came_and_went(gone: tuple[Tile, ...], fresh: tuple[Tile, ...]) -> tuple[Change, ...]:
+def came_and_went(gone: tuple[SeenTile, ...], fresh: tuple[SeenTile, ...]) -> tuple[Change, ...]:
     """Return what happened: a tile that went and came back nearby has moved."""
     changes: list[Change] = []
     left = list(gone)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.changes import Difference
-from vision.reading import Join, Tile
+from vision.changes import PictureDifference
+from vision.reading import Join, SeenTile
 from vision.selection import overlap
 from vision.tracks import Track, in_place_of, poses_of
 
@@ -24,7 +24,7 @@ _HIDDEN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptTile:
     """A known tile that still lies there.
 
     Attributes:
@@ -34,7 +34,7 @@ class Kept:
     """
 
     track: Track
-    seen: Tile | None
+    seen: SeenTile | None
     differs: bool
 
 
@@ -49,13 +49,15 @@ class Match:
         unexpected: What is seen besides where nothing happened, or where it is half covered.
     """
 
-    kept: tuple[Kept, ...]
-    gone: tuple[Tile, ...]
-    fresh: tuple[Tile, ...]
-    unexpected: tuple[Tile, ...]
+    kept: tuple[KeptTile, ...]
+    gone: tuple[SeenTile, ...]
+    fresh: tuple[SeenTile, ...]
+    unexpected: tuple[SeenTile, ...]
 
 
-def match(known: Sequence[Track], seen: Sequence[Tile], change: Difference, hidden: NDArray[np.bool_]) -> Match:
+def match(
+    known: Sequence[Track], seen: Sequence[SeenTile], change: PictureDifference, hidden: NDArray[np.bool_]
+) -> Match:
     """Return what became of the known tiles.
 
     Args:
@@ -65,8 +67,8 @@ def match(known: Sequence[Track], seen: Sequence[Tile], change: Difference, hidd
         hidden: Shape (h, w), what covers the table.
     """
     left = list(seen)
-    kept: list[Kept] = []
-    gone: list[Tile] = []
+    kept: list[KeptTile] = []
+    gone: list[SeenTile] = []
     tiles = tuple(track.tile for track in known)
     signs = zip(known, change.halves_within(change.mask, poses_of(tiles)), _hidden(tiles, change, hidden), strict=True)
     for track, shares, is_hidden in signs:
@@ -75,11 +77,11 @@ def match(known: Sequence[Track], seen: Sequence[Tile], change: Difference, hidd
         differs = bool(shares.max() > _DIFFERS)
         if again is not None and again.face is track.tile.face:
             left.remove(again)
-            kept.append(Kept(track, None if is_hidden else again, differs))
+            kept.append(KeptTile(track, None if is_hidden else again, differs))
         elif shares.min() > _TOUCHED and not is_hidden:
             gone.append(track.tile)
         else:
-            kept.append(Kept(track, None, differs))  # nothing happened there: the eye missed it this time
+            kept.append(KeptTile(track, None, differs))  # nothing happened there: the eye missed it this time
     outlines = [np.array(one.track.tile.corners_px) for one in kept]
     others = tuple(t for t in left if all(overlap(np.array(t.corners_px), one) < _MOST_OVERLAP for one in outlines))
     among = zip(others, touched(others, change), _hidden(others, change, hidden), strict=True)
@@ -87,7 +89,7 @@ def match(known: Sequence[Track], seen: Sequence[Tile], change: Difference, hidd
     return Match(tuple(kept), tuple(gone), fresh, tuple(tile for tile in others if tile not in fresh))
 
 
-def touched(tiles: tuple[Tile, ...], change: Difference) -> list[bool]:
+def touched(tiles: tuple[SeenTile, ...], change: PictureDifference) -> list[bool]:
     """Return which tiles lie where both halves changed."""
     return [bool(share > _TOUCHED) for share in change.share(poses_of(tiles))]
 
@@ -101,7 +103,7 @@ def joins_among(joins: Sequence[Join], places: Mapping[int, int]) -> tuple[Join,
     )
 
 
-def places_among(seen: Sequence[Tile], tiles: Sequence[Tile]) -> dict[int, int]:
+def places_among(seen: Sequence[SeenTile], tiles: Sequence[SeenTile]) -> dict[int, int]:
     """Return for each tile that was seen, by its index, which of *tiles* it is; those that are none are left out."""
     places: dict[int, int] = {}
     for index, one in enumerate(seen):
@@ -111,5 +113,5 @@ def places_among(seen: Sequence[Tile], tiles: Sequence[Tile]) -> dict[int, int]:
     return places
 
 
-def _hidden(tiles: tuple[Tile, ...], change: Difference, hidden: NDArray[np.bool_]) -> list[bool]:
+def _hidden(tiles: tuple[SeenTile, ...], change: PictureDifference, hidden: NDArray[np.bool_]) -> list[bool]:
     return [bool(share > _HIDDEN) for share in change.halves_within(hidden, poses_of(tiles)).max(axis=1)]

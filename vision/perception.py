@@ -13,14 +13,14 @@ from vision.aim import STRAIGHT_ON, Aim
 from vision.aiming import Agreement, Anchor, find_aim
 from vision.arrays import Image, Motion
 from vision.candidates import Filter
-from vision.changes import Difference, PictureSizeError, TablePicture, differences_between
+from vision.changes import PictureDifference, PictureSizeError, TablePicture, differences_between
 from vision.covering import covered, overlooked
 from vision.finder import Focus
 from vision.happenings import came_and_went, kept, reread
 from vision.matching import joins_among, match, places_among, touched
 from vision.poses import Poses, sides_px
 from vision.reader import Reader
-from vision.reading import Join, Reading, Tile
+from vision.reading import Join, Reading, SeenTile
 from vision.reaim import find_motion
 from vision.table_view import Change, ChangeKind, TableView
 from vision.tracks import (
@@ -78,7 +78,7 @@ class Perception:
         self._empty: TablePicture | None = None
         self._last: TablePicture | None = None
         self._tracks: tuple[Track, ...] = ()
-        self._unconfirmed: tuple[Tile, ...] = ()
+        self._unconfirmed: tuple[SeenTile, ...] = ()
         self._overlooked = 0
         self._joins: tuple[Join, ...] = ()
         self._size_px: tuple[int, int] | None = None
@@ -88,7 +88,7 @@ class Perception:
 
     @classmethod
     def resumed(
-        cls, reader: Reader, *, empty: Image | None, last: Image, tiles: tuple[Tile, ...], aim: Aim = STRAIGHT_ON
+        cls, reader: Reader, *, empty: Image | None, last: Image, tiles: tuple[SeenTile, ...], aim: Aim = STRAIGHT_ON
     ) -> Perception:
         """Return one that goes on where another stopped: what has changed since *last* is what changes.
 
@@ -222,12 +222,12 @@ class Perception:
         self._aim = Aim.of(motion)
         return True, None
 
-    def _misses_tiles(self, change: Difference, unseen: NDArray[np.bool_]) -> bool:
+    def _misses_tiles(self, change: PictureDifference, unseen: NDArray[np.bool_]) -> bool:
         """Return whether tiles lie where the camera does not see them any more."""
         poses = poses_of(tuple(track.tile for track in self._tracks))
         return bool(unseen.any()) and bool((change.halves_within(unseen, poses) > _OUT_OF_SIGHT).any())
 
-    def _focus(self, change: Difference) -> Focus | None:
+    def _focus(self, change: PictureDifference) -> Focus | None:
         """Return where something has happened, and how large tiles are; None where nothing has."""
         if change.box_px is None:
             return None
@@ -236,7 +236,7 @@ class Perception:
         is_all = self._reader.max_pips is not None and not self._overlooked
         return Focus(change.box_px, float(np.median(sides)) if len(sides) else None, is_all)
 
-    def _joins_after(self, known: tuple[Tile, ...], reading: Reading) -> tuple[Join, ...]:
+    def _joins_after(self, known: tuple[SeenTile, ...], reading: Reading) -> tuple[Join, ...]:
         """Return the joins as they are read now, and between tiles that were not read as they were before."""
         tiles = tuple(track.tile for track in self._tracks)
         now, before = places_among(reading.tiles, tiles), places_among(known, tiles)
@@ -257,7 +257,7 @@ class Perception:
         return is_new
 
     def _follow(
-        self, known: tuple[Track, ...], reading: Reading, change: Difference, hidden: NDArray[np.bool_]
+        self, known: tuple[Track, ...], reading: Reading, change: PictureDifference, hidden: NDArray[np.bool_]
     ) -> tuple[Change, ...]:
         """Keep what lies on the table now, and return what happened to it."""
         found = match(known, reading.tiles, change, hidden)
@@ -272,7 +272,7 @@ class Perception:
         return (*(change for _, changes in stayed for change in changes), *came_and_went(found.gone, fresh))
 
     def _new_and_unseen(
-        self, change: Difference, tiles: tuple[Tile, ...], hidden: NDArray[np.bool_]
+        self, change: PictureDifference, tiles: tuple[SeenTile, ...], hidden: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return where something came that the eye has overlooked: it is new in the next picture still."""
         unseen = overlooked(change, tiles, hidden)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.agreement import Agreed, agree
+from vision.agreement import JointReading, agree
 from vision.arrays import Image, Points
 from vision.candidates import Candidates, Filter, beside
 from vision.finder import Finder, Focus, load_finder
@@ -21,7 +21,7 @@ from vision.placing import placed_anew
 from vision.plane import find_plane
 from vision.poses import Poses, corners, half_centers
 from vision.pyramid import Level, build_pyramid
-from vision.reading import Face, Guess, Half, PointPx, Reading, Tile
+from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
 from vision.second_look import SecondLook, load_second_look
 from vision.sets import numbers_in_play
 from vision.touches import find_touches
@@ -82,7 +82,7 @@ class Reader:
         levels = build_pyramid(image)
         return self._reading_of(levels, *self.find_tiles(levels, plausible, focus))
 
-    def read_again(self, image: Image, poses: Poses) -> tuple[Tile, ...]:
+    def read_again(self, image: Image, poses: Poses) -> tuple[SeenTile, ...]:
         """Return the tiles that are known to lie face up at some poses, their pips read from this picture.
 
         Args:
@@ -233,15 +233,15 @@ def _leave_doubt(chances: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray((chances.max(axis=2) < _SURE_AT_ONCE).any(axis=1))
 
 
-def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> Tile:
+def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> SeenTile:
     """Return one tile as plain values."""
     points = [_point(xy) for xy in outline.tolist()]
     start = min(range(4), key=lambda corner: sum(points[corner]))
     a, b, c, d = points[start:] + points[:start]
-    return Tile(Face.DOWN, (a, b, c, d), ()) if face == DOWN else Tile(Face.UP, (a, b, c, d), halves)
+    return SeenTile(Face.DOWN, (a, b, c, d), ()) if face == DOWN else SeenTile(Face.UP, (a, b, c, d), halves)
 
 
-def _halves(chances: NDArray[np.float64], agreed: Agreed, index: int, centers: Points) -> tuple[Half, Half]:
+def _halves(chances: NDArray[np.float64], agreed: JointReading, index: int, centers: Points) -> tuple[Half, Half]:
     """Return both halves of a tile; *chances*, shape (2, K), are theirs by themselves."""
     first, second = (
         _half(chances[h], int(agreed.pips[index, h]), agreed.chances[index, h], _point(centers[h].tolist()))

@@ -75,8 +75,8 @@ class Half:
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
-    """A tile on the table.
+class SeenTile:
+    """A tile as a picture shows it.
 
     Attributes:
         face: Whether its pips or its back are seen.
@@ -146,6 +146,6 @@ class Reading:
 
     width_px: int
     height_px: int
-    tiles: tuple[Tile, ...]
+    tiles: tuple[SeenTile, ...]
     joins: tuple[Join, ...]
     contacts: tuple[Contact, ...] = ()

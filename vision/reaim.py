@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from vision.arrays import Motion, Points
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.tracks import has_same_pips, side_px
 
 # A half that is found within this of where it should be, in sides, agrees.
@@ -19,7 +19,7 @@ _MOST_GROWTH, _MOST_TURN_RAD = 1.25, 0.5
 _LEAST_TILES, _LEAST_SHARE = 3, 0.5
 
 
-def find_motion(before: Sequence[Tile], after: Sequence[Tile]) -> Motion | None:
+def find_motion(before: Sequence[SeenTile], after: Sequence[SeenTile]) -> Motion | None:
     """Return the motion of the picture, shape (2, 3), that takes most tiles to where they are seen now.
 
     Every pair of tiles with the same pips says how the picture may have moved; the one that most others agree with is
@@ -43,14 +43,14 @@ def find_motion(before: Sequence[Tile], after: Sequence[Tile]) -> Motion | None:
     return _fitted(np.concatenate([start for start, _ in best]), np.concatenate([end for _, end in best]))
 
 
-def _pairs(known: Sequence[Tile], seen: Sequence[Tile]) -> Iterator[tuple[Points, Points]]:
+def _pairs(known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> Iterator[tuple[Points, Points]]:
     """Yield the half centres, shape (2, 2), of each known tile and of each seen one with its pips, half on half."""
     for tile, other in itertools.product(known, seen):
         if has_same_pips(tile, other):
             yield from _half_on_half(tile, other)
 
 
-def _half_on_half(tile: Tile, other: Tile) -> Iterator[tuple[Points, Points]]:
+def _half_on_half(tile: SeenTile, other: SeenTile) -> Iterator[tuple[Points, Points]]:
     start, end = np.array(tile.half_centers_px), np.array(other.half_centers_px)
     pips = [half.pips for half in tile.halves]
     if pips == [half.pips for half in other.halves]:
@@ -69,7 +69,7 @@ def _similarity(start: Points, end: Points) -> Motion | None:
     return np.column_stack([turn, end.mean(axis=0) - turn @ start.mean(axis=0)])
 
 
-def _agreeing(motion: Motion, known: Sequence[Tile], seen: Sequence[Tile]) -> list[tuple[Points, Points]]:
+def _agreeing(motion: Motion, known: Sequence[SeenTile], seen: Sequence[SeenTile]) -> list[tuple[Points, Points]]:
     """Return the half centres of the known tiles that a motion takes to where one with their pips is seen."""
     agreed = []
     for tile in known:

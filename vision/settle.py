@@ -55,8 +55,8 @@ class Side(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CameFrom:
-    """A side from which hands came in, and its share of all that crossed the border, above 0 to 1."""
+class EntrySide:
+    """A side of the picture over which hands came in, and its share of all that crossed the border, above 0 to 1."""
 
     side: Side
     weight: float
@@ -81,7 +81,7 @@ class Stillness:
     moved_since_ns: int | None
     moved: Cells
     covered: Cells
-    came_from: tuple[CameFrom, ...]
+    came_from: tuple[EntrySide, ...]
     points: GreyImage
 
     @property
@@ -271,10 +271,10 @@ def _crossings(covered: Cells, moved: Cells) -> dict[Side, int]:
     return {side: int((np.cumprod(cells, axis=0).sum(axis=0) ** 2).sum()) for side, cells in inward.items()}
 
 
-def _origins(crossed: dict[Side, int]) -> tuple[CameFrom, ...]:
+def _origins(crossed: dict[Side, int]) -> tuple[EntrySide, ...]:
     total = sum(crossed.values())
     ranked = sorted(crossed.items(), key=lambda item: -item[1])
-    return tuple(CameFrom(side, count / total) for side, count in ranked if count)
+    return tuple(EntrySide(side, count / total) for side, count in ranked if count)
 
 
 def _no_cells() -> Cells:

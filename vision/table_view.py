@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from vision.aim import STRAIGHT_ON, Aim
-from vision.reading import Face, Join, Tile
-from vision.settle import CameFrom
+from vision.reading import Face, Join, SeenTile
+from vision.settle import EntrySide
 from vision.tracks import moved_tile
 
 
@@ -40,8 +40,8 @@ class Change:
     """
 
     kind: ChangeKind
-    tile: Tile
-    before: Tile | None = None
+    tile: SeenTile
+    before: SeenTile | None = None
     since_ns: int | None = None
 
 
@@ -63,19 +63,19 @@ class TableView:
         aim: Where the camera points now, which takes places to where the picture shows them.
     """
 
-    tiles: tuple[Tile, ...]
+    tiles: tuple[SeenTile, ...]
     joins: tuple[Join, ...]
     changes: tuple[Change, ...]
     is_settled: bool = True
     moved_since_ns: int | None = None
-    came_from: tuple[CameFrom, ...] = ()
+    came_from: tuple[EntrySide, ...] = ()
     lost: str | None = None
     size_px: tuple[int, int] | None = None
     is_covered: bool = False
     aim: Aim = STRAIGHT_ON
 
     @property
-    def shown_tiles(self) -> tuple[Tile, ...]:
+    def shown_tiles(self) -> tuple[SeenTile, ...]:
         """All tiles where the picture shows them now."""
         return self.tiles if self.aim.is_straight else tuple(moved_tile(tile, self.aim.motion) for tile in self.tiles)
 

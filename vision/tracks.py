@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Motion
-from vision.changes import Difference
+from vision.changes import PictureDifference
 from vision.poses import Poses
-from vision.reading import Guess, Half, PointPx, Tile
+from vision.reading import Guess, Half, PointPx, SeenTile
 
 # In sides of a half: a tile nudged by less than this did not move.
 SAME_PLACE = 0.5
@@ -38,9 +38,9 @@ class Track:
         beneath: What lies under it, the lowest first.
     """
 
-    tile: Tile
+    tile: SeenTile
     looks: int = 1
-    beneath: tuple[Tile, ...] = ()
+    beneath: tuple[SeenTile, ...] = ()
 
     @property
     def is_unsure(self) -> bool:
@@ -48,13 +48,13 @@ class Track:
         return self.looks < _ENOUGH_LOOKS and any(half.confidence < _SURE for half in self.tile.halves)
 
 
-def carried(track: Track, change: Difference) -> Track:
+def carried(track: Track, change: PictureDifference) -> Track:
     """Return a track where a motion of the camera has put it."""
     tile = moved_tile(track.tile, change.motion)
     return replace(track, tile=tile, beneath=tuple(moved_tile(one, change.motion) for one in track.beneath))
 
 
-def moved_tile(tile: Tile, motion: Motion) -> Tile:
+def moved_tile(tile: SeenTile, motion: Motion) -> SeenTile:
     """Return a tile where a motion of the picture, shape (2, 3), puts it."""
 
     def go(point: PointPx) -> PointPx:
@@ -68,7 +68,7 @@ def moved_tile(tile: Tile, motion: Motion) -> Tile:
     return replace(tile, corners_px=(a, b, c, d), halves=(first, second))
 
 
-def looked_at(track: Track, seen: Tile) -> Track:
+def looked_at(track: Track, seen: SeenTile) -> Track:
     """Return a track after one more look at its tile, which lies where *seen* does."""
     if not track.tile.halves or not seen.halves:
         return replace(track, tile=seen)
@@ -77,18 +77,18 @@ def looked_at(track: Track, seen: Tile) -> Track:
     return replace(track, tile=replace(seen, halves=(first, second)), looks=min(track.looks + 1, _MOST_LOOKS))
 
 
-def is_turned(old: Tile, new: Tile) -> bool:
+def is_turned(old: SeenTile, new: SeenTile) -> bool:
     """Return whether the tile that lies in a place was turned round there: its pips have changed places."""
     as_it_lay, turned = _agreements(old, new)
     return as_it_lay < _NOT_THE_SAME and turned > _RATHER_TURNED * as_it_lay and turned > _NOT_THE_SAME
 
 
-def is_another(old: Tile, new: Tile) -> bool:
+def is_another(old: SeenTile, new: SeenTile) -> bool:
     """Return whether what lies in the place of a tile has other pips, turned or not."""
     return max(_agreements(old, new)) < _NOT_THE_SAME
 
 
-def poses_of(tiles: tuple[Tile, ...]) -> Poses:
+def poses_of(tiles: tuple[SeenTile, ...]) -> Poses:
     """Return the poses of tiles, shape (N, 6); half 0 lies towards -u."""
     outlines = np.array([tile.corners_px for tile in tiles], np.float64).reshape(-1, 4, 2)
     centers = np.array([tile.half_centers_px for tile in tiles], np.float64).reshape(-1, 2, 2)
@@ -101,7 +101,7 @@ def poses_of(tiles: tuple[Tile, ...]) -> Poses:
     return np.concatenate([outlines.mean(axis=1), ahead * first, ahead * second], axis=1)
 
 
-def distance(a: Tile, b: Tile) -> float:
+def distance(a: SeenTile, b: SeenTile) -> float:
     """Return the distance of the farthest corners of two tiles, in sides of a half of the first."""
     # Plain floats: arrays of four points take twelve times as long, and every tile is compared with every other.
     p, q = a.corners_px, b.corners_px
@@ -109,7 +109,7 @@ def distance(a: Tile, b: Tile) -> float:
     return min(farthest) / side_px(a)
 
 
-def in_place_of(tile: Tile, others: Sequence[Tile]) -> int | None:
+def in_place_of(tile: SeenTile, others: Sequence[SeenTile]) -> int | None:
     """Return which of *others* lies in the place of a tile; None where none does."""
     x, y = tile.center_px
     reach = SAME_PLACE * side_px(tile)
@@ -119,24 +119,24 @@ def in_place_of(tile: Tile, others: Sequence[Tile]) -> int | None:
     return None if best is None or distance(tile, others[best]) >= SAME_PLACE else best
 
 
-def side_px(tile: Tile) -> float:
+def side_px(tile: SeenTile) -> float:
     """Return the length of a half's side in pixels."""
     a, b, c, _ = tile.corners_px
     return math.sqrt(math.dist(a, b) * math.dist(b, c) / 2)
 
 
-def has_same_pips(a: Tile, b: Tile) -> bool:
+def has_same_pips(a: SeenTile, b: SeenTile) -> bool:
     """Return whether two tiles show the same face and pips, whichever half comes first."""
     return a.face is b.face and sorted(h.pips for h in a.halves) == sorted(h.pips for h in b.halves)
 
 
-def _agreements(old: Tile, new: Tile) -> tuple[float, float]:
+def _agreements(old: SeenTile, new: SeenTile) -> tuple[float, float]:
     """Return how probable it is that two tiles in one place show the same: as they lie, and with one turned round."""
     (a, b), (c, d) = _in_order_of(new, old), _in_order_of(new, new)
     return _agreement(a, c) * _agreement(b, d), _agreement(b, c) * _agreement(a, d)
 
 
-def _in_order_of(tile: Tile, other: Tile) -> tuple[Half, Half]:
+def _in_order_of(tile: SeenTile, other: SeenTile) -> tuple[Half, Half]:
     """Return the halves of *other*, the one that lies nearer to the first half of *tile* first."""
     assert other.halves  # callers ask about open tiles
     first, second = other.halves

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vision.arrays import GreyImage, Image
-from vision.settle import CameFrom, SettleGate, Side, Stillness, small_grey
+from vision.settle import EntrySide, SettleGate, Side, Stillness, small_grey
 from vision.sightings import Sightings
 from vision.table_view import Change, ChangeKind, TableView
 from vision.tracks import moved_tile
@@ -15,7 +15,7 @@ from vision.tracks import moved_tile
 _BETWEEN_AIMS_NS = 2_000_000_000
 # A camera that moves by more than this share of the width, a pixel of the gate, seems to bring hands in from all sides.
 _SEEN_BY_GATE = 1 / 160
-_FROM_EVERYWHERE = tuple(CameFrom(side, 0.25) for side in Side)
+_FROM_EVERYWHERE = tuple(EntrySide(side, 0.25) for side in Side)
 # Between two looks at a settled table: noise that is left over from one frame to the next has changed by then.
 _BETWEEN_LOOKS_NS = 200_000_000
 
@@ -74,7 +74,7 @@ class Watch:
         self._view = replace(eye.view, is_settled=False)
         self._read_still_ns: int | None = None
         self._looked_ns = self._aimed_ns = 0
-        self._came_from: tuple[CameFrom, ...] | None = None
+        self._came_from: tuple[EntrySide, ...] | None = None
 
     def feed(self, frame: Frame) -> TableView:
         """Return the table after one more frame; while something moves, as it was before that.

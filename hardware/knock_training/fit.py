@@ -38,8 +38,6 @@ _LEAST_KNOCK = 0.5
 # Weights that are tried, as logarithms: of taps, and of tiles put down.
 _TAP_WEIGHTS, _TILE_WEIGHTS = np.linspace(-2, 2, 21), np.linspace(-1, 4, 11)
 
-Progress = Callable[[str, float], None]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Examples:
@@ -56,7 +54,7 @@ class Examples:
     knocks: int
 
 
-def train_knock(*, seed: int, scenes: int, epochs: int, progress: Progress) -> Classifier:
+def train_knock(*, seed: int, scenes: int, epochs: int, progress: Callable[[str, float], None]) -> Classifier:
     """Model recordings, learn to tell their sounds apart, and say how well that goes on recordings kept back.
 
     Args:

@@ -31,10 +31,10 @@ from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import printable, quiet_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture
-from vision.reading import PointPx, Tile
+from vision.reading import PointPx, SeenTile
 
 Image = NDArray[np.uint8]
-ReadTiles = Callable[[Image], Sequence[Tile]]
+ReadTiles = Callable[[Image], Sequence[SeenTile]]
 # Flat markers seen through a measured lens lie within 0.2 px.
 _FLAT_ERROR_PX = 0.4
 # Tiles are measured to about half a percent; a print fitted to the page is 3 to 6 % off.
@@ -194,7 +194,7 @@ def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles
     return table
 
 
-def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[Tile], talk: Talk) -> None:
+def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[SeenTile], talk: Talk) -> None:
     """Say whether tiles are as long by the markers as they should be: else the print has another scale."""
     apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
     if len(apart) < _LEAST_TILES:
@@ -212,7 +212,7 @@ def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[Ti
     )
 
 
-def is_on_block(tile: Tile, table: Table, lens: Lens) -> bool:
+def is_on_block(tile: SeenTile, table: Table, lens: Lens) -> bool:
     """Return whether what looks like a tile is two squares of a corner block."""
     ((x_mm, y_mm),) = table.tops_to_table(np.array([tile.center_px]), lens).tolist()
     return any(math.dist((x_mm, y_mm), (mark.x_mm, mark.y_mm)) < BLOCK_MM * 0.7 for mark in table.marks)
@@ -253,7 +253,7 @@ def _say_table(table: Table, lens: Lens, talk: Talk) -> None:
         )
 
 
-def shipped_eye(image: Image) -> Sequence[Tile]:
+def shipped_eye(image: Image) -> Sequence[SeenTile]:
     """Return the tiles that the reader as it is shipped finds in a picture."""
     from vision.reader import load_reader
 

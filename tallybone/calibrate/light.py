@@ -83,7 +83,7 @@ def calibrate_light(
     return 1 if seen.found.warnings else 0
 
 
-def look_at_light(image: Image, tiles: Sequence[Tile], look: Onlooker | None) -> LightSeen:
+def look_at_light(image: Image, tiles: Sequence[SeenTile], look: Onlooker | None) -> LightSeen:
     """Return what a picture says of its light; *look* is what took it, or None for a picture alone."""
     found = examine_light(image, outlines_of(tiles, find_corner_marks(image)))
     light = Light.FREE if look is None else look.light

@@ -27,8 +27,7 @@ from engine import (
 )
 from tallybone.evaluate.truth import TrueLying
 from tallybone.simulate.items import Zone
-from vision.reading import Face
-from vision.reading import Tile as SeenTile
+from vision.reading import Face, SeenTile
 from vision.table_view import ChangeKind, TableView
 from vision.tracks import moved_tile
 

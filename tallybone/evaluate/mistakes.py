@@ -17,7 +17,7 @@ from tallybone.evaluate.labels import TileLabel
 from tallybone.evaluate.photos import PhotoJudged, TileJudged
 from vision.annotate import ORANGE, PURPLE, SKY, YELLOW
 from vision.arrays import Bgr
-from vision.reading import Join, PointPx, Tile
+from vision.reading import Join, PointPx, SeenTile
 
 Outline = tuple[PointPx, ...]
 # How far round the centre of a face-down tile one looks, in sides: its label does not say how it lies.
@@ -113,7 +113,7 @@ def _link(join: Join, end_px: Callable[[int, int | None], PointPx]) -> tuple[Poi
     return end_px(join.a, join.a_half), end_px(join.b, join.b_half)
 
 
-def _end_px(tile: Tile | TileLabel, half: int | None) -> PointPx:
+def _end_px(tile: SeenTile | TileLabel, half: int | None) -> PointPx:
     return tile.center_px if half is None or not tile.halves else tile.halves[half].center_px
 
 
@@ -126,11 +126,11 @@ def _misread(tile: TileJudged) -> str:
     return f"{_name(tile.label)} read as {read} ({', '.join(f'{half.said.confidence:.2f}' for half in wrong)})"
 
 
-def _name(tile: Tile | TileLabel) -> str:
+def _name(tile: SeenTile | TileLabel) -> str:
     return "-".join(str(half.pips) for half in tile.halves) or "face-down tile"
 
 
-def _least_sure(tile: Tile) -> float:
+def _least_sure(tile: SeenTile) -> float:
     return min(half.confidence for half in tile.halves)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from tallybone.evaluate.labels import Lies, PhotoLabel, TileLabel
-from vision.reading import Face, Guess, Half, Join, PointPx, Reading, Tile
+from vision.reading import Face, Guess, Half, Join, PointPx, Reading, SeenTile
 
 # Distances in sides of a half.
 _SAME_HALF = 0.35
@@ -50,7 +50,7 @@ class TileJudged:
     """
 
     label: TileLabel
-    seen: Tile | None
+    seen: SeenTile | None
     is_turned: bool = False
 
     @property
@@ -96,9 +96,9 @@ class PhotoJudged:
     label: PhotoLabel
     reading: Reading
     tiles: tuple[TileJudged, ...]
-    spare: tuple[Tile, ...]
+    spare: tuple[SeenTile, ...]
     backs_missed: tuple[TileLabel, ...]
-    backs_spare: tuple[Tile, ...]
+    backs_spare: tuple[SeenTile, ...]
     joins: JoinsJudged | None
 
 
@@ -202,7 +202,7 @@ class _Places:
         return [tile.center_px for tile in self._label.tiles if tile.lies is lies]
 
 
-def _center(tile: Tile) -> PointPx:
+def _center(tile: SeenTile) -> PointPx:
     """Return where a tile was read: for a face-up one the middle of its halves, which perspective moves off centre."""
     if not tile.halves:
         return tile.center_px
@@ -329,7 +329,7 @@ def claims_of(photos: Iterable[PhotoJudged]) -> Iterator[Claim]:
         yield from _spare_claims(photo.spare)
 
 
-def _spare_claims(spare: Iterable[Tile]) -> Iterator[Claim]:
+def _spare_claims(spare: Iterable[SeenTile]) -> Iterator[Claim]:
     return (Claim(half.confidence, is_right=False) for tile in spare for half in tile.halves)
 
 

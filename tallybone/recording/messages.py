@@ -13,13 +13,13 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.referee import Places
 from tallybone.session.sitting import ByHand, Happened
-from vision.aim import STRAIGHT_ON, Aim, Six
-from vision.reading import Tile
+from vision.aim import STRAIGHT_ON, Aim, AimNumbers
+from vision.reading import SeenTile
 
 CORRECTION: Final = Answer | AnswerBack | Event
 """What a record of `Topic.CORRECTION` is."""
 _BY = "by"
-TILES: Final = tuple[Tile, ...]
+TILES: Final = tuple[SeenTile, ...]
 """What `tiles` of a record of `Topic.TABLE` are."""
 
 
@@ -114,7 +114,7 @@ def aim_of_record(record: Recorded) -> Aim:
     said = record.payload.get("aim") if isinstance(record.payload, Mapping) else None
     if said is None:
         return STRAIGHT_ON
-    numbers: Six = from_json(said, Six, record.topic.path)
+    numbers: AimNumbers = from_json(said, AimNumbers, record.topic.path)
     return Aim(numbers)
 
 

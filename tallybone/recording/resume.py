@@ -14,7 +14,7 @@ from tallybone.recording.reader import Recorded, SessionFile
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.referee import Places
 from vision.aim import STRAIGHT_ON, Aim
-from vision.reading import Tile
+from vision.reading import SeenTile
 
 # In the last record of the head: the sitting goes on after it.
 _HEAD_ENDS = "continued"
@@ -39,7 +39,7 @@ class Left:
     start: SessionStart
     events: tuple[Event, ...] = ()
     places: Places = field(default_factory=Places)
-    tiles: tuple[Tile, ...] = ()
+    tiles: tuple[SeenTile, ...] = ()
     empty: bytes | None = None
     last: bytes | None = None
     damage: tuple[Damage, ...] = ()
@@ -107,7 +107,7 @@ class _Gathered:
     told: int = 0
     damage: list[Damage] = field(default_factory=list)
     places: Places = field(default_factory=Places)
-    tiles: tuple[Tile, ...] = ()
+    tiles: tuple[SeenTile, ...] = ()
     aim: Aim = STRAIGHT_ON
     empty: int | None = None
     last: int | None = None

@@ -15,7 +15,7 @@ from tallybone.session.referee import Unclear
 from tallybone.session.session import Said, Session
 from tallybone.session.sitting import Happened
 from tallybone.terminal import printable
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind
 
 _NS_PER_S = 1_000_000_000
@@ -111,7 +111,7 @@ def _describe(change: Change, frame: str) -> str:
     return f"{printable(frame)}: {name} {change.kind.value} at {x:.0f}, {y:.0f}"
 
 
-def _tile(tile: Tile) -> dict[str, object]:
+def _tile(tile: SeenTile) -> dict[str, object]:
     """Return a tile for JSON; one that lies face down has a place but no pips."""
     return {
         "pips": [half.pips for half in tile.halves],

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine import Layout, Node, NodeId, Port, Spot
-from vision.reading import Half, PointPx
-from vision.reading import Tile as SeenTile
+from vision.reading import Half, PointPx, SeenTile
 
 Point = tuple[float, float]
 Quad = tuple[Point, Point, Point, Point]

@@ -10,8 +10,7 @@ from typing import Any
 
 from engine import Seat
 from tallybone.session.touching import Footprint
-from vision.reading import Face
-from vision.reading import Tile as SeenTile
+from vision.reading import Face, SeenTile
 from vision.settle import Side
 from vision.table_view import Change, ChangeKind, TableView
 

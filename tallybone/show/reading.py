@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from tallybone.terminal import printable
-from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, Tile
+from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, SeenTile
 
 
 def print_reading(console: Console, title: str, reading: Reading, *, read_ms: float) -> None:
@@ -52,12 +52,12 @@ def _table(reading: Reading) -> Table:
     return table
 
 
-def format_pips(tile: Tile) -> str:
+def format_pips(tile: SeenTile) -> str:
     """Return the pips of a tile as players write them, both numbers of an uncertain half with a question mark.
 
     >>> from vision.reading import Guess, Half
     >>> halves = (Half(6, 0.99, (0, 0)), Half(4, 0.5, (1, 0), Guess(5, 0.3)))
-    >>> format_pips(Tile(Face.UP, ((0, 0), (1, 0), (1, 1), (0, 1)), halves))
+    >>> format_pips(SeenTile(Face.UP, ((0, 0), (1, 0), (1, 1), (0, 1)), halves))
     '6|4?5'
     """
     return "|".join(half.written for half in tile.halves)
@@ -136,7 +136,7 @@ def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
     return json.dumps(line, allow_nan=False)
 
 
-def _tile(tile: Tile) -> dict[str, object]:
+def _tile(tile: SeenTile) -> dict[str, object]:
     known: dict[str, object] = {"face": tile.face.value, "corners_px": [_point(corner) for corner in tile.corners_px]}
     if tile.halves:
         known["halves"] = [_half(half) for half in tile.halves]

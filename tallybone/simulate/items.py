@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from engine import Event
 from tallybone.session.sitting import ByHand
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.render.motion import STRAIGHT, Bump, Moment
 from vision.render.scene import PlacedTile
 from vision.watch import Frame
@@ -79,7 +79,7 @@ class TrueTile:
         zone: What it belongs to.
     """
 
-    tile: Tile
+    tile: SeenTile
     zone: Zone
 
 

@@ -81,8 +81,7 @@ from tallybone.web.shapes import (
     WaitingShown,
     ZoneShown,
 )
-from vision.reading import SURE, Face
-from vision.reading import Tile as SeenTile
+from vision.reading import SURE, Face, SeenTile
 
 MOST_TOLD = 12
 """So many of the things that were said last are in a snapshot."""

@@ -11,25 +11,25 @@ from calibration.light import LEAST_CONTRAST, Trouble, examine_light
 from vision.arrays import Image
 from vision.reading import OutlinePx
 from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.scene import PlacedTile, Scene
 
 CAMERA = replace(OVERHEAD, width_px=800, height_px=450, px_per_mm=1.6, noise=2.0)
 PLACES = [(float(x), float(y)) for x in (-150, -50, 50, 150) for y in (-70, 70)]
 
 
-def laid_in(exposure: float) -> Rendered:
+def laid_in(exposure: float) -> RenderedPicture:
     light = replace(LAMP, exposure=exposure)
     placed = tuple(PlacedTile((6, at % 7), place, 0.3) for at, place in enumerate(PLACES))
     return render(Scene(placed, CLASSIC, FELT, light, CAMERA), np.random.default_rng(4))
 
 
 @pytest.fixture(scope="module")
-def good() -> Rendered:
+def good() -> RenderedPicture:
     return laid_in(0.8)
 
 
-def outlines(rendered: Rendered) -> list[OutlinePx]:
+def outlines(rendered: RenderedPicture) -> list[OutlinePx]:
     return [tile.corners_px for tile in rendered.truth.tiles]
 
 
@@ -40,7 +40,7 @@ def with_glare(picture: Image, x_px: float, y_px: float, size_px: float) -> Imag
     return lit
 
 
-def test_a_good_light_is_good(good: Rendered) -> None:
+def test_a_good_light_is_good(good: RenderedPicture) -> None:
     found = examine_light(good.image, outlines(good))
     assert found.warnings == ()
     assert len(found.samples) == 8
@@ -48,7 +48,7 @@ def test_a_good_light_is_good(good: Rendered) -> None:
     assert found.contrast[0] > 2 * LEAST_CONTRAST
 
 
-def test_a_lamp_that_a_tile_mirrors_is_glare_at_that_tile(good: Rendered) -> None:
+def test_a_lamp_that_a_tile_mirrors_is_glare_at_that_tile(good: RenderedPicture) -> None:
     x, y = good.truth.tiles[3].center_px
     found = examine_light(with_glare(good.image, x, y, 10), outlines(good))
     assert [found.trouble_at(spot) for spot in found.samples].count(Trouble.GLARE) == 1
@@ -56,7 +56,7 @@ def test_a_lamp_that_a_tile_mirrors_is_glare_at_that_tile(good: Rendered) -> Non
     assert "Glare at 1 place:" in found.warnings[0]
 
 
-def test_glare_between_tiles_is_found_where_it_is(good: Rendered) -> None:
+def test_glare_between_tiles_is_found_where_it_is(good: RenderedPicture) -> None:
     found = examine_light(with_glare(good.image, 400, 225, 12), outlines(good))
     ((x, y, radius),) = found.patches
     assert (x, y) == pytest.approx((400, 225), abs=3)

@@ -15,7 +15,7 @@ from calibration.plane_fit import FlatTarget, fit_plane
 from calibration.table import Table, TableSource
 from calibration.table_fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
 from tests.calibration.laid import BLOCKS_MM, CAMERA, Laid, grid_mm, picture_of, true_lens, worst_mm
-from vision.reading import Face, Tile
+from vision.reading import Face, SeenTile
 from vision.render.looks import CLASSIC, FELT, LAMP
 from vision.render.scene import PlacedTile, Scene
 from vision.render.truth import truth_of
@@ -161,14 +161,14 @@ def _worst_mm(table: Table) -> float:
     return worst_mm(table.to_table(VIEW.project(grid_mm(), 0.0), LENS), grid_mm())
 
 
-def _tiles(count: int) -> tuple[Tile, ...]:
+def _tiles(count: int) -> tuple[SeenTile, ...]:
     """Tiles all over the table, as a reader without fault would say them."""
     places = [(x, y) for x in (-240, -80, 80, 240) for y in (-110, 110)][:count]
     laid = tuple(PlacedTile((1, 2), (float(x), float(y)), 0.7 * at) for at, (x, y) in enumerate(places))
     return truth_of(Scene(laid, CLASSIC, FELT, LAMP, CAMERA), VIEW).reading.tiles
 
 
-def _grown(tile: Tile, factor: float) -> Tile:
+def _grown(tile: SeenTile, factor: float) -> SeenTile:
     x, y = tile.center_px
     a, b, c, d = ((x + (u - x) * factor, y + (v - y) * factor) for u, v in tile.corners_px)
-    return Tile(Face.DOWN, (a, b, c, d), ())
+    return SeenTile(Face.DOWN, (a, b, c, d), ())

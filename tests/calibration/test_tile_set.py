@@ -16,7 +16,7 @@ from tests.vision.whole_set import draw_whole_set
 from vision.own_set_fit import Restraint, Views, look
 from vision.reader import Reader, load_reader
 from vision.render.looks import CLASSIC
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 
 pytestmark = pytest.mark.slow
 
@@ -31,14 +31,14 @@ def reader() -> Reader:
 
 
 @pytest.fixture(scope="module")
-def shown() -> Rendered:
+def shown() -> RenderedPicture:
     """A double-six without its 0-3."""
     rng = np.random.default_rng(5)
     return render(draw_whole_set(CLASSIC, 6, rng, left_out=(3,)), rng)
 
 
 @pytest.fixture(scope="module")
-def learned(reader: Reader, shown: Rendered) -> LearningResult:
+def learned(reader: Reader, shown: RenderedPicture) -> LearningResult:
     return learn_set([shown.image], reader)
 
 
@@ -101,7 +101,7 @@ def test_a_tile_that_could_be_the_missing_one_has_a_small_margin() -> None:
 
 
 def test_every_tile_of_a_rendered_set_is_labelled_right_and_the_missing_one_named(
-    learned: LearningResult, shown: Rendered
+    learned: LearningResult, shown: RenderedPicture
 ) -> None:
     assert (learned.pips == true_tiles(learned.seen[0], shown)).all()
     assert count_tiles(learned.pips, 6) == TileCount(missing=((0, 3),), twice=())

@@ -14,7 +14,7 @@ from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import Reader, load_reader
 from vision.render.looks import CLASSIC
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 
 pytestmark = pytest.mark.slow
 
@@ -25,18 +25,18 @@ def reader() -> Reader:
 
 
 @pytest.fixture(scope="module")
-def rendered() -> Rendered:
+def rendered() -> RenderedPicture:
     rng = np.random.default_rng(12)
     return render(draw_whole_set(SHAPES, 6, rng), rng)
 
 
 @pytest.fixture(scope="module")
-def shown(reader: Reader, rendered: Rendered) -> SetPictures:
+def shown(reader: Reader, rendered: RenderedPicture) -> SetPictures:
     return look_at_set([rendered.image], reader)
 
 
 @pytest.fixture(scope="module")
-def pips(shown: SetPictures, rendered: Rendered) -> np.ndarray:
+def pips(shown: SetPictures, rendered: RenderedPicture) -> np.ndarray:
     return true_tiles(shown.seen[0], rendered)
 
 

@@ -22,7 +22,7 @@ from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.players import answer_of, paths_of
 from tallybone.simulate.scenes import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF
-from vision.reading import Face, Half, Tile
+from vision.reading import Face, Half, SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
 SECOND_NS = 1_000_000_000
@@ -62,7 +62,7 @@ class NoisyEye:
 
     def __init__(self, faults: Faults, rules: Rules, rng: np.random.Generator) -> None:
         self.faults, self.rules, self.rng = faults, rules, rng
-        self.tiles: list[Tile] = []
+        self.tiles: list[SeenTile] = []
 
     def look(self, steps: Sequence[Step]) -> TableView:
         changes = [self._nudge()] if self.tiles and self.rng.random() < self.faults.nudged else []
@@ -78,7 +78,7 @@ class NoisyEye:
         gone, self.tiles = self.tiles, []
         return TableView((), (), tuple(Change(ChangeKind.REMOVED, tile) for tile in gone))
 
-    def seen(self, place: Footprint, pips: tuple[int, int]) -> Tile:
+    def seen(self, place: Footprint, pips: tuple[int, int]) -> SeenTile:
         def px(point: tuple[float, float]) -> tuple[float, float]:
             x, y = (MIDDLE_PX + PX_PER_MM * value + self.rng.normal(0, self.faults.corner_px) for value in point)
             return (x, y)
@@ -89,7 +89,7 @@ class NoisyEye:
             halves.reverse()
         first, second = (self.half(number, px(at)) for number, at in halves)
         p, q, r, s = (px(corner) for corner in place.outline())
-        return Tile(Face.UP, (p, q, r, s), (first, second))
+        return SeenTile(Face.UP, (p, q, r, s), (first, second))
 
     def half(self, number: int, center_px: tuple[float, float]) -> Half:
         numbers = self.rules.max_pips + 1

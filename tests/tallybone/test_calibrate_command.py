@@ -19,7 +19,7 @@ from tallybone.store.calibration_file import Calibration, load_calibration, save
 from tests.calibration import held, laid
 from tests.tallybone.test_cli import tallybone
 from vision.arrays import Image
-from vision.reading import Face, Tile
+from vision.reading import Face, SeenTile
 from vision.render.looks import CLASSIC, FELT, LAMP
 from vision.render.scene import PlacedTile, Scene
 from vision.render.truth import truth_of
@@ -39,7 +39,7 @@ def written(folder: Path, name: str, picture: Image) -> Path:
     return path
 
 
-def tiles(_: Image) -> tuple[Tile, ...]:
+def tiles(_: Image) -> tuple[SeenTile, ...]:
     places = [(float(x), float(y)) for x in (-240, -80, 80, 240) for y in (-110, 110)]
     scene = Scene(tuple(PlacedTile((1, 2), place, 0.4) for place in places), CLASSIC, FELT, LAMP, laid.CAMERA)
     return truth_of(scene, view_of(laid.CAMERA)).reading.tiles
@@ -134,9 +134,9 @@ def test_squares_of_the_corner_blocks_are_no_tiles(tmp_path: Path, table_picture
     assert "the scale of the print is not checked" in out.getvalue()
 
 
-def _outline(points: np.ndarray) -> Tile:
+def _outline(points: np.ndarray) -> SeenTile:
     a, b, c, d = ((float(x), float(y)) for x, y in points)
-    return Tile(Face.DOWN, (a, b, c, d), ())
+    return SeenTile(Face.DOWN, (a, b, c, d), ())
 
 
 @pytest.mark.slow

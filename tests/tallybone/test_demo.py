@@ -15,7 +15,7 @@ from engine import profile
 from tallybone.cli.demo import DemoOptions, Eye, players_of, show_demo
 from tallybone.session.touching import halves_of
 from tests.tallybone.truth_eye import PLAYERS_OF, game, views
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
 
@@ -35,7 +35,7 @@ def but_for(seed: int, number: int, look: TableView) -> Iterator[TableView]:
         yield look if index == number else view
 
 
-def misread(tile: Tile) -> Tile:
+def misread(tile: SeenTile) -> SeenTile:
     first, second = halves_of(tile)
     return replace(tile, halves=(first, replace(second, pips=6)))
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine import BLOCK, BONES, DRAW, SUPER, Draw, Insert, Knock, Lead, NewHand, Play, Remove, Seat, SkipOn
-from engine import Tile as Bone
+from engine import BLOCK, BONES, DRAW, SUPER, Draw, Insert, Knock, Lead, NewHand, Play, Remove, Seat, SkipOn, Tile
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press
 from tallybone.session.zones import Zones
 from tests.tallybone.test_referee import seen
@@ -214,4 +213,4 @@ def test_without_zones_backs_are_no_boneyard() -> None:
     table.take(*table.backs(1), came="top")
     table.look()
     assert draws(table) == []
-    assert [event.tile for event in table.log if isinstance(event, Play)] == [Bone.parse("5-3")]
+    assert [event.tile for event in table.log if isinstance(event, Play)] == [Tile.parse("5-3")]

@@ -25,10 +25,10 @@ from engine import (
     Seat,
     Seq,
     Spot,
+    Tile,
     Undo,
     replay,
 )
-from engine import Tile as Bone
 from tallybone.session.inputs import Answer
 from tallybone.session.zones import Zones
 from tallybone.simulate.players import answer_of
@@ -74,7 +74,7 @@ def test_a_hand_is_shown_once_all_of_it_lies_open() -> None:
     table.put(*LEFT[:2], came="bottom")
     assert reveals(table) == []
     table.put(LEFT[2], came="bottom")
-    assert reveals(table) == [Reveal(Seat(0), (Bone.parse("6-6"), Bone.parse("1-0"), Bone.parse("2-2")))]
+    assert reveals(table) == [Reveal(Seat(0), (Tile.parse("6-6"), Tile.parse("1-0"), Tile.parse("2-2")))]
     assert totals(table) == (0, 15)
 
 
@@ -110,7 +110,7 @@ def test_the_players_say_that_these_are_all_where_they_are() -> None:
     table.put(*LEFT[:2], came="bottom")
     table.look()
     held = [
-        replay((*table.log, Reveal(Seat(0), tuple(Bone.parse(one) for one in tiles.split()))))
+        replay((*table.log, Reveal(Seat(0), tuple(Tile.parse(one) for one in tiles.split()))))
         for tiles in ("6-6 1-0", "6-6 1-0 2-2")
     ]
     assert [answer_of(table.session, truth) for truth in held] == [Answer(0, "these are all of Ann's tiles"), None]
@@ -166,7 +166,7 @@ def test_what_is_seen_while_the_table_is_cleared_changes_no_hand() -> None:
 
 def test_a_hand_that_was_said_by_hand_is_not_said_again() -> None:
     table = over()
-    table.tell(Reveal(Seat(0), (Bone.parse("6-6"),)))
+    table.tell(Reveal(Seat(0), (Tile.parse("6-6"),)))
     table.put(*LEFT, came="bottom")
     assert len(reveals(table)) == 1
 
@@ -175,12 +175,12 @@ def test_open_hands_where_nobody_can_play_end_the_hand() -> None:
     table = Table(DRAW, NewHand(), Lead(Seat(0)))
     for at, pips in enumerate(("6-0", "0-1", "1-6", "6-2", "2-3", "3-6", "6-6", "6-4", "4-5", "5-6")):
         port = None if at == 0 else Spot(NodeId(at + 2), Port.E)
-        table.tell(Play(Seat(at % 2), Bone.parse(pips), port, int(pips[0])))
+        table.tell(Play(Seat(at % 2), Tile.parse(pips), port, int(pips[0])))
     table.put(before(1, 0, (2, 0)), before(1, 1, (3, 0)), came="top")
     assert HandEnd() not in table.log
     table.look()
     assert HandEnd() in table.log
-    assert reveals(table) == [Reveal(Seat(1), (Bone.parse("2-0"), Bone.parse("3-0")))]
+    assert reveals(table) == [Reveal(Seat(1), (Tile.parse("2-0"), Tile.parse("3-0")))]
 
 
 def test_open_hands_in_play_are_asked_about() -> None:
@@ -211,7 +211,7 @@ def test_a_hand_that_goes_on_is_not_asked_about_again() -> None:
 def test_the_first_tile_of_a_match_deals_and_leads_by_its_side() -> None:
     table = Table(BONES)
     table.put(FIRST, came="top")
-    assert table.log[1:] == (NewHand(), Lead(Seat(1)), Play(Seat(1), Bone.parse("5-3"), None, 3))
+    assert table.log[1:] == (NewHand(), Lead(Seat(1)), Play(Seat(1), Tile.parse("5-3"), None, 3))
 
 
 @pytest.mark.parametrize("came", ["", "top bottom", "left"])
@@ -220,7 +220,7 @@ def test_who_leads_is_asked_where_no_side_tells(came: str) -> None:
     table.put(FIRST, came=came)
     assert table.asked == ["who leads the 5-3?"]
     table.tell(Answer(1))
-    assert table.log[-2:] == (Lead(Seat(1)), Play(Seat(1), Bone.parse("5-3"), None, 3))
+    assert table.log[-2:] == (Lead(Seat(1)), Play(Seat(1), Tile.parse("5-3"), None, 3))
 
 
 def test_without_zones_the_first_tile_deals_nothing() -> None:
@@ -240,7 +240,7 @@ def test_the_first_tile_on_a_cleared_table_is_of_the_next_hand() -> None:
     assert len(next_hand(table)) == 1
     table.put(seen((6, 4), (1, 1)), came="top")
     assert len(next_hand(table)) == 2
-    assert table.log[-1] == Play(Seat(1), Bone.parse("6-4"), None, 6)
+    assert table.log[-1] == Play(Seat(1), Tile.parse("6-4"), None, 6)
 
 
 def test_a_tile_on_a_table_that_was_not_cleared_deals_nothing() -> None:
@@ -300,7 +300,7 @@ def test_a_tile_that_joins_the_layout_in_a_zone_is_played() -> None:
     table.put(seen((5, 4), (10, 24.6), 90), came="top")
     play = table.log[-1]
     assert isinstance(play, Play)
-    assert (play.seat, play.tile) == (1, Bone.parse("5-4"))
+    assert (play.seat, play.tile) == (1, Tile.parse("5-4"))
 
 
 def test_a_view_without_its_size_cannot_be_split() -> None:

@@ -31,8 +31,7 @@ from engine import (
 from tallybone.json_values import JsonValueError, from_json, tag_of, to_json
 from tallybone.session.referee.places import Known, Places, Waiting
 from tallybone.session.touching import Footprint, Laid
-from vision.reading import Face, Guess, Half
-from vision.reading import Tile as SeenTile
+from vision.reading import Face, Guess, Half, SeenTile
 
 _TILES = st.tuples(st.integers(0, 18), st.integers(0, 18)).map(lambda pips: Tile(min(pips), max(pips)))
 _SEATS = st.integers(0, 3).map(Seat)

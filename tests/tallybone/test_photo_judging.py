@@ -14,7 +14,7 @@ from tallybone.evaluate.labels import Box, HalfLabel, Lies, PhotoLabel, TileLabe
 from tallybone.evaluate.mistakes import Wrong, mistakes_in
 from tallybone.evaluate.photos import by_half_px, claims_of, count_photo, judge_photo, total
 from tallybone.show.reading import format_reading
-from vision.reading import Face, Half, Join, PointPx, Reading, Tile
+from vision.reading import Face, Half, Join, PointPx, Reading, SeenTile
 
 SIDE_PX = 40.0
 
@@ -29,16 +29,16 @@ def box(x: float, y: float) -> tuple[PointPx, PointPx, PointPx, PointPx]:
     return ((x - long, y - short), (x + long, y - short), (x + long, y + short), (x - long, y + short))
 
 
-def seen(first: int, second: int, x: float, y: float, *, chances: tuple[float, ...] = ()) -> Tile:
+def seen(first: int, second: int, x: float, y: float, *, chances: tuple[float, ...] = ()) -> SeenTile:
     a = Half(first, 0.9, (x - SIDE_PX / 2, y), chances=chances)
-    return Tile(Face.UP, box(x, y), (a, Half(second, 0.8, (x + SIDE_PX / 2, y))))
+    return SeenTile(Face.UP, box(x, y), (a, Half(second, 0.8, (x + SIDE_PX / 2, y))))
 
 
-def back(x: float, y: float) -> Tile:
-    return Tile(Face.DOWN, box(x, y), ())
+def back(x: float, y: float) -> SeenTile:
+    return SeenTile(Face.DOWN, box(x, y), ())
 
 
-def reading(*tiles: Tile, joins: tuple[Join, ...] = ()) -> Reading:
+def reading(*tiles: SeenTile, joins: tuple[Join, ...] = ()) -> Reading:
     return Reading(1000, 1000, tiles, joins)
 
 
@@ -48,7 +48,7 @@ def words(label: PhotoLabel, said: Reading) -> list[str]:
 
 def test_a_tile_read_from_its_other_end_is_right() -> None:
     (x, y) = (100.0, 100.0)
-    turned = Tile(Face.UP, box(x, y), (Half(5, 1.0, (x + SIDE_PX / 2, y)), Half(2, 1.0, (x - SIDE_PX / 2, y))))
+    turned = SeenTile(Face.UP, box(x, y), (Half(5, 1.0, (x + SIDE_PX / 2, y)), Half(2, 1.0, (x - SIDE_PX / 2, y))))
     assert words(PhotoLabel("a.jpg", (true(2, 5, x, y),)), reading(turned)) == []
 
 
@@ -133,7 +133,7 @@ def test_tiles_are_counted_by_the_size_of_their_halves() -> None:
 def muddled(rng: np.random.Generator) -> tuple[dict[str, object], Reading]:
     """A label and a reading of it with mistakes of every kind, with the one decimal that JSON keeps."""
     labels: list[dict[str, object]] = []
-    tiles: list[Tile] = []
+    tiles: list[SeenTile] = []
     for index in range(12):
         x, y = 120.0 + 110 * (index % 4), 120.0 + 100 * (index // 4)
         pips = [int(value) for value in rng.integers(0, 4, 2)]

@@ -20,7 +20,7 @@ from tallybone.show.over_pictures import Album
 from tallybone.terminal import quiet_libraries
 from vision.errors import VisionError
 from vision.picture import load_picture
-from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, Tile
+from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, SeenTile
 
 WIDTH, HEIGHT = 160, 120
 
@@ -33,7 +33,7 @@ READING = Reading(
     WIDTH,
     HEIGHT,
     (
-        Tile(
+        SeenTile(
             Face.UP,
             box(10, 10, 50.04, 30),
             (
@@ -41,9 +41,9 @@ READING = Reading(
                 Half(4, 0.5, (-0.04, 20.0), Guess(3, 0.30004), (0.0, 0.0, 0.05, 0.51239, 0.43761)),
             ),
         ),
-        Tile(Face.UP, box(51, 0, 71, 40), (Half(4, 1.0, (61, 10)), Half(4, 0.95, (61, 30)))),
-        Tile(Face.DOWN, box(100, 80, 140, 100), ()),
-        Tile(Face.UP, box(71, 21, 111, 40), (Half(2, 0.9, (81, 30)), Half(0, 0.9, (101, 30)))),
+        SeenTile(Face.UP, box(51, 0, 71, 40), (Half(4, 1.0, (61, 10)), Half(4, 0.95, (61, 30)))),
+        SeenTile(Face.DOWN, box(100, 80, 140, 100), ()),
+        SeenTile(Face.UP, box(71, 21, 111, 40), (Half(2, 0.9, (81, 30)), Half(0, 0.9, (101, 30)))),
     ),
     (Join(0, 1, 1, None),),
     (Contact(3, 0, 1, 1),),

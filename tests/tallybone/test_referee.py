@@ -24,13 +24,13 @@ from engine import (
     RedealReason,
     Seat,
     Spot,
+    Tile,
 )
-from engine import Tile as Bone
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Said, Session, feed
 from tallybone.session.touching import Footprint, edges_at, footprint_of, misfit, turns
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
-from vision.reading import Face, Half, Tile
+from vision.reading import Face, Half, SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
 SIDE_PX = 40.0
@@ -39,14 +39,14 @@ OPEN_BONES = replace(BONES, lead_first=LeadRule.LOT_ANY)
 
 def seen(
     pips: tuple[int, int], at: tuple[float, float], turn_deg: float = 0.0, sure: tuple[float, float] = (0.999, 0.999)
-) -> Tile:
+) -> SeenTile:
     """A tile in a picture, its middle in sides, half 0 to the left until it is turned clockwise."""
     place = Footprint.square((400 + at[0] * SIDE_PX, 400 + at[1] * SIDE_PX), np.radians(turn_deg), SIDE_PX)
     first, second = (
         Half(number, confidence, place.half_center(port))
         for number, confidence, port in zip(pips, sure, (Port.W, Port.E), strict=True)
     )
-    return Tile(Face.UP, place.outline(), (first, second))
+    return SeenTile(Face.UP, place.outline(), (first, second))
 
 
 def table(*events: Event) -> Session:
@@ -56,7 +56,7 @@ def table(*events: Event) -> Session:
     return session
 
 
-def lay(session: Session, *tiles: Tile) -> tuple[Session, tuple[Said, ...]]:
+def lay(session: Session, *tiles: SeenTile) -> tuple[Session, tuple[Said, ...]]:
     return feed(session, placed(*tiles))
 
 
@@ -78,7 +78,7 @@ def problems(said: tuple[Said, ...]) -> list[Problem]:
     return [one.problem for one in said if isinstance(one, Irregular)]
 
 
-def line(*tiles: Tile) -> Session:
+def line(*tiles: SeenTile) -> Session:
     session = table()
     for tile in tiles:
         session, said = lay(session, tile)
@@ -114,7 +114,7 @@ def test_the_first_tile_shows_its_left_number_to_the_west() -> None:
         (seen((5, 4), (0.1, 2), 88), "S"),
     ],
 )
-def test_long_and_short_edges_of_the_spinner_are_told_apart(tile: Tile, port: str) -> None:
+def test_long_and_short_edges_of_the_spinner_are_told_apart(tile: SeenTile, port: str) -> None:
     session, _ = lay(line(seen((5, 5), (0, 0), 90)), tile)
     assert plays(session)[-1] == f"5-4@5-5{port}"
 
@@ -131,7 +131,7 @@ def test_long_and_short_edges_of_the_spinner_are_told_apart(tile: Tile, port: st
     ],
     ids=["straight", "elbow down", "elbow up", "off the flank, down", "off the flank, up", "far and crooked"],
 )
-def test_a_half_may_touch_an_end_half_anywhere(tile: Tile) -> None:
+def test_a_half_may_touch_an_end_half_anywhere(tile: SeenTile) -> None:
     session, said = lay(line(seen((3, 5), (0, 0))), tile)
     assert not questions(said)
     assert plays(session)[-1] == "5-4@5-3E"
@@ -150,7 +150,7 @@ def test_a_half_may_touch_an_end_half_anywhere(tile: Tile) -> None:
     ],
     ids=["straight", "gap", "elbow", "elbow off the flank", "folded back", "crosswise double", "double in line"],
 )
-def test_what_is_seldom_laid_costs_more(tile: Tile, is_double: bool, costs: float) -> None:
+def test_what_is_seldom_laid_costs_more(tile: SeenTile, is_double: bool, costs: float) -> None:
     host = footprint_of(seen((3, 5), (0, 0)))
     ways = [
         misfit(host, edge, turn, is_double=is_double)
@@ -302,7 +302,7 @@ def test_who_leads_is_asked_and_the_button_answers() -> None:
 
 def test_face_down_tiles_are_no_plays() -> None:
     tile = seen((5, 4), (2, 0))
-    session, said = lay(line(seen((3, 5), (0, 0))), Tile(Face.DOWN, tile.corners_px, ()))
+    session, said = lay(line(seen((3, 5), (0, 0))), SeenTile(Face.DOWN, tile.corners_px, ()))
     assert said == ()
     assert plays(session) == ["5-3"]
 
@@ -338,4 +338,4 @@ def test_a_new_deal_begins_with_an_empty_table() -> None:
 def test_places_are_named_by_the_log() -> None:
     session = line(seen((3, 5), (0, 0)), seen((5, 4), (2, 0)))
     assert [one.node for one in session.places.laid] == [NodeId(3), NodeId(4)]
-    assert session.state.log[-1] == Play(Seat(1), Bone.parse("5-4"), Spot(NodeId(3), Port.E), 5)
+    assert session.state.log[-1] == Play(Seat(1), Tile.parse("5-4"), Spot(NodeId(3), Port.E), 5)

@@ -18,7 +18,7 @@ from tallybone.sources.source import GameWish
 from tests.vision.tables import lay, reader, table_with
 from vision.arrays import Image
 from vision.perception import Perception
-from vision.reading import Face, Half, PointPx, Tile
+from vision.reading import Face, Half, PointPx, SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
 
@@ -38,9 +38,9 @@ def box(left: float, top: float, width: float, height: float) -> tuple[PointPx, 
     return ((left, top), (left + width, top), (left + width, top + height), (left, top + height))
 
 
-OPEN = Tile(Face.UP, box(10, 20, 40, 20), (Half(6, 0.98765, (20.04, 30)), Half(4, 0.5, (-0.04, 30.0))))
-PUSHED = Tile(Face.UP, box(50, 20, 40, 20), (Half(6, 1.0, (60, 30)), Half(4, 1.0, (80, 30))))
-CLOSED = Tile(Face.DOWN, box(100, 0, 20, 40), ())
+OPEN = SeenTile(Face.UP, box(10, 20, 40, 20), (Half(6, 0.98765, (20.04, 30)), Half(4, 0.5, (-0.04, 30.0))))
+PUSHED = SeenTile(Face.UP, box(50, 20, 40, 20), (Half(6, 1.0, (60, 30)), Half(4, 1.0, (80, 30))))
+CLOSED = SeenTile(Face.DOWN, box(100, 0, 20, 40), ())
 NOTHING = TableView((), (), ())
 PLACED = TableView((OPEN,), (), (Change(ChangeKind.PLACED, OPEN),))
 BOTH = TableView((PUSHED, CLOSED), (), (Change(ChangeKind.MOVED, PUSHED, OPEN), Change(ChangeKind.PLACED, CLOSED)))

@@ -27,14 +27,14 @@ from engine import (
     Seq,
     Spot,
     Stacked,
+    Tile,
     Undo,
 )
-from engine import Tile as Bone
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Said, Session, feed
 from tallybone.session.touching import halves_of
 from tests.tallybone.test_referee import lay, line, plays, problems, questions, seen
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
 ALL = ("Ann", "Ben", "Cleo", "Dora")
@@ -44,17 +44,17 @@ SECOND = 1_000_000_000
 TWO_AT_ONCE = (seen((5, 2), (2, 0)), seen((3, 6), (-2, 0), 180))
 
 
-def laid_since(session: Session, *tiles: tuple[Tile, int]) -> tuple[Session, tuple[Said, ...]]:
+def laid_since(session: Session, *tiles: tuple[SeenTile, int]) -> tuple[Session, tuple[Said, ...]]:
     """Lay tiles that one look shows, each since a time of its own."""
     changes = tuple(Change(ChangeKind.PLACED, tile, since_ns=since_ns) for tile, since_ns in tiles)
     return feed(session, TableView(tuple(tile for tile, _ in tiles), (), changes))
 
 
-def removed(session: Session, *tiles: Tile) -> tuple[Session, tuple[object, ...]]:
+def removed(session: Session, *tiles: SeenTile) -> tuple[Session, tuple[object, ...]]:
     return feed(session, TableView((), (), tuple(Change(ChangeKind.REMOVED, tile) for tile in tiles)))
 
 
-def moved(session: Session, before: Tile, now: Tile) -> tuple[Session, tuple[object, ...]]:
+def moved(session: Session, before: SeenTile, now: SeenTile) -> tuple[Session, tuple[object, ...]]:
     return feed(session, TableView((now,), (), (Change(ChangeKind.MOVED, now, before),)))
 
 
@@ -66,7 +66,7 @@ def sitting(rules: Rules, *events: Event, seats: int = 2) -> Session:
     return session
 
 
-def chances(tile: Tile, **by_half: dict[int, float]) -> Tile:
+def chances(tile: SeenTile, **by_half: dict[int, float]) -> SeenTile:
     """The tile with what its halves could be: half_0, half_1."""
     first, second = (
         replace(half, chances=tuple(by_half[name].get(number, 0.0) for number in range(7))) if name in by_half else half
@@ -209,7 +209,7 @@ def test_a_better_reading_amends_the_play_and_the_points_follow() -> None:
     assert session.state.game.totals == (0, 5)
     better = chances(seen((5, 1), (2, 0)), half_1={1: 0.999})
     session, said = feed(session, TableView((first, better), (), ()))
-    assert session.state.log[-1] == Amend(Seq(4), replace(session.state.log[4], tile=Bone.parse("5-1")))  # type: ignore[arg-type]
+    assert session.state.log[-1] == Amend(Seq(4), replace(session.state.log[4], tile=Tile.parse("5-1")))  # type: ignore[arg-type]
     assert session.state.game is not None
     assert session.state.game.totals == (0, 0)
     assert any(isinstance(one, Revised) for one in said)
@@ -220,7 +220,7 @@ def test_what_was_corrected_by_hand_is_not_read_otherwise_again() -> None:
     session = line(first, last)
     play = session.state.log[-1]
     assert isinstance(play, Play)
-    session, _ = feed(session, Amend(Seq(4), replace(play, tile=Bone.parse("5-1"))))
+    session, _ = feed(session, Amend(Seq(4), replace(play, tile=Tile.parse("5-1"))))
     session, said = feed(session, TableView((first, chances(last, half_1={2: 0.9999})), (), ()))
     assert said == ()
     assert session.state.game is not None
@@ -231,7 +231,7 @@ def test_a_play_said_by_hand_takes_the_tile_that_waits() -> None:
     session, said = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
     assert questions(said)
     first = session.places.known[0].node
-    session, said = feed(session, Play(Seat(1), Bone.parse("5-0"), Spot(first, Port.E), 5))
+    session, said = feed(session, Play(Seat(1), Tile.parse("5-0"), Spot(first, Port.E), 5))
     assert session.open_question is None
     assert [one.node for one in session.places.known] == [first, session.state.next_seq - 1]
     session, _ = lay(session, seen((0, 6), (4, 0)))

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine import BONES, SUPER, Amend, Irregular, ItStands, Lead, NewHand, Play, ProblemKind, Seat, Undo
-from engine import Tile as Bone
+from engine import BONES, SUPER, Amend, Irregular, ItStands, Lead, NewHand, Play, ProblemKind, Seat, Tile, Undo
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.referee.belief import log_side
 from tests.tallybone.test_referee import seen
 from tests.tallybone.zone_views import Table
-from vision.reading import Tile
+from vision.reading import SeenTile
 
 FIRST, NEXT, THIRD = seen((3, 5), (0, 0)), seen((5, 4), (2, 0)), seen((4, 1), (4, 0))
 WHO = "it was Ben's turn, but the 5-4 came from Ann's side: who laid it?"
@@ -91,7 +90,7 @@ def test_a_play_out_of_turn_can_be_taken_back() -> None:
     assert not table.session.state.irregular
     play = table.log[-1]
     assert isinstance(play, Play)
-    assert (play.seat, play.tile) == (1, Bone.parse("6-5"))
+    assert (play.seat, play.tile) == (1, Tile.parse("6-5"))
 
 
 def test_where_hands_have_always_come_from_their_sides_a_play_out_of_turn_is_said_at_once() -> None:
@@ -154,7 +153,7 @@ def test_who_may_play_again_and_who_comes_next_are_told_apart_by_their_sides(cam
     table = Table(SUPER, NewHand(), Lead(Seat(0)))
     table.put(seen((7, 7), (0, 0), 90), came="bottom")
     table.put(seen((7, 14), (2, 0)), came="top")
-    again: Tile = seen((14, 3), (4, 0))
+    again: SeenTile = seen((14, 3), (4, 0))
     table.put(again, came=came)
     assert seats(table)[-1] == who
     assert not table.session.state.irregular

@@ -9,7 +9,7 @@ from tallybone.session.session import Session, feed
 from tallybone.simulate.game_script import Step
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.zoned_table import ZonedTable, ZoneFaults, ZoneFigures
-from vision.settle import CameFrom
+from vision.settle import EntrySide
 
 FAULTS = ZoneFaults(unsure=0.03, nudged=0.1, miscounted=0.05, pushed=0.1, side_right=0.95)
 
@@ -53,7 +53,7 @@ class Reached(ZonedTable):
         tiles = list(self.eye.tiles)
         changes = self.eye.look(steps).changes
         self.t_ns += 1
-        view = self.view(changes, (CameFrom(side, 1.0),))
+        view = self.view(changes, (EntrySide(side, 1.0),))
         self.eye.tiles = tiles
         after, said = feed(self.session, view, t_ns=self.t_ns)
         self.shown += 1

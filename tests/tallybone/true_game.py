@@ -19,7 +19,7 @@ from tallybone.simulate.recorder import truth_line
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.table_view import Change, TableView
 
 STILL_NS = 300_000_000
@@ -57,7 +57,7 @@ def totals_of(step: Step) -> tuple[int, ...]:
     return step.state.game.totals
 
 
-def with_pips(view: TableView, tile: Tile, pips: tuple[int, int]) -> TableView:
+def with_pips(view: TableView, tile: SeenTile, pips: tuple[int, int]) -> TableView:
     """A view in which one tile is taken for another, surely."""
     first, second = (
         replace(half, pips=number, confidence=1.0, chances=tuple(float(n == number) for n in range(7)))
@@ -69,7 +69,7 @@ def with_pips(view: TableView, tile: Tile, pips: tuple[int, int]) -> TableView:
     return replace(view, tiles=tiles, changes=changes)
 
 
-def without(seen: Iterable[TableView], tile: Tile) -> Iterator[TableView]:
+def without(seen: Iterable[TableView], tile: SeenTile) -> Iterator[TableView]:
     """Views in which one tile is never there."""
     for view in seen:
         changes: tuple[Change, ...] = tuple(change for change in view.changes if change.tile != tile)

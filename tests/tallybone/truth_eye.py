@@ -12,7 +12,7 @@ from engine import BONES, NewHand, Redeal, Rules
 from tallybone.session.touching import halves_of
 from tallybone.simulate.game_script import Step, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
-from vision.reading import PointPx, Tile
+from vision.reading import PointPx, SeenTile
 from vision.render.truth import truth_of
 from vision.render.view import view_of
 from vision.table_view import Change, ChangeKind, TableView
@@ -45,7 +45,7 @@ def game(seed: int) -> tuple[DemoTable, tuple[Step, ...]]:
     return table, tuple(steps)
 
 
-def newest_tile(table: DemoTable, step: Step) -> Tile:
+def newest_tile(table: DemoTable, step: Step) -> SeenTile:
     """The tile that was laid last, as a perfect eye sees it."""
     assert step.state.game is not None
     scene = table.scene(step.state.game.layout, step.laid)
@@ -55,7 +55,7 @@ def newest_tile(table: DemoTable, step: Step) -> Tile:
     return newest.tile
 
 
-def shaken(tile: Tile, noise: np.random.Generator, noise_px: float) -> Tile:
+def shaken(tile: SeenTile, noise: np.random.Generator, noise_px: float) -> SeenTile:
     """The same tile, every point of it missed by a few pixels."""
 
     def miss(point: PointPx) -> PointPx:
@@ -66,7 +66,7 @@ def shaken(tile: Tile, noise: np.random.Generator, noise_px: float) -> Tile:
     return replace(tile, corners_px=(a, b, c, d), halves=(first, second))
 
 
-def placed(*tiles: Tile, before: tuple[Tile, ...] = ()) -> TableView:
+def placed(*tiles: SeenTile, before: tuple[SeenTile, ...] = ()) -> TableView:
     """A view in which tiles are new."""
     return TableView((*before, *tiles), (), tuple(Change(ChangeKind.PLACED, tile) for tile in tiles))
 
@@ -77,7 +77,7 @@ def views(
     """What the eye sees of each picture of a demo, the empty table first."""
     noise = np.random.default_rng(seed + 1000)
     table, steps = script(seed, hands, rules, players)
-    known: tuple[Tile, ...] = ()
+    known: tuple[SeenTile, ...] = ()
     yield TableView((), (), ())
     for step in steps:
         if step.is_seen:

@@ -10,16 +10,29 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine import Draw, HandEnd, Irregular, Knock, Lead, MatchStart, NewHand, Play, ProblemKind, Redeal, Reveal, Rules
-from engine import Tile as Bone
+from engine import (
+    Draw,
+    HandEnd,
+    Irregular,
+    Knock,
+    Lead,
+    MatchStart,
+    NewHand,
+    Play,
+    ProblemKind,
+    Redeal,
+    Reveal,
+    Rules,
+    Tile,
+)
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.session import Session
 from tallybone.session.touching import Footprint
 from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.simulate.game_script import Step
 from tests.tallybone.noisy_table import MIDDLE_PX, PX_PER_MM, Faults, Figures, NoisyTable
-from vision.reading import Face, Tile
-from vision.settle import CameFrom, Side
+from vision.reading import Face, SeenTile
+from vision.settle import EntrySide, Side
 from vision.table_view import Change, ChangeKind, TableView
 
 SIZE_PX = (4000, 4000)
@@ -45,10 +58,10 @@ def zones_of(players: int) -> Zones:
     return Zones(tuple(SeatZone(Side(side), STRIPS[Side(side)]) for side in SIDES[players].split()), YARD)
 
 
-def back(at: int) -> Tile:
+def back(at: int) -> SeenTile:
     """A tile of the boneyard, face down, in its row."""
     x, y = 3240.0 + 58 * (at % TILES_IN_A_ROW), 40.0 + 90 * (at // TILES_IN_A_ROW)
-    return Tile(Face.DOWN, ((x, y), (x + 36, y), (x + 36, y + 72), (x, y + 72)), ())
+    return SeenTile(Face.DOWN, ((x, y), (x + 36, y), (x + 36, y + 72), (x, y + 72)), ())
 
 
 @dataclass(frozen=True)
@@ -80,31 +93,31 @@ class ZonedTable(NoisyTable):
         self.zones = zones_of(len(start.players))
         self.zone_faults = faults
         self.session, self.figures = Session(zones=self.zones), ZoneFigures()
-        self.yard: list[Tile] = []
-        self.open: list[Tile] = []
+        self.yard: list[SeenTile] = []
+        self.open: list[SeenTile] = []
         self.side_rng = np.random.default_rng(seed + 20_000)
 
-    def came_from(self, seat: int | None, *others: int) -> tuple[CameFrom, ...]:
+    def came_from(self, seat: int | None, *others: int) -> tuple[EntrySide, ...]:
         """Over which side a hand of a seat comes in, as far as the eye can tell; people reach across."""
         sides = [zone.side for zone in self.zones.seats]
         if seat is None:
             return ()
         if others and {seat, *others} != {seat}:
-            return (CameFrom(sides[seat], 0.5), CameFrom(sides[others[-1]], 0.5))
+            return (EntrySide(sides[seat], 0.5), EntrySide(sides[others[-1]], 0.5))
         if self.side_rng.random() < self.zone_faults.side_right:
-            return (CameFrom(sides[seat], 1.0),)
+            return (EntrySide(sides[seat], 1.0),)
         wrong = [side for at, side in enumerate(sides) if at != seat]
         other = wrong[int(self.side_rng.integers(len(wrong)))]
         kind = 0.9 if self.zone_faults.wrong_is_clear else self.side_rng.random()
         if kind < 0.4:
             return ()
-        return (CameFrom(other, 0.6), CameFrom(sides[seat], 0.4)) if kind < 0.8 else (CameFrom(other, 1.0),)
+        return (EntrySide(other, 0.6), EntrySide(sides[seat], 0.4)) if kind < 0.8 else (EntrySide(other, 1.0),)
 
-    def view(self, changes: Sequence[Change], came: tuple[CameFrom, ...]) -> TableView:
+    def view(self, changes: Sequence[Change], came: tuple[EntrySide, ...]) -> TableView:
         tiles = (*self.eye.tiles, *self.yard, *self.open)
         return TableView(tiles, (), tuple(changes), True, self.t_ns, came, size_px=SIZE_PX)
 
-    def show(self, changes: Sequence[Change], came: tuple[CameFrom, ...], after_s: float = 5.0) -> None:
+    def show(self, changes: Sequence[Change], came: tuple[EntrySide, ...], after_s: float = 5.0) -> None:
         self.feed(self.view((*self._yard_faults(), *changes), came), after_s)
 
     def _yard_faults(self) -> list[Change]:
@@ -181,7 +194,7 @@ class ZonedTable(NoisyTable):
         gone = (*self.eye.tiles, *self.yard, *self.open)
         self.eye.tiles, self.yard, self.open = [], [], []
         if gone:
-            self.show([Change(ChangeKind.REMOVED, tile) for tile in gone], (CameFrom(Side.BOTTOM, 0.5),))
+            self.show([Change(ChangeKind.REMOVED, tile) for tile in gone], (EntrySide(Side.BOTTOM, 0.5),))
 
     def _lay_out(self, step: Step) -> None:
         """The boneyard is laid out; a hand comes near once more."""
@@ -191,7 +204,7 @@ class ZonedTable(NoisyTable):
         self.show([Change(ChangeKind.PLACED, tile) for tile in self.yard], ())
         self.show([], ())
 
-    def _lay_open(self, seat: int, tiles: tuple[Bone, ...]) -> None:
+    def _lay_open(self, seat: int, tiles: tuple[Tile, ...]) -> None:
         """A player lays what he has left before him, sometimes in two goes; then a hand comes near once more."""
         assert self.zones.seats
         side, width_mm = self.zones.seats[seat].side, 2 * 24.0

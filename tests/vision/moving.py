@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from tests.vision.tables import Looks, lay
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.render.looks import OVERHEAD
 from vision.render.motion import STRAIGHT, Bump, Film, Moment
 from vision.render.scene import PlacedTile, Reach, Scene
@@ -70,7 +70,7 @@ class Clip:
             self.t_ns += NS_PER_FRAME
             yield Frame(self.film.picture(moment), self.t_ns)
 
-    def truth(self, tiles: Sequence[PlacedTile], bump: Bump = STRAIGHT) -> tuple[Tile, ...]:
+    def truth(self, tiles: Sequence[PlacedTile], bump: Bump = STRAIGHT) -> tuple[SeenTile, ...]:
         """The tiles as a perfect eye sees them, in their order."""
         return self.film.truth(tiles, bump)
 

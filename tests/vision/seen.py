@@ -6,7 +6,7 @@ import math
 
 from tests.vision.shapes import tile_at
 from vision.poses import corners, half_centers
-from vision.reading import Face, Half, PointPx, Tile
+from vision.reading import Face, Half, PointPx, SeenTile
 
 
 def seen_tile(
@@ -17,14 +17,14 @@ def seen_tile(
     y_px: float = 100.0,
     side_px: float = 20.0,
     degrees: float = 0.0,
-) -> Tile:
+) -> SeenTile:
     """One tile, read without doubt; with no pips it lies face down."""
     pose = tile_at(x_px, y_px, side_px=side_px, degrees=degrees)
     a, b, c, d = (_point(corner) for corner in corners(pose)[0].tolist())
     if first is None:
-        return Tile(Face.DOWN, (a, b, c, d), ())
+        return SeenTile(Face.DOWN, (a, b, c, d), ())
     one, other = (_point(center) for center in half_centers(pose)[0].tolist())
-    return Tile(Face.UP, (a, b, c, d), (_half(first, one), _half(second, other)))
+    return SeenTile(Face.UP, (a, b, c, d), (_half(first, one), _half(second, other)))
 
 
 def _half(pips: int, center_px: PointPx) -> Half:

@@ -10,7 +10,7 @@ from calibration.tile_set_learn import FaceUpTiles
 from vision.heads import UP
 from vision.poses import half_centers
 from vision.render.looks import CLASSIC
-from vision.render.paint import Rendered
+from vision.render.paint import RenderedPicture
 from vision.training.held_out import true_halves
 from vision.training.samples import true_pips, truth_poses
 
@@ -28,7 +28,7 @@ SHAPES = replace(
 )
 
 
-def true_tiles(seen: FaceUpTiles, rendered: Rendered) -> np.ndarray:
+def true_tiles(seen: FaceUpTiles, rendered: RenderedPicture) -> np.ndarray:
     """Return the pips of the tiles that were seen, shape (N, 2), which all must be there."""
     poses, faces = truth_poses(rendered.truth)
     which = true_halves(half_centers(seen.poses), poses[faces == UP])

@@ -11,10 +11,10 @@ import numpy as np
 
 from vision.arrays import Image
 from vision.reader import Reader, load_reader
-from vision.reading import Face, Join, PointPx, Reading, Tile
+from vision.reading import Face, Join, PointPx, Reading, SeenTile
 from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
 from vision.render.looks import CLASSIC, FELT, LAMP, OVERHEAD
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.scene import Clutter, PlacedTile, Scene
 
 # 460 x 345 mm on the table; small, so that a read takes little.
@@ -47,7 +47,7 @@ def table_with(
     frame: int = 0,
     joins: tuple[Join, ...] = (),
     clutter: tuple[Clutter, ...] = (),
-) -> Rendered:
+) -> RenderedPicture:
     """A picture of *tiles*; those with the same looks show the same table, each *frame* with noise of its own."""
     looks = looks or Looks()
     scene = Scene(tuple(tiles), looks.tile, looks.table, looks.light, looks.camera, joins, clutter)
@@ -58,12 +58,12 @@ def lay(first: int, second: int, x_mm: float, y_mm: float, degrees: float = 0.0)
     return PlacedTile((first, second), (x_mm, y_mm), math.radians(degrees))
 
 
-def is_same_place(a: Tile, b: Tile) -> bool:
+def is_same_place(a: SeenTile, b: SeenTile) -> bool:
     """Whether both halves lie where those of the other do, either one first."""
     return a.face is b.face and _ways_to_match(a.half_centers_px, b.half_centers_px) != ()
 
 
-def is_same(a: Tile, b: Tile) -> bool:
+def is_same(a: SeenTile, b: SeenTile) -> bool:
     """Whether two tiles lie in one place with the same pips on the same halves."""
     pips_a, pips_b = [h.pips for h in a.halves], [h.pips for h in b.halves]
     return a.face is b.face and any(
@@ -79,13 +79,13 @@ def _ways_to_match(a: tuple[PointPx, PointPx], b: tuple[PointPx, PointPx]) -> tu
     )
 
 
-def missing(truth: Iterable[Tile], seen: Iterable[Tile]) -> list[Tile]:
+def missing(truth: Iterable[SeenTile], seen: Iterable[SeenTile]) -> list[SeenTile]:
     """The true tiles that were not read rightly."""
     said = list(seen)
     return [tile for tile in truth if not any(is_same(tile, other) for other in said)]
 
 
-def spare(truth: Iterable[Tile], seen: Iterable[Tile]) -> list[Tile]:
+def spare(truth: Iterable[SeenTile], seen: Iterable[SeenTile]) -> list[SeenTile]:
     """What was read where no tile lies."""
     true = list(truth)
     return [tile for tile in seen if not any(is_same_place(tile, other) for other in true)]
@@ -110,7 +110,7 @@ def _in_truth(truth: Reading, seen: Reading, tile: int, half: int | None) -> tup
     return index, min((0, 1), key=lambda h: math.dist(centers[h], place))
 
 
-def turned_back(reading: Reading, *, quarter_turns: int, image: Image) -> tuple[Tile, ...]:
+def turned_back(reading: Reading, *, quarter_turns: int, image: Image) -> tuple[SeenTile, ...]:
     """The tiles of a picture that was turned anticlockwise by np.rot90, in the picture as it was."""
     height, width = image.shape[:2]
 
@@ -121,7 +121,7 @@ def turned_back(reading: Reading, *, quarter_turns: int, image: Image) -> tuple[
             x, y = (width if turn % 2 else height) - 1 - y, x
         return (x, y)
 
-    def turned(tile: Tile) -> Tile:
+    def turned(tile: SeenTile) -> SeenTile:
         a, b, c, d = (back(corner) for corner in tile.corners_px)
         if tile.face is Face.DOWN:
             return replace(tile, corners_px=(a, b, c, d))

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vision import agreement
-from vision.agreement import Agreed, agree
+from vision.agreement import JointReading, agree
 from vision.plays import agreement as likelihood
 from vision.plays import likely_plays
 from vision.touches import Meeting, Touch
@@ -41,7 +41,7 @@ def crosswise(a: int, b: int) -> Touch:
     return Touch(a, 1, b, 0, Meeting.MIDDLE, 0.0, 1, 0.0)
 
 
-def read(chances: Chances, *touches: Touch, told: bool = True) -> Agreed:
+def read(chances: Chances, *touches: Touch, told: bool = True) -> JointReading:
     return agree(chances, np.ones(len(chances), bool), touches, set_is_told=told)
 
 

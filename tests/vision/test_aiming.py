@@ -10,7 +10,7 @@ import pytest
 from tests.vision.moving import CAMERA, HEIGHT_PX, WIDTH_PX, Bump, Clip, Moment, hand_at, lay
 from tests.vision.tables import Looks
 from vision.aim import STRAIGHT_ON, Aim
-from vision.aiming import Agreement, Aimed, Anchor, find_aim
+from vision.aiming import Agreement, AimEstimate, Anchor, find_aim
 from vision.arrays import Image
 from vision.render.looks import COLORED, WALNUT
 from vision.settle import Side
@@ -29,7 +29,7 @@ def seen(clip: Clip, bump: Bump, moment: Moment | None = None) -> tuple[Anchor, 
     return anchor, image, Aim.of(clip.film.aim(bump) @ np.linalg.inv(straight))
 
 
-def error_px(found: Aimed, true: Aim) -> float:
+def error_px(found: AimEstimate, true: Aim) -> float:
     return found.aim.farthest_px(true, SIZE)
 
 
@@ -75,7 +75,7 @@ def test_slips_are_told_from_the_start_and_do_not_add_up() -> None:
 def test_a_camera_that_looks_elsewhere_agrees_with_nothing() -> None:
     anchor, image, _ = seen(Clip(seed=2), (0.0, 0.0, 0.0))
     elsewhere = np.ascontiguousarray(image[::-1, ::-1])
-    assert find_aim(anchor, elsewhere, STRAIGHT_ON) == Aimed(Agreement.NONE, STRAIGHT_ON, 0)
+    assert find_aim(anchor, elsewhere, STRAIGHT_ON) == AimEstimate(Agreement.NONE, STRAIGHT_ON, 0)
 
 
 def test_a_table_without_grain_tells_nothing() -> None:

@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 
 from vision.annotate import LEGIBLE_HALF_PX, ORANGE, PURPLE, SKY, YELLOW, annotate
 from vision.arrays import Bgr
-from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, Tile
+from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, SeenTile
 
 SIDE = 80.0
 
 
-def tile(left: float, top: float, *, confidence: float = 1.0, face: Face = Face.UP, side: float = SIDE) -> Tile:
+def tile(left: float, top: float, *, confidence: float = 1.0, face: Face = Face.UP, side: float = SIDE) -> SeenTile:
     """A tile that lies from left to right."""
     right, bottom = left + 2 * side, top + side
     middle = top + side / 2
     second = Guess(5, (1 - confidence) / 2)
     halves = (Half(6, confidence, (left + side / 2, middle), second), Half(4, confidence, (left + side * 1.5, middle)))
     corners: tuple[PointPx, ...] = ((left, top), (right, top), (right, bottom), (left, bottom))
-    return Tile(face, (corners[0], corners[1], corners[2], corners[3]), halves if face is Face.UP else ())
+    return SeenTile(face, (corners[0], corners[1], corners[2], corners[3]), halves if face is Face.UP else ())
 
 
-def drawn(*tiles: Tile, joins: tuple[Join, ...] = (), grey: int = 128) -> NDArray[np.uint8]:
+def drawn(*tiles: SeenTile, joins: tuple[Join, ...] = (), grey: int = 128) -> NDArray[np.uint8]:
     return annotate(np.full((300, 500, 3), grey, np.uint8), Reading(500, 300, tiles, joins))
 
 
@@ -127,8 +127,8 @@ def test_what_reaches_out_of_the_picture_is_drawn_as_far_as_it_shows(origin: tup
 
 def test_a_tile_without_extent_does_no_harm() -> None:
     point = (100.0, 100.0)
-    flat = Tile(Face.UP, (point, point, point, point), (Half(0, 1.0, point), Half(18, 0.2, point)))
-    back = Tile(Face.DOWN, (point, point, point, point), ())
+    flat = SeenTile(Face.UP, (point, point, point, point), (Half(0, 1.0, point), Half(18, 0.2, point)))
+    back = SeenTile(Face.DOWN, (point, point, point, point), ())
     assert drawn(flat, back, joins=(Join(0, 0, 1, None),)).ndim == 3
 
 

@@ -12,7 +12,7 @@ from vision.poses import Poses, sides_px
 from vision.pyramid import Level, build_pyramid
 from vision.reader import Reader, load_reader
 from vision.render.looks import CLASSIC, FELT, LAMP
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.scene import Scene
 from vision.training.samples import truth_poses
 
@@ -23,13 +23,13 @@ def eye() -> Reader:
 
 
 @pytest.fixture(scope="module")
-def table() -> Rendered:
+def table() -> RenderedPicture:
     scene = Scene((lay(5, 1, 60, 30, 130),), CLASSIC, FELT, LAMP, CAMERA)
     return render(scene, np.random.default_rng(3))
 
 
 def _read(
-    eye: Reader, table: Rendered, poses: Poses, odds: float, monkeypatch: pytest.MonkeyPatch
+    eye: Reader, table: RenderedPicture, poses: Poses, odds: float, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[int, ...]]:
     """The pips of the tiles that are said where all candidates are face-up tiles with the same log odds."""
     candidates = poses, np.tile([0.1, 0.9, 0.0], (len(poses), 1)), np.full(len(poses), odds)
@@ -38,14 +38,16 @@ def _read(
 
 
 def test_clear_pips_make_a_tile_of_what_is_nearly_one(
-    eye: Reader, table: Rendered, monkeypatch: pytest.MonkeyPatch
+    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poses, _ = truth_poses(table.truth)
     assert _read(eye, table, poses, -0.5, monkeypatch) == [(5, 1)]
     assert _read(eye, table, poses, -1.5, monkeypatch) == []
 
 
-def test_cloth_without_clear_pips_is_no_tile(eye: Reader, table: Rendered, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cloth_without_clear_pips_is_no_tile(
+    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     poses, _ = truth_poses(table.truth)
     side = float(sides_px(poses)[0])
     between = poses + np.array([1.0 * side, 0.9 * side, 0, 0, 0, 0])  # half on the tile, half on the cloth
@@ -53,7 +55,7 @@ def test_cloth_without_clear_pips_is_no_tile(eye: Reader, table: Rendered, monke
 
 
 def test_what_is_in_doubt_is_looked_at_from_beside(
-    eye: Reader, table: Rendered, monkeypatch: pytest.MonkeyPatch
+    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     levels, looked = build_pyramid(table.image), []
     look = Candidates._looked_at
@@ -74,7 +76,7 @@ def test_what_is_in_doubt_is_looked_at_from_beside(
     assert seen[0] > 0.5  # it is a tile from beside too
 
 
-def test_beside_is_near_on_all_sides_and_nothing_else(table: Rendered) -> None:
+def test_beside_is_near_on_all_sides_and_nothing_else(table: RenderedPicture) -> None:
     poses, _ = truth_poses(table.truth)
     shifted = np.stack(beside(poses))
     assert shifted.mean(axis=0) == pytest.approx(poses)

@@ -11,11 +11,11 @@ import pytest
 from tests.vision.shapes import blank, fill, fill_circle, tile_at, tiles_at
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image
-from vision.changes import Difference, TablePicture, differences_between
+from vision.changes import PictureDifference, TablePicture, differences_between
 from vision.poses import Poses, corners
 from vision.render.look_types import TableLook
 from vision.render.looks import FELT, WALNUT
-from vision.render.paint import Rendered
+from vision.render.paint import RenderedPicture
 from vision.training.samples import truth_poses
 
 STILL = np.eye(2, 3)
@@ -26,7 +26,7 @@ WIDE = replace(CAMERA, width_px=700, height_px=540)
 TILES = (lay(3, 5, -60, -40, 20), lay(6, 1, 50, 30, 100), lay(2, 2, 70, -60, 0))
 
 
-def change(before: Image, after: Image) -> Difference:
+def change(before: Image, after: Image) -> PictureDifference:
     return differences_between(TablePicture.of(before), TablePicture.of(after))
 
 
@@ -36,7 +36,7 @@ def cropped(image: Image, shift_x_px: int = 0, shift_y_px: int = 0) -> Image:
     return np.ascontiguousarray(image[top : top + 480, left : left + 640])
 
 
-def poses_of(rendered: Rendered) -> Poses:
+def poses_of(rendered: RenderedPicture) -> Poses:
     """The poses of the true tiles, in the order of the truth."""
     return truth_poses(rendered.truth)[0]
 
@@ -110,7 +110,7 @@ def test_a_new_tile_is_told_from_a_bump() -> None:
 def test_the_share_is_that_of_the_less_changed_half() -> None:
     mask = np.zeros((100, 100), bool)
     mask[:, 50:] = True
-    one = Difference(mask, STILL, 1.0)
+    one = PictureDifference(mask, STILL, 1.0)
     poses = tiles_at(tile_at(20, 50), tile_at(50, 50), tile_at(80, 50), tile_at(50, 50, degrees=90))
     assert one.share(poses).tolist() == [0.0, 0.0, 1.0, pytest.approx(0.5, abs=0.11)]
 
@@ -118,17 +118,17 @@ def test_the_share_is_that_of_the_less_changed_half() -> None:
 def test_poses_are_in_pixels_of_the_full_picture() -> None:
     mask = np.zeros((50, 50), bool)
     mask[30:, 30:] = True
-    one = Difference(mask, STILL, 4.0)
+    one = PictureDifference(mask, STILL, 4.0)
     assert one.share(tiles_at(tile_at(160, 160), tile_at(40, 40))).tolist() == [1.0, 0.0]
 
 
 def test_tiles_beyond_the_picture_do_not_break_it() -> None:
-    one = Difference(np.zeros((50, 50), bool), STILL, 4.0)
+    one = PictureDifference(np.zeros((50, 50), bool), STILL, 4.0)
     assert one.share(tiles_at(tile_at(-500, 900), tile_at(1e7, 3))).tolist() == [0.0, 0.0]
 
 
 def test_points_move_by_the_motion() -> None:
-    turned = Difference(np.zeros((5, 5), bool), np.array([[0.0, -1.0, 10.0], [1.0, 0.0, 20.0]]), 1.0)
+    turned = PictureDifference(np.zeros((5, 5), bool), np.array([[0.0, -1.0, 10.0], [1.0, 0.0, 20.0]]), 1.0)
     assert turned.moved(np.array([[3.0, 4.0]])).tolist() == [[6.0, 23.0]]
 
 
@@ -169,6 +169,6 @@ def test_the_box_of_a_difference_holds_it_and_leaves_specks_out() -> None:
     mask = np.zeros((90, 160), bool)
     mask[20:40, 50:90] = True
     mask[80, 10] = True
-    assert Difference(mask, STILL, 2.0).box_px == (100.0, 40.0, 180.0, 80.0)
+    assert PictureDifference(mask, STILL, 2.0).box_px == (100.0, 40.0, 180.0, 80.0)
     mask[20:40, 50:90] = False
-    assert Difference(mask, STILL, 2.0).box_px is None
+    assert PictureDifference(mask, STILL, 2.0).box_px is None

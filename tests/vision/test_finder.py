@@ -14,10 +14,10 @@ from tests.vision.shapes import blank
 from tests.vision.tables import CAMERA, Looks, lay, table_with
 from vision.arrays import Image
 from vision.errors import ModelError
-from vision.finder import Finder, Focus, Found, load_finder
+from vision.finder import Finder, Focus, Proposals, load_finder
 from vision.pyramid import build_pyramid
 from vision.render.looks import COLORED, WALNUT
-from vision.render.paint import Rendered
+from vision.render.paint import RenderedPicture
 from vision.render.scene import PlacedTile
 from vision.training.samples import corner_errors, truth_poses
 
@@ -30,11 +30,11 @@ def finder() -> Finder:
 
 
 @cache
-def shown(looks: str) -> Rendered:
+def shown(looks: str) -> RenderedPicture:
     return table_with(TILES, {"felt": Looks(), "walnut": Looks(COLORED, WALNUT)}[looks])
 
 
-def errors(image: Image, rendered: Rendered, scale: float = 1.0) -> list[float]:
+def errors(image: Image, rendered: RenderedPicture, scale: float = 1.0) -> list[float]:
     """The error, in sides, of the best likely proposal for each tile of a picture that was scaled."""
     truth = truth_poses(rendered.truth)[0] * scale
     found = finder().find(build_pyramid(image))
@@ -107,7 +107,7 @@ def test_small_tiles_are_placed_better_where_something_happened(side_px: float |
     focus = Focus((x - 25, y - 12, x + 25, y + 12), side_px)
     found, plain = finder().find(levels, focus), finder().find(levels)
 
-    def best(of: Found) -> tuple[float, float]:
+    def best(of: Proposals) -> tuple[float, float]:
         off = corner_errors(of.poses, last[None])[0]
         near = off < 0.3
         return float(off.min()), float(of.likely[near].max(initial=0))

@@ -12,11 +12,11 @@ from vision.errors import ModelError
 from vision.halves import FEATURES, PICTURE_FEATURES, load_halves
 from vision.poses import Poses, empty_poses
 from vision.pyramid import Level, build_pyramid
-from vision.render.paint import Rendered
+from vision.render.paint import RenderedPicture
 from vision.training.samples import true_pips, truth_poses
 
 
-def rendered_table() -> Rendered:
+def rendered_table() -> RenderedPicture:
     return table_with([lay(0, 6, -80, -30, 20), lay(5, 1, 60, 30, 130), lay(6, 6, 0, -70, 75)], Looks(seed=3))
 
 

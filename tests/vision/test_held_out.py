@@ -14,7 +14,7 @@ from vision.heads import load_heads
 from vision.poses import half_centers, sides_px
 from vision.render.look_types import PipKind, TileLook
 from vision.render.looks import CLASSIC, FELT, LAMP
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.scene import PlacedTile, Scene
 from vision.training import held_out
 from vision.training.collect import load_networks
@@ -23,7 +23,7 @@ from vision.training.legible import legible_halves
 from vision.training.samples import true_pips, truth_poses
 
 
-def scene_with(tiles: list[PlacedTile], look: TileLook = CLASSIC) -> tuple[Scene, Rendered]:
+def scene_with(tiles: list[PlacedTile], look: TileLook = CLASSIC) -> tuple[Scene, RenderedPicture]:
     scene = Scene(tuple(tiles), look, FELT, LAMP, CAMERA)
     return scene, render(scene, np.random.default_rng(3))
 

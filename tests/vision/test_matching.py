@@ -6,15 +6,15 @@ import numpy as np
 
 from tests.vision.seen import seen_tile
 from vision.arrays import Mask
-from vision.changes import Difference
+from vision.changes import PictureDifference
 from vision.matching import Match, joins_among, match, places_among
-from vision.reading import Join, Reading, Tile
+from vision.reading import Join, Reading, SeenTile
 from vision.tracks import Track
 
 A, B, NEW = seen_tile(3, 5), seen_tile(6, 1, x_px=200, y_px=60, degrees=90), seen_tile(2, 2, x_px=60, y_px=180)
 
 
-def around(*tiles: Tile) -> Mask:
+def around(*tiles: SeenTile) -> Mask:
     mask = np.zeros((240, 320), bool)
     for tile in tiles:
         xs, ys = zip(*tile.corners_px, strict=True)
@@ -22,8 +22,8 @@ def around(*tiles: Tile) -> Mask:
     return mask
 
 
-def found(seen: list[Tile], *, changed: tuple[Tile, ...] = (), hidden: tuple[Tile, ...] = ()) -> Match:
-    change = Difference(around(*changed), np.eye(2, 3), 1.0)
+def found(seen: list[SeenTile], *, changed: tuple[SeenTile, ...] = (), hidden: tuple[SeenTile, ...] = ()) -> Match:
+    change = PictureDifference(around(*changed), np.eye(2, 3), 1.0)
     return match([Track(A), Track(B)], seen, change, around(*hidden))
 
 

@@ -15,7 +15,7 @@ from vision.candidates import Filter
 from vision.finder import Focus
 from vision.perception import Perception
 from vision.reader import Reader
-from vision.reading import Reading, Tile
+from vision.reading import Reading, SeenTile
 from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT
 from vision.render.scene import Clutter, ClutterKind, PlacedTile
 from vision.table_view import ChangeKind, TableView
@@ -52,7 +52,7 @@ class Table:
         self.view = self.eye.feed(self.picture(*tiles))
         return self.view
 
-    def truth(self, *tiles: PlacedTile) -> tuple[Tile, ...]:
+    def truth(self, *tiles: PlacedTile) -> tuple[SeenTile, ...]:
         return table_with(tiles, self.looks).truth.tiles
 
 

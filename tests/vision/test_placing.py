@@ -15,7 +15,7 @@ from vision.poses import Poses, half_centers, sides_px
 from vision.pyramid import Level, build_pyramid
 from vision.reader import Reader, load_reader
 from vision.render.looks import CLASSIC, FELT, LAMP
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.scene import Scene
 from vision.training.samples import truth_poses
 
@@ -26,19 +26,19 @@ def eye() -> Reader:
 
 
 @pytest.fixture(scope="module")
-def table() -> Rendered:
+def table() -> RenderedPicture:
     """A line of play with a double across, and a tile by itself."""
     tiles = (lay(5, 1, -70, 0, 0), lay(1, 1, -34, 0, 90), lay(1, 4, 2, 0, 0), lay(4, 6, 50, 0, 0), lay(3, 2, 0, 60, 40))
     return render(Scene(tiles, CLASSIC, FELT, LAMP, CAMERA), np.random.default_rng(3))
 
 
 @pytest.fixture(scope="module")
-def levels(table: Rendered) -> tuple[Level, ...]:
+def levels(table: RenderedPicture) -> tuple[Level, ...]:
     return build_pyramid(table.image)
 
 
 @pytest.fixture(scope="module")
-def plane(table: Rendered, levels: tuple[Level, ...]) -> Plane:
+def plane(table: RenderedPicture, levels: tuple[Level, ...]) -> Plane:
     poses, _ = truth_poses(table.truth)
     return find_plane(poses, np.full(len(poses), 0.999), levels[0].full_size_px)
 
@@ -65,7 +65,7 @@ def _off(poses: Poses, truth: Poses) -> np.ndarray:
 
 @pytest.mark.parametrize(("along", "turned_rad"), [(0.25, 0.0), (-0.25, 0.0), (0.0, 0.12), (0.15, -0.1), (0.0, 0.0)])
 def test_tiles_seen_beside_their_places_are_put_there(
-    eye: Reader, table: Rendered, levels: tuple[Level, ...], plane: Plane, along: float, turned_rad: float
+    eye: Reader, table: RenderedPicture, levels: tuple[Level, ...], plane: Plane, along: float, turned_rad: float
 ) -> None:
     truth, _ = truth_poses(table.truth)
     seen = _beside(truth, along, turned_rad)
@@ -75,7 +75,7 @@ def test_tiles_seen_beside_their_places_are_put_there(
 
 @pytest.mark.parametrize("along", [0.6, 0.8, 1.0, -0.7, -1.0])
 def test_no_tile_is_put_in_the_place_of_its_neighbour(
-    eye: Reader, table: Rendered, levels: tuple[Level, ...], plane: Plane, along: float
+    eye: Reader, table: RenderedPicture, levels: tuple[Level, ...], plane: Plane, along: float
 ) -> None:
     truth, _ = truth_poses(table.truth)
     seen = _beside(truth, along, 0.0)
@@ -89,7 +89,7 @@ def test_of_no_tiles_none_is_put_anywhere(eye: Reader, levels: tuple[Level, ...]
 
 
 def test_a_tile_that_was_found_beside_its_place_is_read_right(
-    eye: Reader, table: Rendered, monkeypatch: pytest.MonkeyPatch
+    eye: Reader, table: RenderedPicture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truth, _ = truth_poses(table.truth)
     seen = _beside(truth, 0.28, 0.08)

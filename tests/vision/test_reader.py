@@ -26,12 +26,12 @@ from vision.arrays import Image
 from vision.heads import UP
 from vision.poses import Poses
 from vision.reader import load_reader
-from vision.reading import Face, PointPx, Reading, Tile
+from vision.reading import Face, PointPx, Reading, SeenTile
 from vision.render.chains import chain
 from vision.render.layouts import visible_area
 from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT
-from vision.render.paint import Rendered
-from vision.render.placements import Layout, blocks, draw_hand, scatter
+from vision.render.paint import RenderedPicture
+from vision.render.placements import Arrangement, blocks, draw_hand, scatter
 from vision.render.scene import PlacedTile
 
 AREA = visible_area(CAMERA)
@@ -39,17 +39,17 @@ SOME_LOOKS = ["felt", pytest.param("walnut", marks=pytest.mark.slow)]
 LOOKS = {"felt": Looks(CLASSIC, FELT), "walnut": Looks(COLORED, WALNUT)}
 
 
-def scattered() -> Layout:
+def scattered() -> Arrangement:
     rng = np.random.default_rng(5)
     return scatter(rng, draw_hand(rng, 10, 6), AREA, CLASSIC, gap_mm=4)
 
 
-def packed() -> Layout:
+def packed() -> Arrangement:
     rng = np.random.default_rng(6)
     return blocks(rng, draw_hand(rng, 9, 6), CLASSIC, columns=3, theta_rad=0.2, largest_gap_mm=0.5)
 
 
-def chained() -> Layout:
+def chained() -> Arrangement:
     return chain(np.random.default_rng(2), 9, 6, AREA, CLASSIC, largest_gap_mm=1.0, theta_rad=0.15)
 
 
@@ -57,7 +57,7 @@ LAYOUTS = {"scatter": scattered, "block": packed, "chain": chained}
 
 
 @cache
-def shown(layout: str, looks: str) -> tuple[Rendered, Reading]:
+def shown(layout: str, looks: str) -> tuple[RenderedPicture, Reading]:
     """A table and what is read from it; the truth has at least nine tiles."""
     lying = LAYOUTS[layout]()
     rendered = table_with(lying.tiles, LOOKS[looks], joins=lying.joins)
@@ -128,7 +128,7 @@ def enlarged(image: Image) -> Image:
     return np.asarray(cv2.resize(image, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
-def as_enlarged(tile: Tile) -> Tile:
+def as_enlarged(tile: SeenTile) -> SeenTile:
     """A tile of the picture where `enlarged` puts it."""
 
     def moved(point: PointPx) -> PointPx:

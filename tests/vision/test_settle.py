@@ -8,7 +8,7 @@ import pytest
 
 from tests.vision.shapes import blank
 from vision.arrays import GreyImage
-from vision.settle import HEIGHT_PX, WIDTH_PX, CameFrom, SettleGate, Side, Stillness, small_grey
+from vision.settle import HEIGHT_PX, WIDTH_PX, EntrySide, SettleGate, Side, Stillness, small_grey
 
 MS = 1_000_000
 FRAME_MS = 33
@@ -133,8 +133,8 @@ def test_the_side_from_which_a_hand_came_is_told_and_kept_until_something_moves_
     for length_px in (40, 120, 200, 200, 120, 40):
         stillness = film.show(film.with_arm(side, length_px, grey))
         assert not stillness.is_settled
-    assert stillness.came_from == (CameFrom(side, 1.0),)
-    assert film.rest().came_from == (CameFrom(side, 1.0),)
+    assert stillness.came_from == (EntrySide(side, 1.0),)
+    assert film.rest().came_from == (EntrySide(side, 1.0),)
     stillness = film.rest(20)
     assert stillness.is_settled
     assert not stillness.is_covered
@@ -158,7 +158,7 @@ def test_a_hand_that_rests_covers_and_is_no_longer_evidence_of_what_others_do() 
     for length_px in (60, 150, 150, 60):
         film.table = resting
         stillness = film.show(film.with_arm(Side.RIGHT, length_px))
-    assert stillness.came_from == (CameFrom(Side.RIGHT, 1.0),)
+    assert stillness.came_from == (EntrySide(Side.RIGHT, 1.0),)
 
 
 def test_what_lies_still_over_the_border_belongs_to_the_table_after_a_while() -> None:

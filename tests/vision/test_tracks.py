@@ -9,11 +9,11 @@ import pytest
 
 from tests.vision.seen import seen_tile
 from tests.vision.tables import lay, table_with
-from vision.reading import Half, Tile
+from vision.reading import Half, SeenTile
 from vision.tracks import Track, distance, in_place_of, is_another, is_turned, looked_at, moved_tile, poses_of
 
 
-def unsure(tile: Tile, *chances: tuple[float, ...]) -> Tile:
+def unsure(tile: SeenTile, *chances: tuple[float, ...]) -> SeenTile:
     """The same tile with other beliefs about its halves."""
 
     def believing(half: Half, chance: tuple[float, ...]) -> Half:

@@ -25,14 +25,14 @@ from vision.training import fit, samples
 from vision.training.collect import load_networks
 from vision.training.fit import calibrated, fit_heads, train_heads
 from vision.training.samples import (
-    Samples,
+    TrainingSamples,
     corner_errors,
     draw_samples,
     join_samples,
     truth_poses,
 )
 
-FIELDS = Samples.__slots__
+FIELDS = TrainingSamples.__slots__
 
 
 def half_offsets(poses: Poses, truth: Reading) -> NDArray[np.float64]:
@@ -53,7 +53,7 @@ def _threads() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def drawn() -> Samples:
+def drawn() -> TrainingSamples:
     """Two tables."""
     return join_samples(
         [draw_samples(np.random.default_rng(seed), load_networks(), max_pips=6, heads=None) for seed in (1, 2)]
@@ -105,7 +105,7 @@ def test_without_true_tiles_every_error_is_infinite() -> None:
 
 
 @pytest.mark.slow
-def test_samples_have_what_the_heads_take(drawn: Samples) -> None:
+def test_samples_have_what_the_heads_take(drawn: TrainingSamples) -> None:
     for name in FIELDS:
         values = getattr(drawn, name)
         assert len(values) > 0
@@ -118,7 +118,7 @@ def test_samples_have_what_the_heads_take(drawn: Samples) -> None:
     assert np.abs(drawn.pose_deltas).max() < 2
 
 
-def test_the_same_seed_draws_the_same_samples(drawn: Samples) -> None:
+def test_the_same_seed_draws_the_same_samples(drawn: TrainingSamples) -> None:
     again = draw_samples(np.random.default_rng(1), load_networks(), max_pips=6, heads=None)
     for name in FIELDS:
         values = getattr(again, name)
@@ -174,7 +174,7 @@ def test_pose_deltas_lead_onto_the_tile(monkeypatch: pytest.MonkeyPatch) -> None
     assert errors.max() < 1e-9
 
 
-def made_up(rng: np.random.Generator, count: int = 400) -> Samples:
+def made_up(rng: np.random.Generator, count: int = 400) -> TrainingSamples:
     """Samples that can be learned: each class is high in a column of its own."""
 
     def of_classes(classes: NDArray[np.int64], width: int) -> NDArray[np.float16]:
@@ -186,7 +186,7 @@ def made_up(rng: np.random.Generator, count: int = 400) -> Samples:
     pips = rng.choice([0, 2, 3, 6], count)  # nothing shows 1, 4 and 5
     deltas = rng.normal(0, 0.1, (count, 6)).astype(np.float32)
     poses = np.concatenate([deltas * 5, rng.normal(0, 0.1, (count, 2))], axis=1).astype(np.float16)
-    return Samples(of_classes(tile, 5), tile, poses, deltas, of_classes(pips, 8), pips)
+    return TrainingSamples(of_classes(tile, 5), tile, poses, deltas, of_classes(pips, 8), pips)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.vision.moving import CAMERA, Bump, Clip, Moment, hand_at, play, still
 from tests.vision.tables import Looks, is_same, is_same_place, lay, missing, reader, spare
 from vision.perception import Perception, Start
 from vision.reader import Reader
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.render.looks import COLORED, WALNUT
 from vision.render.scene import PlacedTile
 from vision.settle import Side
@@ -39,7 +39,7 @@ class Sitting:
         self.views += shown
         return [change for view in shown for change in view.changes]
 
-    def truth(self, *tiles: PlacedTile, bump: Bump = (0.0, 0.0, 0.0)) -> tuple[Tile, ...]:
+    def truth(self, *tiles: PlacedTile, bump: Bump = (0.0, 0.0, 0.0)) -> tuple[SeenTile, ...]:
         return self.clip.truth(tiles, bump)
 
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from vision.render.growing import End, Line, ahead, attach, find_place, grow, open_around, open_tile
+from vision.render.growing import GrowingEnd, GrowingLine, ahead, attach, find_place, grow, open_around, open_tile
 from vision.render.look_types import TileLook
-from vision.render.placements import Area, Layout, PipPair, full_set
+from vision.render.placements import Area, Arrangement, PipPair, full_set
 from vision.render.scene import PlacedTile
 
 
@@ -22,8 +22,8 @@ class Arms(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GivenPlay:
-    """A play that is laid as told.
+class ScriptedPlay:
+    """One play of a game that is laid as it was played.
 
     Attributes:
         pips: Of half 0 and half 1.
@@ -47,13 +47,13 @@ def chain(
     *,
     largest_gap_mm: float = 2.0,
     theta_rad: float = 0.0,
-) -> Layout:
+) -> Arrangement:
     """Return up to *count* tiles of one set, laid as in a game inside *area*.
 
     Halves that meet show the same number; doubles lie crosswise; the first double may be a spinner that grows
     from its tips too. Each join names the half that touches, or None for the side of a crosswise double.
     """
-    line = Line(look, area, largest_gap_mm, left=list(full_set(max_pips)))
+    line = GrowingLine(look, area, largest_gap_mm, left=list(full_set(max_pips)))
     doubles = [tile for tile in line.left if tile[0] == tile[1]]
     opens_double = rng.random() < 0.6
     choices = doubles if opens_double else [tile for tile in line.left if tile[0] != tile[1]]
@@ -65,10 +65,10 @@ def chain(
     _open_first(line, is_spinner=bool(opens_double and rng.random() < 0.7))
     while len(line.placed) < count and grow(line, rng):
         pass
-    return line.layout()
+    return line.arrangement()
 
 
-def _open_first(line: Line, *, is_spinner: bool) -> None:
+def _open_first(line: GrowingLine, *, is_spinner: bool) -> None:
     """Open both ends of the first tile; of a double its sides, and its tips if it is the spinner."""
     (placed,) = line.placed
     assert placed.pips is not None
@@ -80,7 +80,7 @@ def _open_first(line: Line, *, is_spinner: bool) -> None:
         open_tile(line, 0, 1)
 
 
-def open_arms(line: Line, arms: Arms, rng: np.random.Generator) -> None:
+def open_arms(line: GrowingLine, arms: Arms, rng: np.random.Generator) -> None:
     """Open the six arms of the first tile, a double, each at an angle of its own."""
     (placed,), look = line.placed, line.look
     assert placed.pips is not None
@@ -92,7 +92,7 @@ def open_arms(line: Line, arms: Arms, rng: np.random.Generator) -> None:
             along = place * outer_mm if place else rng.normal(0, 0.02) * look.length_mm
             heading = placed.theta_rad + side * (math.pi / 2 - (place * lean if place else rng.normal(0, 0.02)))
             edge = ahead(placed.center_mm, placed.theta_rad, along, side * look.width_mm / 2)
-            line.ends.append(End(0, None, edge, heading, placed.pips[0], is_arm=True))
+            line.ends.append(GrowingEnd(0, None, edge, heading, placed.pips[0], is_arm=True))
 
 
 def starter(
@@ -105,21 +105,21 @@ def starter(
     arms: Arms,
     largest_gap_mm: float = 2.0,
     theta_rad: float = 0.0,
-) -> Layout:
+) -> Arrangement:
     """Return up to *count* tiles laid in arms around a double in the middle; joins name its side, None, for each."""
-    line = Line(look, area, largest_gap_mm, left=list(full_set(max_pips)))
+    line = GrowingLine(look, area, largest_gap_mm, left=list(full_set(max_pips)))
     pips = int(rng.integers(0, max_pips + 1))
     line.placed.append(PlacedTile((pips, pips), (0.0, 0.0), theta_rad))
     line.left.remove((pips, pips))
     open_arms(line, arms, rng)
     while len(line.placed) < count and grow(line, rng):
         pass
-    return line.layout()
+    return line.arrangement()
 
 
 def lay_plays(
     rng: np.random.Generator,
-    plays: tuple[GivenPlay, ...],
+    plays: tuple[ScriptedPlay, ...],
     area: Area,
     look: TileLook,
     *,
@@ -127,7 +127,7 @@ def lay_plays(
     theta_rad: float = 0.0,
     arms: Arms | None = None,
     stack_look: int = 0,
-) -> Layout:
+) -> Arrangement:
     """Return the tiles of a game as it was played, tile i of the layout being play i.
 
     Args:
@@ -139,7 +139,7 @@ def lay_plays(
     Raises:
         ValueError: If a play names an end that is not open or does not match.
     """
-    line = Line(look, area, largest_gap_mm)
+    line = GrowingLine(look, area, largest_gap_mm)
     for index, play in enumerate(plays):
         if play.host is None:
             if index > 0:
@@ -153,10 +153,10 @@ def lay_plays(
             line.placed.append(stacked_on(rng, line.placed[play.host], look, stack_look))
         elif not _lay_given(line, play, index, rng):
             break
-    return line.layout()
+    return line.arrangement()
 
 
-def _lay_given(line: Line, play: GivenPlay, index: int, rng: np.random.Generator) -> bool:
+def _lay_given(line: GrowingLine, play: ScriptedPlay, index: int, rng: np.random.Generator) -> bool:
     """Lay one play at one of the ends that it may mean; return False where none has room."""
     ends = [end for end in line.ends if (end.tile, end.half) == (play.host, play.host_half)]
     if not ends or ends[0].pips not in play.pips:

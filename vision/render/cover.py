@@ -20,8 +20,8 @@ _POINTS_PER_SIDE = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
-    """What hides one tile.
+class Occlusion:
+    """How much of one tile is in sight, and what hides the rest.
 
     Attributes:
         visible: Share of each half in sight.
@@ -44,7 +44,7 @@ def tile_solids(scene: Scene) -> list[Solid]:
     ]
 
 
-def find_hidden(scene: Scene, view: View) -> list[Hidden]:
+def find_hidden(scene: Scene, view: View) -> list[Occlusion]:
     """Return for each tile of *scene* how much of it is in sight, and what hides the rest."""
     tiles, things = tile_solids(scene), clutter_solids(scene)
     reaches = [outline for reach in scene.reaches for outline in outlines_px(reach, view)]
@@ -65,7 +65,7 @@ def _hidden(
     height_mm: float,
     bodies: tuple[list[Solid], list[Solid], list[Points]],
     view: View,
-) -> Hidden:
+) -> Occlusion:
     """Return what hides the points of one tile: other tiles, things, hands."""
     tiles, things, reaches = bodies
     gone = outside.copy()
@@ -81,7 +81,7 @@ def _hidden(
     for under in (*by_things, *by_reach):
         gone |= under
     shares = 1 - gone.reshape(2, -1).mean(axis=1)
-    return Hidden(
+    return Occlusion(
         (float(shares[0]), float(shares[1])),
         tuple(by_tiles),
         any(bool(under.any()) for under in by_reach),

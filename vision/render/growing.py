@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.reading import Join
 from vision.render.look_types import TileLook
-from vision.render.placements import Area, Layout, PipPair, fits, is_free
+from vision.render.placements import Area, Arrangement, PipPair, fits, is_free
 from vision.render.scene import PlacedTile
 
 # Tiles of a real line are pushed together crookedly, so that rectangles may overlap by this much.
@@ -19,7 +19,7 @@ _ARM_STEPS_MM = (0.0, 1.5, 3.5, 6.0, 9.0)
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class GrowingEnd:
     """An open end of the layout.
 
     Attributes:
@@ -39,7 +39,7 @@ class End:
 
 
 @dataclass(slots=True)
-class Line:
+class GrowingLine:
     """A layout while it grows.
 
     Attributes:
@@ -52,12 +52,12 @@ class Line:
     largest_gap_mm: float
     placed: list[PlacedTile] = field(default_factory=list)
     joins: list[Join] = field(default_factory=list)
-    ends: list[End] = field(default_factory=list)
+    ends: list[GrowingEnd] = field(default_factory=list)
     left: list[PipPair] = field(default_factory=list)
 
-    def layout(self) -> Layout:
+    def arrangement(self) -> Arrangement:
         """Return what lies on the table now."""
-        return Layout(tuple(self.placed), tuple(self.joins))
+        return Arrangement(tuple(self.placed), tuple(self.joins))
 
 
 def ahead(start_mm: tuple[float, float], heading_rad: float, along_mm: float, across_mm: float) -> tuple[float, float]:
@@ -66,29 +66,29 @@ def ahead(start_mm: tuple[float, float], heading_rad: float, along_mm: float, ac
     return (start_mm[0] + along_mm * cos - across_mm * sin, start_mm[1] + along_mm * sin + across_mm * cos)
 
 
-def open_around(line: Line, index: int, entry_rad: float, *, is_spinner: bool) -> None:
+def open_around(line: GrowingLine, index: int, entry_rad: float, *, is_spinner: bool) -> None:
     """Open the far side of a crosswise double, and its tips if it is the spinner."""
     placed, look = line.placed[index], line.look
     assert placed.pips is not None
     pips = placed.pips[0]
     edge = ahead(placed.center_mm, entry_rad, look.width_mm / 2, 0)
-    line.ends.append(End(index, None, edge, entry_rad, pips))
+    line.ends.append(GrowingEnd(index, None, edge, entry_rad, pips))
     if is_spinner:
         for half, heading in ((0, placed.theta_rad + math.pi), (1, placed.theta_rad)):
             tip = ahead(placed.center_mm, heading, look.length_mm / 2, 0)
-            line.ends.append(End(index, half, tip, heading, pips))
+            line.ends.append(GrowingEnd(index, half, tip, heading, pips))
 
 
-def open_tile(line: Line, index: int, half: int) -> None:
+def open_tile(line: GrowingLine, index: int, half: int) -> None:
     """Open *half* of a tile that is no double."""
     placed = line.placed[index]
     assert placed.pips is not None
     heading = placed.theta_rad + (math.pi if half == 0 else 0.0)
     edge = ahead(placed.center_mm, heading, line.look.length_mm / 2, 0)
-    line.ends.append(End(index, half, edge, heading, placed.pips[half]))
+    line.ends.append(GrowingEnd(index, half, edge, heading, placed.pips[half]))
 
 
-def ways_to_lay(line: Line, end: End, pips: PipPair, rng: np.random.Generator) -> list[PlacedTile]:
+def ways_to_lay(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> list[PlacedTile]:
     """Return ways to lay a tile, whose half 0 matches, against *end*: the best liked first."""
     look = line.look
     gap_mm = rng.uniform(0, line.largest_gap_mm)
@@ -112,11 +112,11 @@ def ways_to_lay(line: Line, end: End, pips: PipPair, rng: np.random.Generator) -
     return [*elbows, straight] if rng.random() < 0.15 else [straight, *elbows]
 
 
-def _laid(end: End, pips: PipPair, along_mm: float, across_mm: float, turn_rad: float) -> PlacedTile:
+def _laid(end: GrowingEnd, pips: PipPair, along_mm: float, across_mm: float, turn_rad: float) -> PlacedTile:
     return PlacedTile(pips, ahead(end.edge_mm, end.heading_rad, along_mm, across_mm), end.heading_rad + turn_rad)
 
 
-def find_place(line: Line, end: End, pips: PipPair, rng: np.random.Generator) -> PlacedTile | None:
+def find_place(line: GrowingLine, end: GrowingEnd, pips: PipPair, rng: np.random.Generator) -> PlacedTile | None:
     """Return where a tile, whose half 0 matches, lies against *end*, or None where it finds no room."""
     for placed in ways_to_lay(line, end, pips, rng):
         if fits(placed, line.area, line.look) and is_free(placed, line.placed, line.look, _CROOKED_MM):
@@ -124,7 +124,9 @@ def find_place(line: Line, end: End, pips: PipPair, rng: np.random.Generator) ->
     return None
 
 
-def attach(line: Line, end: End, placed: PlacedTile, *, is_turned: bool, is_spinner: bool = False) -> None:
+def attach(
+    line: GrowingLine, end: GrowingEnd, placed: PlacedTile, *, is_turned: bool, is_spinner: bool = False
+) -> None:
     """Put *placed*, whose half 0 faces *end*, on the table; turned, its half 1 does and it looks the same."""
     assert placed.pips is not None
     index = len(line.placed)
@@ -143,7 +145,7 @@ def attach(line: Line, end: End, placed: PlacedTile, *, is_turned: bool, is_spin
         open_tile(line, index, far_half)
 
 
-def grow(line: Line, rng: np.random.Generator) -> bool:
+def grow(line: GrowingLine, rng: np.random.Generator) -> bool:
     """Lay one more tile anywhere; return False if none fits."""
     for end_index in rng.permutation(len(line.ends)):
         end = line.ends[end_index]

@@ -10,13 +10,13 @@ import numpy as np
 
 from vision.render.chains import stacked_on
 from vision.render.look_types import TileLook
-from vision.render.placements import Area, Layout, PipPair, draw_hand, fits, is_free, outline_mm, overlap
+from vision.render.placements import Area, Arrangement, PipPair, draw_hand, fits, is_free, outline_mm, overlap
 from vision.render.scene import PlacedTile
 
 _MOST_LAYERS = 3
 
 
-def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, look: TileLook) -> Layout:
+def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, look: TileLook) -> Arrangement:
     """Return *hand* as it fell: crowded around one place, some tiles flat on top of others, three deep at most."""
     crowd_mm = math.sqrt(len(hand) * look.length_mm * look.width_mm) * rng.uniform(0.5, 1.0)
     middle = rng.uniform(-0.25, 0.25, 2) * (area.width_mm, area.height_mm)
@@ -29,7 +29,7 @@ def pile(rng: np.random.Generator, hand: Sequence[PipPair | None], area: Area, l
             if fits(tile, area, look) and tile.height_mm < (_MOST_LAYERS - 0.5) * look.thickness_mm:
                 placed.append(tile)
                 break
-    return Layout(tuple(placed))
+    return Arrangement(tuple(placed))
 
 
 def _top_under(tile: PlacedTile, placed: Sequence[PlacedTile], look: TileLook) -> float:
@@ -44,7 +44,7 @@ def _top_under(tile: PlacedTile, placed: Sequence[PlacedTile], look: TileLook) -
     return max(below, default=0.0)
 
 
-def strewn_over(rng: np.random.Generator, layout: Layout, max_pips: int, look: TileLook) -> Layout:
+def strewn_over(rng: np.random.Generator, layout: Arrangement, max_pips: int, look: TileLook) -> Arrangement:
     """Return *layout* with a few tiles lying crosswise on others."""
     on_top: list[PlacedTile] = []
     for index in rng.permutation(len(layout.tiles))[: int(rng.integers(1, 4))]:
@@ -55,20 +55,22 @@ def strewn_over(rng: np.random.Generator, layout: Layout, max_pips: int, look: T
         top = replace(top, height_mm=_top_under(top, layout.tiles, look))
         if is_free(top, on_top, look):
             on_top.append(top)
-    return layout.with_layout(Layout(tuple(on_top)))
+    return layout.with_arrangement(Arrangement(tuple(on_top)))
 
 
-def with_stacks(rng: np.random.Generator, layout: Layout, look: TileLook, stack_look: int) -> Layout:
+def with_stacks(rng: np.random.Generator, layout: Arrangement, look: TileLook, stack_look: int) -> Arrangement:
     """Return *layout* with one to three of its tiles doubled: the same tile of another set lies exactly on it."""
     free = [tile for tile in layout.tiles if tile.pips is not None and tile.height_mm == 0.0]
     picked = rng.permutation(len(free))[: int(rng.integers(1, 4))]
-    return layout.with_layout(Layout(tuple(stacked_on(rng, free[index], look, stack_look) for index in picked)))
+    return layout.with_arrangement(
+        Arrangement(tuple(stacked_on(rng, free[index], look, stack_look) for index in picked))
+    )
 
 
-def two_sets(rng: np.random.Generator, layout: Layout) -> Layout:
+def two_sets(rng: np.random.Generator, layout: Arrangement) -> Arrangement:
     """Return *layout* with about half of its tiles from a second set."""
     tiles = tuple(replace(tile, look=int(rng.random() < 0.5)) for tile in layout.tiles)
-    return Layout(tiles, layout.joins)
+    return Arrangement(tiles, layout.joins)
 
 
 def same_size(other: TileLook, look: TileLook) -> TileLook:

@@ -11,13 +11,24 @@ from vision.render.chains import Arms, chain, starter
 from vision.render.heaps import pile, same_size, strewn_over, two_sets, with_stacks
 from vision.render.look_types import CameraLook, TableKind, TileLook
 from vision.render.looks import draw_camera_look, draw_light_look, draw_seat_camera, draw_table_look, draw_tile_look
-from vision.render.placements import Area, Layout, PipPair, blocks, draw_hand, rows, scatter, within
+from vision.render.placements import Area, Arrangement, PipPair, blocks, draw_hand, rows, scatter, within
 from vision.render.scene import Clutter, Scene
 from vision.render.seats import draw_reach, standing_hands
 from vision.render.things import draw_clutter, printed_border
 from vision.render.view import view_of
 
-__all__ = ["Area", "Layout", "blocks", "chain", "draw_hand", "draw_scene", "mixed", "rows", "scatter", "visible_area"]
+__all__ = [
+    "Area",
+    "Arrangement",
+    "blocks",
+    "chain",
+    "draw_hand",
+    "draw_scene",
+    "mixed",
+    "rows",
+    "scatter",
+    "visible_area",
+]
 
 
 def visible_area(camera: CameraLook, margin: float = 0.03) -> Area:
@@ -52,7 +63,7 @@ def _some_down(rng: np.random.Generator, hand: tuple[PipPair, ...], share: float
     return [None if rng.random() < share else pips for pips in hand]
 
 
-def mixed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Layout:
+def mixed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:
     """Return a game in the middle with open and face-down tiles around it."""
     inner = Area(area.width_mm * 0.75, area.height_mm * 0.75)
     layout = chain(rng, max(2, count * 2 // 3), max_pips, inner, look, theta_rad=rng.uniform(-0.3, 0.3))
@@ -61,10 +72,10 @@ def mixed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look:
         draw_hand(rng, count - len(layout.tiles), max_pips),
         float(rng.choice([0.0, 0.5, 1.0], p=[0.25, 0.35, 0.4])),
     )
-    return layout.with_layout(scatter(rng, rest, area, look, around=layout.tiles, gap_mm=rng.uniform(0.2, 8)))
+    return layout.with_arrangement(scatter(rng, rest, area, look, around=layout.tiles, gap_mm=rng.uniform(0.2, 8)))
 
 
-def _packed(rng: np.random.Generator, hand: list[PipPair | None], area: Area, look: TileLook) -> Layout:
+def _packed(rng: np.random.Generator, hand: list[PipPair | None], area: Area, look: TileLook) -> Arrangement:
     """Return one row or block, cut down to what fits."""
     theta = float(rng.choice([0.0, math.pi / 2])) + rng.normal(0, 0.06)
     if rng.random() < 0.3:
@@ -80,7 +91,7 @@ def _packed(rng: np.random.Generator, hand: list[PipPair | None], area: Area, lo
 
 def draw_layout(
     rng: np.random.Generator, max_pips: int, area: Area, look: TileLook, count: int, *, from_seat: bool = False
-) -> Layout:
+) -> Arrangement:
     """Return about *count* tiles in a layout of any kind; *from_seat*, more often a game."""
     kind = rng.random()
     if from_seat and rng.random() < 0.75:  # a line of play, most often with the boneyard around it
@@ -97,7 +108,7 @@ def draw_layout(
         down = float(rng.choice([0.0, 0.1]))
         packed = _packed(rng, _some_down(rng, draw_hand(rng, count, max_pips), down), area, look)
         extra = draw_hand(rng, int(rng.integers(0, 5)), max_pips)
-        return packed.with_layout(scatter(rng, extra, area, look, around=packed.tiles, gap_mm=1.0))
+        return packed.with_arrangement(scatter(rng, extra, area, look, around=packed.tiles, gap_mm=1.0))
     if kind < 0.84:
         return mixed(rng, count, max_pips, area, look)
     if kind < 0.93:
@@ -107,12 +118,12 @@ def draw_layout(
     down = float(rng.choice([0.1, 0.5, 0.9]))
     heap = pile(rng, _some_down(rng, draw_hand(rng, count, max_pips), down), area, look)
     extra = draw_hand(rng, int(rng.integers(0, 6)), max_pips)
-    return heap.with_layout(scatter(rng, extra, area, look, around=heap.tiles, gap_mm=1.0))
+    return heap.with_arrangement(scatter(rng, extra, area, look, around=heap.tiles, gap_mm=1.0))
 
 
 def _with_tiles_on_tiles(
-    rng: np.random.Generator, layout: Layout, max_pips: int, look: TileLook
-) -> tuple[Layout, tuple[TileLook, ...]]:
+    rng: np.random.Generator, layout: Arrangement, max_pips: int, look: TileLook
+) -> tuple[Arrangement, tuple[TileLook, ...]]:
     """Return *layout* now and then with tiles on tiles or of two sets, and the further looks that takes."""
     kind = rng.random()
     if kind < 0.04:
@@ -191,7 +202,7 @@ def _before(camera: CameraLook, *things: Clutter) -> tuple[Clutter, ...]:
 
 
 def _draw_things(
-    rng: np.random.Generator, area: Area, look: TileLook, layout: Layout, max_pips: int, *, from_seat: bool
+    rng: np.random.Generator, area: Area, look: TileLook, layout: Arrangement, max_pips: int, *, from_seat: bool
 ) -> tuple[Clutter, ...]:
     """Return what lies beside the tiles, and the hands that stand around the table."""
     count = int(rng.integers(1, 7)) if rng.random() < 0.35 else 0

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Bgr, Crop, GreyImage, Image, Motion
-from vision.reading import PointPx, Tile
+from vision.reading import PointPx, SeenTile
 from vision.render import lens
 from vision.render.cover import tile_solids
 from vision.render.lighting import shade_plane
-from vision.render.paint import Painted, paint_one_tile, paint_scene
+from vision.render.paint import PaintedScene, paint_one_tile, paint_scene
 from vision.render.reaching import outlines_px, paint_reach, reach_solids
 from vision.render.scene import PlacedTile, Reach, Scene
 from vision.render.truth import truth_of
@@ -58,10 +58,10 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Table:
+class _StillTable:
     """A table on which nothing moves: in the light of the scene, and as the camera takes it."""
 
-    painted: Painted
+    painted: PaintedScene
     taken: Image
 
 
@@ -92,7 +92,7 @@ class Film:
         self._scene = replace(scene, tiles=(), reaches=(), camera=self._quiet)
         self._view = view_of(camera)
         self._seed, self._margin_px, self._rng = seed, margin_px, rng
-        self._tables: OrderedDict[tuple[PlacedTile, ...], _Table] = OrderedDict()
+        self._tables: OrderedDict[tuple[PlacedTile, ...], _StillTable] = OrderedDict()
         self._lighter, self._darker = _noise_sheets(self.height_px, self.width_px, camera.noise, rng)
 
     def picture(self, moment: Moment) -> Image:
@@ -105,7 +105,7 @@ class Film:
             shown = _brightened(shown, gain)
         return self._with_noise(shown)
 
-    def truth(self, tiles: Sequence[PlacedTile], bump: Bump = STRAIGHT) -> tuple[Tile, ...]:
+    def truth(self, tiles: Sequence[PlacedTile], bump: Bump = STRAIGHT) -> tuple[SeenTile, ...]:
         """Return the tiles as a perfect eye sees them, in their order, whatever hides them."""
         truth = truth_of(replace(self._scene, tiles=tuple(tiles)), self._view)
         return tuple(seen_from(one.tile, self.aim(bump)) for one in truth.shown)
@@ -118,12 +118,12 @@ class Film:
         turn = cv2.getRotationMatrix2D(middle, degrees, 1.0)
         return np.asarray(turn + np.array([[0, 0, right - margin], [0, 0, down - margin]]), np.float64)
 
-    def _table(self, tiles: tuple[PlacedTile, ...]) -> _Table:
+    def _table(self, tiles: tuple[PlacedTile, ...]) -> _StillTable:
         """Return the table without anything that moves; drawn if it is none of those seen just now."""
         table = self._tables.get(tiles)
         if table is None:
             painted = paint_scene(replace(self._scene, tiles=tiles), np.random.default_rng(self._seed))
-            table = _Table(painted, self._taken(painted.picture, painted.field))
+            table = _StillTable(painted, self._taken(painted.picture, painted.field))
             self._tables[tiles] = table
             if len(self._tables) > _KEPT_TABLES:
                 self._tables.popitem(last=False)
@@ -135,7 +135,7 @@ class Film:
         lit = lens.expose(picture, field, self._scene.light, self._quiet)
         return lens.take(lit, self._quiet, self._view, self._rng)
 
-    def _with_motion(self, table: _Table, moment: Moment) -> Image:
+    def _with_motion(self, table: _StillTable, moment: Moment) -> Image:
         """Return the wide picture with what moves in it; only the box around that is taken again."""
         solids = [*tile_solids(replace(self._scene, tiles=moment.moving))]
         solids += [solid for reach in moment.reaches for solid in reach_solids(reach)]
@@ -195,7 +195,7 @@ class Film:
         return shown
 
 
-def seen_from(tile: Tile, motion: Motion) -> Tile:
+def seen_from(tile: SeenTile, motion: Motion) -> SeenTile:
     """Return a tile where a motion of the camera, shape (2, 3), puts it."""
 
     def go(point: PointPx) -> PointPx:

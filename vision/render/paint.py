@@ -24,7 +24,7 @@ from vision.render.reaching import paint_reach, reach_solids
 from vision.render.scene import PlacedTile, Scene
 from vision.render.solids import paint_texture, paint_walls, rounded_outline, top_warp
 from vision.render.tabletop import paint_table
-from vision.render.truth import TileShown, truth_of
+from vision.render.truth import RenderedTile, truth_of
 from vision.render.view import View, view_of
 
 # Paints one body over what is farther away.
@@ -35,7 +35,7 @@ _TEXTURE_SCALE = 1.3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rendered:
+class RenderedPicture:
     """A picture and what it shows.
 
     Attributes:
@@ -50,7 +50,7 @@ class Rendered:
     truth: Reading
     tile_index: tuple[int, ...]
     unread_px: tuple[OutlinePx, ...]
-    shown: tuple[TileShown, ...] = ()
+    shown: tuple[RenderedTile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class _Light:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Painted:
+class PaintedScene:
     """A table in front of the camera, which has not taken its picture yet.
 
     Attributes:
@@ -85,7 +85,7 @@ class Painted:
     camera_rng: np.random.Generator
 
 
-def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Generator | None = None) -> Rendered:
+def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Generator | None = None) -> RenderedPicture:
     """Return the picture of *scene* with its truth.
 
     The same scene and generator state give the same picture. Table, light and the marks on each tile depend on
@@ -100,10 +100,10 @@ def render(scene: Scene, rng: np.random.Generator, *, frame_rng: np.random.Gener
     lit = lens.expose(painted.picture, painted.field, scene.light, scene.camera)
     picture = lens.take(lit, scene.camera, view, frame_rng or painted.camera_rng)
     truth = truth_of(scene, view)
-    return Rendered(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
+    return RenderedPicture(picture, truth.reading, truth.tile_index, truth.unread_px, truth.shown)
 
 
-def paint_scene(scene: Scene, rng: np.random.Generator) -> Painted:
+def paint_scene(scene: Scene, rng: np.random.Generator) -> PaintedScene:
     """Return the table as *render* has it in front of its camera."""
     table_rng, clutter_rng, light_rng, camera_rng = (np.random.default_rng(seed) for seed in rng.integers(0, 2**62, 4))
     tile_seed = int(rng.integers(0, 2**62))
@@ -125,10 +125,12 @@ def paint_scene(scene: Scene, rng: np.random.Generator) -> Painted:
     for reach in scene.reaches:
         paint_reach(picture, reach, scene.light, view, clutter_rng)
     field = light_field(scene.light, camera.vignette, shape, light_rng)
-    return Painted(picture, field, light, tile_seed, camera_rng)
+    return PaintedScene(picture, field, light, tile_seed, camera_rng)
 
 
-def paint_one_tile(picture: Image, placed: PlacedTile, marks: int, scene: Scene, view: View, painted: Painted) -> None:
+def paint_one_tile(
+    picture: Image, placed: PlacedTile, marks: int, scene: Scene, view: View, painted: PaintedScene
+) -> None:
     """Paint one more tile over a painted table, in place.
 
     Args:

@@ -34,17 +34,17 @@ class Area:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Arrangement:
     """Tiles at their places, and which of them are joined."""
 
     tiles: tuple[PlacedTile, ...]
     joins: tuple[Join, ...] = ()
 
-    def with_layout(self, other: Layout) -> Layout:
+    def with_arrangement(self, other: Arrangement) -> Arrangement:
         """Return this layout and *other* together."""
         shift = len(self.tiles)
         moved = tuple(Join(join.a + shift, join.a_half, join.b + shift, join.b_half) for join in other.joins)
-        return Layout(self.tiles + other.tiles, self.joins + moved)
+        return Arrangement(self.tiles + other.tiles, self.joins + moved)
 
 
 def full_set(max_pips: int) -> tuple[PipPair, ...]:
@@ -105,7 +105,7 @@ def scatter(
     *,
     around: Sequence[PlacedTile] = (),
     gap_mm: float = 0.5,
-) -> Layout:
+) -> Arrangement:
     """Return *hand* scattered at any angle without overlap; what finds no place is left out.
 
     Args:
@@ -120,7 +120,7 @@ def scatter(
             if fits(tile, area, look) and is_free(tile, [*around, *placed], look, gap_mm):
                 placed.append(tile)
                 break
-    return Layout(tuple(placed))
+    return Arrangement(tuple(placed))
 
 
 def blocks(
@@ -132,7 +132,7 @@ def blocks(
     center_mm: tuple[float, float] = (0.0, 0.0),
     theta_rad: float = 0.0,
     largest_gap_mm: float = 1.0,
-) -> Layout:
+) -> Arrangement:
     """Return *hand* packed in a grid, side by side down the columns and end to end along the rows."""
     gap_x, gap_y = rng.uniform(0, largest_gap_mm, 2)
     rows = math.ceil(len(hand) / columns)
@@ -146,7 +146,7 @@ def blocks(
         place = frame.to_table(np.array([[along, across]]))[0]
         turn = math.pi if rng.random() < 0.5 else 0.0
         placed.append(PlacedTile(pips, (float(place[0]), float(place[1])), theta_rad + turn))
-    return Layout(tuple(placed))
+    return Arrangement(tuple(placed))
 
 
 def rows(
@@ -157,7 +157,7 @@ def rows(
     center_mm: tuple[float, float] = (0.0, 0.0),
     theta_rad: float = 0.0,
     largest_gap_mm: float = 1.0,
-) -> Layout:
+) -> Arrangement:
     """Return *hand* in one row side by side, or in one line end to end."""
     columns = 1 if rng.random() < 0.7 else len(hand)
     return blocks(
@@ -171,7 +171,7 @@ def rows(
     )
 
 
-def within(layout: Layout, area: Area, look: TileLook) -> Layout:
+def within(layout: Arrangement, area: Area, look: TileLook) -> Arrangement:
     """Return *layout* without the tiles that are not wholly in *area*, joins renumbered."""
     kept = [index for index, placed in enumerate(layout.tiles) if fits(placed, area, look)]
     place = {index: position for position, index in enumerate(kept)}
@@ -180,4 +180,4 @@ def within(layout: Layout, area: Area, look: TileLook) -> Layout:
         for join in layout.joins
         if join.a in place and join.b in place
     )
-    return Layout(tuple(layout.tiles[index] for index in kept), joins)
+    return Arrangement(tuple(layout.tiles[index] for index in kept), joins)

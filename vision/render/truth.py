@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Points
-from vision.reading import Face, Half, Join, OutlinePx, Reading, Tile
+from vision.reading import Face, Half, Join, OutlinePx, Reading, SeenTile
 from vision.render.clutter import solid_of
-from vision.render.cover import Hidden, find_hidden, hull_px
+from vision.render.cover import Occlusion, find_hidden, hull_px
 from vision.render.scene import ClutterKind, PlacedTile, Scene
 from vision.render.solids import corners_of
 from vision.render.view import View
@@ -22,7 +22,7 @@ _NOTICED = 0.08
 
 
 @dataclass(frozen=True, slots=True)
-class TileShown:
+class RenderedTile:
     """How the picture shows one tile of the scene.
 
     Attributes:
@@ -34,7 +34,7 @@ class TileShown:
     """
 
     index: int
-    tile: Tile
+    tile: SeenTile
     visible: tuple[float, float]
     by_tiles: tuple[int, ...]
     by_reach: bool
@@ -52,8 +52,8 @@ class TileShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
-    """What is true of a picture.
+class PictureTruth:
+    """The truth about a picture.
 
     Attributes:
         reading: What a perfect reader says: every tile whose four corners are in the picture and that nothing hides.
@@ -65,16 +65,16 @@ class Truth:
     reading: Reading
     tile_index: tuple[int, ...]
     unread_px: tuple[OutlinePx, ...]
-    shown: tuple[TileShown, ...]
+    shown: tuple[RenderedTile, ...]
 
 
-def truth_of(scene: Scene, view: View) -> Truth:
+def truth_of(scene: Scene, view: View) -> PictureTruth:
     """Return what is true of the picture of *scene*."""
     width_px, height_px = scene.camera.width_px, scene.camera.height_px
     hidden = find_hidden(scene, view)
-    whole: list[tuple[Tile, int]] = []
+    whole: list[tuple[SeenTile, int]] = []
     unread = _standing(scene, view)
-    shown: list[TileShown] = []
+    shown: list[RenderedTile] = []
     for index, (placed, points_px) in enumerate(zip(scene.tiles, _seen(scene, view), strict=True)):
         corners_px = points_px[:4]
         one = _shown(index, _tile_truth(placed, points_px), hidden[index])
@@ -87,7 +87,7 @@ def truth_of(scene: Scene, view: View) -> Truth:
     whole.sort(key=lambda pair: (pair[0].center_px[1], pair[0].center_px[0]))
     tile_index = tuple(index for _, index in whole)
     reading = Reading(width_px, height_px, tuple(tile for tile, _ in whole), _joins_between(scene, tile_index))
-    return Truth(reading, tile_index, tuple(unread), tuple(shown))
+    return PictureTruth(reading, tile_index, tuple(unread), tuple(shown))
 
 
 def _joins_between(scene: Scene, tile_index: tuple[int, ...]) -> tuple[Join, ...]:
@@ -106,8 +106,8 @@ def _standing(scene: Scene, view: View) -> list[OutlinePx]:
     return [_plain(view.distort(hull_px(solid, view))) for solid in solids]
 
 
-def _shown(index: int, tile: Tile, hidden: Hidden) -> TileShown:
-    return TileShown(index, tile, hidden.visible, hidden.by_tiles, hidden.by_reach, hidden.by_clutter)
+def _shown(index: int, tile: SeenTile, hidden: Occlusion) -> RenderedTile:
+    return RenderedTile(index, tile, hidden.visible, hidden.by_tiles, hidden.by_reach, hidden.by_clutter)
 
 
 def _seen(scene: Scene, view: View) -> Points:
@@ -130,12 +130,12 @@ def _touches_picture(corners_px: NDArray[np.float64], width_px: int, height_px: 
     return bool((high > 0).all() and low[0] < width_px and low[1] < height_px)
 
 
-def _tile_truth(placed: PlacedTile, points_px: Points) -> Tile:
+def _tile_truth(placed: PlacedTile, points_px: Points) -> SeenTile:
     """Return the truth of a tile from its corners and half centres, shape (6, 2)."""
     first = int(np.argmin(points_px[:4].sum(axis=1)))
     corners = _plain(np.roll(points_px[:4], -first, axis=0))
     assert len(corners) == 4
     if placed.pips is None:
-        return Tile(Face.DOWN, corners, ())
+        return SeenTile(Face.DOWN, corners, ())
     near, far = _plain(points_px[4:])
-    return Tile(Face.UP, corners, (Half(placed.pips[0], 1.0, near), Half(placed.pips[1], 1.0, far)))
+    return SeenTile(Face.UP, corners, (Half(placed.pips[0], 1.0, near), Half(placed.pips[1], 1.0, far)))

@@ -17,7 +17,7 @@ from vision.halves import HalfNetwork, load_halves
 from vision.second_look import SecondLook, load_second_look
 
 _CHUNK = 8
-Drawn = TypeVar("Drawn")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,12 +41,12 @@ def load_networks() -> Networks:
 
 
 def collect(
-    draw: Callable[[np.random.Generator, Networks], Drawn],
+    draw: Callable[[np.random.Generator, Networks], T],
     seed: int,
     scenes: int,
     jobs: int,
     progress: Callable[[float], None],
-) -> Iterator[Drawn]:
+) -> Iterator[T]:
     """Yield what is drawn for each table in order, whatever the number of processes.
 
     Args:
@@ -71,8 +71,8 @@ def collect(
 
 
 def _drawn_chunk(
-    draw: Callable[[np.random.Generator, Networks], Drawn], seed: np.random.SeedSequence, scenes: int
-) -> list[Drawn]:
+    draw: Callable[[np.random.Generator, Networks], T], seed: np.random.SeedSequence, scenes: int
+) -> list[T]:
     rng = np.random.default_rng(seed)
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)  # the processes share the cores already

@@ -16,15 +16,15 @@ from vision.training.finder_net import FinderNet
 from vision.training.finder_pictures import StoredPicture, draw_pictures
 from vision.training.finder_targets import targets_of
 from vision.training.onnx_file import save_onnx
-from vision.training.torch_fit import Batch, Pace, drawn_ahead, fit
+from vision.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
 
 _BATCH = 8
-_PACE = Pace(step_size=3e-3, decay=1e-4, warm_up_steps=150, mean_over_steps=500)
-
-Progress = Callable[[str, float], None]
+_SCHEDULE = LearningSchedule(step_size=3e-3, decay=1e-4, warm_up_steps=150, mean_over_steps=500)
 
 
-def train_finder(*, seed: int, scenes: int, steps: int, jobs: int, progress: Progress) -> Callable[[Path], None]:
+def train_finder(
+    *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
+) -> Callable[[Path], None]:
     """Render tables, train the network on crops of them, and return what writes it to a file.
 
     Args:
@@ -37,7 +37,9 @@ def train_finder(*, seed: int, scenes: int, steps: int, jobs: int, progress: Pro
     pictures = list(draw_pictures(seed, scenes, jobs, partial(progress, "rendering tables")))
     torch.manual_seed(seed)
     batches = drawn_ahead(partial(draw_batch, seed, pictures), steps)
-    net = fit(FinderNet(), batches, steps, loss=_loss, pace=_PACE, progress=partial(progress, "training the finder"))
+    net = fit(
+        FinderNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=partial(progress, "training the finder")
+    )
     # For pictures of any size by 32.
     return partial(save_onnx, net, example=torch.zeros(1, 3, 64, 96), free={2: "height", 3: "width"})
 

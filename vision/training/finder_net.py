@@ -20,13 +20,13 @@ class FinderNet(nn.Module):
         """Start with random weights."""
         super().__init__()
         at2, at4, at8, at16, at32 = _WIDTHS
-        self.down2 = _layer(3, at2, stride=2)
-        self.down4 = nn.Sequential(_layer(at2, at4, stride=2), _layer(at4, at4))
-        self.down8 = nn.Sequential(_layer(at4, at8, stride=2), _Residual(at8))
-        self.down16 = nn.Sequential(_layer(at8, at16, stride=2), _Residual(at16))
-        self.down32 = nn.Sequential(_layer(at16, at32, stride=2), _layer(at32, at32))
-        self.up16, self.up8, self.up4 = (_layer(a, b, size=1) for a, b in ((at32, at16), (at16, at8), (at8, at4)))
-        self.mix16, self.mix8, self.mix4 = _layer(at16, at16), _layer(at8, at8), _layer(at4, _LAST_WIDTH)
+        self.down2 = layer(3, at2, stride=2)
+        self.down4 = nn.Sequential(layer(at2, at4, stride=2), layer(at4, at4))
+        self.down8 = nn.Sequential(layer(at4, at8, stride=2), Residual(at8))
+        self.down16 = nn.Sequential(layer(at8, at16, stride=2), Residual(at16))
+        self.down32 = nn.Sequential(layer(at16, at32, stride=2), layer(at32, at32))
+        self.up16, self.up8, self.up4 = (layer(a, b, size=1) for a, b in ((at32, at16), (at16, at8), (at8, at4)))
+        self.mix16, self.mix8, self.mix4 = layer(at16, at16), layer(at8, at8), layer(at4, _LAST_WIDTH)
         self.last = nn.Conv2d(_LAST_WIDTH, CHANNELS, 1)
         nn.init.zeros_(self.last.bias)
         nn.init.constant_(self.last.bias[:2], _RARE)
@@ -44,16 +44,21 @@ class FinderNet(nn.Module):
         return cells
 
 
-class _Residual(nn.Module):
+class Residual(nn.Module):
+    """Two layers that add to what goes in (He, Zhang, Ren and Sun, Deep Residual Learning, CVPR 2016)."""
+
     def __init__(self, width: int) -> None:
+        """Start with random weights."""
         super().__init__()
-        self.first = _layer(width, width)
+        self.first = layer(width, width)
         self.second = nn.Sequential(nn.Conv2d(width, width, 3, padding=1, bias=False), nn.BatchNorm2d(width))
 
     def forward(self, seen: Tensor) -> Tensor:
+        """Return what goes in and what the layers add to it, (N, width, H, W)."""
         return torch.relu(seen + self.second(self.first(seen)))
 
 
-def _layer(inputs: int, outputs: int, *, stride: int = 1, size: int = 3) -> nn.Sequential:
+def layer(inputs: int, outputs: int, *, stride: int = 1, size: int = 3) -> nn.Sequential:
+    """Return a convolution over *size* pixels with its normalisation and ReLU."""
     convolution = nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=False)
     return nn.Sequential(convolution, nn.BatchNorm2d(outputs), nn.ReLU(inplace=True))

@@ -17,7 +17,7 @@ from vision.heads import Head, ReaderHeads
 from vision.render.patterns import MAX_PIPS
 from vision.training.collect import Networks, collect
 from vision.training.held_out import draw_usual, figures_of, join_halves
-from vision.training.samples import SETS_DRAWN, Samples, draw_samples, join_samples
+from vision.training.samples import SETS_DRAWN, TrainingSamples, draw_samples, join_samples
 
 _BATCH = 256
 # Further tables for each that the heads learn from: kept back, usual ones kept back.
@@ -27,10 +27,10 @@ _SHARPNESS = np.geomspace(0.3, 3, 47)
 # Of halves: glare and cover can turn a sure number into another.
 _MISREAD = (0.0, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 
-Progress = Callable[[str, float], None]
 
-
-def train_heads(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Progress) -> ReaderHeads:
+def train_heads(
+    *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
+) -> ReaderHeads:
     """Render tables, train the heads on them and calibrate their probabilities on tables kept back.
 
     Two rounds: a third of the tables for heads that find their way, then the rest, where what those heads wrongly
@@ -44,7 +44,7 @@ def train_heads(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Pro
         progress: Called with what is being done and the share of it that is done.
     """
 
-    def tables(what: str, seed: int, count: int, heads: ReaderHeads | None) -> Samples:
+    def tables(what: str, seed: int, count: int, heads: ReaderHeads | None) -> TrainingSamples:
         draw = partial(_draw_any_set, heads=heads)
         return join_samples(list(collect(draw, seed, max(1, count), jobs, partial(progress, what))))
 
@@ -61,7 +61,9 @@ def train_heads(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Pro
     return replace(heads, notes=notes)
 
 
-def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: Callable[[float], None]) -> ReaderHeads:
+def fit_heads(
+    learn: TrainingSamples, check: TrainingSamples, seed: int, epochs: int, progress: Callable[[float], None]
+) -> ReaderHeads:
     """Return heads fitted to *learn* and calibrated on *check*, with their figures on *check* as notes."""
 
     def part(index: int) -> Callable[[float], None]:
@@ -78,7 +80,7 @@ def fit_heads(learn: Samples, check: Samples, seed: int, epochs: int, progress: 
     return replace(heads, notes=held_out_figures(heads, check))
 
 
-def held_out_figures(heads: ReaderHeads, check: Samples) -> dict[str, object]:
+def held_out_figures(heads: ReaderHeads, check: TrainingSamples) -> dict[str, object]:
     """Return the error shares on rendered tables that were kept back."""
     face_said = heads.face.probabilities(check.tile_features.astype(np.float32))
     pips_said = heads.pips.probabilities(check.half_features.astype(np.float32))
@@ -92,7 +94,7 @@ def held_out_figures(heads: ReaderHeads, check: Samples) -> dict[str, object]:
     }
 
 
-def _draw_any_set(rng: np.random.Generator, networks: Networks, *, heads: ReaderHeads | None) -> Samples:
+def _draw_any_set(rng: np.random.Generator, networks: Networks, *, heads: ReaderHeads | None) -> TrainingSamples:
     max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
     return draw_samples(rng, networks, max_pips=max_pips, heads=heads)
 
@@ -123,7 +125,7 @@ def _fit_classifier(
     return Head(mean, scale, (*weights[:-1], last), (*biases[:-1], bias))
 
 
-def _fit_pose(learn: Samples, seed: int, epochs: int, progress: Callable[[float], None]) -> Head:
+def _fit_pose(learn: TrainingSamples, seed: int, epochs: int, progress: Callable[[float], None]) -> Head:
     mean, scale = _standard(learn.pose_features)
     spread = learn.pose_deltas.std(axis=0) + 1e-6
     network = MLPRegressor(hidden_layer_sizes=(160,))

@@ -16,17 +16,17 @@ from vision.training.half_net import HalfNet
 from vision.training.half_patches import SPAN, HalfPatches, draw_halves, training_grid
 from vision.training.half_views import draw_warps, seen_through
 from vision.training.onnx_file import save_onnx
-from vision.training.torch_fit import Batch, Pace, drawn_ahead, fit
+from vision.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
 
 _BATCH = 256
-_PACE = Pace(step_size=2e-3, decay=1e-3, warm_up_steps=100, mean_over_steps=300)
+_SCHEDULE = LearningSchedule(step_size=2e-3, decay=1e-3, warm_up_steps=100, mean_over_steps=300)
 # What the network sees of a patch.
 _SHOWN = half_grid(0).step * half_grid(0).columns / SPAN
 
-Progress = Callable[[str, float], None]
 
-
-def train_halves(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Progress) -> Callable[[Path], None]:
+def train_halves(
+    *, seed: int, scenes: int, epochs: int, jobs: int, progress: Callable[[str, float], None]
+) -> Callable[[Path], None]:
     """Render tables, train the network on their halves, and return what writes it to a file.
 
     Args:
@@ -41,7 +41,7 @@ def train_halves(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Pr
     torch.manual_seed(seed)
     batches = drawn_ahead(partial(draw_batch, seed, halves), steps)
     learned = partial(progress, "training the eye for halves")
-    net = fit(HalfNet(), batches, steps, loss=_loss, pace=_PACE, progress=learned)
+    net = fit(HalfNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=learned)
     grid = half_grid(0)
     return partial(save_onnx, net.seeing, example=torch.zeros(1, 3, grid.rows, grid.columns), free={0: "halves"})
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vision.arrays import Points
 from vision.render.face_grid import pip_places_mm
-from vision.render.paint import Rendered
+from vision.render.paint import RenderedPicture
 from vision.render.scene import Scene
 from vision.render.view import View, view_of
 
@@ -18,7 +18,7 @@ _JUST_NOTICEABLE = 2.3
 _MIDDLE, _AROUND, _PLACES = 0.4, 1.35, 8
 
 
-def legible_halves(scene: Scene, rendered: Rendered) -> NDArray[np.bool_]:
+def legible_halves(scene: Scene, rendered: RenderedPicture) -> NDArray[np.bool_]:
     """Return of which halves of the true tiles that lie face up a picture shows every pip, shape (N, 2).
 
     A pip is shown where a person could tell it from the face around it. Blanks and numerals always count as shown.

@@ -10,12 +10,12 @@ from typing import TypeVar
 import cv2
 
 _CHUNK = 8
-Drawn = TypeVar("Drawn")
+T = TypeVar("T")
 
 
 def drawn_by_processes(
-    draw: Callable[[int], Drawn], count: int, jobs: int, progress: Callable[[float], None]
-) -> Iterator[Drawn]:
+    draw: Callable[[int], T], count: int, jobs: int, progress: Callable[[float], None]
+) -> Iterator[T]:
     """Yield what *draw* returns for 0 to *count* - 1.
 
     Args:

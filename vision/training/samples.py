@@ -12,8 +12,7 @@ from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.patches import PatchGrid, features, sample, tile_grid
 from vision.poses import Poses, corners, deltas_between, empty_poses, move, moved, sides_px, turned_round, upright_poses
 from vision.pyramid import Level, build_pyramid
-from vision.reading import Face, OutlinePx, Reading
-from vision.reading import Tile as TileReading
+from vision.reading import Face, OutlinePx, Reading, SeenTile
 from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.training.collect import Networks
@@ -37,8 +36,8 @@ _READER_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """What the heads learn from.
+class TrainingSamples:
+    """The samples from which the heads learn.
 
     Attributes:
         tile_features, tile_class: Shape (N, F) float16 and (N,), classes NOTHING, UP, DOWN.
@@ -54,12 +53,16 @@ class Samples:
     half_pips: NDArray[np.int64]
 
 
-def join_samples(parts: list[Samples]) -> Samples:
+def join_samples(parts: list[TrainingSamples]) -> TrainingSamples:
     """Return all samples of *parts* in order."""
-    return Samples(*(np.concatenate([getattr(part, name) for part in parts]) for name in Samples.__slots__))
+    return TrainingSamples(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in TrainingSamples.__slots__)
+    )
 
 
-def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int, heads: ReaderHeads | None) -> Samples:
+def draw_samples(
+    rng: np.random.Generator, networks: Networks, *, max_pips: int, heads: ReaderHeads | None
+) -> TrainingSamples:
     """Render one random table and return its samples.
 
     Args:
@@ -85,7 +88,7 @@ def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int,
     mendable, deltas = _mendable(rng, np.concatenate([wide, tile_poses]), poses)
     spreads = _PIP_SPREADS * (1 if max_pips <= _COMMON_SETS else 2)
     seen, which = _views_of_halves(rng, poses[faces == UP], mended, spreads)
-    return Samples(
+    return TrainingSamples(
         _features(levels, tile_poses, tile_grid()),
         tile_class,
         _features(levels, mendable, tile_grid()),
@@ -109,7 +112,7 @@ def truth_poses(truth: Reading) -> tuple[Poses, NDArray[np.int64]]:
     return np.array(rows, np.float64).reshape(-1, 6), np.array(faces, np.int64)
 
 
-def _pose_of(tile: TileReading) -> NDArray[np.float64]:
+def _pose_of(tile: SeenTile) -> NDArray[np.float64]:
     """Return the affine pose nearest to an outline: through the middles of its edges."""
     outline = np.array(tile.corners_px)
     edges = (outline + np.roll(outline, -1, axis=0)) / 2  # top, right, bottom, left as seen from the top left

@@ -19,15 +19,15 @@ from vision.training.doubtful import DoubtfulHalves, doubtful_grid, draw_doubtfu
 from vision.training.half_views import draw_warps, seen_through
 from vision.training.onnx_file import save_onnx
 from vision.training.second_net import SecondNet
-from vision.training.torch_fit import Batch, Pace, drawn_ahead, fit
+from vision.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
 
 _BATCH = 256
-_PACE = Pace(step_size=2e-3, decay=2e-2, warm_up_steps=300, mean_over_steps=300)
-
-Progress = Callable[[str, float], None]
+_SCHEDULE = LearningSchedule(step_size=2e-3, decay=2e-2, warm_up_steps=300, mean_over_steps=300)
 
 
-def train_second_look(*, seed: int, scenes: int, steps: int, jobs: int, progress: Progress) -> Callable[[Path], None]:
+def train_second_look(
+    *, seed: int, scenes: int, steps: int, jobs: int, progress: Callable[[str, float], None]
+) -> Callable[[Path], None]:
     """Render tables, train the network on the halves that one look leaves in doubt, and return what writes it.
 
     Args:
@@ -47,7 +47,7 @@ def fit_second_look(
     """Train the network on some halves, and return what writes it."""
     torch.manual_seed(seed)
     batches = drawn_ahead(partial(draw_batch, seed, halves, np.cumsum(halves.chances())), steps)
-    net = fit(SecondNet(), batches, steps, loss=_loss, pace=_PACE, progress=progress)
+    net = fit(SecondNet(), batches, steps, loss=_loss, schedule=_SCHEDULE, progress=progress)
     return partial(save_onnx, net, example=torch.zeros(1, 3, SIZE, SIZE), free={0: "halves"})
 
 

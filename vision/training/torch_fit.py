@@ -19,7 +19,7 @@ Net = TypeVar("Net", bound=nn.Module)
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class LearningSchedule:
     """How fast a network learns.
 
     Attributes:
@@ -40,7 +40,7 @@ def fit(
     steps: int,
     *,
     loss: Callable[[Net, Batch], Tensor],
-    pace: Pace,
+    schedule: LearningSchedule,
     progress: Callable[[float], None],
 ) -> Net:
     """Return a network that learned from *steps* batches."""
@@ -48,14 +48,14 @@ def fit(
 
     def running_mean(mean: Tensor, weight: Tensor, count: Tensor) -> Tensor:
         # The first ones, far off, are forgotten sooner.
-        new = max(1 / pace.mean_over_steps, 20 / (int(count) + 20))
+        new = max(1 / schedule.mean_over_steps, 20 / (int(count) + 20))
         return mean + (weight - mean) * new if mean.is_floating_point() else weight
 
     mean = torch.optim.swa_utils.AveragedModel(net, avg_fn=running_mean, use_buffers=True)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=pace.step_size, weight_decay=pace.decay)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=schedule.step_size, weight_decay=schedule.decay)
     for step, batch in enumerate(batches):
         for group in optimizer.param_groups:
-            group["lr"] = pace.step_size * min(1.0, (step + 1) / pace.warm_up_steps) * _faded(step / steps)
+            group["lr"] = schedule.step_size * min(1.0, (step + 1) / schedule.warm_up_steps) * _faded(step / steps)
         net.train()
         optimizer.zero_grad()
         loss(net, batch).backward()

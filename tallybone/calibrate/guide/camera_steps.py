@@ -212,7 +212,7 @@ class TableStep(LookStep):
             raise RefusedError(phrase("the camera has given no picture yet"))
         before, given = self._before, self._given
         lens = lens_for(before.lens, self._image)
-        tiles: Sequence[Tile] = ()
+        tiles: Sequence[SeenTile] = ()
         if not self._markers and given.tile is not None:
             size = TileSize(*given.tile, given.thickness_mm)
             tiles = self._read_tiles(self._image)

@@ -28,8 +28,7 @@ from engine import (
 )
 from tallybone.session.referee.places import Places
 from tallybone.session.touching import Footprint, Joint, halves_of, joints
-from vision.reading import Half
-from vision.reading import Tile as SeenTile
+from vision.reading import Half, SeenTile
 
 # No eye is surer than this of a number, whatever it says; it leaves the rules something to say.
 _LEAST_CHANCE = 0.001

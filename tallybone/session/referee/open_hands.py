@@ -29,8 +29,7 @@ from tallybone.session.referee.belief import SURE, log_chances, log_unseen, plau
 from tallybone.session.referee.places import OpenHand, Places, is_near
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.touching import halves_of
-from vision.reading import PointPx
-from vision.reading import Tile as SeenTile
+from vision.reading import PointPx, SeenTile
 
 # An answer is offered where it has this share; more than these would not be read.
 _WORTH_ASKING, _MOST_CHOICES = 0.01, 4

@@ -10,8 +10,7 @@ from typing import assert_never
 from engine import NodeId, Phase, Seat, Seq, State, Tile
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from tallybone.session.zones import Parts
-from vision.reading import Face, PointPx
-from vision.reading import Tile as SeenTile
+from vision.reading import Face, PointPx, SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
 # A tile within this of another is the same one, in sides of a half.

@@ -19,7 +19,7 @@ from tallybone.session.referee.places import Known, Places, Waiting, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import placed_by, who_leads
 from tallybone.session.touching import Laid
-from vision.reading import Tile as SeenTile
+from vision.reading import SeenTile
 
 # An answer is offered where it has this share; more than these would not be read.
 _WORTH_ASKING, _MOST_CHOICES = 0.01, 4

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from engine import Event
 from tallybone.session.referee.places import Places
-from vision.reading import Tile as SeenTile
+from vision.reading import SeenTile
 
 
 @dataclass(frozen=True, slots=True)

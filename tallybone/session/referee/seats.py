@@ -23,7 +23,7 @@ from engine.phrases import phrase
 from tallybone.session.referee.belief import SURE, log_lawful, log_side, shares
 from tallybone.session.referee.places import Known, Places, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
-from vision.reading import Tile as SeenTile
+from vision.reading import SeenTile
 
 # Whose doing these are is told by the turn, where nobody says it.
 _BY_TURN = (Lead, Play, Draw, Knock)

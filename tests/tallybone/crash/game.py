@@ -20,7 +20,7 @@ from tallybone.sources.shots import Shot
 from tallybone.sources.source import Given
 from tests.tallybone.truth_eye import PLAYERS_OF, script, views
 from vision.arrays import Image
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 from vision.watch import Frame
 
@@ -49,7 +49,7 @@ class Match:
     rules: str
     players: tuple[str, ...]
     items: tuple[int | ByHand, ...]
-    looks: tuple[tuple[Tile, ...], ...]
+    looks: tuple[tuple[SeenTile, ...], ...]
     logged: tuple[int, ...]
     state: State
 
@@ -77,7 +77,7 @@ class Match:
 class Eye:
     """Says of each picture what lies there, and what has changed since the one before."""
 
-    def __init__(self, looks: tuple[tuple[Tile, ...], ...], known: tuple[Tile, ...] = ()) -> None:
+    def __init__(self, looks: tuple[tuple[SeenTile, ...], ...], known: tuple[SeenTile, ...] = ()) -> None:
         """Have seen *known* before."""
         self._looks, self._known = looks, known
 

@@ -10,7 +10,7 @@ from tallybone.recording.reader import Recorded, read_session
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.session.sitting import ByHand, Sitting, opened
-from vision.reading import Face, Half, Tile
+from vision.reading import Face, Half, SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 from vision.watch import Frame
 
@@ -69,8 +69,8 @@ def test_a_frame_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
     assert _records(path) == []
 
 
-def _double_six() -> Tile:
-    return Tile(
+def _double_six() -> SeenTile:
+    return SeenTile(
         Face.UP,
         ((100.0, 100.0), (180.0, 100.0), (180.0, 140.0), (100.0, 140.0)),
         (Half(6, 0.999, (120.0, 120.0)), Half(6, 0.999, (160.0, 120.0))),

@@ -22,7 +22,7 @@ from tallybone.simulate.room import MARGIN_PX
 from tallybone.simulate.simulation import Simulation, Wishes, wishes_of
 from tests.vision.tables import is_same, is_same_place, missing, reader
 from vision.perception import Perception
-from vision.reading import Face, Tile
+from vision.reading import Face, SeenTile
 from vision.render.motion import Film
 from vision.table_view import ChangeKind
 from vision.watch import Frame, Watch
@@ -114,8 +114,8 @@ def test_a_recording_says_what_was_played_and_holds_all_of_it(tmp_path: Path) ->
 @pytest.mark.slow
 def test_a_hand_that_is_watched_says_each_placed_tile_once() -> None:
     watch = Watch(Perception(reader()))
-    placed: list[Tile] = []
-    true: list[Tile] = []
+    placed: list[SeenTile] = []
+    true: list[SeenTile] = []
     for one in Simulation(wishes(seed=3, difficulty=Difficulty.EASY, look="classic-walnut")).items():
         if isinstance(one, Frame):
             changes = watch.feed(one).changes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tallybone.session.touching import halves_of
-from vision.reading import Tile
+from vision.reading import SeenTile
 from vision.table_view import TableView
 
 ASKED_AFTER = 6
@@ -23,6 +23,6 @@ def doubtful(view: TableView, nth: int = 3) -> TableView:
     return replace(view, tiles=tiles, changes=changes)
 
 
-def _unsure(tile: Tile) -> Tile:
+def _unsure(tile: SeenTile) -> SeenTile:
     first, second = halves_of(tile)
     return replace(tile, halves=(replace(first, confidence=0.5), replace(second, confidence=0.5)))

@@ -27,7 +27,7 @@ from vision.candidates import Filter
 from vision.finder import Focus
 from vision.poses import Poses
 from vision.reader import Reader
-from vision.reading import Reading, Tile
+from vision.reading import Reading, SeenTile
 
 API = "/api/v1"
 
@@ -45,7 +45,7 @@ class Blind(Reader):
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
         return Reading(image.shape[1], image.shape[0], (), ())
 
-    def read_again(self, image: Image, poses: Poses) -> tuple[Tile, ...]:
+    def read_again(self, image: Image, poses: Poses) -> tuple[SeenTile, ...]:
         return ()
 
 

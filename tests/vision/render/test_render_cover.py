@@ -12,10 +12,10 @@ import pytest
 from tests.vision.render.flat import EVEN, GREEN, RED
 from vision.render.heaps import pile, same_size
 from vision.render.look_types import CameraLook, TileLook
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.placements import Area, draw_hand
 from vision.render.scene import Clutter, ClutterKind, PlacedTile, Reach, Scene
-from vision.render.truth import TileShown
+from vision.render.truth import RenderedTile
 from vision.render.view import view_of
 
 CAMERAS = [
@@ -32,18 +32,18 @@ def _numbered(index: int) -> TileLook:
     return replace(RED, face_bgr=face, back_bgr=face, side_bgr=(255.0, 0.0, 0.0), base_bgr=(255.0, 0.0, 0.0))
 
 
-def _render(scene: Scene) -> Rendered:
+def _render(scene: Scene) -> RenderedPicture:
     return render(scene, np.random.default_rng(0))
 
 
-def _inside(rendered: Rendered, shown: TileShown) -> np.ndarray:
+def _inside(rendered: RenderedPicture, shown: RenderedTile) -> np.ndarray:
     """The pixels in a tile's outline, shape (N, 3)."""
     inside = np.zeros(rendered.image.shape[:2], np.uint8)
     cv2.fillPoly(inside, [np.round(np.array(shown.tile.corners_px)).astype(np.int32)], 1)
     return np.asarray(rendered.image[inside > 0].astype(float))
 
 
-def _seen_share(rendered: Rendered, shown: TileShown, face_bgr: tuple[float, float, float]) -> float:
+def _seen_share(rendered: RenderedPicture, shown: RenderedTile, face_bgr: tuple[float, float, float]) -> float:
     """The share of the pixels of a tile's outline that show its face."""
     return float((np.abs(_inside(rendered, shown) - face_bgr).max(axis=-1) < 12).mean())
 

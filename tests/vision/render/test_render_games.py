@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from vision.reading import Join
-from vision.render.chains import Arms, GivenPlay, lay_plays, starter
+from vision.render.chains import Arms, ScriptedPlay, lay_plays, starter
 from vision.render.heaps import two_sets, with_stacks
 from vision.render.look_types import TileLook
 from vision.render.looks import CLASSIC, OVERHEAD, draw_seat_camera
-from vision.render.placements import Area, Layout, is_free, outline_mm, overlap
+from vision.render.placements import Area, Arrangement, is_free, outline_mm, overlap
 from vision.render.reaching import bones_of, outlines_px
 from vision.render.scene import ClutterKind, PlacedTile, Reach
 from vision.render.seats import draw_reach, standing_hands
@@ -23,23 +23,23 @@ from vision.render.view import view_of
 AREA = Area(800.0, 600.0)
 # 6-6, then both its sides, a tip, a crosswise double on one of them, and on from its far side.
 GAME = (
-    GivenPlay((6, 6)),
-    GivenPlay((6, 4), host=0),
-    GivenPlay((2, 6), host=0),
-    GivenPlay((6, 1), host=0, host_half=1),
-    GivenPlay((4, 4), host=1, host_half=1),
-    GivenPlay((5, 4), host=4),
-    GivenPlay((5, 5), host=5, host_half=0),
+    ScriptedPlay((6, 6)),
+    ScriptedPlay((6, 4), host=0),
+    ScriptedPlay((2, 6), host=0),
+    ScriptedPlay((6, 1), host=0, host_half=1),
+    ScriptedPlay((4, 4), host=1, host_half=1),
+    ScriptedPlay((5, 4), host=4),
+    ScriptedPlay((5, 5), host=5, host_half=0),
 )
 
 
-def _assert_apart(layout: Layout, look: TileLook = CLASSIC) -> None:
+def _assert_apart(layout: Arrangement, look: TileLook = CLASSIC) -> None:
     on_table = [tile for tile in layout.tiles if tile.height_mm == 0]
     for a, b in itertools.combinations(on_table, 2):
         assert not overlap(outline_mm(a, look, -0.4), outline_mm(b, look, -0.4))
 
 
-def _assert_equal_numbers_meet(layout: Layout) -> None:
+def _assert_equal_numbers_meet(layout: Arrangement) -> None:
     for join in layout.joins:
         a, b = layout.tiles[join.a].pips, layout.tiles[join.b].pips
         assert a is not None
@@ -95,7 +95,7 @@ def test_plays_are_laid_as_told() -> None:
 
 
 def test_a_stacked_play_lies_exactly_on_its_host() -> None:
-    plays = (*GAME, GivenPlay((6, 1), host=3, is_stacked=True))
+    plays = (*GAME, ScriptedPlay((6, 1), host=3, is_stacked=True))
     layout = lay_plays(np.random.default_rng(0), plays, AREA, CLASSIC, stack_look=1)
     below, above = layout.tiles[3], layout.tiles[7]
     assert above.pips == below.pips
@@ -106,7 +106,7 @@ def test_a_stacked_play_lies_exactly_on_its_host() -> None:
 
 
 def test_the_arms_of_a_given_starter_are_its_side() -> None:
-    plays = (GivenPlay((7, 7)), *(GivenPlay((7, pips), host=0) for pips in range(6)))
+    plays = (ScriptedPlay((7, 7)), *(ScriptedPlay((7, pips), host=0) for pips in range(6)))
     layout = lay_plays(np.random.default_rng(3), plays, Area(1000, 1000), CLASSIC, arms=Arms.CORNERS)
     assert len(layout.tiles) == 7
     assert {(join.a, join.a_half) for join in layout.joins} == {(0, None)}
@@ -114,9 +114,9 @@ def test_the_arms_of_a_given_starter_are_its_side() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [GivenPlay((1, 2), host=0), GivenPlay((6, 3), host=1, host_half=0), GivenPlay((6, 3))]
+    "wrong", [ScriptedPlay((1, 2), host=0), ScriptedPlay((6, 3), host=1, host_half=0), ScriptedPlay((6, 3))]
 )
-def test_plays_that_cannot_be_are_refused(wrong: GivenPlay) -> None:
+def test_plays_that_cannot_be_are_refused(wrong: ScriptedPlay) -> None:
     with pytest.raises(ValueError, match="play 2: expected"):
         lay_plays(np.random.default_rng(0), (*GAME[:2], wrong), AREA, CLASSIC)
 

@@ -11,13 +11,13 @@ import pytest
 from vision.render.chains import chain
 from vision.render.layouts import Area, blocks, draw_hand, draw_scene, mixed, scatter
 from vision.render.looks import CLASSIC
-from vision.render.placements import Layout, fits, is_free, outline_mm, overlap
+from vision.render.placements import Arrangement, fits, is_free, outline_mm, overlap
 from vision.render.scene import PlacedTile
 
 AREA = Area(600.0, 450.0)
 
 
-def _overlapping(layout: Layout, allowed_mm: float = 0.0) -> list[tuple[int, int]]:
+def _overlapping(layout: Arrangement, allowed_mm: float = 0.0) -> list[tuple[int, int]]:
     return [
         (a, b)
         for a, b in itertools.combinations(range(len(layout.tiles)), 2)

@@ -15,7 +15,7 @@ from vision.reading import Face, Join
 from vision.render.layouts import draw_scene
 from vision.render.look_types import CameraLook, LightLook, TileLook
 from vision.render.looks import CLASSIC
-from vision.render.paint import Rendered, render
+from vision.render.paint import RenderedPicture, render
 from vision.render.patterns import MAX_PIPS
 from vision.render.scene import PlacedTile, Scene
 
@@ -24,7 +24,7 @@ def _flat_scene(*tiles: PlacedTile, camera: CameraLook, joins: tuple[Join, ...] 
     return Scene(tiles, RED, GREEN, EVEN, camera, joins)
 
 
-def _render(scene: Scene, seed: int = 0) -> Rendered:
+def _render(scene: Scene, seed: int = 0) -> RenderedPicture:
     return render(scene, np.random.default_rng(seed))
 
 
