@@ -34,7 +34,8 @@ import numpy as np
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-from hardware.camera.device import CameraMode, CameraState, Clock, Picture
+from hardware.camera.device import CameraMode, CameraState, Picture
+from hardware.clock import Clock
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from tallybone.cli.serve import serve

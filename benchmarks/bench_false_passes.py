@@ -23,7 +23,7 @@ from engine import Knock, Rules, Seat, State, apply
 from engine.profiles import profile
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from hardware.knock_training.contacts import RATE_HZ
+from hardware.knock_training.impacts import RATE_HZ
 from hardware.knock_training.scenes import scene_of
 from tallybone.play.parts import knock_meant
 from tallybone.session.inputs import KnockHeard

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from hardware.knock.detector import KnockDetector
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
 from hardware.knock.wav import read_wav
-from hardware.knock_training.contacts import RATE_HZ
+from hardware.knock_training.impacts import RATE_HZ
 from hardware.knock_training.microphones import bent, heard_through, tilted, without_above, without_below
 from hardware.knock_training.scenes import LEAD, WITHOUT_KNOCKS, draw_scene, hit
-from hardware.knock_training.surroundings import draw_hearing
+from hardware.knock_training.surroundings import draw_microphone
 from hardware.knock_training.tables import draw_table
 
 _RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "knock"
@@ -80,7 +80,7 @@ def _print_games(games: int) -> None:
     said = unseen = 0
     for seed in range(games):
         scene = draw_scene(np.random.default_rng([9, seed]), events=_SOUNDS_A_GAME, shares_of=WITHOUT_KNOCKS)
-        tiles_s = [made.t_s for made in scene.made if made.kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)]
+        tiles_s = [event.t_s for event in scene.events if event.kind in (Sound.TILE, Sound.SLAM, Sound.SHUFFLE)]
         for t_s in _knocks_s(scene.samples):
             said += 1
             unseen += not any(abs(t_s - tile_s) < _EYE_LOOKS_S for tile_s in tiles_s)
@@ -172,8 +172,8 @@ def _share_of_a_core(samples: NDArray[np.float32], rate_hz: int) -> tuple[float,
 def _with_hits(
     rng: np.random.Generator, quiet: NDArray[np.float64], kind: Sound, every_s: float
 ) -> NDArray[np.float64]:
-    table, hearing = draw_table(rng), draw_hearing(rng)
-    sound = hit(rng, kind, table, hearing)
+    table, microphone = draw_table(rng), draw_microphone(rng)
+    sound = hit(rng, kind, table, microphone)
     sound = 0.3 * sound / np.abs(sound).max()
     samples = quiet.copy()
     for first in range(RATE_HZ, len(samples) - len(sound), round(every_s * RATE_HZ)):

@@ -16,7 +16,7 @@ from engine.phrases import phrase
 from hardware.knock.classifier import SOUNDS, Classifier, load_classifier
 from hardware.knock.detector import KnockDetector, SoundFinder
 from hardware.knock.features import measure
-from hardware.knock.heard import KnockHeard, SoundBlock
+from hardware.knock.heard import ClassifiedSound, SoundBlock
 from hardware.knock.tone import without_tilt
 
 KNOCKS_PER_SEAT = 5
@@ -105,7 +105,7 @@ class KeepingDetector(KnockDetector):
         self._sounds, self._shipped = SoundFinder(), load_classifier()
         self._kept: list[JudgedSound] = []
 
-    def feed(self, block: SoundBlock) -> tuple[KnockHeard, ...]:
+    def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
         """Keep what can be told with this block."""
         for one in self._sounds.feed(block):
             self._kept.append(judged(one.t_ns, one.strength, one.around, self._shipped, brighter_db=0.0))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from hardware.buttons.gpio import GpioButtons
 from hardware.buttons.panel import Buttons
+from hardware.clock import Clock
 from hardware.config.config import (
     ButtonsDriver,
     ButtonsPart,
@@ -41,7 +41,7 @@ class PartOpener:
         self,
         library: PinLibrary,
         panel: VirtualPanel,
-        clock: Callable[[], int],
+        clock: Clock,
         classifier: Classifier | None = None,
     ) -> None:
         """Drive pins with *library*; virtual parts are those of *panel*; *clock* is monotonic, in nanoseconds.

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias
 
-from hardware.buttons.panel import Buttons, Pressed
+from hardware.buttons.panel import ButtonPress, Buttons
+from hardware.clock import Clock
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
 from hardware.display.display import ScoreDisplay
-from hardware.display.page import Page
-from hardware.kept import CLOSES_S, Care, Kept, PartProblem
-from hardware.knock.heard import KnockHeard, Sound
+from hardware.display.page import DisplayPage
+from hardware.knock.heard import ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import Lamps
 from hardware.leds.patterns import TableState, glow_at
 from hardware.leds.shown import lit
+from hardware.supervision import CLOSES_S, PartDriver, PartProblem, SupervisedPart
 
-Came: TypeAlias = Pressed | KnockHeard
-"""What comes from the table."""
+PartInput: TypeAlias = ButtonPress | ClassifiedSound
+"""All that comes in from parts: presses and knocks."""
 
 # Nothing blinks faster than twice a second, and a press is known 15 ms after the finger has left.
 _LEDS_S, _BUTTONS_S, _KNOCK_S, _DISPLAY_S = 0.05, 0.02, 0.02, 0.05
@@ -49,44 +49,46 @@ class OpensParts(Protocol):
 class Parts:
     """The parts that a configuration names; each is opened at once, and again whenever it fails."""
 
-    def __init__(self, config: HardwareConfig, opener: OpensParts, *, clock: Callable[[], int]) -> None:
+    def __init__(self, config: HardwareConfig, opener: OpensParts, *, clock: Clock) -> None:
         """Open all parts; the clock is monotonic, in nanoseconds."""
         self._clock = clock
         self._state: TableState | None = None
-        self._page: Page | None = None
-        self._came: deque[Came] = deque(maxlen=_MOST_WAITING)
-        self._kept: list[Kept[Any]] = [Kept(self._care_of_leds(part, opener)) for part in config.leds]
+        self._page: DisplayPage | None = None
+        self._came: deque[PartInput] = deque(maxlen=_MOST_WAITING)
+        self._supervised: list[SupervisedPart[Any]] = [
+            SupervisedPart(self._driver_of_leds(part, opener)) for part in config.leds
+        ]
         if config.buttons is not None:
-            self._kept.append(Kept(self._care_of_buttons(config.buttons, opener)))
+            self._supervised.append(SupervisedPart(self._driver_of_buttons(config.buttons, opener)))
         if config.knock is not None:
-            self._kept.append(Kept(self._care_of_knock(config.knock, opener)))
-        self._kept += [Kept(self._care_of_display(part, opener)) for part in config.displays]
+            self._supervised.append(SupervisedPart(self._driver_of_knock(config.knock, opener)))
+        self._supervised += [SupervisedPart(self._driver_of_display(part, opener)) for part in config.displays]
 
     @property
     def problems(self) -> tuple[PartProblem, ...]:
         """What is wrong with each part that does not work."""
-        return tuple(problem for one in self._kept if (problem := one.problem) is not None)
+        return tuple(problem for one in self._supervised if (problem := one.problem) is not None)
 
-    def show(self, state: TableState, page: Page) -> None:
+    def show(self, state: TableState, page: DisplayPage) -> None:
         """Take what lights and displays are to show, at once."""
         self._state, self._page = state, page
 
-    def came(self) -> tuple[Came, ...]:
+    def came(self) -> tuple[PartInput, ...]:
         """Return what was pressed and which knocks were heard since the last call, at once."""
-        came: list[Came] = []
+        came: list[PartInput] = []
         while self._came:
             came.append(self._came.popleft())
         return tuple(came)
 
     def close(self) -> None:
         """Turn all lights off and let every part go. Once more does nothing."""
-        for one in self._kept:
+        for one in self._supervised:
             one.stop()
         began_s = time.perf_counter()
-        for one in self._kept:
+        for one in self._supervised:
             one.close(max(0.0, CLOSES_S - (time.perf_counter() - began_s)))
 
-    def _care_of_leds(self, part: LedsPart, opener: OpensParts) -> Care[Lamps]:
+    def _driver_of_leds(self, part: LedsPart, opener: OpensParts) -> PartDriver[Lamps]:
         def shine(lamps: Lamps) -> None:
             state = self._state
             if state is not None:
@@ -94,27 +96,29 @@ class Parts:
             if lamps.problem is not None:
                 raise OSError(lamps.problem)
 
-        return Care(part.name, lambda: opener.leds(part), shine, lambda lamps: lamps.close(), _LEDS_S)
+        return PartDriver(part.name, lambda: opener.leds(part), shine, lambda lamps: lamps.close(), _LEDS_S)
 
-    def _care_of_buttons(self, part: ButtonsPart, opener: OpensParts) -> Care[Buttons]:
+    def _driver_of_buttons(self, part: ButtonsPart, opener: OpensParts) -> PartDriver[Buttons]:
         def read(buttons: Buttons) -> str | None:
             self._came.extend(buttons.read())
             return buttons.problem
 
-        return Care("hardware.buttons", lambda: opener.buttons(part), read, lambda buttons: buttons.close(), _BUTTONS_S)
+        return PartDriver(
+            "hardware.buttons", lambda: opener.buttons(part), read, lambda buttons: buttons.close(), _BUTTONS_S
+        )
 
-    def _care_of_knock(self, part: KnockPart, opener: OpensParts) -> Care[KnockSensor]:
+    def _driver_of_knock(self, part: KnockPart, opener: OpensParts) -> PartDriver[KnockSensor]:
         def listen(sensor: KnockSensor) -> str | None:
             self._came.extend(one for one in sensor.read() if one.kind is Sound.KNOCK)
             return sensor.state.problem
 
-        return Care("hardware.knock", lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)
+        return PartDriver("hardware.knock", lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)
 
-    def _care_of_display(self, part: DisplayPart, opener: OpensParts) -> Care[ScoreDisplay]:
+    def _driver_of_display(self, part: DisplayPart, opener: OpensParts) -> PartDriver[ScoreDisplay]:
         def show(display: ScoreDisplay) -> str | None:
             page = self._page
             if page is not None:
                 display.show(page)
             return display.state.problem
 
-        return Care(part.name, lambda: opener.display(part), show, lambda display: display.close(), _DISPLAY_S)
+        return PartDriver(part.name, lambda: opener.display(part), show, lambda display: display.close(), _DISPLAY_S)

@@ -21,8 +21,8 @@ class PressKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """What a pin said.
+class PinSample:
+    """The level of a pin at one time.
 
     Attributes:
         t_ns: When, by a monotonic clock.
@@ -34,8 +34,8 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
-    """A press.
+class PinPress:
+    """A press of the button on a pin.
 
     Attributes:
         t_ns: When it was clear which kind it is; it does not depend on when samples were taken.
@@ -89,7 +89,7 @@ class ButtonState:
     up_ns: int = 0
 
 
-def feed(state: ButtonState, sample: Sample, timing: PressTiming) -> tuple[ButtonState, tuple[Press, ...]]:
+def feed(state: ButtonState, sample: PinSample, timing: PressTiming) -> tuple[ButtonState, tuple[PinPress, ...]]:
     """Return the next state, and the presses that are clear by the time of a sample.
 
     A sample that comes late, with a time before the last one, counts as of then.
@@ -99,7 +99,7 @@ def feed(state: ButtonState, sample: Sample, timing: PressTiming) -> tuple[Butto
         return ButtonState(
             sample.is_down, t_ns, sample.is_down, t_ns, _Phase.DONE if sample.is_down else _Phase.IDLE
         ), ()
-    presses: list[Press] = []
+    presses: list[PinPress] = []
     while (due := _due(state, timing)) is not None and due[0] <= t_ns:
         state, press = _happen(state, timing, due)
         presses += [] if press is None else [press]
@@ -128,19 +128,19 @@ def _due(state: ButtonState, timing: PressTiming) -> tuple[int, _Due] | None:
     return min(coming, key=lambda one: one[0], default=None)
 
 
-def _happen(state: ButtonState, timing: PressTiming, due: tuple[int, _Due]) -> tuple[ButtonState, Press | None]:
+def _happen(state: ButtonState, timing: PressTiming, due: tuple[int, _Due]) -> tuple[ButtonState, PinPress | None]:
     t_ns, what = due
     if what is _Due.LONG:
-        return replace(state, phase=_Phase.DONE), Press(t_ns, state.down_ns, PressKind.LONG)
+        return replace(state, phase=_Phase.DONE), PinPress(t_ns, state.down_ns, PressKind.LONG)
     if what is _Due.SHORT:
-        return replace(state, phase=_Phase.IDLE), Press(t_ns, state.down_ns, PressKind.SHORT)
+        return replace(state, phase=_Phase.IDLE), PinPress(t_ns, state.down_ns, PressKind.SHORT)
     state = replace(state, stable=not state.stable)
     if state.stable:
         if state.phase is _Phase.RELEASED:
-            return replace(state, phase=_Phase.DONE), Press(t_ns, state.down_ns, PressKind.DOUBLE)
+            return replace(state, phase=_Phase.DONE), PinPress(t_ns, state.down_ns, PressKind.DOUBLE)
         return replace(state, phase=_Phase.DOWN, down_ns=state.level_ns), None
     if state.phase is not _Phase.DOWN:
         return replace(state, phase=_Phase.IDLE), None
     if timing.double_ns == 0:
-        return replace(state, phase=_Phase.IDLE), Press(t_ns, state.down_ns, PressKind.SHORT)
+        return replace(state, phase=_Phase.IDLE), PinPress(t_ns, state.down_ns, PressKind.SHORT)
     return replace(state, phase=_Phase.RELEASED, up_ns=state.level_ns), None

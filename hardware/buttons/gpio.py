@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from hardware.buttons.debounce import ButtonState, PressTiming, Sample, feed
-from hardware.buttons.panel import ButtonError, Pressed, refuse_if_closed
+from hardware.buttons.debounce import ButtonState, PinSample, PressTiming, feed
+from hardware.buttons.panel import ButtonError, ButtonPress, refuse_if_closed
+from hardware.clock import Clock
 from hardware.pin_factory import pin_errors
 
-Clock: TypeAlias = Callable[[], int]
-Tap: TypeAlias = Callable[[str, Sample], None]
+Tap: TypeAlias = Callable[[str, PinSample], None]
 """Is told every sample in the order in which it counts, so that it can be recorded."""
 
 
@@ -47,7 +47,7 @@ class GpioButtons:
         if len(set(pins.values())) < len(pins):
             raise ButtonError(f"each button needs a pin of its own, but got {dict(pins)}")
         self._timing, self._clock, self._tap = timing or PressTiming(), clock, tap
-        self._edges: deque[tuple[str, Sample]] = deque()
+        self._edges: deque[tuple[str, PinSample]] = deque()
         self._states = dict.fromkeys(pins, ButtonState())
         self._devices: dict[str, Any] = {}
         self._is_closed = False
@@ -67,7 +67,7 @@ class GpioButtons:
         """Which buttons there are."""
         return tuple(self._states)
 
-    def read(self) -> tuple[Pressed, ...]:
+    def read(self) -> tuple[ButtonPress, ...]:
         """Return what was pressed since the last call."""
         refuse_if_closed(is_closed=self._is_closed)
         return tuple(sorted(self._poll(), key=lambda pressed: pressed.press.t_ns))
@@ -80,11 +80,11 @@ class GpioButtons:
 
     def _listen(self, name: str, device: Any) -> None:
         """Keep each edge with its time; the callbacks come from a thread of gpiozero."""
-        device.when_activated = lambda: self._edges.append((name, Sample(self._clock(), is_down=True)))
-        device.when_deactivated = lambda: self._edges.append((name, Sample(self._clock(), is_down=False)))
+        device.when_activated = lambda: self._edges.append((name, PinSample(self._clock(), is_down=True)))
+        device.when_deactivated = lambda: self._edges.append((name, PinSample(self._clock(), is_down=False)))
 
-    def _poll(self) -> list[Pressed]:
-        found: list[Pressed] = []
+    def _poll(self) -> list[ButtonPress]:
+        found: list[ButtonPress] = []
         while self._edges:
             found += self._take(*self._edges.popleft())
         for name, device in self._devices.items():
@@ -92,11 +92,11 @@ class GpioButtons:
                 is_down = bool(device.value)
             except pin_errors() as error:
                 raise ButtonError(f"the pin of the button {name} cannot be read: {error}") from None
-            found += self._take(name, Sample(self._clock(), is_down=is_down))
+            found += self._take(name, PinSample(self._clock(), is_down=is_down))
         return found
 
-    def _take(self, name: str, sample: Sample) -> list[Pressed]:
+    def _take(self, name: str, sample: PinSample) -> list[ButtonPress]:
         if self._tap is not None:
             self._tap(name, sample)
         self._states[name], presses = feed(self._states[name], sample, self._timing)
-        return [Pressed(name, press) for press in presses]
+        return [ButtonPress(name, press) for press in presses]

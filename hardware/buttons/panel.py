@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from hardware.buttons.debounce import Press, PressKind
+from hardware.buttons.debounce import PinPress, PressKind
 
 
 class ButtonError(Exception):
@@ -16,8 +16,8 @@ class ButtonError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Pressed:
-    """Which button was pressed, and how.
+class ButtonPress:
+    """A press of a button that has a name.
 
     Attributes:
         button: Its name, as it was set up.
@@ -25,7 +25,7 @@ class Pressed:
     """
 
     button: str
-    press: Press
+    press: PinPress
 
 
 class Buttons(Protocol):
@@ -39,7 +39,7 @@ class Buttons(Protocol):
     def problem(self) -> str | None:
         """What is wrong with them, in words; None for nothing."""
 
-    def read(self) -> tuple[Pressed, ...]:
+    def read(self) -> tuple[ButtonPress, ...]:
         """Return what was pressed since the last call, in the order of time.
 
         Raises:
@@ -59,7 +59,7 @@ class NoButtons:
     names: tuple[str, ...] = ()
     problem: str | None = None
 
-    def read(self) -> tuple[Pressed, ...]:
+    def read(self) -> tuple[ButtonPress, ...]:
         """Nothing is ever pressed."""
         refuse_if_closed(is_closed=self._is_closed)
         return ()
@@ -82,7 +82,7 @@ class VirtualButtons:
         """
         self._names = names
         self._keys = dict(keys or {})
-        self._waiting: deque[Pressed] = deque()
+        self._waiting: deque[ButtonPress] = deque()
         self._lock = threading.Lock()
         self._is_closed = False
         for key, name in self._keys.items():
@@ -104,7 +104,7 @@ class VirtualButtons:
         if button not in self._names:
             raise ButtonError(f"there is no button {button}; there are {', '.join(self._names)}")
         with self._lock:
-            self._waiting.append(Pressed(button, Press(t_ns, t_ns, kind)))
+            self._waiting.append(ButtonPress(button, PinPress(t_ns, t_ns, kind)))
 
     def type_key(self, key: str, t_ns: int) -> bool:
         """Press the button of a key; say whether it has one."""
@@ -114,7 +114,7 @@ class VirtualButtons:
         self.press(button, t_ns)
         return True
 
-    def read(self) -> tuple[Pressed, ...]:
+    def read(self) -> tuple[ButtonPress, ...]:
         """Return what was pressed."""
         refuse_if_closed(is_closed=self._is_closed)
         with self._lock:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 NS_PER_S = 1_000_000_000
 
-Image: TypeAlias = NDArray[np.uint8]
-Clock: TypeAlias = Callable[[], int]
-"""Says the time in nanoseconds; it never goes back."""
+Pixels: TypeAlias = NDArray[np.uint8]
+"""What a camera gives: shape (H, W, 3), BGR, or (h, w), grey; uint8."""
 
 
 class CameraError(OSError):
@@ -75,8 +74,8 @@ class Picture:
     """
 
     t_ns: int
-    image: Image
-    grey: Image
+    image: Pixels
+    grey: Pixels
     is_light_settled: bool | None = None
 
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from hardware.camera.device import NS_PER_S, Image, Light, Picture
+from hardware.camera.device import NS_PER_S, Light, Picture, Pixels
 from hardware.camera.sight import is_black
 
 Levels: TypeAlias = tuple[float, float, float]
@@ -129,7 +129,7 @@ class LightKeeper:
         return Order.FREE
 
 
-def levels_of(image: Image) -> Levels:
+def levels_of(image: Pixels) -> Levels:
     """Return the median of each colour of a picture, shape (H, W, 3)."""
     blue, green, red = np.median(image[::_STEP_PX, ::_STEP_PX].reshape(-1, 3), axis=0)
     return float(blue), float(green), float(red)

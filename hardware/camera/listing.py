@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from hardware.camera.device import CameraError
-from hardware.camera.picamera_library import Library, found, picamera2
+from hardware.camera.picamera_library import PicameraLoader, found, picamera2
 from hardware.camera.v4l2_nodes import NodeMode, Nodes, capture_nodes, lasting_name
 
 _SENSORS = {
@@ -66,7 +66,7 @@ class FoundCameras:
 
 def find_cameras(
     nodes: Callable[[], Nodes] = capture_nodes,
-    library: Library = picamera2,
+    library: PicameraLoader = picamera2,
     *,
     board: Path = _BOARD,
     lasting: Callable[[Path], Path | None] = lasting_name,

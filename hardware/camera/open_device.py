@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hardware.camera.device import CameraDevice, CameraError, CameraWish, Clock, OpenFeed
+from hardware.camera.device import CameraDevice, CameraError, CameraWish, OpenFeed
 from hardware.camera.fake import NoCamera
 from hardware.camera.picamera import PicameraFeed
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2 import V4l2Feed
 from hardware.camera.v4l2_nodes import Nodes, capture_nodes, lasting_name, usb_camera
 from hardware.camera.watched import WatchedCamera
+from hardware.clock import Clock
 
 _WHERE = re.compile(r"(?:pi|usb):\d{1,3}|/dev/.+|none")
 _SIZE = re.compile(r"(\d{1,5})x(\d{1,5})")
@@ -84,8 +85,8 @@ def _opener(url: CameraUrl, clocks: Clocks) -> OpenFeed:
     if kind == "pi":
         return lambda: PicameraFeed(int(number), url.wish, clocks)
     path = Path(url.where)
-    place = Place(url.where, lambda: path if path.is_absolute() else _usb(int(number), capture_nodes()))
-    return lambda: V4l2Feed(place.now(), url.where, url.wish, clocks)
+    camera = CameraPath(url.where, lambda: path if path.is_absolute() else _usb(int(number), capture_nodes()))
+    return lambda: V4l2Feed(camera.now(), url.where, url.wish, clocks)
 
 
 def _usb(number: int, nodes: Nodes) -> Path | None:
@@ -107,7 +108,7 @@ def _with(wish: CameraWish, said: str) -> CameraWish:
     raise ValueError(f"expected size=1280x720 or rate=20 behind the comma, got {said or 'nothing'}")
 
 
-class Place:
+class CameraPath:
     """Where a camera of Video4Linux is now: looked up once, then known by its lasting name, never by its number.
 
     Args:

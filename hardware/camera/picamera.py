@@ -9,9 +9,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from hardware.camera.device import CameraError, CameraMode, CameraWish, Image, Picture
-from hardware.camera.picamera_library import Library, opened, picamera2
-from hardware.camera.picamera_light import Metered, auto_controls, first_controls, held_controls, metered
+from hardware.camera.device import CameraError, CameraMode, CameraWish, Picture, Pixels
+from hardware.camera.picamera_library import PicameraLoader, opened, picamera2
+from hardware.camera.picamera_light import Exposure, auto_controls, first_controls, held_controls, metered
 from hardware.camera.sensor_time import Clocks
 
 _GREY_PX = (320, 180)
@@ -34,9 +34,9 @@ class PicameraFeed:
         library: What gives the module picamera2.
     """
 
-    def __init__(self, number: int, wish: CameraWish, clocks: Clocks, library: Library = picamera2) -> None:
+    def __init__(self, number: int, wish: CameraWish, clocks: Clocks, library: PicameraLoader = picamera2) -> None:
         self._name, self._clocks = f"pi:{number}", clocks
-        self._metered: Metered | None = None
+        self._metered: Exposure | None = None
         self._camera = opened(library(), number)
         try:
             with self._complaining():
@@ -143,7 +143,7 @@ class PicameraFeed:
         read_ns = self._clocks.game_ns(int(stamp_ns))
         return (self._clocks.game() if read_ns is None else read_ns) - exposed_ns
 
-    def _bgr(self, main: Image) -> Image:
+    def _bgr(self, main: Pixels) -> Pixels:
         if self._format == "RGB888":
             return main
         width_px, height_px = self._size_px

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from hardware.camera.device import CameraError
 
-Library: TypeAlias = Callable[[], Any]
+PicameraLoader: TypeAlias = Callable[[], Any]
 """Returns the module picamera2. Raises CameraError if it cannot be used."""
 
 APT_PACKAGE = "python3-picamera2"

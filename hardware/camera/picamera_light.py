@@ -23,8 +23,8 @@ _SAME_GAIN = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Metered:
-    """What a picture was taken with.
+class Exposure:
+    """The exposure of a picture, as its metadata have it.
 
     Attributes:
         exposure_us: Time that it was exposed for.
@@ -40,7 +40,7 @@ class Metered:
     lens: float | None
     is_settled: bool | None
 
-    def is_settled_after(self, before: Metered | None) -> bool | None:
+    def is_settled_after(self, before: Exposure | None) -> bool | None:
         """Return whether the camera adapts no more, compared with the picture before; None where it does not say."""
         if self.is_settled is None or not self.is_settled:
             return self.is_settled
@@ -52,10 +52,10 @@ class Metered:
         return all(abs(gain - earlier) <= _SAME_GAIN * earlier for gain, earlier in pairs)
 
 
-def metered(metadata: Mapping[str, Any]) -> Metered:
+def metered(metadata: Mapping[str, Any]) -> Exposure:
     """Return what the metadata of a picture say of its light."""
     gains = metadata.get("ColourGains")
-    return Metered(
+    return Exposure(
         exposure_us=metadata.get("ExposureTime"),
         gain=metadata.get("AnalogueGain"),
         colour_gains=None if gains is None else (float(gains[0]), float(gains[1])),
@@ -64,7 +64,7 @@ def metered(metadata: Mapping[str, Any]) -> Metered:
     )
 
 
-def held_controls(metered: Metered, known: Set[str]) -> dict[str, Any]:
+def held_controls(metered: Exposure, known: Set[str]) -> dict[str, Any]:
     """Return what holds a camera as it is; *known* are the controls that it has."""
     controls: dict[str, Any] = {
         "AeEnable": False,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from hardware.camera.device import NS_PER_S, Clock
+from hardware.camera.device import NS_PER_S
+from hardware.clock import Clock
 
 # A picture waits for milliseconds, at worst for a busy machine. What is older was stamped by another clock.
 _OLDEST_NS = 10 * NS_PER_S

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hardware.camera.device import Blind, Image, Picture
+from hardware.camera.device import Blind, Picture, Pixels
 
 # In a picture that is black half is as dark as this, and hardly anything brighter than that. Tiles in a dim room are.
 _DARK, _DIM, _MOST_DIM = 12, 32, 0.01
@@ -21,7 +21,7 @@ class Sight:
 
     def __init__(self) -> None:
         """Have seen nothing."""
-        self._before: Image | None = None
+        self._before: Pixels | None = None
 
     def after(self, picture: Picture) -> Blind | None:
         """Return why a picture shows nothing new; None where it does."""
@@ -32,7 +32,7 @@ class Sight:
         return Blind.SAME if is_same and int(np.ptp(picture.grey)) > _EVEN else None
 
 
-def is_black(grey: Image) -> bool:
+def is_black(grey: Pixels) -> bool:
     """Return whether a grey picture shows nothing at all; shape (h, w)."""
     dark, dim = np.count_nonzero(grey > _DARK), np.count_nonzero(grey > _DIM)
     return bool(2 * dark <= grey.size and dim <= _MOST_DIM * grey.size)

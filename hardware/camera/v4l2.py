@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import cv2
 import numpy as np
 
-from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraWish, Image, Picture
+from hardware.camera.device import NS_PER_S, CameraError, CameraMode, CameraWish, Picture, Pixels
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2_nodes import Ioctl, require_usable
 
@@ -74,7 +74,7 @@ class V4l2Feed:
             t_ns = self._grabbed()
             found, image = self._video.retrieve()
             if found and image is not None and image.ndim == 3:
-                picture: Image = np.asarray(image, np.uint8)
+                picture: Pixels = np.asarray(image, np.uint8)
                 small = cv2.resize(picture, _GREY_PX, interpolation=cv2.INTER_NEAREST)
                 return Picture(t_ns, picture, np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8))
         raise CameraError(f"{self._name} gives damaged pictures only: try another cable, or another USB port")

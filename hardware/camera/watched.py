@@ -10,7 +10,6 @@ from hardware.camera.device import (
     CameraError,
     CameraMode,
     CameraState,
-    Clock,
     Feed,
     Light,
     OpenFeed,
@@ -18,6 +17,7 @@ from hardware.camera.device import (
 )
 from hardware.camera.light import LightKeeper, Order
 from hardware.camera.sight import Sight
+from hardware.clock import Clock
 
 # So long is waited before an unplugged camera is tried again, longer each time.
 _BACK_OFF_S = (0.5, 1.0, 2.0, 4.0)

@@ -19,7 +19,7 @@ class LedsDriver(StrEnum):
     VIRTUAL = "virtual"
 
 
-class Shows(StrEnum):
+class LedsRole(StrEnum):
     """What a set of LEDs is for; the names of `hardware.leds.patterns.Glow`."""
 
     SEATS = "seats"
@@ -31,7 +31,7 @@ class Shows(StrEnum):
     """Seats, then status, clockwise, the other way, and spell, which are the last four."""
 
 
-LEDS_FOR = {Shows.STATUS: 1, Shows.DIRECTION: 2, Shows.SPELL: 1}
+LEDS_FOR = {LedsRole.STATUS: 1, LedsRole.DIRECTION: 2, LedsRole.SPELL: 1}
 """How many LEDs show what is not about seats."""
 LEAST_FOR_ALL = 1 + sum(LEDS_FOR.values())
 
@@ -53,8 +53,8 @@ class KnockDriver(StrEnum):
     VIRTUAL = "virtual"
 
 
-class Wire(StrEnum):
-    """What a microphone is connected with."""
+class MicrophoneWire(StrEnum):
+    """How a microphone is connected."""
 
     USB = "usb"
     I2S = "i2s"
@@ -111,7 +111,7 @@ class LedsPart:
     """
 
     driver: LedsDriver
-    shows: Shows
+    shows: LedsRole
     count: int
     pins: tuple[tuple[int, ...], ...] = ()
     spi: SpiPort | None = None
@@ -168,7 +168,7 @@ class KnockPart:
 
     driver: KnockDriver
     device: int | str | None = None
-    wire: Wire = Wire.USB
+    wire: MicrophoneWire = MicrophoneWire.USB
     pins: tuple[int, ...] = ()
     spi: SpiPort | None = None
     channels: tuple[int, ...] = ()

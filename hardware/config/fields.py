@@ -10,7 +10,7 @@ from typing import TypeVar
 from hardware.colour import Rgb
 from hardware.config.config import SpiPort
 
-Choice = TypeVar("Choice", bound=StrEnum)
+T = TypeVar("T", bound=StrEnum)
 
 NONE = "none"
 # Pins 0 and 1 belong to the memory of boards that are put on top.
@@ -45,7 +45,7 @@ class Fields:
         self._seen.add(key)
         return self._table.get(key)
 
-    def driver(self, kinds: type[Choice]) -> Choice | None:
+    def driver(self, kinds: type[T]) -> T | None:
         """Return which driver is wanted; None for `none`, or where it is wrong."""
         said = self.value("driver")
         if said is None:
@@ -55,7 +55,7 @@ class Fields:
             return None
         return self._one_of("driver", said, kinds, (*kinds, NONE))
 
-    def choice(self, key: str, kinds: type[Choice], usual: Choice) -> Choice:
+    def choice(self, key: str, kinds: type[T], usual: T) -> T:
         """Return one of several words."""
         said = self.value(key)
         chosen = None if said is None else self._one_of(key, said, kinds, tuple(kinds))
@@ -172,7 +172,7 @@ class Fields:
             hint = f"did you mean {near[0]}?" if near else f"expected {_listed(sorted({*known, *self._seen}))}"
             self.problem(key, f"is not known; {hint}")
 
-    def _one_of(self, key: str, said: object, kinds: type[Choice], named: tuple[str, ...]) -> Choice | None:
+    def _one_of(self, key: str, said: object, kinds: type[T], named: tuple[str, ...]) -> T | None:
         if isinstance(said, str) and said in set(kinds):
             return kinds(said)
         near = get_close_matches(said, named, 1) if isinstance(said, str) else []

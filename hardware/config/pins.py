@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver, LedsDriver, SpiPort, Wire
+from hardware.config.config import ButtonsDriver, HardwareConfig, KnockDriver, LedsDriver, MicrophoneWire, SpiPort
 
 # Raspberry Pi 4, 5 and Zero 2 W alike. The kernel takes both chip selects of bus 0 as soon as SPI is switched on.
 _SPI_PINS = {
@@ -84,7 +84,7 @@ def _uses(config: HardwareConfig) -> Iterator[PinUse]:
             yield PinUse(pin, "hardware.knock", f"piezo{whose}")
     for name, spi in _spi_parts(config):
         yield from _spi_uses(name, spi)
-    if config.knock is not None and config.knock.wire is Wire.I2S:
+    if config.knock is not None and config.knock.wire is MicrophoneWire.I2S:
         yield from (PinUse(pin, "hardware.knock", f"I2S {what}") for pin, what in _I2S_PINS)
     for display in config.displays:
         if display.url in _UARTS:

@@ -19,15 +19,15 @@ from hardware.config.config import (
     KnockPart,
     LedsDriver,
     LedsPart,
-    Shows,
-    Wire,
+    LedsRole,
+    MicrophoneWire,
 )
 from hardware.config.errors import ConfigError
 from hardware.config.fields import NONE, Fields
 from hardware.config.pins import conflicts
 from hardware.pin_factory import PinLibrary
 
-Value = TypeVar("Value")
+T = TypeVar("T")
 
 OF_SEATS = ("call", "knock", "draw", "done")
 """Buttons that each player may have; said as one pin, all share it."""
@@ -73,7 +73,7 @@ def _leds(fields: Fields) -> LedsPart | None:
     if driver is None:
         fields.done(_LEDS_KEYS, driver=NONE)
         return None
-    shows = fields.choice("shows", Shows, Shows.ALL if driver is LedsDriver.VIRTUAL else Shows.SEATS)
+    shows = fields.choice("shows", LedsRole, LedsRole.ALL if driver is LedsDriver.VIRTUAL else LedsRole.SEATS)
     match driver:
         case LedsDriver.SINGLE | LedsDriver.RGB:
             pins = _led_pins(fields, 1 if driver is LedsDriver.SINGLE else 3)
@@ -104,8 +104,8 @@ def _led_pins(fields: Fields, each: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(pin for pin in fields.pins("pins", one, length=each) if pin is not None) for one in said)
 
 
-def _usual_count(shows: Shows) -> int:
-    return LEAST_FOR_ALL + 3 if shows is Shows.ALL else LEDS_FOR.get(shows, 4)
+def _usual_count(shows: LedsRole) -> int:
+    return LEAST_FOR_ALL + 3 if shows is LedsRole.ALL else LEDS_FOR.get(shows, 4)
 
 
 def _check_count(fields: Fields, part: LedsPart) -> None:
@@ -114,7 +114,7 @@ def _check_count(fields: Fields, part: LedsPart) -> None:
     exact = LEDS_FOR.get(part.shows)
     if exact is not None and part.count != exact:
         fields.problem("shows", f"{part.shows} takes {exact} LED{'s' if exact > 1 else ''}, but there are {part.count}")
-    if part.shows is Shows.ALL and part.count < LEAST_FOR_ALL:
+    if part.shows is LedsRole.ALL and part.count < LEAST_FOR_ALL:
         fields.problem("shows", f"all takes at least {LEAST_FOR_ALL} LEDs, but there are {part.count}")
 
 
@@ -143,7 +143,9 @@ def _knock(fields: Fields) -> KnockPart | None:
         return None
     match driver:
         case KnockDriver.MICROPHONE:
-            part = KnockPart(driver, device=_device(fields), wire=fields.choice("wire", Wire, Wire.USB))
+            part = KnockPart(
+                driver, device=_device(fields), wire=fields.choice("wire", MicrophoneWire, MicrophoneWire.USB)
+            )
         case KnockDriver.PIEZO_PIN:
             if not (fields.has("pin") or fields.has("pins")):
                 fields.problem("pin", "has to be said")
@@ -177,7 +179,7 @@ def _piezos(
     return tuple(one for one, _ in wired), tuple(seat for _, seat in wired)
 
 
-def _needed(fields: Fields, key: str, value: Value | None) -> Value | None:
+def _needed(fields: Fields, key: str, value: T | None) -> T | None:
     """Return a value, and note where nothing is said though something must be."""
     if value is None and not fields.has(key):
         fields.problem(key, "has to be said")

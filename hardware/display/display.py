@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from hardware.display.page import Page
+from hardware.display.page import DisplayPage
 
 
 class DisplayError(Exception):
@@ -32,7 +32,7 @@ class ScoreDisplay(Protocol):
     def state(self) -> DisplayState:
         """How it is, at once."""
 
-    def show(self, page: Page) -> None:
+    def show(self, page: DisplayPage) -> None:
         """Take a page to show, at once; a newer one replaces it even where it was not shown yet.
 
         Raises:
@@ -51,7 +51,7 @@ class NoDisplay:
 
     state = DisplayState(is_connected=True)
 
-    def show(self, page: Page) -> None:
+    def show(self, page: DisplayPage) -> None:
         """Show nothing."""
         refuse_if_closed(is_closed=self._is_closed)
 
@@ -64,12 +64,12 @@ class FakeDisplay:
     """A display for tests: it keeps every page, and takes nothing that is no page."""
 
     def __init__(self) -> None:
-        self._pages: list[Page] = []
+        self._pages: list[DisplayPage] = []
         self._is_closed = False
         self._state = DisplayState(is_connected=True)
 
     @property
-    def pages(self) -> tuple[Page, ...]:
+    def pages(self) -> tuple[DisplayPage, ...]:
         """What was to be shown, oldest first."""
         return tuple(self._pages)
 
@@ -91,15 +91,15 @@ class FakeDisplay:
         """Be plugged in again."""
         self._state = DisplayState(is_connected=True)
 
-    def show(self, page: Page) -> None:
+    def show(self, page: DisplayPage) -> None:
         """Keep a page.
 
         Raises:
             TypeError: If it is none.
         """
         refuse_if_closed(is_closed=self._is_closed)
-        if not isinstance(page, Page):
-            raise TypeError(f"expected a Page, but got {page!r}")
+        if not isinstance(page, DisplayPage):
+            raise TypeError(f"expected a DisplayPage, but got {page!r}")
         self._pages.append(page)
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class DisplayGroup:
         problems = [state.problem for state in states if state.problem is not None]
         return DisplayState(all(state.is_connected for state in states), "; ".join(problems) or None)
 
-    def show(self, page: Page) -> None:
+    def show(self, page: DisplayPage) -> None:
         """Show a page on all of them."""
         for display in self._displays:
             display.show(page)

@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
+from hardware.clock import Clock
 from hardware.display.display import DisplayState, refuse_if_closed
-from hardware.display.page import Page
-from hardware.display.part import Burst, Look, Part, paced
+from hardware.display.kind import Burst, DisplayKind, DisplayLook, paced
+from hardware.display.page import DisplayPage
 
 _NS_PER_S = 1_000_000_000
 # So long is waited before an unplugged display is tried again. Opening fails in microseconds, and a page is to be back
@@ -25,7 +26,7 @@ _CLOSES_S = 2.0
 _TAIL_BYTES = 5
 
 
-class Port(Protocol):
+class BytePort(Protocol):
     """Bytes to a display and back. Every method may raise OSError: then it was unplugged."""
 
     def write(self, data: bytes) -> None:
@@ -38,22 +39,20 @@ class Port(Protocol):
         """Let the wire go."""
 
 
-OpenPort: TypeAlias = Callable[[], Port]
+OpenPort: TypeAlias = Callable[[], BytePort]
 """Opens the wire. Raises OSError if it is not there."""
-
-Clock: TypeAlias = Callable[[], int]
 
 
 class LinkedDisplay:
     """A display that shows the newest page as soon as it can."""
 
-    def __init__(self, part: Part, open_port: OpenPort, *, name: str, clock: Clock = time.monotonic_ns) -> None:
+    def __init__(self, kind: DisplayKind, open_port: OpenPort, *, name: str, clock: Clock = time.monotonic_ns) -> None:
         """Look for a display in a thread of its own; people call it *name*."""
-        self._part, self._open, self._name, self._clock = part, open_port, name, clock
+        self._kind, self._open, self._name, self._clock = kind, open_port, name, clock
         self._lock = threading.Lock()
-        self._newest: Page | None = None
+        self._newest: DisplayPage | None = None
         self._state = DisplayState(is_connected=False)
-        self._is_set_up = not part.setup
+        self._is_set_up = not kind.setup
         self._stops, self._wakes = threading.Event(), threading.Event()
         self._never = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"display {name}", daemon=True)
@@ -65,7 +64,7 @@ class LinkedDisplay:
         with self._lock:
             return self._state
 
-    def show(self, page: Page) -> None:
+    def show(self, page: DisplayPage) -> None:
         """Leave a page for the thread."""
         refuse_if_closed(is_closed=self._stops.is_set())
         with self._lock:
@@ -91,7 +90,7 @@ class LinkedDisplay:
             failures = 0
             self._use(port)
 
-    def _use(self, port: Port) -> None:
+    def _use(self, port: BytePort) -> None:
         """Show pages until the display is unplugged or closed."""
         self._say(DisplayState(is_connected=True))
         try:
@@ -104,9 +103,9 @@ class LinkedDisplay:
             with contextlib.suppress(OSError):  # what was unplugged need not be closed
                 port.close()
 
-    def _converse(self, port: Port) -> None:
+    def _converse(self, port: BytePort) -> None:
         opened_ns = full_ns = self._clock()
-        before: Look | None = None
+        before: DisplayLook | None = None
         tail = b""
         while True:
             is_last = self._stops.is_set()  # asked first: the page that was left before is still shown
@@ -118,32 +117,32 @@ class LinkedDisplay:
                 full_ns = t_ns
             before = self._step(port, before, t_ns)
             if not self._is_set_up and before is not None and t_ns - opened_ns > _SETTLES_NS:
-                self._send(port, self._part.setup)
+                self._send(port, self._kind.setup)
                 self._is_set_up = True
             if is_last:
                 return
             tail += port.read()
-            if self._part.is_lost(tail):
+            if self._kind.is_lost(tail):
                 before, tail = None, b""
             tail = tail[-_TAIL_BYTES:]
             self._wakes.wait(_TICK_S)
 
     def _is_refresh_due(self, since_ns: int) -> bool:
-        refresh_ns = self._part.wire.refresh_ns
+        refresh_ns = self._kind.wire.refresh_ns
         return refresh_ns is not None and since_ns >= refresh_ns
 
-    def _step(self, port: Port, before: Look | None, t_ns: int) -> Look | None:
+    def _step(self, port: BytePort, before: DisplayLook | None, t_ns: int) -> DisplayLook | None:
         """Send what has changed, and return how the display looks then."""
         with self._lock:
             page = self._newest
         if page is None:
             return None
-        look = self._part.look(page, t_ns)
-        self._send(port, self._part.encode(look, before))
+        look = self._kind.look(page, t_ns)
+        self._send(port, self._kind.encode(look, before))
         return look
 
-    def _send(self, port: Port, bursts: tuple[Burst, ...]) -> None:
-        for data, wait_ns in paced(bursts, self._part.wire):
+    def _send(self, port: BytePort, bursts: tuple[Burst, ...]) -> None:
+        for data, wait_ns in paced(bursts, self._kind.wire):
             port.write(data)
             self._never.wait(wait_ns / _NS_PER_S)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hardware.display.page import Page
-from hardware.display.part import Burst, Look, Wire
+from hardware.display.kind import Burst, DisplayLook, WireTiming
+from hardware.display.page import DisplayPage
 from hardware.display.rows import points_text
 from hardware.display.text import NEXTION_CHARACTERS, reduce_text
 
@@ -37,16 +37,16 @@ class Nextion:
     baud: int = 9600
 
     @property
-    def wire(self) -> Wire:
+    def wire(self) -> WireTiming:
         """How quickly it can be talked to."""
-        return Wire(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
+        return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
 
     @property
     def setup(self) -> tuple[Burst, ...]:
         """Nothing: it is told nothing that it would store."""
         return ()
 
-    def look(self, page: Page, t_ns: int) -> Look:
+    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
         """Return the texts of `FIELDS`."""
         groups = max(1, -(-len(page.scores) // PLAYERS))
         first = t_ns // _SCREEN_NS % groups * PLAYERS
@@ -57,7 +57,7 @@ class Nextion:
         fields += [""] * (len(FIELDS) - 1 - len(fields))
         return (*fields, reduce_text(page.message, NEXTION_CHARACTERS)[:MESSAGE_CHARACTERS])
 
-    def encode(self, look: Look, before: Look | None) -> tuple[Burst, ...]:
+    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
         """Return an instruction for each text that changes, or a resync and all of them."""
         if before is None:
             return (Burst(_RESYNC), *(_told(name, text) for name, text in zip(FIELDS, look, strict=True)))

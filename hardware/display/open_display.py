@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from hardware.clock import Clock
 from hardware.colour import Rgb
 from hardware.display.display import DisplayError, NoDisplay, ScoreDisplay
-from hardware.display.link import Clock, LinkedDisplay, Port
+from hardware.display.kind import DisplayKind
+from hardware.display.link import BytePort, LinkedDisplay
 from hardware.display.nextion import Nextion
-from hardware.display.part import Part
 from hardware.display.segment import Segment
 from hardware.display.serial_port import serial_port
 from hardware.display.serlcd import SerLcd
@@ -43,7 +44,7 @@ class DisplayWish:
     backlight: Rgb | None = None
 
 
-_PARTS: dict[str, Callable[[DisplayWish], Part]] = {
+_PARTS: dict[str, Callable[[DisplayWish], DisplayKind]] = {
     "serlcd-16x2": lambda wish: SerLcd(16, 2, wish.baud, wish.backlight),
     "serlcd-20x4": lambda wish: SerLcd(20, 4, wish.baud, wish.backlight),
     "segment": lambda wish: Segment(wish.seat, wish.baud, wish.brightness),
@@ -113,5 +114,5 @@ class _Stream:
         """Leave the stream to whom it belongs."""
 
 
-def _stream(out: TextIO) -> Port:
+def _stream(out: TextIO) -> BytePort:
     return _Stream(out)

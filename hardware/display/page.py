@@ -8,7 +8,7 @@ _MOST_SCORES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ScoreLine:
     """One player's or team's line.
 
     Attributes:
@@ -23,7 +23,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DisplayPage:
     """Everything a display shows at one time.
 
     Attributes:
@@ -31,7 +31,7 @@ class Page:
         message: What happened or what is asked, in words; empty for nothing.
     """
 
-    scores: tuple[Score, ...] = ()
+    scores: tuple[ScoreLine, ...] = ()
     message: str = ""
 
     def __post_init__(self) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from hardware.display.page import Page, Score
-from hardware.display.part import Look
+from hardware.display.kind import DisplayLook
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.text import reduce_text
 
 # So long each screen is shown where there are several.
@@ -15,11 +15,11 @@ _TURN = ">"
 _TOO_LARGE = "#"
 
 
-def screen_at(page: Page, columns: int, rows: int, t_ns: int, permitted: frozenset[str]) -> Look:
+def screen_at(page: DisplayPage, columns: int, rows: int, t_ns: int, permitted: frozenset[str]) -> DisplayLook:
     """Return the rows shown at a time, each of exactly *columns* characters.
 
     >>> screen_at(
-    ...     Page((Score("Ann", 35, is_turn=True), Score("Ben", 5)), "Ann +15"),
+    ...     DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 5)), "Ann +15"),
     ...     16,
     ...     2,
     ...     0,
@@ -31,7 +31,7 @@ def screen_at(page: Page, columns: int, rows: int, t_ns: int, permitted: frozens
     return screens[t_ns // _SCREEN_NS % len(screens)]
 
 
-def screens_of(page: Page, columns: int, rows: int, permitted: frozenset[str]) -> tuple[Look, ...]:
+def screens_of(page: DisplayPage, columns: int, rows: int, permitted: frozenset[str]) -> tuple[DisplayLook, ...]:
     """Return all screens of a page, at least one."""
     message = reduce_text(page.message, permitted)
     lines = _score_lines(page.scores, columns, rows - bool(message), permitted)
@@ -57,7 +57,7 @@ def points_text(points: int, columns: int) -> str:
     return text if 0 < len(text) <= columns else _TOO_LARGE * columns
 
 
-def _score_lines(scores: tuple[Score, ...], columns: int, rows: int, permitted: frozenset[str]) -> list[str]:
+def _score_lines(scores: tuple[ScoreLine, ...], columns: int, rows: int, permitted: frozenset[str]) -> list[str]:
     """Return the scores, one on a row where there is room, otherwise beside each other."""
     beside = 1 if len(scores) <= rows else max(1, columns // _LEAST_CELL_COLUMNS)
     width = columns // beside
@@ -65,7 +65,7 @@ def _score_lines(scores: tuple[Score, ...], columns: int, rows: int, permitted: 
     return ["".join(cells[begin : begin + beside]) for begin in range(0, len(cells), beside)]
 
 
-def _cell(score: Score, width: int, permitted: frozenset[str]) -> str:
+def _cell(score: ScoreLine, width: int, permitted: frozenset[str]) -> str:
     """Return a score in *width* characters: a sign for the turn, the name, and the points on the right."""
     points = points_text(score.points, width // 2)
     room = width - len(_TURN) - len(points) - 1
@@ -77,6 +77,6 @@ def _wrapped(text: str, columns: int) -> list[str]:
     return textwrap.wrap(text, columns)
 
 
-def _filled(lines: list[str], columns: int, rows: int) -> Look:
+def _filled(lines: list[str], columns: int, rows: int) -> DisplayLook:
     full = [*lines, *[""] * (rows - len(lines))]
     return tuple(f"{line:<{columns}}"[:columns] for line in full)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hardware.display.page import Page
-from hardware.display.part import Burst, Look, Wire
+from hardware.display.kind import Burst, DisplayLook, WireTiming
+from hardware.display.page import DisplayPage
 from hardware.display.rows import points_text
 
 DIGITS = 4
@@ -47,16 +47,16 @@ class Segment:
             raise ValueError(f"seat must be 0 or more, but got {self.seat}")
 
     @property
-    def wire(self) -> Wire:
+    def wire(self) -> WireTiming:
         """How quickly it can be talked to."""
-        return Wire(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
+        return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
 
     @property
     def setup(self) -> tuple[Burst, ...]:
         """The brightness, which it keeps in EEPROM."""
         return () if self.brightness is None else (Burst(bytes((_BRIGHTNESS, self.brightness)), _STORES_NS),)
 
-    def look(self, page: Page, t_ns: int) -> Look:
+    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
         """Return four digits, and the places of the dots that are lit."""
         if self.seat is not None:
             screens = _of_seat(page, self.seat)
@@ -64,7 +64,7 @@ class Segment:
             screens = [screen for seat in range(len(page.scores)) for screen in _in_turns(page, seat)]
         return screens[t_ns // _SCREEN_NS % len(screens)] if screens else (" " * DIGITS, "")
 
-    def encode(self, look: Look, before: Look | None) -> tuple[Burst, ...]:
+    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
         """Return all digits and dots, they are no more than the commands to reach some."""
         if look == before:
             return ()
@@ -80,14 +80,14 @@ class Segment:
         return False
 
 
-def _of_seat(page: Page, seat: int) -> list[Look]:
+def _of_seat(page: DisplayPage, seat: int) -> list[DisplayLook]:
     if seat >= len(page.scores):
         return []
     score = page.scores[seat]
     return [(_digits(score.points), str(_TURN_DOT) if score.is_turn else "")]
 
 
-def _in_turns(page: Page, seat: int) -> list[Look]:
+def _in_turns(page: DisplayPage, seat: int) -> list[DisplayLook]:
     """Return the seat's number and points on one screen, or on two where they do not fit on one."""
     score = page.scores[seat]
     turn = str(_TURN_DOT) if score.is_turn else ""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hardware.colour import Rgb
-from hardware.display.page import Page
-from hardware.display.part import Burst, Look, Wire
+from hardware.display.kind import Burst, DisplayLook, WireTiming
+from hardware.display.page import DisplayPage
 from hardware.display.rows import screen_at
 from hardware.display.text import LCD_CHARACTERS
 
@@ -49,9 +49,9 @@ class SerLcd:
             raise ValueError(f"a SerLCD has 16x2 or 20x4 characters, but got {self.columns}x{self.rows}")
 
     @property
-    def wire(self) -> Wire:
+    def wire(self) -> WireTiming:
         """How quickly it can be talked to."""
-        return Wire(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
+        return WireTiming(self.baud, _BUFFER_BYTES, _BYTE_NS, _REFRESH_NS)
 
     @property
     def setup(self) -> tuple[Burst, ...]:
@@ -62,11 +62,11 @@ class SerLcd:
         safe = (shade + (shade == _RESETS_BAUD) for shade in shades)
         return (Burst(bytes((_SETTING, _SET_RGB, *safe)), _STORES_NS),)
 
-    def look(self, page: Page, t_ns: int) -> Look:
+    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
         """Return its rows."""
         return screen_at(page, self.columns, self.rows, t_ns, LCD_CHARACTERS)
 
-    def encode(self, look: Look, before: Look | None) -> tuple[Burst, ...]:
+    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
         """Return the parts of rows that change, or a resync and all rows."""
         if before is None:
             rows = (Burst(_at(row, 0) + text.encode("ascii")) for row, text in enumerate(look))

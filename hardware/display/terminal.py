@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hardware.display.page import Page
-from hardware.display.part import Burst, Look, Wire
+from hardware.display.kind import Burst, DisplayLook, WireTiming
+from hardware.display.page import DisplayPage
 from hardware.display.rows import points_text
 from hardware.display.text import TERMINAL_CHARACTERS, reduce_text
 
 _NAME_COLUMNS, _POINTS_COLUMNS = 20, 6
 # A terminal takes bytes as fast as they come.
-_WIRE = Wire(baud=10_000_000, buffer_bytes=4096, byte_ns=0, refresh_ns=None)
+_WIRE = WireTiming(baud=10_000_000, buffer_bytes=4096, byte_ns=0, refresh_ns=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class PlainTerminal:
     """A terminal: each page that differs from the last one is printed below it."""
 
     @property
-    def wire(self) -> Wire:
+    def wire(self) -> WireTiming:
         """How quickly it can be talked to."""
         return _WIRE
 
@@ -28,7 +28,7 @@ class PlainTerminal:
         """Nothing."""
         return ()
 
-    def look(self, page: Page, t_ns: int) -> Look:
+    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
         """Return a line for each score, and one for the message."""
         lines = []
         for score in page.scores:
@@ -38,7 +38,7 @@ class PlainTerminal:
         message = reduce_text(page.message, TERMINAL_CHARACTERS)
         return (*lines, message) if message else tuple(lines)
 
-    def encode(self, look: Look, before: Look | None) -> tuple[Burst, ...]:
+    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
         """Return all lines."""
         return () if look == before else (Burst("".join(f"{line}\n" for line in (*look, "")).encode("ascii")),)
 

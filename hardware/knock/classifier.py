@@ -21,8 +21,6 @@ VERSION = 1
 SOUNDS = tuple(Sound)
 _SHIPPED = "models/knock.npz"
 
-Array = NDArray[np.float32]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classifier:
@@ -38,15 +36,15 @@ class Classifier:
             without that.
     """
 
-    mean: Array
-    scale: Array
-    weights: tuple[Array, ...]
-    biases: tuple[Array, ...]
+    mean: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    weights: tuple[NDArray[np.float32], ...]
+    biases: tuple[NDArray[np.float32], ...]
     least_knock: float
     notes: dict[str, object]
     brighter_db: float = 0.0
 
-    def probabilities(self, features: Array) -> Array:
+    def probabilities(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return how likely each sound is for features of shape (N, FEATURES), shape (N, number of sounds)."""
         # What lies far outside of all that was learned says no more than what lies at its border.
         values = np.clip((features - self.mean) / self.scale, -5, 5)
@@ -57,7 +55,7 @@ class Classifier:
         values = np.exp(values - values.max(axis=1, keepdims=True, initial=-np.inf))
         return np.asarray(values / values.sum(axis=1, keepdims=True), np.float32)
 
-    def decide(self, chances: Array) -> tuple[Sound, float]:
+    def decide(self, chances: NDArray[np.float32]) -> tuple[Sound, float]:
         """Return what a sound is, and how likely it is that.
 
         Args:
@@ -115,7 +113,7 @@ def _classifier(source: str, stored: np.lib.npyio.NpzFile) -> Classifier:
     if header["sounds"] != [sound.value for sound in SOUNDS]:
         raise KnockModelError(f"{source}: expected the sounds {', '.join(SOUNDS)}, got {header['sounds']}")
 
-    def array(key: str) -> Array:
+    def array(key: str) -> NDArray[np.float32]:
         return np.asarray(stored[key], np.float32)
 
     count = int(header["layers"])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hardware.knock.classifier import Classifier, load_classifier
 from hardware.knock.features import AFTER, BEFORE, measure
-from hardware.knock.heard import NS_PER_S, KnockHeard, Sound, SoundBlock
+from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.onsets import PORTION, RATE_HZ, STEP, OnsetFinder, first_sample
 from hardware.knock.stream import Portion, Stream
 from hardware.knock.tone import without_tilt
@@ -24,7 +24,7 @@ _PEAK_WITHIN = RATE_HZ // 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class SuddenSound:
     """A sudden sound.
 
     Attributes:
@@ -45,7 +45,7 @@ class SoundFinder:
         self._stream = Stream()
         self._begin()
 
-    def feed(self, block: SoundBlock) -> list[Found]:
+    def feed(self, block: SoundBlock) -> list[SuddenSound]:
         """Return the sounds that can be told with this block, in the order of time."""
         return [one for portion in self._stream.feed(block) for one in self._hear(portion)]
 
@@ -54,7 +54,7 @@ class SoundFinder:
         self._kept = np.zeros(_KEPT_BEFORE, np.float32)
         self._found: list[int] = []
 
-    def _hear(self, portion: Portion) -> list[Found]:
+    def _hear(self, portion: Portion) -> list[SuddenSound]:
         if portion.begins_anew:
             self._begin()
         first = len(self._kept)
@@ -70,12 +70,12 @@ class SoundFinder:
         self._forget()
         return heard
 
-    def _cut_out(self, step: int, end_ns: int) -> Found:
+    def _cut_out(self, step: int, end_ns: int) -> SuddenSound:
         """Return the sound at a step of what is kept, which ends at *end_ns*."""
         begin = step - _LOOK_BACK + first_sample(self._kept[step - _LOOK_BACK : step + _LOOK_ON])
         peak = np.abs(self._kept[begin : begin + _PEAK_WITHIN]).max()
         back = len(self._kept) - begin
-        return Found(
+        return SuddenSound(
             end_ns - back * NS_PER_S // RATE_HZ,
             min(1.0, float(peak)),
             self._kept[begin - BEFORE : begin + AFTER],
@@ -105,16 +105,16 @@ class KnockDetector:
         self._last_knock_ns: int | None = None
         self._in_row = 0
 
-    def feed(self, block: SoundBlock) -> tuple[KnockHeard, ...]:
+    def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
         """Return what can be told with this block, in the order of time: every sudden sound, with its kind."""
         return tuple(self._told(one) for one in self._finder.feed(block))
 
-    def _told(self, one: Found) -> KnockHeard:
+    def _told(self, one: SuddenSound) -> ClassifiedSound:
         heard = without_tilt(one.around, self._classifier.brighter_db)
         chances = self._classifier.probabilities(measure(heard)[None])[0]
         kind, confidence = self._classifier.decide(chances)
         in_row = self._place(one.t_ns) if kind is Sound.KNOCK else 0
-        return KnockHeard(one.t_ns, self._seat, one.strength, min(1.0, confidence), kind, in_row)
+        return ClassifiedSound(one.t_ns, self._seat, one.strength, min(1.0, confidence), kind, in_row)
 
     def _place(self, t_ns: int) -> int:
         follows = self._last_knock_ns is not None and t_ns - self._last_knock_ns <= DOUBLE_NS

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from hardware.clock import Clock
 from hardware.knock.errors import KnockSensorError
-from hardware.knock.sensor import BackOff, Life, SensorState
+from hardware.knock.sensor import BackOff, SensorLifecycle, SensorState
 
 
-class Device:
-    """Keeps how a sensor's device is; what is done with it is the sensor's own.
+class SensorDevice:
+    """The device of a knock sensor: its library, its state, and when to try it again; the sensor itself reads it.
 
     Args:
         name: What it is called where something is wrong.
@@ -19,13 +20,13 @@ class Device:
         comes_with: The command that installs the library.
     """
 
-    def __init__(self, name: str, *, clock: Callable[[], int], library: Callable[[], Any], comes_with: str) -> None:
+    def __init__(self, name: str, *, clock: Clock, library: Callable[[], Any], comes_with: str) -> None:
         self.library: Any = None
         self.lost = 0
         self.problem: str | None = None
         self._name, self._clock = name, clock
         self._import_library, self._comes_with = library, comes_with
-        self._life = Life(name)
+        self._life = SensorLifecycle(name)
         self._back_off = BackOff()
 
     @property

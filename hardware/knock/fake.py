@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import deque
 
 from hardware.knock.errors import KnockError
-from hardware.knock.heard import KnockHeard
-from hardware.knock.sensor import Life, SensorState
+from hardware.knock.heard import ClassifiedSound
+from hardware.knock.sensor import SensorLifecycle, SensorState
 
 
 class NoKnockSensor:
     """A table without a knock sensor: `driver = "none"`."""
 
     def __init__(self) -> None:
-        self._life = Life("none")
+        self._life = SensorLifecycle("none")
 
     @property
     def state(self) -> SensorState:
@@ -24,7 +24,7 @@ class NoKnockSensor:
         """Begin to hear nothing."""
         self._life.start()
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return nothing."""
         self._life.require_open()
         return ()
@@ -38,8 +38,8 @@ class FakeKnockSensor:
     """Hears what a test tells it; complains about time that runs backwards and about knocks that nobody read."""
 
     def __init__(self) -> None:
-        self._life = Life("fake")
-        self._waiting: deque[KnockHeard] = deque()
+        self._life = SensorLifecycle("fake")
+        self._waiting: deque[ClassifiedSound] = deque()
         self._last_ns: int | None = None
         self._state = SensorState()
 
@@ -52,7 +52,7 @@ class FakeKnockSensor:
         """Begin."""
         self._life.start()
 
-    def hear(self, *heard: KnockHeard) -> None:
+    def hear(self, *heard: ClassifiedSound) -> None:
         """Let it hear something.
 
         Raises:
@@ -75,7 +75,7 @@ class FakeKnockSensor:
         """Let it work again."""
         self._state = SensorState()
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return what it was told to hear."""
         self._life.require_open()
         heard = tuple(self._waiting)

@@ -23,7 +23,6 @@ _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 _LEAST = 1e-5
 
 Row = NDArray[np.float32]
-Values = NDArray[np.float64]
 
 
 def measure(samples: NDArray[np.float32]) -> Row:
@@ -53,7 +52,7 @@ def measure(samples: NDArray[np.float32]) -> Row:
     return np.concatenate(parts, axis=-1).astype(np.float32)
 
 
-def _colours(event: Values, length: int, edges_hz: tuple[int, ...]) -> Values:
+def _colours(event: NDArray[np.float64], length: int, edges_hz: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the share of each band in the first samples, as logarithms."""
     window = np.concatenate([np.ones(length // 2), 0.5 + 0.5 * np.cos(np.linspace(0, np.pi, length // 2))])
     powers = np.abs(np.fft.rfft(event[..., :length] * window, 2 * length)) ** 2
@@ -61,7 +60,7 @@ def _colours(event: Values, length: int, edges_hz: tuple[int, ...]) -> Values:
     return np.asarray(np.log10(bands / (bands.sum(axis=-1, keepdims=True) + 1e-12) + _LEAST))
 
 
-def _fading(event: Values) -> Values:
+def _fading(event: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the power of broad bands over time, each beside the highest of its band, as logarithms."""
     frames = np.lib.stride_tricks.sliding_window_view(event, _FRAME, axis=-1)[..., ::_HOP, :] * np.hanning(_FRAME)
     powers = np.abs(np.fft.rfft(frames, 2 * _FRAME, axis=-1)) ** 2
@@ -74,7 +73,7 @@ def _fading(event: Values) -> Values:
     return np.concatenate([own.reshape(*own.shape[:-2], -1), shares], axis=-1)
 
 
-def _contacts(sharp: Values) -> Values:
+def _contacts(sharp: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the envelope of the high tones by milliseconds, and how many contacts stand out of it."""
     steps = sharp[..., : _CONTACT_STEP * _CONTACT_STEPS].reshape(*sharp.shape[:-1], _CONTACT_STEPS, _CONTACT_STEP)
     envelope = np.sqrt((steps**2).mean(axis=-1))
@@ -88,7 +87,7 @@ def _contacts(sharp: Values) -> Values:
     return np.concatenate([np.log10(pairs + 0.01), np.stack(counts, axis=-1)], axis=-1)
 
 
-def _shape(values: Values) -> Values:
+def _shape(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return when shares of the energy have come, as logarithms of milliseconds, and how peaked it is."""
     energy = np.cumsum(values**2, axis=-1)
     reached = np.stack([(energy < share * energy[..., -1:]).sum(axis=-1) for share in _SHARES], axis=-1)
@@ -97,7 +96,7 @@ def _shape(values: Values) -> Values:
     return np.concatenate([np.log10((reached + 8) / 16), np.log10(peaked + 1e-3)], axis=-1)
 
 
-def _crossings(event: Values) -> Values:
+def _crossings(event: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how often the sound crosses zero in its first 8, the next 24 and the next 64 ms, in kHz."""
     signs = event < 0  # not the sign bit: floats know a negative zero, whole numbers do not
     changes = signs[..., 1:] != signs[..., :-1]
@@ -105,7 +104,7 @@ def _crossings(event: Values) -> Values:
     return np.stack([changes[..., first:end].mean(axis=-1) * 16 for first, end in spans], axis=-1)
 
 
-def _context(earlier: Values, event: Values) -> Values:
+def _context(earlier: NDArray[np.float64], event: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return how loud it was before, in parts of the last quarter second, in all tones and in high ones."""
     rows = []
     for now, before in ((event, earlier), (np.diff(event, n=2), np.diff(earlier, n=2))):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Samples: TypeAlias = NDArray[np.float32] | NDArray[np.int16]
+"""Samples of a microphone: shape (N,), float32 from -1 to 1, or int16."""
 
 NS_PER_S = 1_000_000_000
 
@@ -53,7 +54,7 @@ class SoundBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class KnockHeard:
+class ClassifiedSound:
     """A sudden sound, and what it most likely is.
 
     Attributes:

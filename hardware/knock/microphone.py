@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
-from hardware.knock.device import Device
-from hardware.knock.heard import NS_PER_S, KnockHeard, SoundBlock
+from hardware.knock.device import SensorDevice
+from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
 from hardware.knock.sensor import SensorState
 
@@ -43,14 +44,14 @@ class MicrophoneKnockSensor:
     def __init__(
         self,
         *,
-        clock: Callable[[], int],
+        clock: Clock,
         device: int | str | None = None,
         detector: KnockDetector | None = None,
         library: Callable[[], Any] = _sounddevice,
     ) -> None:
         self._clock, self._which = clock, device
         self._detector = detector or KnockDetector()
-        self._device = Device("microphone", clock=clock, library=library, comes_with=_COMES_WITH)
+        self._device = SensorDevice("microphone", clock=clock, library=library, comes_with=_COMES_WITH)
         self._blocks: deque[SoundBlock] = deque()
         self._stream: Any = None
         self._last_ns = 0
@@ -65,10 +66,10 @@ class MicrophoneKnockSensor:
         self._device.start()
         self._open()
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return what was heard; a microphone that was unplugged is looked for again, now and then."""
         self._device.require_open()
-        heard: list[KnockHeard] = []
+        heard: list[ClassifiedSound] = []
         while self._blocks:
             heard += self._detector.feed(self._blocks.popleft())
         self._watch()

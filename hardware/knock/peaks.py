@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hardware.knock.heard import KnockHeard
+from hardware.knock.heard import ClassifiedSound
 
 # What shakes the piezo again so soon is the same hit: a table rings for 100 ms under it.
 REFRACTORY_NS = 120_000_000
@@ -46,7 +46,7 @@ class HitRow:
         self._last_ns: int | None = None
         self._in_row = 0
 
-    def feed(self, hit: Hit) -> KnockHeard | None:
+    def feed(self, hit: Hit) -> ClassifiedSound | None:
         """Take a hit in, in about the order of time; return the knock before it that is complete by then, if any."""
         complete = self.until(hit.t_ns)
         begun_ns = self._gathered[0].t_ns if self._gathered else self._last_ns
@@ -54,7 +54,7 @@ class HitRow:
             self._gathered.append(hit)
         return complete
 
-    def until(self, t_ns: int) -> KnockHeard | None:
+    def until(self, t_ns: int) -> ClassifiedSound | None:
         """Return the knock that is complete by a time: every piezo has had its say."""
         if not self._gathered or t_ns - self._gathered[0].t_ns < GATHERS_NS:
             return None
@@ -64,7 +64,7 @@ class HitRow:
         self._in_row = self._in_row + 1 if is_next else 1
         self._last_ns = begin_ns
         strength = max(hit.strength for hit in hits)
-        return KnockHeard(begin_ns, self._seat_of(hits), strength, CONFIDENCE, in_row=self._in_row)
+        return ClassifiedSound(begin_ns, self._seat_of(hits), strength, CONFIDENCE, in_row=self._in_row)
 
     def _seat_of(self, hits: Sequence[Hit]) -> int | None:
         """Return whose side a hit was at; None where two piezos felt it alike."""

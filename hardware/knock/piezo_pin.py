@@ -8,8 +8,9 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from hardware.knock.device import Device
-from hardware.knock.heard import KnockHeard
+from hardware.clock import Clock
+from hardware.knock.device import SensorDevice
+from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import Hit, HitRow
 from hardware.knock.sensor import SensorState
 
@@ -39,14 +40,14 @@ class PinKnockSensor:
         self,
         pins: Sequence[int],
         *,
-        clock: Callable[[], int],
+        clock: Clock,
         pin_factory: Any,
         seats: Sequence[int | None] | None = None,
         library: Callable[[], Any] = _gpiozero,
     ) -> None:
         self._pins, self._clock, self._factory = tuple(pins), clock, pin_factory
         name = f"piezo on pin {', '.join(map(str, self._pins))}"
-        self._device = Device(name, clock=clock, library=library, comes_with=_COMES_WITH)
+        self._device = SensorDevice(name, clock=clock, library=library, comes_with=_COMES_WITH)
         self._row = HitRow([None] * len(self._pins) if seats is None else seats)
         self._hits: deque[Hit] = deque()
         self._watched: list[Any] = []
@@ -61,10 +62,10 @@ class PinKnockSensor:
         self._device.start()
         self._open()
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return what hit the table; a pin that could not be had is asked for again, now and then."""
         self._device.require_open()
-        heard: list[KnockHeard | None] = []
+        heard: list[ClassifiedSound | None] = []
         now_ns = self._clock()
         while self._hits:
             heard.append(self._row.feed(self._hits.popleft()))

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from hardware.knock.device import Device
-from hardware.knock.heard import KnockHeard
+from hardware.clock import Clock
+from hardware.knock.device import SensorDevice
+from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import HitRow, PeakFinder
 from hardware.knock.sensor import SensorState
 
@@ -54,7 +55,7 @@ class SpiKnockSensor:
         self,
         channels: Sequence[int],
         *,
-        clock: Callable[[], int],
+        clock: Clock,
         bus: int = 0,
         chip: int = 0,
         seats: Sequence[int | None] | None = None,
@@ -64,7 +65,7 @@ class SpiKnockSensor:
             if not 0 <= channel <= 7:
                 raise ValueError(f"channel must be 0 to 7, but got {channel}")
         self._channels, self._clock, self._bus, self._chip = tuple(channels), clock, bus, chip
-        self._device = Device("piezo on SPI", clock=clock, library=library, comes_with=_COMES_WITH)
+        self._device = SensorDevice("piezo on SPI", clock=clock, library=library, comes_with=_COMES_WITH)
         self._peaks = [PeakFinder(full_level=FULL_LEVEL, piezo=number) for number in range(len(self._channels))]
         self._row = HitRow([None] * len(self._channels) if seats is None else seats)
         self._levels: deque[tuple[int, tuple[int, ...]]] = deque()
@@ -82,10 +83,10 @@ class SpiKnockSensor:
         self._thread = threading.Thread(target=self._run, name="knock-spi", daemon=True)
         self._thread.start()
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return what hit the table."""
         self._device.require_open()
-        heard: list[KnockHeard | None] = []
+        heard: list[ClassifiedSound | None] = []
         while self._levels:
             t_ns, levels = self._levels.popleft()
             for finder, level in zip(self._peaks, levels, strict=True):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hardware.knock.errors import KnockError
-from hardware.knock.heard import NS_PER_S, KnockHeard
+from hardware.knock.heard import NS_PER_S, ClassifiedSound
 
 _FIRST_WAIT_NS, _LONGEST_WAIT_NS = NS_PER_S // 2, 30 * NS_PER_S
 
@@ -39,7 +39,7 @@ class KnockSensor(Protocol):
             KnockError: If it was started before.
         """
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return every sudden sound that was heard since the last call, in the order of time; never waits.
 
         Raises:
@@ -50,7 +50,7 @@ class KnockSensor(Protocol):
         """Stop and give the device back; further calls do nothing."""
 
 
-class Life:
+class SensorLifecycle:
     """Whether a sensor may be used now: it is started once, read while it is open, closed as often as one likes."""
 
     def __init__(self, name: str) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.errors import WavError
-from hardware.knock.heard import NS_PER_S, KnockHeard, SoundBlock
-from hardware.knock.sensor import Life, SensorState
+from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
+from hardware.knock.sensor import SensorLifecycle, SensorState
 from hardware.knock.wav import read_wav
 
 
@@ -22,10 +23,10 @@ class WavKnockSensor:
         detector: What listens, by default the shipped one.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], int], detector: KnockDetector | None = None) -> None:
+    def __init__(self, path: Path, *, clock: Clock, detector: KnockDetector | None = None) -> None:
         self._path, self._clock = path, clock
         self._detector = detector or KnockDetector()
-        self._life = Life(f"file {path.name}")
+        self._life = SensorLifecycle(f"file {path.name}")
         self._state = SensorState()
         self._blocks: Iterator[SoundBlock] = iter(())
         self._next: SoundBlock | None = None
@@ -43,10 +44,10 @@ class WavKnockSensor:
         self._blocks = read_wav(self._path)
         self._next = self._take()
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return what was heard in the part of the file that is over by now."""
         self._life.require_open()
-        heard: list[KnockHeard] = []
+        heard: list[ClassifiedSound] = []
         while (block := self._next) is not None:
             lasts_ns = len(block.samples) * NS_PER_S // block.rate_hz
             if self._started_ns + block.t_ns + lasts_ns > self._clock():

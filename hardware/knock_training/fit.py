@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
-from hardware.knock.classifier import SOUNDS, Array, Classifier
-from hardware.knock.detector import Found, SoundFinder
+from hardware.knock.classifier import SOUNDS, Classifier
+from hardware.knock.detector import SoundFinder, SuddenSound
 from hardware.knock.features import AFTER, BEFORE, measure
 from hardware.knock.heard import NS_PER_S, Sound, SoundBlock
-from hardware.knock_training.contacts import RATE_HZ
-from hardware.knock_training.scenes import Made, Scene, draw_scene
+from hardware.knock_training.impacts import RATE_HZ
+from hardware.knock_training.scenes import SoundEvent, SoundScene, draw_scene
 
 _EVENTS = 6
 _HELD_OUT = 0.25
@@ -49,7 +49,7 @@ class Examples:
         knocks: How many knocks there were.
     """
 
-    features: Array
+    features: NDArray[np.float32]
     sounds: NDArray[np.int64]
     knocks: int
 
@@ -74,12 +74,12 @@ def train_knock(*, seed: int, scenes: int, epochs: int, progress: Callable[[str,
 
 def collect(seed: int, scenes: int, progress: Callable[[float], None]) -> Examples:
     """Return what the detector finds in modelled recordings, each sound with what it is."""
-    rows: list[Array] = []
+    rows: list[NDArray[np.float32]] = []
     sounds: list[int] = []
     knocks = 0
     for index in range(scenes):
         scene = draw_scene(np.random.default_rng([seed, index]), events=_EVENTS)
-        knocks += sum(made.kind is Sound.KNOCK for made in scene.made)
+        knocks += sum(event.kind is Sound.KNOCK for event in scene.events)
         found = SoundFinder().feed(SoundBlock(scene.samples, 0, RATE_HZ))
         around = np.array([one.around for one in found], np.float32).reshape(-1, BEFORE + AFTER)
         rows.append(measure(around))
@@ -88,13 +88,13 @@ def collect(seed: int, scenes: int, progress: Callable[[float], None]) -> Exampl
     return Examples(np.concatenate(rows), np.array(sounds, np.int64), knocks)
 
 
-def true_sound(one: Found, scene: Scene) -> Sound:
+def true_sound(one: SuddenSound, scene: SoundScene) -> Sound:
     """Return what a sound that was found truly is: the hit that began last, or nothing."""
     t_s = one.t_ns / NS_PER_S
-    begun = [made for made in scene.made if made.t_s - _EARLY_S <= t_s <= made.until_s + _LATE_S]
+    begun = [event for event in scene.events if event.t_s - _EARLY_S <= t_s <= event.until_s + _LATE_S]
     if not begun:
         return Sound.NOTHING
-    last: Made = begun[-1]
+    last: SoundEvent = begun[-1]
     is_echo = last.kind is Sound.KNOCK and t_s - last.t_s > _NEAR_S
     return Sound.NOTHING if is_echo else last.kind
 
@@ -123,7 +123,7 @@ def together(parts: list[Classifier]) -> Classifier:
     return replace(parts[0], weights=tuple(weights), biases=tuple(biases))
 
 
-def _side_by_side(blocks: list[Array]) -> Array:
+def _side_by_side(blocks: list[NDArray[np.float32]]) -> NDArray[np.float32]:
     """Return the blocks along the diagonal of one array, so that none hears of the others."""
     rows, columns = blocks[0].shape
     whole = np.zeros((len(blocks) * rows, len(blocks) * columns), np.float32)
@@ -137,7 +137,7 @@ def _share_done(progress: Callable[[float], None], index: int, share: float) -> 
 
 
 def _network(
-    values: Array, sounds: NDArray[np.int64], seed: int, epochs: int, progress: Callable[[float], None]
+    values: NDArray[np.float32], sounds: NDArray[np.int64], seed: int, epochs: int, progress: Callable[[float], None]
 ) -> MLPClassifier:
     """Return a network fitted with a step size that falls to a twentieth."""
     network = MLPClassifier(hidden_layer_sizes=_HIDDEN)
@@ -153,7 +153,7 @@ def _network(
     return network
 
 
-def as_classifier(network: MLPClassifier, mean: Array, scale: Array) -> Classifier:
+def as_classifier(network: MLPClassifier, mean: NDArray[np.float32], scale: NDArray[np.float32]) -> Classifier:
     """Return the network with one output for each sound, also where none of the examples is that."""
     weights = [np.asarray(weight, np.float32) for weight in network.coefs_]
     biases = [np.asarray(bias, np.float32) for bias in network.intercepts_]

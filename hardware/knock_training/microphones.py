@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.tone import octaves
-from hardware.knock_training.contacts import RATE_HZ
+from hardware.knock_training.impacts import RATE_HZ
 
-Values = NDArray[np.float64]
 # Decibels at frequencies in Hz, both of shape (F,).
-Response: TypeAlias = Callable[[Values], Values]
+Response: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 _BEND_OCTAVES = 0.35
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.heard import Sound
-from hardware.knock_training import contacts
-from hardware.knock_training.contacts import LENGTH, RATE_HZ, Spectrum, force
-from hardware.knock_training.surroundings import Hearing, draw_hearing, noise, smeared, taken
-from hardware.knock_training.tables import Table, draw_table, thing_rings
+from hardware.knock_training import impacts
+from hardware.knock_training.impacts import LENGTH, RATE_HZ, Spectrum, force
+from hardware.knock_training.surroundings import PlacedMicrophone, draw_microphone, noise, smeared, taken
+from hardware.knock_training.tables import TableModes, draw_table, thing_rings
 from hardware.knock_training.voices import speech, thump
 
 # What is learned from: knocks and what is most like them come most often.
@@ -45,7 +45,7 @@ LEAD = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class SoundEvent:
     """Something in a scene makes a sound, from *t_s* to *until_s*, counted from the scene's begin."""
 
     kind: Sound
@@ -54,19 +54,19 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class SoundScene:
     """A modelled recording.
 
     Attributes:
         samples: Shape (N,), at 16 kHz.
-        made: What makes a sound when, in order.
+        events: What makes a sound when, in order.
     """
 
     samples: NDArray[np.float32]
-    made: tuple[Made, ...]
+    events: tuple[SoundEvent, ...]
 
 
-def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Sound, float] = LEARNED) -> Scene:
+def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Sound, float] = LEARNED) -> SoundScene:
     """Return a random table in a random room, and things that happen on it.
 
     Args:
@@ -74,19 +74,19 @@ def draw_scene(rng: np.random.Generator, *, events: int, shares_of: Mapping[Soun
         events: How many things happen.
         shares_of: How often each kind does, beside the others.
     """
-    table, hearing = draw_table(rng), draw_hearing(rng)
+    table, microphone = draw_table(rng), draw_microphone(rng)
     kinds = list(shares_of)
     shares = np.array(list(shares_of.values()))
     chosen = [kinds[int(i)] for i in rng.choice(len(kinds), events, p=shares / shares.sum())]
     sounding: list[_Sounding] = []
     t_s = _FIRST_S
     for kind in chosen:
-        sounding += _sounds_of(rng, kind, t_s, table, hearing)
-        t_s = sounding[-1].made.until_s + rng.uniform(*_GAP_S)
-    return _recorded(rng, sounding, t_s, hearing)
+        sounding += _sounds_of(rng, kind, t_s, table, microphone)
+        t_s = sounding[-1].event.until_s + rng.uniform(*_GAP_S)
+    return _recorded(rng, sounding, t_s, microphone)
 
 
-def scene_of(rng: np.random.Generator, happens: Sequence[tuple[Sound, float]], *, lasts_s: float) -> Scene:
+def scene_of(rng: np.random.Generator, happens: Sequence[tuple[Sound, float]], *, lasts_s: float) -> SoundScene:
     """Return a random table in a random room, on which something is told to happen.
 
     Args:
@@ -94,68 +94,70 @@ def scene_of(rng: np.random.Generator, happens: Sequence[tuple[Sound, float]], *
         happens: What makes a sound, and when in seconds, from 0.1 on.
         lasts_s: Length of the recording.
     """
-    table, hearing = draw_table(rng), draw_hearing(rng)
-    sounding = [one for kind, t_s in happens for one in _sounds_of(rng, kind, t_s, table, hearing)]
-    return _recorded(rng, sounding, lasts_s, hearing)
+    table, microphone = draw_table(rng), draw_microphone(rng)
+    sounding = [one for kind, t_s in happens for one in _sounds_of(rng, kind, t_s, table, microphone)]
+    return _recorded(rng, sounding, lasts_s, microphone)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sounding:
     """A sound as loud as it is, shape (N,); it begins LEAD samples after its first."""
 
-    made: Made
+    event: SoundEvent
     samples: NDArray[np.float64]
 
 
 def _sounds_of(
-    rng: np.random.Generator, kind: Sound, t_s: float, table: Table, hearing: Hearing
+    rng: np.random.Generator, kind: Sound, t_s: float, table: TableModes, microphone: PlacedMicrophone
 ) -> Iterator[_Sounding]:
     """Yield the sounds of something that happens at a time."""
-    loud = _loudness(rng, kind, hearing)
-    for begin_s, any_loud in _event(rng, kind, table, hearing):
+    loud = _loudness(rng, kind, microphone)
+    for begin_s, any_loud in _event(rng, kind, table, microphone):
         sound = any_loud / (np.abs(any_loud).max() + 1e-12) * loud
-        yield _Sounding(Made(kind, t_s + begin_s, t_s + begin_s + _lasts_s(sound)), sound)
+        yield _Sounding(SoundEvent(kind, t_s + begin_s, t_s + begin_s + _lasts_s(sound)), sound)
 
 
-def _recorded(rng: np.random.Generator, sounding: Sequence[_Sounding], lasts_s: float, hearing: Hearing) -> Scene:
+def _recorded(
+    rng: np.random.Generator, sounding: Sequence[_Sounding], lasts_s: float, microphone: PlacedMicrophone
+) -> SoundScene:
     """Return what a recorder takes of sounds in their surroundings."""
-    samples = noise(rng, hearing, round(lasts_s * RATE_HZ) + 2 * LENGTH)
+    samples = noise(rng, microphone, round(lasts_s * RATE_HZ) + 2 * LENGTH)
     for one in sounding:
-        first = round(one.made.t_s * RATE_HZ) - LEAD
+        first = round(one.event.t_s * RATE_HZ) - LEAD
         samples[first : first + len(one.samples)] += one.samples[: max(0, len(samples) - first)]
-    return Scene(taken(samples[: round(lasts_s * RATE_HZ)], hearing), tuple(one.made for one in sounding))
+    return SoundScene(taken(samples[: round(lasts_s * RATE_HZ)], microphone), tuple(one.event for one in sounding))
 
 
-def hit(rng: np.random.Generator, kind: Sound, table: Table, hearing: Hearing) -> NDArray[np.float64]:
+def hit(rng: np.random.Generator, kind: Sound, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
     """Return the sound of one hit, of any loudness, shape (LENGTH,), which begins after LEAD samples."""
     if kind is Sound.SHUFFLE:
         raise ValueError("a shuffle is many hits")
-    pressed = force(_contacts(rng, kind))
+    pressed = force(_impacts(rng, kind))
     heard = pressed * table.struck(rng, held=_held(rng, kind))
     own = _own(rng, kind)
     if own is not None:
         # Both parts are made as loud as each other first: how loud a thing rings beside the table is anybody's guess.
         ringing = pressed * own
         heard = heard / _level(heard) + ringing / _level(ringing) * 10 ** (rng.uniform(-30, 3) / 20)
-    return smeared(rng, hearing, np.roll(np.fft.irfft(heard * hearing.response, LENGTH), LEAD), LEAD)
+    return smeared(rng, microphone, np.roll(np.fft.irfft(heard * microphone.response, LENGTH), LEAD), LEAD)
 
 
-def _contacts(rng: np.random.Generator, kind: Sound) -> list[contacts.Contact]:
+def _impacts(rng: np.random.Generator, kind: Sound) -> list[impacts.Impact]:
     match kind:
         case Sound.KNOCK:
-            return contacts.knuckle(rng)
+            return impacts.knuckle(rng)
         case Sound.FINGER:
-            return contacts.finger_pad(rng)
+            return impacts.finger_pad(rng)
         case Sound.NAIL:
-            return contacts.nail(rng)
+            return impacts.nail(rng)
         case Sound.NAIL_TIP:
-            return contacts.nail_tip(rng)
+            return impacts.nail_tip(rng)
         case Sound.SLAM:
-            return contacts.slam(rng)
+            return impacts.slam(rng)
         case Sound.GLASS:
-            return contacts.glass(rng)
+            return impacts.glass(rng)
         case _:
-            return contacts.tile(rng)
+            return impacts.tile(rng)
 
 
 def _held(rng: np.random.Generator, kind: Sound) -> float:
@@ -175,42 +177,42 @@ def _own(rng: np.random.Generator, kind: Sound) -> Spectrum | None:
 
 
 def _event(
-    rng: np.random.Generator, kind: Sound, table: Table, hearing: Hearing
+    rng: np.random.Generator, kind: Sound, table: TableModes, microphone: PlacedMicrophone
 ) -> list[tuple[float, NDArray[np.float64]]]:
     """Return the sounds of one event, each with its begin in seconds."""
     match kind:
         case Sound.SHUFFLE:
-            return [(0.0, _shuffle(rng, table, hearing))]
+            return [(0.0, _shuffle(rng, table, microphone))]
         case Sound.SPEECH:
             return [(0.0, speech(rng))]
         case Sound.NOTHING:
             return [(0.0, thump(rng))]
         case Sound.KNOCK if rng.random() < _DOUBLE_SHARE:
             gap_s = float(rng.uniform(*_DOUBLE_GAP_S))
-            return [(index * gap_s, hit(rng, kind, table, hearing)) for index in range(2)]
+            return [(index * gap_s, hit(rng, kind, table, microphone)) for index in range(2)]
         case _:
-            return [(0.0, hit(rng, kind, table, hearing))]
+            return [(0.0, hit(rng, kind, table, microphone))]
 
 
-def _shuffle(rng: np.random.Generator, table: Table, hearing: Hearing) -> NDArray[np.float64]:
+def _shuffle(rng: np.random.Generator, table: TableModes, microphone: PlacedMicrophone) -> NDArray[np.float64]:
     """Return tiles pushed about for a while: a third of the clicks on the table, the others among themselves."""
     lasts_s = float(rng.uniform(0.3, 1.6))
     sound = np.zeros(round(lasts_s * RATE_HZ) + LENGTH)
-    clatter = thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.06), count=8) * hearing.response
+    clatter = thing_rings(rng, from_hz=2_500, to_hz=7_600, loss=(0.01, 0.06), count=8) * microphone.response
     clatter /= _level(clatter)
-    places = [table.struck(rng) * hearing.response for _ in range(3)]
-    for one in contacts.shuffle(rng, lasts_s=lasts_s):
+    places = [table.struck(rng) * microphone.response for _ in range(3)]
+    for one in impacts.shuffle(rng, lasts_s=lasts_s):
         first = round(one.at_s * RATE_HZ)
         rings = places[int(rng.integers(3))] if rng.random() < 0.35 else clatter
-        pressed = force([contacts.Contact(0.0, one.lasts_s, one.push, one.softness)])
+        pressed = force([impacts.Impact(0.0, one.lasts_s, one.push, one.softness)])
         sound[first : first + LENGTH] += np.roll(np.fft.irfft(pressed * rings / _level(rings), LENGTH), LEAD)
     return sound
 
 
-def _loudness(rng: np.random.Generator, kind: Sound, hearing: Hearing) -> float:
+def _loudness(rng: np.random.Generator, kind: Sound, microphone: PlacedMicrophone) -> float:
     """Return the peak of a sound as a share of full scale; above 1 it will be cut."""
     low_db, high_db = {Sound.SLAM: (-18.0, 10.0), Sound.SPEECH: (-36.0, -6.0)}.get(kind, (-26.0, 3.0))
-    above_noise_db = hearing.noise_db + 24  # quieter ones nobody would call heard
+    above_noise_db = microphone.noise_db + 24  # quieter ones nobody would call heard
     return float(10 ** (rng.uniform(max(low_db, min(above_noise_db, -8.0)), high_db) / 20))
 
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock_training.contacts import LENGTH, RATE_HZ, Spectrum, frequencies
+from hardware.knock_training.impacts import LENGTH, RATE_HZ, Spectrum, frequencies
 
-Sound64 = NDArray[np.float64]
+Waveform = NDArray[np.float64]
+"""A modelled sound: shape (N,), float64, 16,000 samples in a second, of any loudness."""
 _NOISE_LENGTH = 16_384
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hearing:
+class PlacedMicrophone:
     """One microphone at one place in one room.
 
     Attributes:
@@ -35,7 +36,7 @@ class Hearing:
     limit: float
 
 
-def draw_hearing(rng: np.random.Generator) -> Hearing:
+def draw_microphone(rng: np.random.Generator) -> PlacedMicrophone:
     """Return a random microphone, from a phone on the table to one that hangs above, in a random room."""
     hz = np.maximum(frequencies(), 1.0)
     response = np.ones(len(hz), np.complex128)
@@ -49,7 +50,7 @@ def draw_hearing(rng: np.random.Generator) -> Hearing:
     response = response * 10 ** (np.interp(octaves, knots, rng.normal(0, rng.uniform(0, 7), len(knots))) / 20)
     if rng.random() < 0.5:  # one that lies on the table hears no room
         response = response * _echoes(rng)
-    return Hearing(
+    return PlacedMicrophone(
         response,
         noise_db=float(rng.uniform(-100, -45)),
         noise_slope=float(rng.uniform(0.3, 2.8)),
@@ -70,44 +71,44 @@ def _echoes(rng: np.random.Generator) -> Spectrum:
     return np.asarray(np.fft.rfft(tail), np.complex128)
 
 
-def smeared(rng: np.random.Generator, hearing: Hearing, sound: Sound64, lead: int) -> Sound64:
+def smeared(rng: np.random.Generator, microphone: PlacedMicrophone, sound: Waveform, lead: int) -> Waveform:
     """Return a sound with what the recorder smears over the time before it.
 
     Args:
         rng: What is drawn from.
-        hearing: Of the recorder.
+        microphone: Of the recorder.
         sound: Shape (LENGTH,), which begins after *lead* samples.
         lead: How many are free before it.
     """
-    if hearing.smear_db is None:
+    if microphone.smear_db is None:
         return sound
     turned = np.exp(2j * np.pi * rng.random(LENGTH // 2 + 1))
     alike = np.fft.irfft(np.abs(np.fft.rfft(sound)) * turned, LENGTH)[:lead]
     first = int(rng.integers(0, lead - 64))
     swell = np.where(np.arange(lead) >= first, np.linspace(0.2, 1, lead), 0)
-    peak = np.abs(sound).max() * 10 ** (hearing.smear_db / 20)
+    peak = np.abs(sound).max() * 10 ** (microphone.smear_db / 20)
     return np.concatenate([sound[:lead] + alike / (np.abs(alike).max() + 1e-12) * swell * peak, sound[lead:]])
 
 
-def noise(rng: np.random.Generator, hearing: Hearing, count: int) -> Sound64:
+def noise(rng: np.random.Generator, microphone: PlacedMicrophone, count: int) -> Waveform:
     """Return what the room sounds like when nobody does anything, shape (count,)."""
-    level = 10 ** (hearing.noise_db / 20)
+    level = 10 ** (microphone.noise_db / 20)
     length = _NOISE_LENGTH  # a second of it, again and again: a transform of any other length takes ten times as long
     spectrum = np.fft.rfft(rng.normal(0, 1, length))
     hz = np.maximum(np.fft.rfftfreq(length, 1 / RATE_HZ), 20.0)
-    coloured = np.fft.irfft(spectrum * hz ** (-hearing.noise_slope / 2), length)
+    coloured = np.fft.irfft(spectrum * hz ** (-microphone.noise_slope / 2), length)
     sound = np.resize(coloured / coloured.std() * level, count)
-    if hearing.hum:
+    if microphone.hum:
         times_s, mains_hz = np.arange(count) / RATE_HZ, float(rng.choice([50, 60]))
         for times in (1, 2, 3, 5):
             angle = rng.uniform(0, 2 * np.pi)
-            sound += level * hearing.hum / times * np.sin(2 * np.pi * mains_hz * times * times_s + angle)
+            sound += level * microphone.hum / times * np.sin(2 * np.pi * mains_hz * times * times_s + angle)
     return np.asarray(sound)
 
 
-def taken(sound: Sound64, hearing: Hearing) -> NDArray[np.float32]:
+def taken(sound: Waveform, microphone: PlacedMicrophone) -> NDArray[np.float32]:
     """Return what the samples hold of a sound: bent or cut where it is too loud, in steps of 16 bits."""
-    if hearing.limit < 1:
-        sound = hearing.limit * np.tanh(sound / hearing.limit)
+    if microphone.limit < 1:
+        sound = microphone.limit * np.tanh(sound / microphone.limit)
     steps = np.round(np.clip(sound, -1, 1) * 32767)
     return np.asarray(steps / 32768, np.float32)

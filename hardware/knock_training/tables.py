@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock_training.contacts import LENGTH, RATE_HZ, Spectrum
-
-Values = NDArray[np.float64]
+from hardware.knock_training.impacts import LENGTH, RATE_HZ, Spectrum
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ _COARSE, _FINE = 128, LENGTH // 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class TableModes:
     """The modes of one table, and where it is listened to.
 
     Attributes:
@@ -63,12 +61,12 @@ class Table:
         own_gain: How loud the place that is struck is itself.
     """
 
-    modes_hz: Values
-    decays: Values
-    waves: Values
-    loudness: Values
-    ears: Values
-    gains: Values
+    modes_hz: NDArray[np.float64]
+    decays: NDArray[np.float64]
+    waves: NDArray[np.float64]
+    loudness: NDArray[np.float64]
+    ears: NDArray[np.float64]
+    gains: NDArray[np.float64]
     own_gain: float
 
     def struck(self, rng: np.random.Generator, *, held: float = 1.0) -> Spectrum:
@@ -84,12 +82,12 @@ class Table:
         there = self.own_gain * here + self.gains @ np.stack([self._shapes(ear) for ear in self.ears])
         return np.asarray(np.fft.rfft(_ringing(self.modes_hz, self.decays * held, self.loudness * here * there)))
 
-    def _shapes(self, place: Values) -> Values:
+    def _shapes(self, place: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how much each mode moves at a place, shape (K,)."""
         return np.asarray(np.cos(np.pi * self.waves * place).prod(axis=1))
 
 
-def draw_table(rng: np.random.Generator) -> Table:
+def draw_table(rng: np.random.Generator) -> TableModes:
     """Return a table of random material, size, thickness, damping and radiation."""
     material = MATERIALS[str(rng.choice(list(MATERIALS)))]
     thick_m = _uniform_log(rng, *material.thick_m)
@@ -103,10 +101,12 @@ def draw_table(rng: np.random.Generator) -> Table:
     ears = rng.uniform(0, 1, (1 if lies_on_it else 4, 2))
     gains = np.ones(1) if lies_on_it else rng.normal(0, 1, 4)
     own_gain = 0.0 if lies_on_it else rng.uniform(0.2, 2.0)
-    return Table(modes_hz, decays, waves, heard * rng.lognormal(0, 0.3, len(modes_hz)), ears, gains, own_gain)
+    return TableModes(modes_hz, decays, waves, heard * rng.lognormal(0, 0.3, len(modes_hz)), ears, gains, own_gain)
 
 
-def _modes(rng: np.random.Generator, material: Material, thick_m: float) -> tuple[Values, Values]:
+def _modes(
+    rng: np.random.Generator, material: Material, thick_m: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the frequencies of a plate's modes, shape (K,), and their half waves along and across, shape (K, 2)."""
     sizes_m = np.array([rng.uniform(0.6, 2.0), rng.uniform(0.45, 1.1)])
     speeds = material.speed_m_per_s * np.array([1.0, rng.uniform(*material.across)])
@@ -140,7 +140,9 @@ def thing_rings(
     return np.asarray(np.fft.rfft(_ringing(modes_hz, decays, rng.normal(0, 1, count))))
 
 
-def _ringing(modes_hz: Values, decays: Values, loudness: Values) -> Values:
+def _ringing(
+    modes_hz: NDArray[np.float64], decays: NDArray[np.float64], loudness: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the sum of modes that are struck at once, shape (LENGTH,)."""
     turn = (2j * np.pi * modes_hz - decays) / RATE_HZ
     fine = _powers(np.exp(turn), _FINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hardware.knock_training.contacts import RATE_HZ
+from hardware.knock_training.impacts import RATE_HZ
 
 # First three formants of some vowels in Hz.
 _VOWELS = ((700, 1200, 2600), (500, 1800, 2500), (300, 2200, 3000), (450, 850, 2400), (320, 800, 2300))

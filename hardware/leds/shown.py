@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from hardware.colour import Rgb
-from hardware.config.config import LEAST_FOR_ALL, Shows
+from hardware.config.config import LEAST_FOR_ALL, LedsRole
 from hardware.leds.patterns import OFF, Glow
 
 
-def lit(shows: Shows, count: int, glow: Glow) -> tuple[Rgb, ...]:
+def lit(shows: LedsRole, count: int, glow: Glow) -> tuple[Rgb, ...]:
     """Return the colour of each of *count* LEDs. Those of seats where nobody sits are dark.
 
     >>> glow = Glow((Rgb(1, 1, 1), Rgb(2, 2, 2)), Rgb(3, 3, 3), OFF, OFF, Rgb(4, 4, 4))
-    >>> [colour.red for colour in lit(Shows.SEATS, 3, glow)], [colour.red for colour in lit(Shows.ALL, 7, glow)]
+    >>> [colour.red for colour in lit(LedsRole.SEATS, 3, glow)], [colour.red for colour in lit(LedsRole.ALL, 7, glow)]
     ([1, 2, 0], [1, 2, 0, 3, 0, 0, 4])
     """
     match shows:
-        case Shows.SEATS:
+        case LedsRole.SEATS:
             return _seats(count, glow)
-        case Shows.STATUS:
+        case LedsRole.STATUS:
             return (glow.status,)
-        case Shows.DIRECTION:
+        case LedsRole.DIRECTION:
             return (glow.clockwise, glow.counter)
-        case Shows.SPELL:
+        case LedsRole.SPELL:
             return (glow.spell,)
-        case Shows.ALL:
+        case LedsRole.ALL:
             seats = _seats(count - LEAST_FOR_ALL + 1, glow)
             return (*seats, glow.status, glow.clockwise, glow.counter, glow.spell)
 

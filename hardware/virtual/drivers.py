@@ -7,11 +7,11 @@ from collections import deque
 
 from hardware.colour import Rgb
 from hardware.display.display import DisplayState, refuse_if_closed
-from hardware.display.page import Page
+from hardware.display.page import DisplayPage
 from hardware.display.rows import screen_at
 from hardware.display.text import TERMINAL_CHARACTERS
-from hardware.knock.heard import KnockHeard
-from hardware.knock.sensor import Life, SensorState
+from hardware.knock.heard import ClassifiedSound
+from hardware.knock.sensor import SensorLifecycle, SensorState
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
 
@@ -56,9 +56,9 @@ class VirtualKnock:
     """A sensor that hears what it is told."""
 
     def __init__(self) -> None:
-        self._life = Life("virtual knock sensor")
+        self._life = SensorLifecycle("virtual knock sensor")
         self._lock = threading.Lock()
-        self._waiting: deque[KnockHeard] = deque()
+        self._waiting: deque[ClassifiedSound] = deque()
 
     @property
     def state(self) -> SensorState:
@@ -72,9 +72,9 @@ class VirtualKnock:
     def knock(self, t_ns: int, seat: int | None = None, *, strength: float = 0.5, confidence: float = 1.0) -> None:
         """Hear a knock, *strength* and *confidence* of 0 to 1; before it was started it is heard too."""
         with self._lock:
-            self._waiting.append(KnockHeard(t_ns, seat, strength, confidence))
+            self._waiting.append(ClassifiedSound(t_ns, seat, strength, confidence))
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return what was heard, in the order of time."""
         self._life.require_open()
         with self._lock:
@@ -91,12 +91,12 @@ class VirtualDisplay:
     """A display of 20x4 characters that is always plugged in."""
 
     def __init__(self) -> None:
-        self._page = Page()
+        self._page = DisplayPage()
         self._is_closed = False
 
     state = DisplayState(is_connected=True)
 
-    def show(self, page: Page) -> None:
+    def show(self, page: DisplayPage) -> None:
         """Take a page."""
         refuse_if_closed(is_closed=self._is_closed)
         self._page = page

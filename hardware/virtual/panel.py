@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import VirtualButtons
 from hardware.colour import Rgb
-from hardware.config.config import LedsPart, Shows
+from hardware.config.config import LedsPart, LedsRole
 from hardware.virtual.drivers import VirtualDisplay, VirtualKnock, VirtualLeds
 
 # Somebody who looks at the panel sees for so long what was pressed.
@@ -19,7 +19,7 @@ _SEEN_NS = 700_000_000
 class LedsLook:
     """What a set of LEDs shows, and what it is for."""
 
-    shows: Shows
+    shows: LedsRole
     colours: tuple[Rgb, ...]
 
 
@@ -51,7 +51,7 @@ class VirtualPanel:
         """Have *buttons*, by their names, where buttons are opened."""
         self._lock = threading.Lock()
         self._names = buttons
-        self._leds: dict[str, tuple[Shows, VirtualLeds]] = {}
+        self._leds: dict[str, tuple[LedsRole, VirtualLeds]] = {}
         self._buttons: VirtualButtons | None = None
         self._knock: VirtualKnock | None = None
         self._display: VirtualDisplay | None = None

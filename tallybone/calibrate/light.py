@@ -12,8 +12,9 @@ import cv2
 from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
 from calibration.light import LEAST_CONTRAST, LightMeasurement, examine_light, outlines_of
-from hardware.camera.device import Clock, Light
+from hardware.camera.device import Light
 from hardware.camera.light import levels_of
+from hardware.clock import Clock
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
 from tallybone.calibrate.look import Onlooker, open_look, wait_for_picture
 from tallybone.calibrate.scenes import Scene

@@ -10,7 +10,6 @@ from calibration.check import CheckResult, check_blocks, check_tiles, trouble, w
 from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
 from engine.phrases import both, phrase
-from hardware.camera.device import Clock
 from hardware.camera.light import is_alike
 from tallybone.calibrate.known import known_words, parts_of
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, is_on_block, shipped_eye

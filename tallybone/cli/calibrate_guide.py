@@ -12,8 +12,8 @@ from typing import Protocol, TextIO
 from rich.console import Console
 
 from calibration.errors import CalibrationError
-from hardware.camera.device import Clock
 from hardware.camera.open_device import is_device
+from hardware.clock import Clock
 from tallybone.calibrate.guide.course import Course, GuideWish
 from tallybone.calibrate.guide.screen import Board, Screen, parts_of, screen_on
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from hardware.config.config import DisplayPart, HardwareConfig, KnockDriver, LedsDriver, SpiPort, Wire
+from hardware.config.config import DisplayPart, HardwareConfig, KnockDriver, LedsDriver, MicrophoneWire, SpiPort
 from hardware.config.pins import PinUse, pins_used
 from tallybone.finding import Finding, ok, problem, warning
 
@@ -177,7 +177,7 @@ def _check_core_clock(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]
 
 
 def _check_i2s(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
-    if hardware.knock is None or hardware.knock.wire is not Wire.I2S:
+    if hardware.knock is None or hardware.knock.wire is not MicrophoneWire.I2S:
         return
     overlays = ("googlevoicehat-soundcard", "i2s-mems", "adau7002", "i2s-mic", "rpi-i2s", "simple-audio-card")
     if any(boot.overlay(name) for name in overlays):

@@ -9,9 +9,9 @@ import cv2
 import numpy as np
 
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockDriver, KnockPart, LedsPart
-from hardware.display.link import Port
+from hardware.display.link import BytePort
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import KnockHeard, SoundBlock
+from hardware.knock.heard import ClassifiedSound, SoundBlock
 from hardware.knock.sensor import KnockSensor
 from hardware.pin_factory import PinLibrary
 from tallybone.finding import Finding, ok, problem, warning
@@ -242,7 +242,7 @@ class Ear(KnockDetector):
         super().__init__()
         self.blocks: list[SoundBlock] = []
 
-    def feed(self, block: SoundBlock) -> tuple[KnockHeard, ...]:
+    def feed(self, block: SoundBlock) -> tuple[ClassifiedSound, ...]:
         """Keep a block, and hear no knock in it."""
         self.blocks.append(block)
         return ()
@@ -410,7 +410,7 @@ def _check_light(seen: Seen) -> tuple[Finding, ...]:
     return (ok("picture", f"bright and sharp enough ({how}, edges {seen.sharpness:.2f})"),)
 
 
-def doubt_of_nextion(open_at: Callable[[int], Port], baud: int, wait: Callable[[float], None]) -> str:
+def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], None]) -> str:
     """Return what is odd about a Nextion; "" if it answers at the speed at which it is used.
 
     Args:
@@ -427,7 +427,7 @@ def doubt_of_nextion(open_at: Callable[[int], Port], baud: int, wait: Callable[[
     return "it does not answer: its TX is not wired, or this is no Nextion"
 
 
-def _answers(port: Port, baud: int, wait: Callable[[float], None]) -> bool:
+def _answers(port: BytePort, baud: int, wait: Callable[[float], None]) -> bool:
     """Return whether a Nextion says that it is there; closes the wire."""
     try:
         port.write(_LISTEN)

@@ -11,12 +11,12 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
-from hardware.buttons.debounce import Sample
+from hardware.buttons.debounce import PinSample
 from hardware.buttons.gpio import GpioButtons
 from hardware.buttons.panel import ButtonError
 from hardware.config.config import ButtonsPart, DisplayDriver, DisplayPart, KnockPart, LedsPart
 from hardware.display.display import DisplayError
-from hardware.display.page import Page
+from hardware.display.page import DisplayPage
 from hardware.display.serial_port import serial_port
 from hardware.knock.errors import KnockError
 from hardware.knock.microphone import MicrophoneKnockSensor
@@ -39,7 +39,7 @@ from vision.errors import VisionError
 _TICK_S, _ANSWERS_S, _FEELS_S = 0.05, 3.0, 1.0
 # One that starts when its port is opened has started by then, and is sent everything again.
 _SHOWS_S = 1.5
-_SHOWN = Page(message="The doctor is here")
+_SHOWN = DisplayPage(message="The doctor is here")
 
 
 class Probes(Protocol):
@@ -159,7 +159,7 @@ class RealProbes:
         """Take buttons, and see which are held."""
         down: dict[str, bool] = {}
 
-        def tap(name: str, sample: Sample) -> None:
+        def tap(name: str, sample: PinSample) -> None:
             down[name] = sample.is_down
 
         try:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from engine import Game, Placed
 from hardware.colour import Rgb
-from hardware.config.config import Shows
+from hardware.config.config import LedsRole
 from hardware.leds.patterns import OFF
 from hardware.virtual.drivers import COLUMNS, ROWS
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
@@ -46,11 +46,11 @@ _LIT, _DARK = "●", "○"
 _KEY_NAMES = {" ": "space"}
 _NAME_COLUMNS = 9
 _LABELS = {
-    Shows.STATUS: ("status",),
-    Shows.DIRECTION: ("clockwise", "back"),
-    Shows.SPELL: ("spell",),
+    LedsRole.STATUS: ("status",),
+    LedsRole.DIRECTION: ("clockwise", "back"),
+    LedsRole.SPELL: ("spell",),
 }
-_AFTER_SEATS = (*_LABELS[Shows.STATUS], *_LABELS[Shows.DIRECTION], *_LABELS[Shows.SPELL])
+_AFTER_SEATS = (*_LABELS[LedsRole.STATUS], *_LABELS[LedsRole.DIRECTION], *_LABELS[LedsRole.SPELL])
 _ROW_OF_BUTTONS = 5
 Labelled = tuple[str, Rgb]
 
@@ -306,9 +306,9 @@ def _leds(look: PanelLook, players: Sequence[str]) -> tuple[list[Labelled], list
 def _apart(leds: LedsLook) -> tuple[tuple[Rgb, ...], tuple[Rgb, ...]]:
     """Return which LEDs of a set are those of seats, and which are not."""
     match leds.shows:
-        case Shows.SEATS:
+        case LedsRole.SEATS:
             return leds.colours, ()
-        case Shows.ALL:
+        case LedsRole.ALL:
             count = len(leds.colours) - len(_AFTER_SEATS)
             return leds.colours[:count], leds.colours[count:]
         case _:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
 from hardware.buttons.debounce import PressKind
-from hardware.buttons.panel import Pressed
+from hardware.buttons.panel import ButtonPress
 from hardware.config.config import (
     LEAST_FOR_ALL,
     ButtonPin,
@@ -21,16 +21,16 @@ from hardware.config.config import (
     KnockPart,
     LedsDriver,
     LedsPart,
-    Shows,
+    LedsRole,
 )
 from hardware.config.read import OF_SEATS
-from hardware.display.page import Page, Score
-from hardware.kept import PartProblem
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.classifier import Classifier
-from hardware.knock.heard import KnockHeard as Sounded
+from hardware.knock.heard import ClassifiedSound
 from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
+from hardware.supervision import PartProblem
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.game import Listener, Now, choice_words
 from tallybone.session.inputs import Button, KnockHeard, Press
@@ -71,7 +71,7 @@ class LiveParts:
         """Return what was pressed and heard since the last call, at once."""
         came: list[FromTable] = []
         for one in self._parts.came():
-            if isinstance(one, Pressed):
+            if isinstance(one, ButtonPress):
                 ago_ns = self._clock() - one.press.t_ns
                 is_held = one.press.kind is PressKind.LONG
                 came += [FromTable(press, ago_ns, is_held) for press in meant_by(one, self._seats)]
@@ -109,7 +109,7 @@ class LiveParts:
 
     def rest(self, message: str) -> None:
         """Show on lights and displays that no game is played, and a *message*."""
-        self._parts.show(TableState(self._seats), Page(message=message))
+        self._parts.show(TableState(self._seats), DisplayPage(message=message))
 
     @property
     def problems(self) -> tuple[PartProblem, ...]:
@@ -135,7 +135,7 @@ def open_parts(
 
 def with_panel(config: HardwareConfig, seats: int) -> HardwareConfig:
     """Return a table with virtual LEDs and a virtual display too, and such buttons and knock sensor if it has none."""
-    leds = LedsPart(LedsDriver.VIRTUAL, Shows.ALL, seats + LEAST_FOR_ALL - 1, name="the panel's LEDs")
+    leds = LedsPart(LedsDriver.VIRTUAL, LedsRole.ALL, seats + LEAST_FOR_ALL - 1, name="the panel's LEDs")
     return replace(
         config,
         leds=(*config.leds, leds),
@@ -167,7 +167,7 @@ class ShownOnParts(Listener):
         if state is not None:
             self._parts.show(state, self._page(now))
 
-    def _page(self, now: Now) -> Page:
+    def _page(self, now: Now) -> DisplayPage:
         """Return what score displays show."""
         page = page_of(now.session, self._last, chosen=now.chosen)
         is_first = bool(self._first) and now.session.open_question is None and self._clock() < self._until_ns
@@ -193,7 +193,7 @@ def table_state(now: Now, gain: Gain | None) -> TableState | None:
     )
 
 
-def page_of(session: Session, last: str, *, chosen: int | None = None) -> Page:
+def page_of(session: Session, last: str, *, chosen: int | None = None) -> DisplayPage:
     """Return what the displays show.
 
     Args:
@@ -203,13 +203,13 @@ def page_of(session: Session, last: str, *, chosen: int | None = None) -> Page:
     """
     game = session.state.game
     if game is None:
-        return Page(message=last)
+        return DisplayPage(message=last)
     whose = turn(game)
     scores = tuple(
-        Score(name, total, is_turn=whose is not None and whose.seat == seat)
+        ScoreLine(name, total, is_turn=whose is not None and whose.seat == seat)
         for seat, (name, total) in enumerate(zip(game.players, game.totals, strict=True))
     )
-    return Page(scores, _message(session, game, last, chosen))
+    return DisplayPage(scores, _message(session, game, last, chosen))
 
 
 def gain_of(said: Sequence[Said], t_ns: int) -> Gain | None:
@@ -263,7 +263,7 @@ def buttons_of(seats: int) -> dict[str, Press]:
     return {name_of(press): press for press in (*(Press(button) for button in Button), *own)}
 
 
-def meant_by(pressed: Pressed, seats: int) -> tuple[Press, ...]:
+def meant_by(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
     """Return what was meant by a button of the table; nothing by that of a seat where nobody sits.
 
     A button for calls says more when it is held (a pass) or pressed twice at once (a draw), so that one button each is
@@ -284,7 +284,7 @@ def meant_by(pressed: Pressed, seats: int) -> tuple[Press, ...]:
             assert_never(kind)
 
 
-def knock_meant(heard: Sounded, seats: int) -> KnockHeard:
+def knock_meant(heard: ClassifiedSound, seats: int) -> KnockHeard:
     """Return a knock for the game; from a side where nobody sits it is one that nobody can tell."""
     seat = None if heard.seat is None or heard.seat >= seats else Seat(heard.seat)
     return KnockHeard(seat, heard.strength, heard.confidence)

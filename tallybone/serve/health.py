@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.phrases import phrase
 from hardware.config.config import HardwareConfig
-from hardware.kept import PartProblem
+from hardware.supervision import PartProblem
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
 from tallybone.doctor.storage import Disk, check_disk
 from tallybone.finding import Finding, absent, ok, problem

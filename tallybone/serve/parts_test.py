@@ -16,9 +16,9 @@ from hardware.buttons.panel import ButtonError, Buttons
 from hardware.colour import Rgb
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsDriver, LedsPart
 from hardware.display.display import DisplayError, ScoreDisplay
-from hardware.display.page import Page, Score
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.errors import KnockError
-from hardware.knock.heard import NS_PER_S, KnockHeard, Sound
+from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import Lamps, LedError
 from hardware.leds.patterns import OFF
@@ -54,7 +54,7 @@ _WHITE = Rgb(255, 255, 255)
 _COLOURS = (Rgb(255, 0, 0), Rgb(0, 255, 0), Rgb(0, 0, 255))
 _KNOCKS = 3
 _ANSWERS = {"y": "seen", "n": "not seen", "a": "again", "s": "skipped"}
-TEST_PAGE = Page((Score("Ann", 35), Score("Ben", 128, is_turn=True)), "Can you read this?")
+TEST_PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 128, is_turn=True)), "Can you read this?")
 
 _CANNOT = (LedError, ButtonError, KnockError, DisplayError, PinError)
 
@@ -373,7 +373,7 @@ def _phases(count: int, number: int, *, has_colours: bool) -> Iterator[tuple[Rgb
             yield tuple(colour if place == number else OFF for place in range(count))
 
 
-def sentence(heard: KnockHeard) -> str:
+def sentence(heard: ClassifiedSound) -> str:
     """Return what was heard in words."""
     again = ", again" if heard.in_row > 1 else ""
     how = f"strength {heard.strength:.2f}, {heard.confidence:.0%} sure"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hardware.buttons.debounce import Press, PressKind
-from hardware.buttons.panel import Buttons, FakeButtons, Pressed
+from hardware.buttons.debounce import PinPress, PressKind
+from hardware.buttons.panel import ButtonPress, Buttons, FakeButtons
 from hardware.config.config import (
     ButtonPin,
     ButtonsDriver,
@@ -24,24 +24,24 @@ from hardware.config.config import (
     KnockPart,
     LedsDriver,
     LedsPart,
-    Shows,
+    LedsRole,
     SpiPort,
 )
 from hardware.display.display import FakeDisplay, ScoreDisplay
-from hardware.display.page import Page, Score
-from hardware.kept import CLOSES_S, PartProblem
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.knock.fake import FakeKnockSensor
-from hardware.knock.heard import KnockHeard, Sound
+from hardware.knock.heard import ClassifiedSound, Sound
 from hardware.knock.sensor import KnockSensor
 from hardware.leds.lamps import FakeLeds, Lamps, LedError
 from hardware.leds.patterns import OFF, Mood, TableState, glow_at
 from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.pin_factory import PinLibrary
+from hardware.supervision import CLOSES_S, PartProblem
 from hardware.virtual.panel import VirtualPanel
 from tests.waiting import soon
 
-LEDS = LedsPart(LedsDriver.STRIP, Shows.ALL, 6, spi=SpiPort(0, 0))
+LEDS = LedsPart(LedsDriver.STRIP, LedsRole.ALL, 6, spi=SpiPort(0, 0))
 ALL = HardwareConfig(
     (LEDS,),
     ButtonsPart(ButtonsDriver.VIRTUAL),
@@ -49,7 +49,7 @@ ALL = HardwareConfig(
     (DisplayPart(DisplayDriver.VIRTUAL),),
 )
 STATE = TableState(2, turn=1, mood=Mood.PLAYING)
-PAGE = Page((Score("Ann", 5), Score("Ben", 10, is_turn=True)), "Ann +5")
+PAGE = DisplayPage((ScoreLine("Ann", 5), ScoreLine("Ben", 10, is_turn=True)), "Ann +5")
 SHINES = glow_at(STATE, 0).all
 STOPPED = "it has stopped for good: start the program again"
 _SOON_S = 5.0
@@ -123,15 +123,15 @@ def test_presses_and_knocks_come_in_once() -> None:
     with opened(ALL, fakes) as parts:
         fakes.pressed.press("undo", 7, PressKind.DOUBLE)
         came = all_that_came(parts, 1)
-        assert came == [Pressed("undo", Press(7, 7, PressKind.DOUBLE))]
+        assert came == [ButtonPress("undo", PinPress(7, 7, PressKind.DOUBLE))]
         assert parts.came() == ()
 
 
 def test_only_knocks_count_among_sounds() -> None:
     fakes = Fakes()
     with opened(ALL, fakes) as parts:
-        tile = KnockHeard(5, None, 0.5, 0.9, Sound.TILE, in_row=0)
-        knock = KnockHeard(6, 1, 0.5, 0.9)
+        tile = ClassifiedSound(5, None, 0.5, 0.9, Sound.TILE, in_row=0)
+        knock = ClassifiedSound(6, 1, 0.5, 0.9)
         soon(lambda: fakes.heard._life._is_started)
         fakes.heard.hear(tile, knock)
         came = all_that_came(parts, 1)
@@ -224,8 +224,8 @@ def test_closing_leaves_no_thread_and_may_be_done_twice() -> None:
 
 ON_PINS = HardwareConfig(
     (
-        LedsPart(LedsDriver.SINGLE, Shows.SEATS, 2, ((5,), (6,)), name="hardware.leds 1"),
-        LedsPart(LedsDriver.RGB, Shows.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
+        LedsPart(LedsDriver.SINGLE, LedsRole.SEATS, 2, ((5,), (6,)), name="hardware.leds 1"),
+        LedsPart(LedsDriver.RGB, LedsRole.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
     ),
     ButtonsPart(ButtonsDriver.GPIO, (ButtonPin("call", 0, 22), ButtonPin("undo", None, 23))),
     KnockPart(KnockDriver.PIEZO_PIN, pins=(17,), seats=(None,)),
@@ -248,7 +248,7 @@ def test_parts_on_mock_pins_shine_and_are_pressed() -> None:
         factory.pin(23).drive_high()
         factory.pin(17).drive_high()
         came = all_that_came(parts, 2)
-        assert {type(one).__name__ for one in came} == {"Pressed", "KnockHeard"}
+        assert {type(one).__name__ for one in came} == {"ButtonPress", "ClassifiedSound"}
         assert parts.problems == ()
     finally:
         parts.close()

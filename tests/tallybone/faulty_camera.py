@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hardware.camera.device import CameraWish, Image
+from hardware.camera.device import CameraWish, Pixels
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2 import V4l2Feed
 from hardware.camera.watched import WatchedCamera
@@ -30,7 +30,7 @@ class Fault(Enum):
 class Passing(Scene):
     """A table under a camera whose pictures have grain, as those of every sensor, until there is a fault."""
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Pixels) -> None:
         super().__init__(image.shape[1], image.shape[0], period_ns=100 * MS)
         self._grain = [
             np.random.default_rng(number).integers(-_GRAIN, _GRAIN + 1, image.shape, dtype=np.int16)
@@ -42,7 +42,7 @@ class Passing(Scene):
         self._may_pass = threading.Condition()
         self._is_over = False
 
-    def shows(self, image: Image) -> None:
+    def shows(self, image: Pixels) -> None:
         """Let something else lie on the table."""
         self._image = image
 
@@ -63,7 +63,7 @@ class Passing(Scene):
             self._is_over = True
             self._may_pass.notify_all()
 
-    def picture(self) -> Image:
+    def picture(self) -> Pixels:
         if self._fault is Fault.BLACK:
             return np.zeros_like(self._image)
         if self._fault is None:

@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console
 
 from hardware.display.open_display import DisplayWish, open_display
-from hardware.display.page import Page, Score
+from hardware.display.page import DisplayPage, ScoreLine
 from tallybone.choices import DisplayKind
 from tallybone.show.emulated_display import emulate_display
 
-_PAGE = Page((Score("Ann", 35), Score("Ben", 128, is_turn=True)), "Hi")
+_PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 128, is_turn=True)), "Hi")
 
 
 @pytest.mark.slow

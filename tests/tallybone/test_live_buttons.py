@@ -5,17 +5,16 @@ from __future__ import annotations
 import pytest
 
 from engine import Seat
-from hardware.buttons.debounce import Press as Pressing
-from hardware.buttons.debounce import PressKind
-from hardware.buttons.panel import Pressed
+from hardware.buttons.debounce import PinPress, PressKind
+from hardware.buttons.panel import ButtonPress
 from hardware.config.read import OF_SEATS, SHARED, read_hardware
-from hardware.knock.heard import KnockHeard as Sounded
+from hardware.knock.heard import ClassifiedSound
 from tallybone.play.parts import buttons_of, knock_meant, meant_by, name_of
 from tallybone.session.inputs import Button, KnockHeard, Press
 
 
 def meant(name: str, kind: PressKind = PressKind.SHORT) -> tuple[Press, ...]:
-    return meant_by(Pressed(name, Pressing(5, 5, kind)), 2)
+    return meant_by(ButtonPress(name, PinPress(5, 5, kind)), 2)
 
 
 def test_every_button_that_can_be_configured_means_something() -> None:
@@ -55,6 +54,6 @@ def test_any_other_button_that_is_pressed_twice_is_pressed_twice() -> None:
 
 
 def test_a_knock_is_that_of_its_side_where_somebody_sits_there() -> None:
-    assert knock_meant(Sounded(5, 1, 0.25, 0.75), 2) == KnockHeard(Seat(1), 0.25, 0.75)
-    assert knock_meant(Sounded(5, 2, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
-    assert knock_meant(Sounded(5, None, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
+    assert knock_meant(ClassifiedSound(5, 1, 0.25, 0.75), 2) == KnockHeard(Seat(1), 0.25, 0.75)
+    assert knock_meant(ClassifiedSound(5, 2, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)
+    assert knock_meant(ClassifiedSound(5, None, 0.25, 0.75), 2) == KnockHeard(None, 0.25, 0.75)

@@ -10,7 +10,7 @@ from engine import BONES, Event, Knock, Lead, MatchStart, NewHand, Play, Port, R
 from engine import NodeId as Id
 from engine.hand import Course, Spell
 from engine.profiles import SUPER
-from hardware.display.page import Page, Score
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.patterns import Gain, Mood, TableState
 from tallybone.play.game import Now
 from tallybone.play.parts import gain_of, page_of, table_state
@@ -38,7 +38,7 @@ def state(*events: Event) -> TableState:
 
 def test_before_a_match_there_is_nothing_to_light() -> None:
     assert table_state(now(Session()), None) is None
-    assert page_of(Session(), "hello") == Page((), "hello")
+    assert page_of(Session(), "hello") == DisplayPage((), "hello")
 
 
 def test_the_turn_and_that_a_hand_is_played_are_shown() -> None:
@@ -103,8 +103,8 @@ def test_a_turned_direction_and_a_spell_are_shown() -> None:
 
 
 def test_a_page_has_names_totals_the_turn_and_what_happened_last() -> None:
-    scores = (Score("Ann", 10), Score("Ben", 0, is_turn=True))
-    assert page_of(session(*LED), "Ann plays 5-5") == Page(scores, "Ann plays 5-5")
+    scores = (ScoreLine("Ann", 10), ScoreLine("Ben", 0, is_turn=True))
+    assert page_of(session(*LED), "Ann plays 5-5") == DisplayPage(scores, "Ann plays 5-5")
 
 
 def test_between_hands_a_page_says_what_is_waited_for() -> None:

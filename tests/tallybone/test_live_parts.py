@@ -15,8 +15,9 @@ from hardware.display.page import Page
 from hardware.kept import PartProblem
 from hardware.knock.heard import KnockHeard as Sounded
 from hardware.leds.patterns import Gain, Mood, TableState
-from hardware.parts import Came, Parts
+from hardware.parts import PartInput, Parts
 from hardware.pin_factory import PinLibrary
+from hardware.supervision import PartProblem
 from hardware.virtual.panel import VirtualPanel
 from tallybone.json_values import JsonValueError
 from tallybone.play.game import Listeners, LiveGame, Now
@@ -41,17 +42,17 @@ class Table(Parts):
 
     def __init__(self) -> None:
         self.failing: tuple[PartProblem, ...] = ()
-        self.coming: list[Came] = []
-        self.shown: list[tuple[TableState, Page]] = []
+        self.coming: list[PartInput] = []
+        self.shown: list[tuple[TableState, DisplayPage]] = []
 
     @property
     def problems(self) -> tuple[PartProblem, ...]:
         return self.failing
 
-    def show(self, state: TableState, page: Page) -> None:
+    def show(self, state: TableState, page: DisplayPage) -> None:
         self.shown.append((state, page))
 
-    def came(self) -> tuple[Came, ...]:
+    def came(self) -> tuple[PartInput, ...]:
         coming, self.coming = tuple(self.coming), []
         return coming
 
@@ -133,7 +134,10 @@ def live_parts(table: Table, clock: Clock) -> LiveParts:
 def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
     table, clock = Table(), Clock()
     clock.t_ns = 100 * MS
-    table.coming = [Pressed("call 1", Pressing(70 * MS, 5 * MS, PressKind.LONG)), Sounded(40 * MS, None, 0.5, 0.75)]
+    table.coming = [
+        ButtonPress("call 1", PinPress(70 * MS, 5 * MS, PressKind.LONG)),
+        ClassifiedSound(40 * MS, None, 0.5, 0.75),
+    ]
     assert live_parts(table, clock).came() == (
         FromTable(Press(Button.KNOCK, Seat(0)), 30 * MS, is_held=True),
         FromTable(KnockHeard(None, 0.5, 0.75), 60 * MS),
@@ -141,7 +145,7 @@ def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
 
 
 def test_a_panel_is_added_to_what_the_table_has() -> None:
-    leds = LedsPart(LedsDriver.SINGLE, Shows.SEATS, 1, ((5,),))
+    leds = LedsPart(LedsDriver.SINGLE, LedsRole.SEATS, 1, ((5,),))
     buttons = ButtonsPart(ButtonsDriver.GPIO, (ButtonPin("undo", None, 6),))
     config = with_panel(HardwareConfig((leds,), buttons, pins=PinLibrary.MOCK), 3)
     assert [(one.driver, one.count) for one in config.leds] == [(LedsDriver.SINGLE, 1), (LedsDriver.VIRTUAL, 7)]

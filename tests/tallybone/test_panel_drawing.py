@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from hardware.colour import Rgb
-from hardware.config.config import LedsDriver, LedsPart, Shows
-from hardware.display.page import Page, Score
+from hardware.config.config import LedsDriver, LedsPart, LedsRole
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.patterns import OFF
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
 from tallybone.play.display import PANEL_ROWS, BoardDisplay, draw_panel
@@ -23,7 +23,7 @@ from tests.tallybone.test_live_display import ASKED, OPENING, SESSION, drawn, no
 WHITE, GREEN = Rgb(255, 255, 255), Rgb(0, 90, 0)
 SCREEN = (">Ann              35", " Ben               5", "Ann +15             ", " " * 20)
 LOOK = PanelLook(
-    (LedsLook(Shows.ALL, (WHITE, OFF, GREEN, OFF, OFF, OFF)),),
+    (LedsLook(LedsRole.ALL, (WHITE, OFF, GREEN, OFF, OFF, OFF)),),
     SCREEN,
     tuple(buttons_of(2)),
     frozenset({"undo", "call 2"}),
@@ -34,10 +34,10 @@ LOOK = PanelLook(
 
 def panel(players: int) -> VirtualPanel:
     made = VirtualPanel(tuple(buttons_of(players)))
-    made.open_leds(LedsPart(LedsDriver.VIRTUAL, Shows.ALL, players + 4))
+    made.open_leds(LedsPart(LedsDriver.VIRTUAL, LedsRole.ALL, players + 4))
     made.open_buttons()
     made.open_knock()
-    made.open_display().show(Page((Score("Ann", 35, is_turn=True), Score("Ben", 5)), "Ann +15"))
+    made.open_display().show(DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 5)), "Ann +15"))
     return made
 
 
@@ -65,9 +65,9 @@ def test_each_led_is_a_dot_of_its_colour_with_its_name() -> None:
 
 def test_leds_of_several_sets_are_named_by_what_they_are_for() -> None:
     sets = (
-        LedsLook(Shows.SEATS, (OFF, OFF, OFF)),
-        LedsLook(Shows.SPELL, (OFF,)),
-        LedsLook(Shows.DIRECTION, (OFF, WHITE)),
+        LedsLook(LedsRole.SEATS, (OFF, OFF, OFF)),
+        LedsLook(LedsRole.SPELL, (OFF,)),
+        LedsLook(LedsRole.DIRECTION, (OFF, WHITE)),
     )
     lines = draw_panel(PanelLook(sets, (), (), frozenset(), hears=False, is_knocked=False), ("Ann", "Ben"))
     assert [line.plain.strip() for line in lines] == [

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from hardware.camera.device import CameraDevice, CameraError, CameraMode, Clock, Light, Picture
+from hardware.camera.device import CameraDevice, CameraError, CameraMode, Light, Picture
 from hardware.camera.fake import FakeCamera
+from hardware.clock import Clock
 from tallybone.choices import TileSet
 from tallybone.play.start import Game, new_game
 from tallybone.serve.camera import TableCamera

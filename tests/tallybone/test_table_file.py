@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hardware.config.config import HardwareConfig, KnockDriver, KnockPart, Shows
+from hardware.config.config import HardwareConfig, KnockDriver, KnockPart, LedsRole
 from tallybone.store.table_file import TableFile, TableFileError, load_table
 
 
@@ -31,7 +31,7 @@ def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
     text = (Path(__file__).resolve().parents[2] / "docs" / "hardware.md").read_text()
     example = load_table(written(tmp_path / "table.toml", text.split("```toml\n")[1].split("```")[0]))
     assert example.camera == "usb:0"
-    assert [part.shows for part in example.hardware.leds] == [Shows.SEATS, Shows.STATUS]
+    assert [part.shows for part in example.hardware.leds] == [LedsRole.SEATS, LedsRole.STATUS]
     assert example.hardware.buttons is not None
     assert example.hardware.knock is not None
     assert len(example.hardware.displays) == 1

@@ -16,7 +16,7 @@ from hardware.config.config import (
     KnockDriver,
     KnockPart,
 )
-from hardware.kept import PartProblem
+from hardware.supervision import PartProblem
 from tallybone.doctor.machine import Machine
 from tallybone.doctor.storage import Disk
 from tallybone.finding import Grade

@@ -8,13 +8,10 @@ import select
 import termios
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
+from hardware.clock import Clock
 from hardware.display.emulation.intake import Emulated
-
-Clock: TypeAlias = Callable[[], int]
 
 _MOST_BYTES = 4096
 _TICK_S = 0.02

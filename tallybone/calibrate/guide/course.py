@@ -11,7 +11,7 @@ from pathlib import Path
 from calibration.errors import CalibrationError, RefusedError
 from calibration.lens import LensSource
 from engine.phrases import Phrase, phrase
-from hardware.camera.device import Clock
+from hardware.clock import Clock
 from hardware.knock.errors import KnockError
 from tallybone.calibrate.guide.camera_steps import LensStep, TableStep, ZonesStep
 from tallybone.calibrate.guide.steps import (

@@ -12,7 +12,8 @@ from calibration.tile_set import LearnedSet
 from calibration.tile_set_learn import LearningResult, least_set
 from calibration.tile_set_picture import draw_tiles
 from engine.phrases import Phrase, listed, phrase, plural
-from hardware.camera.device import Clock, Light
+from hardware.camera.device import Light
+from hardware.clock import Clock
 from hardware.knock.heard import NS_PER_S
 from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, Result, StepName, points_of
 from tallybone.calibrate.knock import Hearing, MakeSensor

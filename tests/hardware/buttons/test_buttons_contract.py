@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from hardware.buttons.debounce import ButtonState, Press, PressKind, PressTiming, Sample, feed
+from hardware.buttons.debounce import ButtonState, PinPress, PinSample, PressKind, PressTiming, feed
 from hardware.buttons.gpio import GpioButtons
-from hardware.buttons.panel import ButtonError, Buttons, FakeButtons, NoButtons, Pressed, VirtualButtons
+from hardware.buttons.panel import ButtonError, ButtonPress, Buttons, FakeButtons, NoButtons, VirtualButtons
 from hardware.pin_factory import PinError, PinLibrary, open_pins
 
 _MS = 1_000_000
@@ -92,7 +92,7 @@ def test_a_key_presses_its_button() -> None:
     buttons = VirtualButtons(_NAMES, keys={"u": "undo"})
     assert buttons.type_key("u", 7)
     assert not buttons.type_key("x", 8)
-    assert buttons.read() == (Pressed("undo", Press(7, 7, PressKind.SHORT)),)
+    assert buttons.read() == (ButtonPress("undo", PinPress(7, 7, PressKind.SHORT)),)
     with pytest.raises(ButtonError, match="there is no button redo; there are call:0, undo"):
         buttons.press("redo", 1)
     with pytest.raises(ButtonError, match="the key k is for the button knock"):
@@ -112,10 +112,10 @@ def test_the_fake_says_what_nobody_has_read() -> None:
 
 def test_the_recorded_samples_give_the_same_presses_again() -> None:
     factory, clock = open_pins(PinLibrary.MOCK), Clock()
-    heard: list[tuple[str, Sample]] = []
+    heard: list[tuple[str, PinSample]] = []
     timing = PressTiming()
     buttons = GpioButtons(_PINS, factory, timing=timing, clock=clock, tap=lambda *one: heard.append(one))
-    read: list[Pressed] = []
+    read: list[ButtonPress] = []
     pin = factory.pin(17)
     for gap_ms in (50, 3, 2, 100, 200, 90, 700, 1200, 60, 500):
         clock.t_ns += gap_ms * _MS
@@ -124,10 +124,10 @@ def test_the_recorded_samples_give_the_same_presses_again() -> None:
     clock.t_ns += 2000 * _MS
     read += buttons.read()
     states = dict.fromkeys(_PINS, ButtonState())
-    again: list[Pressed] = []
+    again: list[ButtonPress] = []
     for name, sample in heard:
         states[name], presses = feed(states[name], sample, timing)
-        again += [Pressed(name, press) for press in presses]
+        again += [ButtonPress(name, press) for press in presses]
     assert again == read
     assert len(read) >= 2
 
@@ -137,7 +137,7 @@ def test_an_edge_that_gpiozero_drops_is_found_by_looking_at_the_pin() -> None:
     buttons = GpioButtons({"undo": 27}, factory, timing=PressTiming(double_ns=0), clock=clock)
     pin = factory.pin(27)
     pin.when_changed = None  # no edge is told any more
-    read: list[Pressed] = []
+    read: list[ButtonPress] = []
     for level, count in ((0, 5), (1, 5)):
         pin._change_state(level)
         for _ in range(count):

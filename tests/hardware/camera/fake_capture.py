@@ -8,7 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from hardware.camera.device import Image
+from hardware.camera.device import Pixels
 from tests.hardware.camera.scene import MS, Scene
 
 _SIZE = (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
@@ -63,8 +63,8 @@ class FakeCapture:
         self._device = device
         self._is_open = device.scene.is_plugged
         device.opened += self._is_open
-        self._waiting: deque[tuple[int, Image]] = deque()
-        self._grabbed: tuple[int, Image] | None = None
+        self._waiting: deque[tuple[int, Pixels]] = deque()
+        self._grabbed: tuple[int, Pixels] | None = None
         self._last_ns = device.scene.t_ns
 
     def isOpened(self) -> bool:  # noqa: N802 - OpenCV calls it so
@@ -115,7 +115,7 @@ class FakeCapture:
         self._grabbed = self._waiting.popleft()
         return True
 
-    def retrieve(self) -> tuple[bool, Image | None]:
+    def retrieve(self) -> tuple[bool, Pixels | None]:
         self._require_open()
         assert self._grabbed is not None, "retrieved before anything was grabbed"
         self._device.retrieved += 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardware.camera.device import Image
+from hardware.camera.device import Pixels
 from tests.hardware.camera.scene import Scene
 
 CONTROLS = (
@@ -229,7 +229,7 @@ class FakeRequest:
         self._require_held()
         return {"SensorTimestamp": self._stamp_ns, **self._library.metadata}
 
-    def make_array(self, name: str) -> Image:
+    def make_array(self, name: str) -> Pixels:
         self._require_held()
         if name == "main":
             return self._picture.copy()

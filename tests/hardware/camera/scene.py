@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from hardware.camera.device import Image
+from hardware.camera.device import Pixels
 
 MS, S = 1_000_000, 1_000_000_000
 _PAUSE = threading.Event()
@@ -26,7 +26,7 @@ class Scene:
     def clock(self) -> int:
         return self.t_ns
 
-    def picture(self) -> Image:
+    def picture(self) -> Pixels:
         width_px, height_px = self.size_px
         return np.full((height_px, width_px, 3), self.level, np.uint8)
 

@@ -7,20 +7,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hardware.camera.device import Blind, Image, Light, Picture
+from hardware.camera.device import Blind, Light, Picture, Pixels
 from hardware.camera.light import LightKeeper, Order
 from hardware.camera.sight import Sight, is_black
 from tests.hardware.camera.scene import MS
 
 
-def table(level: int, tile_level: int, *, seed: int = 0, noise: float = 2.0) -> Image:
+def table(level: int, tile_level: int, *, seed: int = 0, noise: float = 2.0) -> Pixels:
     """A table with a tile on it, as a sensor with noise sees it."""
     grey = np.full((180, 320), level, np.float64)
     grey[80:100, 100:140] = tile_level
     return np.clip(grey + np.random.default_rng(seed).normal(0, noise, grey.shape), 0, 255).astype(np.uint8)
 
 
-def picture(grey: Image, t_ns: int = 0) -> Picture:
+def picture(grey: Pixels, t_ns: int = 0) -> Picture:
     return Picture(t_ns, np.repeat(grey[:, :, None], 3, axis=2), grey)
 
 
@@ -35,7 +35,7 @@ def picture(grey: Image, t_ns: int = 0) -> Picture:
     ],
     ids=["a lens cap", "a lens cap and much gain", "a dark room", "tiles in a dim room", "a dim table"],
 )
-def test_black_is_where_nobody_could_see_a_tile(grey: Image, *, is_nothing: bool) -> None:
+def test_black_is_where_nobody_could_see_a_tile(grey: Pixels, *, is_nothing: bool) -> None:
     assert is_black(grey) == is_nothing
 
 
@@ -55,7 +55,7 @@ def test_the_light_is_not_held_in_the_dark_but_as_soon_as_it_is_light() -> None:
     keeper = LightKeeper()
     keeper.want(Light.HELD)
 
-    def orders(look: Callable[[int], Image], first: int, last: int) -> list[int]:
+    def orders(look: Callable[[int], Pixels], first: int, last: int) -> list[int]:
         each = ((t, keeper.after(picture(look(t), t * 100 * MS))) for t in range(first, last))
         return [t for t, order in each if order is Order.HOLD]
 

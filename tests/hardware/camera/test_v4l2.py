@@ -12,7 +12,7 @@ import cv2
 import pytest
 
 from hardware.camera.device import CameraError, CameraWish, Light
-from hardware.camera.open_device import Place
+from hardware.camera.open_device import CameraPath
 from hardware.camera.sensor_time import Clocks
 from hardware.camera.v4l2 import V4l2Feed
 from hardware.camera.v4l2_nodes import lasting_name
@@ -161,7 +161,7 @@ def test_a_camera_is_found_again_under_its_next_number_and_no_other_in_its_place
         (tmp_path / f"video{number}").touch()
     (by_id / "usb-Acme_Cam-video-index0").symlink_to("../video1")
     (by_id / "usb-Other_Cam-video-index0").symlink_to("../video0")
-    place = Place("usb:1", lambda: tmp_path / "video1", lambda path: lasting_name(path, by_id))
+    place = CameraPath("usb:1", lambda: tmp_path / "video1", lambda path: lasting_name(path, by_id))
     assert place.now().resolve() == tmp_path / "video1"
     (by_id / "usb-Acme_Cam-video-index0").unlink()
     assert not place.now().exists(), "the camera that has its number now is another"
@@ -171,7 +171,7 @@ def test_a_camera_is_found_again_under_its_next_number_and_no_other_in_its_place
 
 def test_a_camera_without_a_lasting_name_is_known_by_its_device(tmp_path: Path) -> None:
     (tmp_path / "video4").touch()
-    place = Place("usb:0", lambda: tmp_path / "video4", lambda path: lasting_name(path, tmp_path / "by-id"))
+    place = CameraPath("usb:0", lambda: tmp_path / "video4", lambda path: lasting_name(path, tmp_path / "by-id"))
     assert place.now() == tmp_path / "video4"
     with pytest.raises(CameraError, match="usb:7: there is no such camera"):
-        Place("usb:7", lambda: None).now()
+        CameraPath("usb:7", lambda: None).now()

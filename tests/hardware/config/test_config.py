@@ -19,9 +19,9 @@ from hardware.config.config import (
     KnockPart,
     LedsDriver,
     LedsPart,
-    Shows,
+    LedsRole,
+    MicrophoneWire,
     SpiPort,
-    Wire,
 )
 from hardware.config.errors import ConfigError
 from hardware.config.pins import PinUse, pins_used
@@ -85,9 +85,9 @@ def test_every_part_is_read() -> None:
         """)
     assert config == HardwareConfig(
         leds=(
-            LedsPart(LedsDriver.SINGLE, Shows.SEATS, 2, ((5,), (6,)), name="hardware.leds 1"),
-            LedsPart(LedsDriver.RGB, Shows.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
-            LedsPart(LedsDriver.STRIP, Shows.ALL, 8, (), SpiPort(1, 0), 10, name="hardware.leds 3"),
+            LedsPart(LedsDriver.SINGLE, LedsRole.SEATS, 2, ((5,), (6,)), name="hardware.leds 1"),
+            LedsPart(LedsDriver.RGB, LedsRole.STATUS, 1, ((12, 13, 16),), name="hardware.leds 2"),
+            LedsPart(LedsDriver.STRIP, LedsRole.ALL, 8, (), SpiPort(1, 0), 10, name="hardware.leds 3"),
         ),
         buttons=ButtonsPart(
             ButtonsDriver.GPIO,
@@ -116,7 +116,7 @@ def test_every_part_is_read() -> None:
         ('driver = "microphone"\ndevice = 2', KnockPart(KnockDriver.MICROPHONE, device=2)),
         (
             'driver = "microphone"\ndevice = "ics43434"\nwire = "i2s"',
-            KnockPart(KnockDriver.MICROPHONE, device="ics43434", wire=Wire.I2S),
+            KnockPart(KnockDriver.MICROPHONE, device="ics43434", wire=MicrophoneWire.I2S),
         ),
         ('driver = "piezo-pin"\npin = 17\nseat = 0', KnockPart(KnockDriver.PIEZO_PIN, pins=(17,), seats=(0,))),
         (

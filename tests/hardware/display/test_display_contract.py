@@ -18,10 +18,10 @@ from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.open_display import DRIVERS, DisplayWish, open_display
-from hardware.display.page import Page, Score
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.virtual.drivers import VirtualDisplay
 
-_PAGE = Page((Score("Ann", 35), Score("Ben", 40, is_turn=True)), "Ann +5")
+_PAGE = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5")
 _EMULATED: dict[str, Callable[[], Emulated]] = {
     "serlcd-16x2": lambda: EmulatedSerLcd(16, 2),
     "serlcd-20x4": lambda: EmulatedSerLcd(20, 4),
@@ -54,7 +54,7 @@ def display(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ScoreDis
 def test_showing_returns_at_once(display: ScoreDisplay) -> None:
     began = time.perf_counter()
     for points in range(100):
-        display.show(Page((Score("Ann", points),)))
+        display.show(DisplayPage((ScoreLine("Ann", points),)))
     assert time.perf_counter() - began < 0.2
 
 
@@ -84,7 +84,7 @@ def test_a_closed_display_leaves_no_thread(display: ScoreDisplay) -> None:
 def test_the_fake_keeps_every_page_and_takes_nothing_else() -> None:
     fake = FakeDisplay()
     fake.show(_PAGE)
-    with pytest.raises(TypeError, match="expected a Page, but got 'Ann 35'"):
+    with pytest.raises(TypeError, match="expected a DisplayPage, but got 'Ann 35'"):
         fake.show("Ann 35")  # type: ignore[arg-type] # that is the point
     fake.unplug()
     assert fake.state.problem == "the display was unplugged"
@@ -107,14 +107,14 @@ def test_a_group_says_every_problem() -> None:
 def test_the_terminal_prints_a_page_that_changed_and_obeys_no_name() -> None:
     out = io.StringIO()
     terminal = open_display(DisplayWish("terminal"), out)
-    terminal.show(Page((Score("A\x1b[31mnn", 35, is_turn=True),), "Ann\n+5"))
+    terminal.show(DisplayPage((ScoreLine("A\x1b[31mnn", 35, is_turn=True),), "Ann\n+5"))
     terminal.close()
     assert out.getvalue() == "> A[31mnn                  35\nAnn +5\n\n"
 
 
 def test_the_terminal_may_be_another_one(tmp_path: Path) -> None:
     terminal = open_display(DisplayWish("terminal", str(tmp_path / "tty")))
-    terminal.show(Page((Score("Ann", 35),)))
+    terminal.show(DisplayPage((ScoreLine("Ann", 35),)))
     terminal.close()
     assert (tmp_path / "tty").read_text() == "  Ann                      35\n\n"
 
@@ -139,10 +139,10 @@ def test_without_pyserial_the_error_says_what_to_install(monkeypatch: pytest.Mon
 
 
 def test_a_port_that_may_not_be_used_names_the_group() -> None:
-    from hardware.display.link import LinkedDisplay, Port
+    from hardware.display.link import BytePort, LinkedDisplay
     from hardware.display.nextion import Nextion
 
-    def refuses() -> Port:
+    def refuses() -> BytePort:
         raise PermissionError(13, "Permission denied")
 
     display = LinkedDisplay(Nextion(), refuses, name="/dev/ttyUSB0")

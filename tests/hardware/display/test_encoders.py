@@ -8,22 +8,22 @@ import pytest
 
 from hardware.colour import Rgb
 from hardware.display.emulation.intake import Emulated
-from hardware.display.page import Page, Score
-from hardware.display.part import Look, paced
+from hardware.display.kind import DisplayLook, paced
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.segment import Segment
 from hardware.display.serlcd import SerLcd
 from tests.hardware.display.parts import KINDS, Kind, S, send
 from tests.hardware.display.texts import HOSTILE, hostile_points, hostile_text
 
 
-def _hostile_page(rng: random.Random) -> Page:
+def _hostile_page(rng: random.Random) -> DisplayPage:
     scores = tuple(
-        Score(hostile_text(rng), hostile_points(rng), is_turn=rng.random() < 0.3) for _ in range(rng.randrange(7))
+        ScoreLine(hostile_text(rng), hostile_points(rng), is_turn=rng.random() < 0.3) for _ in range(rng.randrange(7))
     )
-    return Page(scores, hostile_text(rng))
+    return DisplayPage(scores, hostile_text(rng))
 
 
-def _texts_of(kind: Kind, shown: Look) -> str:
+def _texts_of(kind: Kind, shown: DisplayLook) -> str:
     """Return what is text of what is shown, without the places of the dots."""
     return shown[0] if isinstance(kind.part, Segment) else "".join(shown)
 
@@ -35,7 +35,7 @@ def _show_all(kind: Kind, count: int, seed: int) -> Emulated:
     t_ns, before = S, None
     for index in range(count):
         if index < len(HOSTILE):
-            page = Page((Score(HOSTILE[index], index),) * 2, HOSTILE[-1 - index])
+            page = DisplayPage((ScoreLine(HOSTILE[index], index),) * 2, HOSTILE[-1 - index])
         else:
             page = _hostile_page(rng)
         look = kind.part.look(page, rng.randrange(20) * S)
@@ -81,8 +81,8 @@ def test_the_emulators_obey_what_the_encoders_keep_from_them(index: int, text: b
 def test_only_changes_are_sent(kind: Kind) -> None:
     part = kind.part
     t_ns = 2 * S if kind.name == "segment in turns" else 0
-    old = part.look(Page((Score("Ann", 35), Score("Ben", 40))), t_ns)
-    new = part.look(Page((Score("Ann", 35), Score("Ben", 41))), t_ns)
+    old = part.look(DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40))), t_ns)
+    new = part.look(DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 41))), t_ns)
     assert part.encode(old, old) == ()
     assert new != old
     assert len(b"".join(burst.data for burst in part.encode(new, old))) < 16
@@ -91,8 +91,8 @@ def test_only_changes_are_sent(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_resync_mends_every_state_that_a_page_cut_at_any_byte_leaves(kind: Kind) -> None:
     part = kind.part
-    one = part.look(Page((Score("Ann", 35), Score("Ben", 40, is_turn=True)), "Ann +5"), 0)
-    two = part.look(Page((Score("Bo", 1, is_turn=True), Score("Al", 222)), "Al +9"), 0)
+    one = part.look(DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5"), 0)
+    two = part.look(DisplayPage((ScoreLine("Bo", 1, is_turn=True), ScoreLine("Al", 222)), "Al +9"), 0)
     data = b"".join(burst.data for burst in part.encode(one, None))
     for cut in range(len(data) + 1):
         emulated = kind.emulate()
@@ -108,7 +108,7 @@ def test_a_resync_mends_every_state_that_a_page_cut_at_any_byte_leaves(kind: Kin
 )
 def test_the_second_page_is_right_even_where_noise_has_begun_a_setting(index: int, begun: bytes) -> None:
     part, emulated = KINDS[index].part, KINDS[index].emulate()
-    look = part.look(Page((Score("Ann", 35), Score("Ben", 40, is_turn=True)), "Ann +5"), 0)
+    look = part.look(DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 40, is_turn=True)), "Ann +5"), 0)
     emulated.power_on(0)
     emulated.receive(begun, S)
     t_ns = send(part, emulated, look, None, 2 * S)
@@ -135,7 +135,9 @@ def test_without_pacing_a_serlcd_that_shows_a_message_loses_bytes() -> None:
     kind = KINDS[1]
     emulated = kind.emulate()
     emulated.power_on(0)
-    look = kind.part.look(Page((Score("Ann", 35),), "a page that is longer than the sixty-four bytes of the ring"), 0)
+    look = kind.part.look(
+        DisplayPage((ScoreLine("Ann", 35),), "a page that is longer than the sixty-four bytes of the ring"), 0
+    )
     data = b"".join(piece for piece, _ in paced(kind.part.encode(look, None), kind.part.wire))
     emulated.receive(b"|," + data, S)  # the version is shown for half a second
     emulated.screen(3 * S)
@@ -153,7 +155,7 @@ def test_the_byte_that_resets_the_speed_of_a_booting_serlcd_is_never_sent() -> N
 
 
 def test_the_bytes_of_a_page_are_those_of_the_manuals() -> None:
-    page = Page((Score("Ann", 35), Score("Ben", 128, is_turn=True)), "Hi")
+    page = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 128, is_turn=True)), "Hi")
     by_name = {kind.name: b"".join(b.data for b in kind.part.encode(kind.part.look(page, 0), None)) for kind in KINDS}
     assert by_name["serlcd-16x2"] == b"\xfe\x80 \xfe\x80 Ann  35>Ben 128\xfe\xc0Hi              "
     assert by_name["segment of a seat"] == b" \x79\x00 128\x77\x08"

@@ -22,10 +22,10 @@ from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
+from hardware.display.kind import DisplayKind, DisplayLook, WireTiming
 from hardware.display.link import LinkedDisplay
 from hardware.display.nextion import Nextion
-from hardware.display.page import Page, Score
-from hardware.display.part import Look, Part, Wire
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.segment import Segment
 from hardware.display.serial_port import serial_port
 from hardware.display.serlcd import SerLcd
@@ -38,7 +38,7 @@ _PAUSE = threading.Event()
 
 
 @contextmanager
-def _plugged(port: PtyPort, part: Part, path: Path) -> Iterator[LinkedDisplay]:
+def _plugged(port: PtyPort, part: DisplayKind, path: Path) -> Iterator[LinkedDisplay]:
     port.plug()
     display = LinkedDisplay(part, serial_port(str(path), part.wire.baud), name=str(path))
     try:
@@ -48,16 +48,16 @@ def _plugged(port: PtyPort, part: Part, path: Path) -> Iterator[LinkedDisplay]:
         port.close()
 
 
-def _seconds_until(port: PtyPort, look: Look) -> float:
+def _seconds_until(port: PtyPort, look: DisplayLook) -> float:
     """Wait until a person reads *look*, and return how long it took."""
     return until(lambda: port.screen() == look, seen=lambda: (port.screen(), look))
 
 
-def _page(number: int) -> Page:
-    return Page((Score(f"Ann{number}", number), Score("Ben", 2 * number, is_turn=number % 2 == 0)))
+def _page(number: int) -> DisplayPage:
+    return DisplayPage((ScoreLine(f"Ann{number}", number), ScoreLine("Ben", 2 * number, is_turn=number % 2 == 0)))
 
 
-def _look(kind: Kind, number: int) -> Look:
+def _look(kind: Kind, number: int) -> DisplayLook:
     return kind.part.look(_page(number), 0)
 
 
@@ -170,9 +170,9 @@ def test_the_last_page_is_shown_before_a_display_is_closed(tmp_path: Path) -> No
     with _plugged(port, SerLcd(), tmp_path / "display") as display:
         display.show(_page(1))
         _seconds_until(port, SerLcd().look(_page(1), 0))
-        display.show(Page((), "Good bye"))
+        display.show(DisplayPage((), "Good bye"))
         display.close()
-        _seconds_until(port, SerLcd().look(Page((), "Good bye"), 0))
+        _seconds_until(port, SerLcd().look(DisplayPage((), "Good bye"), 0))
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ def test_the_last_page_is_shown_before_a_display_is_closed(tmp_path: Path) -> No
     ids=["serlcd", "segment"],
 )
 def test_what_is_kept_in_eeprom_is_told_once_however_often_it_is_replugged(
-    part: Part, emulated: EmulatedSerLcd | EmulatedSegment, writes: int, tmp_path: Path
+    part: DisplayKind, emulated: EmulatedSerLcd | EmulatedSegment, writes: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "display"
     port = PtyPort(emulated, path)
@@ -206,7 +206,7 @@ class _Silent(Nextion):
     """A Nextion to which nothing is sent again of itself."""
 
     @property
-    def wire(self) -> Wire:
+    def wire(self) -> WireTiming:
         return replace(super().wire, refresh_ns=None)
 
 

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from hardware.display.page import Page, Score
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.rows import points_text, screen_at, screens_of
 from hardware.display.text import LCD_CHARACTERS as ALL
 
 _FOUR = tuple(
-    Score(name, points, points == 40) for name, points in (("Ann", 35), ("Ben", 40), ("Cleo", 5), ("Dora", 0))
+    ScoreLine(name, points, points == 40) for name, points in (("Ann", 35), ("Ben", 40), ("Cleo", 5), ("Dora", 0))
 )
 
 
 def test_two_players_and_a_message_fit_on_two_rows() -> None:
-    page = Page((Score("Ann", 35), Score("Ben", 120, is_turn=True)), "Ann scored 15")
+    page = DisplayPage((ScoreLine("Ann", 35), ScoreLine("Ben", 120, is_turn=True)), "Ann scored 15")
     assert screens_of(page, 16, 2, ALL) == ((" Ann  35>Ben 120", "Ann scored 15   "),)
 
 
 def test_four_players_have_a_row_each_and_make_room_for_a_message() -> None:
-    (alone,) = screens_of(Page(_FOUR), 20, 4, ALL)
+    (alone,) = screens_of(DisplayPage(_FOUR), 20, 4, ALL)
     assert alone == (" Ann              35", ">Ben              40", " Cleo              5", " Dora              0")
-    (beside,) = screens_of(Page(_FOUR, "Whose spinner?"), 20, 4, ALL)
+    (beside,) = screens_of(DisplayPage(_FOUR, "Whose spinner?"), 20, 4, ALL)
     assert beside == (" Ann    35>Ben    40", " Cleo    5 Dora    0", "Whose spinner?      ", " " * 20)
 
 
 def test_what_does_not_fit_is_shown_in_turns() -> None:
-    page = Page(_FOUR, "The hand is blocked, Dora leads")
+    page = DisplayPage(_FOUR, "The hand is blocked, Dora leads")
     scores, message, rest = screens_of(page, 16, 2, ALL)
     assert (message, rest) == (("The hand is     ", "blocked, Dora   "), ("leads           ", " " * 16))
     assert scores == (" Ann  35>Ben  40", " Cleo  5 Dora  0")
@@ -37,7 +37,7 @@ def test_what_does_not_fit_is_shown_in_turns() -> None:
 
 
 def test_an_empty_page_is_blank() -> None:
-    assert screens_of(Page(), 16, 2, ALL) == ((" " * 16, " " * 16),)
+    assert screens_of(DisplayPage(), 16, 2, ALL) == ((" " * 16, " " * 16),)
 
 
 def test_points_that_do_not_fit_are_signs_of_excess_and_never_other_points() -> None:
@@ -50,4 +50,4 @@ def test_points_that_do_not_fit_are_signs_of_excess_and_never_other_points() -> 
 
 def test_a_page_of_too_many_scores_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 16 scores, but got 17"):
-        Page((Score("x", 0),) * 17)
+        DisplayPage((ScoreLine("x", 0),) * 17)

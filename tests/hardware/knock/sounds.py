@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardware.knock.heard import Samples, Sound, SoundBlock
-from hardware.knock_training.scenes import LEAD, Scene, draw_scene, hit
-from hardware.knock_training.surroundings import draw_hearing
+from hardware.knock_training.scenes import LEAD, SoundScene, draw_scene, hit
+from hardware.knock_training.surroundings import draw_microphone
 from hardware.knock_training.tables import draw_table
 
 RATE_HZ = 16_000
 
 
 @cache
-def scene(seed: int, events: int = 6) -> Scene:
+def scene(seed: int, events: int = 6) -> SoundScene:
     """A modelled recording, the same for a seed."""
     return draw_scene(np.random.default_rng([77, seed]), events=events)
 
@@ -26,10 +26,10 @@ def scene(seed: int, events: int = 6) -> Scene:
 def with_hits(kind: Sound, times_s: tuple[float, ...], *, seed: int = 0, peak: float = 0.4) -> NDArray[np.float32]:
     """Return a second after the last of some hits of a kind on one table, with a little noise."""
     rng = np.random.default_rng([88, seed])
-    table, hearing = draw_table(rng), draw_hearing(rng)
+    table, microphone = draw_table(rng), draw_microphone(rng)
     samples = rng.normal(0, 0.0005, round((max(times_s) + 1) * RATE_HZ))
     for t_s in times_s:
-        sound = hit(rng, kind, table, hearing)
+        sound = hit(rng, kind, table, microphone)
         first = round(t_s * RATE_HZ) - LEAD
         samples[first : first + len(sound)] += peak * sound / np.abs(sound).max()
     return samples.astype(np.float32)

@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 from hardware.knock.classifier import SOUNDS, load_classifier
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import NS_PER_S, KnockHeard, Sound, SoundBlock
+from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.wav import read_wav
 from hardware.knock_training.fit import collect
 from tests.hardware.knock.sounds import RATE_HZ, block, scene, with_hits
 
 
-def heard_in(samples: NDArray[np.float32], *, size: int = 4_000, rate_hz: int = RATE_HZ) -> tuple[KnockHeard, ...]:
+def heard_in(samples: NDArray[np.float32], *, size: int = 4_000, rate_hz: int = RATE_HZ) -> tuple[ClassifiedSound, ...]:
     """What is heard in samples that come in blocks of a size."""
     detector = KnockDetector()
-    told: list[KnockHeard] = []
+    told: list[ClassifiedSound] = []
     for first in range(0, len(samples), size):
         part = samples[first : first + size]
         told += detector.feed(block(part, t_ns=first * NS_PER_S // rate_hz, rate_hz=rate_hz))
     return tuple(told)
 
 
-def knocks_in(samples: NDArray[np.float32], **how: int) -> list[KnockHeard]:
+def knocks_in(samples: NDArray[np.float32], **how: int) -> list[ClassifiedSound]:
     return [one for one in heard_in(samples, **how) if one.kind is Sound.KNOCK]
 
 
@@ -134,7 +134,7 @@ def test_times_are_those_of_the_blocks_and_a_gap_begins_anew() -> None:
 
 def test_a_clock_that_drifts_is_followed() -> None:
     detector = KnockDetector()
-    told: list[KnockHeard] = []
+    told: list[ClassifiedSound] = []
     samples = with_hits(Sound.KNOCK, (28.5,), seed=1)
     for first in range(0, len(samples), 1_600):
         t_ns = round(first * NS_PER_S / RATE_HZ * 1.0005)  # 15 ms in half a minute
@@ -167,6 +167,6 @@ def test_blocks_of_another_shape_or_kind_are_refused() -> None:
 
 def test_impossible_knocks_are_refused() -> None:
     with pytest.raises(ValueError, match="strength must be 0 to 1"):
-        KnockHeard(0, None, 1.5, 0.5)
+        ClassifiedSound(0, None, 1.5, 0.5)
     with pytest.raises(ValueError, match="in a row"):
-        KnockHeard(0, None, 0.5, 0.5, Sound.SLAM, 1)
+        ClassifiedSound(0, None, 0.5, 0.5, Sound.SLAM, 1)

@@ -17,7 +17,7 @@ from gpiozero.pins.mock import MockFactory
 
 from hardware.knock.errors import KnockError, KnockSensorError
 from hardware.knock.fake import FakeKnockSensor, NoKnockSensor
-from hardware.knock.heard import NS_PER_S, KnockHeard, Sound
+from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound
 from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.knock.peaks import Hit, HitRow, PeakFinder
 from hardware.knock.piezo_pin import PinKnockSensor
@@ -199,7 +199,7 @@ class TestFake:
     def test_it_hears_what_it_is_told(self) -> None:
         fake = FakeKnockSensor()
         fake.start()
-        knock = KnockHeard(5, 1, 0.5, 0.9)
+        knock = ClassifiedSound(5, 1, 0.5, 0.9)
         fake.hear(knock)
         assert fake.read() == (knock,)
         assert fake.read() == ()
@@ -207,14 +207,14 @@ class TestFake:
     def test_time_does_not_run_backwards(self) -> None:
         fake = FakeKnockSensor()
         fake.start()
-        fake.hear(KnockHeard(5, None, 0.5, 0.9))
+        fake.hear(ClassifiedSound(5, None, 0.5, 0.9))
         with pytest.raises(KnockError, match="4 ns came after 5 ns"):
-            fake.hear(KnockHeard(4, None, 0.5, 0.9))
+            fake.hear(ClassifiedSound(4, None, 0.5, 0.9))
 
     def test_a_knock_that_nobody_read_fails_at_the_end(self) -> None:
         fake = FakeKnockSensor()
         fake.start()
-        fake.hear(KnockHeard(5, None, 0.5, 0.9))
+        fake.hear(ClassifiedSound(5, None, 0.5, 0.9))
         with pytest.raises(KnockError, match="1 sounds were never read"):
             fake.close()
 
@@ -224,7 +224,7 @@ class TestFake:
         fake.unplug("pulled out")
         assert fake.state.problem == "pulled out"
         with pytest.raises(KnockError, match="pulled out"):
-            fake.hear(KnockHeard(5, None, 0.5, 0.9))
+            fake.hear(ClassifiedSound(5, None, 0.5, 0.9))
         fake.plug_in()
         assert fake.state.problem is None
 
@@ -387,10 +387,10 @@ class TestSpi:
 
 
 class TestPeaks:
-    def levels(self, *hits: tuple[int, int], rest: int = 20) -> list[KnockHeard]:
+    def levels(self, *hits: tuple[int, int], rest: int = 20) -> list[ClassifiedSound]:
         """What is found at 500 levels a second; each hit is a time in ms and a height that falls by half in 20 ms."""
         finder, row = PeakFinder(full_level=1023), HitRow([None])
-        found: list[KnockHeard | None] = []
+        found: list[ClassifiedSound | None] = []
         for t_ms in range(0, 3_000, 2):
             held = [height * 0.5 ** ((t_ms - at_ms) / 20) for at_ms, height in hits if t_ms >= at_ms]
             hit = finder.feed(t_ms * MS, round(min(1023, rest + max(held, default=0))))
@@ -472,7 +472,7 @@ class TestSeveralPiezos:
         sensor = SpiKnockSensor((3, 1), clock=time.perf_counter_ns, seats=(0, 1), library=lambda: spi)
         sensor.start()
         soon(lambda: spi.reads > 6)
-        heard: list[KnockHeard] = []
+        heard: list[ClassifiedSound] = []
 
         def is_heard() -> bool:
             heard.extend(sensor.read())

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.knock_training.contacts import LENGTH, RATE_HZ
-from hardware.knock_training.tables import Table, draw_table
+from hardware.knock_training.impacts import LENGTH, RATE_HZ
+from hardware.knock_training.tables import TableModes, draw_table
 
 
-def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float = 30.0) -> Table:
+def plate(*, ears: list[list[float]], own_gain: float = 0.0, loss_per_s: float = 30.0) -> TableModes:
     """A thin square plate whose lowest wave takes 12 Hz."""
     waves = np.stack(np.meshgrid(np.arange(26), np.arange(26)), axis=-1).reshape(-1, 2)[1:].astype(np.float64)
     modes_hz = 12.0 * (waves**2).sum(axis=1)
     is_heard = modes_hz < 7_000
     count = int(is_heard.sum())
-    return Table(
+    return TableModes(
         modes_hz[is_heard],
         np.full(count, loss_per_s),
         waves[is_heard],
@@ -39,13 +39,13 @@ class At:
         return self._place
 
 
-def struck_at(table: Table, along: float, across: float, *, held: float = 1.0) -> np.ndarray:
+def struck_at(table: TableModes, along: float, across: float, *, held: float = 1.0) -> np.ndarray:
     """What is heard, by samples."""
     return np.fft.irfft(table.struck(At(along, across), held=held), LENGTH)  # type: ignore[arg-type]
 
 
 def test_modes_sum_as_by_hand() -> None:
-    table = Table(
+    table = TableModes(
         np.array([100.0, 400.0]), np.array([20.0, 50.0]), np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([1.0, 3.0]),
         np.array([[0.0, 0.0]]), np.array([1.0]), 0.0,
     )  # fmt: skip

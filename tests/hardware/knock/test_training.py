@@ -8,15 +8,15 @@ import pytest
 from hardware.knock.classifier import SOUNDS, Classifier
 from hardware.knock.features import FEATURES, measure
 from hardware.knock.heard import Sound
-from hardware.knock_training.contacts import RATE_HZ, Contact, finger_pad, force, frequencies, knuckle, nail
 from hardware.knock_training.fit import Examples, collect, figures, fit, train_knock, weighed
+from hardware.knock_training.impacts import RATE_HZ, Impact, finger_pad, force, frequencies, knuckle, nail
 from hardware.knock_training.scenes import draw_scene, scene_of
 from tests.hardware.knock.sounds import scene
 
 
 @pytest.mark.parametrize("softness", [0.0, 0.4, 1.0])
 def test_a_contact_pushes_by_its_impulse(softness: float) -> None:
-    assert force([Contact(0.001, 0.002, 3.0, softness)])[0] == pytest.approx(3.0)
+    assert force([Impact(0.001, 0.002, 3.0, softness)])[0] == pytest.approx(3.0)
 
 
 def test_the_spectrum_of_a_pulse_is_that_of_its_samples() -> None:
@@ -25,14 +25,14 @@ def test_the_spectrum_of_a_pulse_is_that_of_its_samples() -> None:
     pulse = np.sin(np.pi * times_s / 0.004) ** 2
     by_hand = np.fft.rfft(pulse / pulse.sum(), 8192)
     low = frequencies() < 2_000
-    assert np.abs(force([Contact(0.0, 0.004, 1.0, 1.0)])[low]) == pytest.approx(np.abs(by_hand[low]), abs=1e-4)
+    assert np.abs(force([Impact(0.0, 0.004, 1.0, 1.0)])[low]) == pytest.approx(np.abs(by_hand[low]), abs=1e-4)
 
 
 def test_what_presses_longer_sounds_duller() -> None:
     high = (frequencies() > 3_000) & (frequencies() < 5_000)
 
-    def brightness(contacts: list[Contact]) -> float:
-        spectrum = np.abs(force(contacts)) ** 2
+    def brightness(impacts: list[Impact]) -> float:
+        spectrum = np.abs(force(impacts)) ** 2
         return float(spectrum[high].sum() / spectrum.sum())
 
     rng = np.random.default_rng(1)
@@ -45,17 +45,17 @@ def test_what_presses_longer_sounds_duller() -> None:
 def test_a_scene_follows_from_its_seed() -> None:
     first, again = (draw_scene(np.random.default_rng(5), events=3) for _ in range(2))
     other = draw_scene(np.random.default_rng(6), events=3)
-    assert first.made == again.made
+    assert first.events == again.events
     assert (first.samples == again.samples).all()
-    assert first.made != other.made
+    assert first.events != other.events
 
 
 def test_what_is_made_is_where_the_scene_says() -> None:
-    samples, made = scene(3, 12).samples, scene(3, 12).made
-    assert len(made) >= 12
-    begins = [one.t_s for one in made]
+    samples, events = scene(3, 12).samples, scene(3, 12).events
+    assert len(events) >= 12
+    begins = [one.t_s for one in events]
     assert begins == sorted(begins)
-    for one in made:
+    for one in events:
         first = round(one.t_s * RATE_HZ)
         before = np.abs(samples[first - 1_600 : first - 480]).max()
         after = np.abs(samples[first : first + 3_200]).max()
@@ -72,7 +72,7 @@ def test_what_is_told_to_happen_is_heard_when_it_does() -> None:
     happens = [(Sound.TILE, 0.5), (Sound.KNOCK, 1.5), (Sound.SHUFFLE, 3.0)]
     scene = scene_of(np.random.default_rng(3), happens, lasts_s=6.0)
     assert len(scene.samples) == 6 * RATE_HZ
-    assert [(one.kind, one.t_s) for one in scene.made if one.t_s in (0.5, 1.5, 3.0)] == happens
+    assert [(one.kind, one.t_s) for one in scene.events if one.t_s in (0.5, 1.5, 3.0)] == happens
 
 
 def test_many_sounds_at_once_have_the_features_of_each() -> None:

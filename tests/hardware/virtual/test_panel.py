@@ -9,15 +9,15 @@ import pytest
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import ButtonError
 from hardware.colour import Rgb
-from hardware.config.config import LedsDriver, LedsPart, Shows
-from hardware.display.page import Page, Score
+from hardware.config.config import LedsDriver, LedsPart, LedsRole
+from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.lamps import LedError
 from hardware.leds.patterns import OFF
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
 
 S = 1_000_000_000
 RED = Rgb(255, 0, 0)
-LEDS = LedsPart(LedsDriver.VIRTUAL, Shows.SEATS, 2)
+LEDS = LedsPart(LedsDriver.VIRTUAL, LedsRole.SEATS, 2)
 
 
 def test_what_was_not_opened_is_not_on_it() -> None:
@@ -35,9 +35,9 @@ def test_what_was_not_opened_is_not_on_it() -> None:
 def test_leds_are_seen_as_they_shine_and_dark_at_first() -> None:
     panel = VirtualPanel(())
     leds = panel.open_leds(LEDS)
-    assert panel.look(0).leds == (LedsLook(Shows.SEATS, (OFF, OFF)),)
+    assert panel.look(0).leds == (LedsLook(LedsRole.SEATS, (OFF, OFF)),)
     leds.write((RED, OFF))
-    assert panel.look(0).leds == (LedsLook(Shows.SEATS, (RED, OFF)),)
+    assert panel.look(0).leds == (LedsLook(LedsRole.SEATS, (RED, OFF)),)
     leds.release()
     with pytest.raises(LedError, match="let go"):
         leds.write((OFF, RED))
@@ -45,7 +45,7 @@ def test_leds_are_seen_as_they_shine_and_dark_at_first() -> None:
 
 def test_the_display_shows_names_points_and_what_is_said() -> None:
     panel = VirtualPanel(())
-    panel.open_display().show(Page((Score("Ann", 35, is_turn=True), Score("Ben", 5)), "Ann +15"))
+    panel.open_display().show(DisplayPage((ScoreLine("Ann", 35, is_turn=True), ScoreLine("Ben", 5)), "Ann +15"))
     assert panel.look(0).screen == (
         ">Ann              35",
         " Ben               5",

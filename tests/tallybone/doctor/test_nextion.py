@@ -10,7 +10,7 @@ import pytest
 
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
-from hardware.display.link import Port
+from hardware.display.link import BytePort
 from hardware.display.serial_port import serial_port
 from tallybone.doctor.parts import doubt_of_nextion
 
@@ -63,7 +63,7 @@ def test_the_emulated_one_answers_at_its_speed_and_at_no_other(baud: int, doubt:
     port.plug()
     later_ns = 1_000_000_000  # it has started by then
 
-    def open_at(speed: int) -> Port:
+    def open_at(speed: int) -> BytePort:
         return serial_port(str(path), speed)()
 
     def wait(wait_s: float) -> None:

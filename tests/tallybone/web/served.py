@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from hardware.camera.device import CameraError, CameraMode, Clock, Picture
+from hardware.camera.device import CameraError, CameraMode, Picture
 from hardware.camera.fake import FakeCamera
 from tallybone.cli.serve import serve
 from tallybone.serve.camera import OpenDevice

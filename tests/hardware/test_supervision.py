@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from hardware.kept import Care, Kept, PartProblem
+from hardware.supervision import PartDriver, PartProblem, SupervisedPart
 
 _SOON_S = 5.0
 
@@ -39,8 +39,8 @@ class Part:
 
 
 @contextmanager
-def kept(part: Part, *back_off_s: float) -> Iterator[Kept[list[int]]]:
-    one = Kept(Care("lamp", part.open, part.use, part.close, 0.0), back_off_s=back_off_s)
+def kept(part: Part, *back_off_s: float) -> Iterator[SupervisedPart[list[int]]]:
+    one = SupervisedPart(PartDriver("lamp", part.open, part.use, part.close, 0.0), back_off_s=back_off_s)
     try:
         yield one
     finally:
@@ -79,7 +79,7 @@ def test_each_part_that_was_opened_is_closed() -> None:
 def test_closing_does_not_wait_for_one_that_hangs_for_ever() -> None:
     gate = threading.Event()
     began = time.perf_counter()
-    one = Kept(Care("lamp", lambda: gate.wait(60.0), lambda is_open: None, lambda is_open: None, 0.01))
+    one = SupervisedPart(PartDriver("lamp", lambda: gate.wait(60.0), lambda is_open: None, lambda is_open: None, 0.01))
     one.close(0.1)
     assert time.perf_counter() - began < _SOON_S
     gate.set()

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from hardware.display.page import Page
+from hardware.display.page import DisplayPage
 
-Look: TypeAlias = tuple[str, ...]
+DisplayLook: TypeAlias = tuple[str, ...]
 """What a display shows, as texts that are reduced already: its rows, its digits or its fields."""
 
 _BITS_PER_BYTE = 10  # 8N1: a start bit, eight of data, a stop bit
@@ -18,7 +18,7 @@ _SLACK = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class WireTiming:
     """How quickly a part can be talked to.
 
     Attributes:
@@ -44,35 +44,35 @@ class Burst:
 
     Attributes:
         data: What is sent.
-        busy_ns: How long the part is busy after the last byte, beside `Wire.byte_ns` for each.
+        busy_ns: How long the part is busy after the last byte, beside `WireTiming.byte_ns` for each.
     """
 
     data: bytes
     busy_ns: int = 0
 
 
-class Part(Protocol):
+class DisplayKind(Protocol):
     """A kind of display. Its methods have no memory: what is shown is a parameter."""
 
     @property
-    def wire(self) -> Wire:
+    def wire(self) -> WireTiming:
         """How quickly it can be talked to."""
 
     @property
     def setup(self) -> tuple[Burst, ...]:
         """What it remembers without power (EEPROM wears out): sent once while the program runs."""
 
-    def look(self, page: Page, t_ns: int) -> Look:
+    def look(self, page: DisplayPage, t_ns: int) -> DisplayLook:
         """Return what it shows of a page at a time; what does not fit is shown in turns."""
 
-    def encode(self, look: Look, before: Look | None) -> tuple[Burst, ...]:
+    def encode(self, look: DisplayLook, before: DisplayLook | None) -> tuple[Burst, ...]:
         """Return what turns one look into another; *before* is None where nothing is known about the part's state."""
 
     def is_lost(self, heard: bytes) -> bool:
         """Say whether what the part has sent means that it does not show what it was told."""
 
 
-def paced(bursts: tuple[Burst, ...], wire: Wire) -> Iterator[tuple[bytes, int]]:
+def paced(bursts: tuple[Burst, ...], wire: WireTiming) -> Iterator[tuple[bytes, int]]:
     """Yield pieces to send and how many nanoseconds to wait after each.
 
     When a piece begins, the part has read all of those before it. No piece is longer than its buffer, so the buffer

@@ -1,4 +1,4 @@
-"""A part that is looked after in a thread of its own: opened, used, and opened again when it failed. Nobody waits."""
+"""Supervise a part in a thread of its own: open it, use it, open it again when it has failed. Nobody waits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hardware.knock.errors import KnockError
 from hardware.leds.lamps import LedError
 from hardware.pin_factory import PinError
 
-Device = TypeVar("Device")
+DeviceT = TypeVar("DeviceT")
 
 _PART_ERRORS = (OSError, ValueError, PinError, LedError, ButtonError, KnockError, DisplayError)
 # So long is waited before a part is tried again.
@@ -23,8 +23,8 @@ CLOSES_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Care(Generic[Device]):
-    """What is done with a part. All of it happens in one thread, and may take its time.
+class PartDriver(Generic[DeviceT]):
+    """How to open, use and close a part. All of it happens in one thread, and may take its time.
 
     Attributes:
         name: What people know it as.
@@ -36,9 +36,9 @@ class Care(Generic[Device]):
     """
 
     name: str
-    open: Callable[[], Device]
-    use: Callable[[Device], str | None]
-    close: Callable[[Device], None]
+    open: Callable[[], DeviceT]
+    use: Callable[[DeviceT], str | None]
+    close: Callable[[DeviceT], None]
     every_s: float
 
 
@@ -58,22 +58,22 @@ class PartProblem:
         return f"{self.part}: {self.words}"
 
 
-class Kept(Generic[Device]):
-    """Looks after a part until it is closed."""
+class SupervisedPart(Generic[DeviceT]):
+    """Opens a part, uses it, and opens it again when it has failed, until it is closed."""
 
-    def __init__(self, care: Care[Device], *, back_off_s: tuple[float, ...] = _BACK_OFF_S) -> None:
+    def __init__(self, driver: PartDriver[DeviceT], *, back_off_s: tuple[float, ...] = _BACK_OFF_S) -> None:
         """Begin at once; *back_off_s* is waited after the first failure, the second, and so on."""
-        self._care, self._back_off_s = care, back_off_s
+        self._driver, self._back_off_s = driver, back_off_s
         self._problem: str | None = None
         self._stops = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"part {care.name}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"part {driver.name}", daemon=True)
         self._thread.start()
 
     @property
     def problem(self) -> PartProblem | None:
         """What is wrong with it; None for nothing."""
         words = self._problem
-        return None if words is None else PartProblem(self._care.name, words)
+        return None if words is None else PartProblem(self._driver.name, words)
 
     def stop(self) -> None:
         """Tell it to end, and do not wait."""
@@ -86,16 +86,16 @@ class Kept(Generic[Device]):
 
     def _run(self) -> None:
         try:
-            self._look_after()
+            self._supervise()
         finally:
             if not self._stops.is_set():  # an error that no part should have ends the thread, and is not hidden
                 self._problem = "it has stopped for good: start the program again"
 
-    def _look_after(self) -> None:
+    def _supervise(self) -> None:
         failures = 0
         while not self._stops.is_set():
             try:
-                device = self._care.open()
+                device = self._driver.open()
             except _PART_ERRORS as error:
                 self._problem = str(error)
             else:
@@ -103,16 +103,16 @@ class Kept(Generic[Device]):
             self._stops.wait(self._back_off_s[min(failures, len(self._back_off_s) - 1)])
             failures += 1
 
-    def _use(self, device: Device) -> bool:
+    def _use(self, device: DeviceT) -> bool:
         """Use it until it fails or this ends; return whether it has worked at all."""
         has_worked = False
         try:
             while not self._stops.is_set():
-                self._problem = self._care.use(device)
+                self._problem = self._driver.use(device)
                 has_worked = True
-                self._stops.wait(self._care.every_s)
+                self._stops.wait(self._driver.every_s)
         except _PART_ERRORS as error:
             self._problem = str(error)
         finally:
-            self._care.close(device)
+            self._driver.close(device)
         return has_worked
