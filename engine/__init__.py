@@ -50,7 +50,7 @@ from engine.events import (
     Stack,
     Undo,
 )
-from engine.fold import Entry, Told, apply, entries, history, problem_with, replay
+from engine.fold import ActionResult, Entry, apply, entries, history, problem_with, replay
 from engine.hand import Chance, Claim, Course, Hand, LeadTile, Spell
 from engine.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
 from engine.options import OptionsError, changed_options, parse_options, with_options
@@ -149,6 +149,7 @@ __all__ = [
     "Abandon",
     "Abandoned",
     "Action",
+    "ActionResult",
     "Adjust",
     "Amend",
     "Blocked",
@@ -262,7 +263,6 @@ __all__ = [
     "TieBreak",
     "TieOrder",
     "Tile",
-    "Told",
     "Turn",
     "Turned",
     "Undo",

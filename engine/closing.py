@@ -8,18 +8,18 @@ from engine.settle import Holding, settle, winners
 from engine.state import Game, Phase
 from engine.value import changed
 
-Step = tuple[Game, tuple[Outcome, ...]]
+GameUpdate = tuple[Game, tuple[Outcome, ...]]
 """The match after something happened, and what follows from it."""
 
 
-def close_hand(game: Game, hand: Hand, ending: Ending, out: Seat | None) -> Step:
+def close_hand(game: Game, hand: Hand, ending: Ending, out: Seat | None) -> GameUpdate:
     """Return the match waiting for the hands to be laid open."""
     holdings = tuple(Holding(0, (), 0) if seat == out else None for seat in range(len(game.players)))
     hand = changed(hand, turn=None, ending=ending, out=out, holdings=holdings)
     return changed(game, phase=Phase.REVEAL, hand=hand), (ShowHands(ending, out, _hidden(hand)),)
 
 
-def reveal(game: Game, hand: Hand, seat: Seat, holding: Holding) -> Step:
+def reveal(game: Game, hand: Hand, seat: Seat, holding: Holding) -> GameUpdate:
     """Return the match with one hand open, and the hand counted when it was the last and leaves no doubt.
 
     Points of the last play that have not been called by now are gone.
@@ -40,7 +40,7 @@ def reveal(game: Game, hand: Hand, seat: Seat, holding: Holding) -> Step:
     return prepend(lost, count_hand(game, hand))
 
 
-def abandon_hand(game: Game, hand: Hand) -> Step:
+def abandon_hand(game: Game, hand: Hand) -> GameUpdate:
     """Return the match waiting for the next deal: points of the plays stay, nobody wins the hand."""
     hand, lost = forfeit(hand)
     game = changed(game, phase=Phase.DEAL, hand=changed(hand, turn=None), hand_winner=None)
@@ -58,7 +58,7 @@ def forfeit(hand: Hand) -> tuple[Hand, tuple[Outcome, ...]]:
     return changed(hand, chance=None, lapsed=chance), (Forfeited(chance.seat, chance.points),)
 
 
-def count_hand(game: Game, hand: Hand) -> Step:
+def count_hand(game: Game, hand: Hand) -> GameUpdate:
     """Return the match with the winner of the hand paid."""
     holdings = tuple(holding for holding in hand.holdings if holding is not None)
     assert hand.ending is not None  # the phase is REVEAL
@@ -82,7 +82,7 @@ def partners_mode(game: Game) -> PartnersMode | None:
     return game.rules.partners_mode if game.rules.partners else None
 
 
-def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> Step:
+def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> GameUpdate:
     """Return the match with *points* paid, and over when that reaches the target and the rules look at once."""
     if points == 0:
         return game, ()
@@ -94,7 +94,7 @@ def pay(game: Game, seat: Seat, points: int, reason: Reason, because: str) -> St
     return game, outcomes
 
 
-def leader_wins(game: Game) -> Step:
+def leader_wins(game: Game) -> GameUpdate:
     """Return the match won by the side with the highest total when that is enough; equal totals go on."""
     leaders = _leaders(game)
     if len(leaders) != 1 or not _is_enough(game, game.side_total(leaders[0])):
@@ -102,7 +102,7 @@ def leader_wins(game: Game) -> Step:
     return _win(game, leaders[0])
 
 
-def close_match(game: Game) -> Step:
+def close_match(game: Game) -> GameUpdate:
     """Return the match ended where it stands; nobody wins it when totals are equal."""
     leaders = _leaders(game)
     return _win(game, leaders[0] if len(leaders) == 1 else None)
@@ -114,7 +114,7 @@ def _leaders(game: Game) -> list[Seat]:
     return [side[0] for side, total in zip(game.sides, totals, strict=True) if total == max(totals)]
 
 
-def _win(game: Game, seat: Seat | None) -> Step:
+def _win(game: Game, seat: Seat | None) -> GameUpdate:
     """Return the match won by *seat*, and by its partner."""
     hand = None if game.hand is None else changed(game.hand, turn=None)
     partner = None

@@ -33,8 +33,8 @@ class Entry:
 
 
 @value
-class Told:
-    """One action in force and what followed from it."""
+class ActionResult:
+    """An action in force, and the outcomes that followed from it."""
 
     entry: Entry
     outcomes: tuple[Outcome, ...]
@@ -85,13 +85,13 @@ def entries(state: State) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def history(state: State) -> tuple[Told, ...]:
+def history(state: State) -> tuple[ActionResult, ...]:
     """Return each action in force with what followed from it, as a replay tells it now."""
     game: Game | None = None
     told = []
     for entry in entries(state):
         game, outcomes = _take(game, entry)
-        told.append(Told(entry, outcomes))
+        told.append(ActionResult(entry, outcomes))
     return tuple(told)
 
 

@@ -23,7 +23,7 @@ def caught_up(game: Game, hand: Hand, seat: Seat) -> tuple[Game, Hand, tuple[Out
     return game, game.hand or hand, told
 
 
-def draw(game: Game, hand: Hand, action: Draw) -> Step:
+def draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:
     """Return the match with tiles drawn, which says that the player could not play."""
     seat, left = action.seat, max(0, hand.boneyard - action.tiles)
     if owes(hand, action):
@@ -52,7 +52,7 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
     return drew(said(claims, seat, cannot_play(hand, game.rules, phrase("drew"))), seat, action.tiles)
 
 
-def knock(game: Game, hand: Hand, seat: Seat) -> Step:
+def knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
     """Return the match with the turn passed on, and the hand closed when all have knocked in succession."""
     if game.phase is Phase.LEAD:
         return _without_lead(game, hand, seat)
@@ -75,7 +75,7 @@ def knock(game: Game, hand: Hand, seat: Seat) -> Step:
     return prepend(told, close_hand(game, hand, Ending.BLOCKED_BY_KNOCKS, None))
 
 
-def decline(game: Game, hand: Hand) -> Step:
+def decline(game: Game, hand: Hand) -> GameUpdate:
     """Return the match with an extra turn given up."""
     assert hand.turn is not None  # somebody has an extra turn
     seat = hand.turn
@@ -83,7 +83,7 @@ def decline(game: Game, hand: Hand) -> Step:
     return changed(game, hand=hand), (Declined(seat), *skipped)
 
 
-def _without_lead(game: Game, hand: Hand, seat: Seat) -> Step:
+def _without_lead(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
     """Return the match with the chance to lead passed on: *seat* has no double. docs/rules.md 3.5."""
     drawn = hand.course.drawn
     hand, _ = advanced(hand, seat, len(game.players))

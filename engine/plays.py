@@ -25,7 +25,7 @@ from engine.turns import advanced, drawable
 from engine.value import changed
 
 
-def play(game: Game, hand: Hand, seq: Seq, action: Play) -> Step:
+def play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
     """Return the match with a tile laid, its count scored, and the hand closed when it was the last one."""
     rules, seat, node = game.rules, action.seat, NodeId(seq)
     layout = lay(hand.layout, action.tile, action.at, node, rules, action.inner)
@@ -55,7 +55,7 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> Step:
     return prepend(told, _after_tile(game, game.hand, seat))
 
 
-def stack(game: Game, hand: Hand, action: Stack) -> Step:
+def stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
     """Return the match with a tile on its copy: the layout scores again, from the player before. docs/rules.md 3.6."""
     rules, seat, chance = game.rules, action.seat, hand.chance
     layout = stack_on(hand.layout, action.tile, action.on)
@@ -77,13 +77,13 @@ def stack(game: Game, hand: Hand, action: Stack) -> Step:
     return prepend(told, _after_tile(game, game.hand, seat))
 
 
-def credit(game: Game, hand: Hand, chance: Chance) -> Step:
+def credit(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
     """Return the match with the points of *chance*, that of the last play, paid; from now on they can be stolen."""
     hand = changed(hand, chance=changed(chance, called=True), lapsed=None)
     return grant(changed(game, hand=hand), chance)
 
 
-def grant(game: Game, chance: Chance) -> Step:
+def grant(game: Game, chance: Chance) -> GameUpdate:
     """Return the match with the points of *chance* paid, and taken from the player before when they are stolen."""
     if chance.victim is None:
         return pay(game, chance.seat, chance.points, Reason.PLAY, chance.because)
@@ -130,7 +130,7 @@ def _in_play(game: Game, hand: Hand) -> Game:
     return Game(game.rules, game.players, Phase.PLAY, game.scores, hand, game.hand_winner, game.winner)
 
 
-def _score(game: Game, hand: Hand, chance: Chance) -> Step:
+def _score(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
     """Return the match with the points of a tile paid, or waiting to be called."""
     if chance.worth == 0:
         return game, ()
@@ -159,7 +159,7 @@ def _after_lead(
     return tuple((*old, claim) for old in claims)
 
 
-def _after_tile(game: Game, hand: Hand, seat: Seat) -> Step:
+def _after_tile(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
     """Return the match after a tile has been scored: effects, the end of the hand, and whose turn is next."""
     rules = game.rules
     if hand.sizes[seat] == 0:
@@ -185,7 +185,7 @@ def _after_tile(game: Game, hand: Hand, seat: Seat) -> Step:
     return game, (*told, Blocked(hand.boneyard))
 
 
-def _out(game: Game, hand: Hand, seat: Seat) -> Step:
+def _out(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
     """Return the match with the hand over because *seat* has no tile left."""
     effects = game.rules.effects
     told: tuple[Outcome, ...] = ()

@@ -56,7 +56,7 @@ _LEAD_TILES = {
 }
 
 
-def step(game: Game | None, seq: Seq, action: Action) -> Step:
+def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
     """Return the match after *action*, and what follows from it, the next turn last."""
     if isinstance(action, MatchStart):
         return _start(action)
@@ -76,7 +76,7 @@ def step(game: Game | None, seq: Seq, action: Action) -> Step:
     return after, outcomes if whose is None else (*outcomes, whose)
 
 
-def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> Step:
+def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
     """Return what *action* does within a hand."""
     if not isinstance(action, _MAY_CATCH_UP) or hand.turn == action.seat:
         return _act(game, hand, seq, action)
@@ -86,7 +86,7 @@ def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> Step:
     return prepend(told, _act(game, hand, seq, action))
 
 
-def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> Step:
+def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
     """Return what *action* does when it is its turn."""
     match action:
         case Play():
@@ -126,7 +126,7 @@ def _act(game: Game, hand: Hand, seq: Seq, action: InHand) -> Step:
             assert_never(action)
 
 
-def _adjust(game: Game, action: Adjust) -> Step:
+def _adjust(game: Game, action: Adjust) -> GameUpdate:
     """Return the match with points given by hand, which stay even when the hand is dealt again."""
     after, told = pay(game, action.seat, action.points, Reason.ADJUST, action.why)
     if after.hand is not None and action.points:
@@ -138,13 +138,13 @@ def _adjust(game: Game, action: Adjust) -> Step:
     return after, told
 
 
-def _start(action: MatchStart) -> Step:
+def _start(action: MatchStart) -> GameUpdate:
     """Return a match without points."""
     scores: tuple[tuple[int, ...], ...] = ((),) * len(action.players)
     return Game(action.rules, action.players, Phase.DEAL, scores), (MatchStarted(action.players),)
 
 
-def _deal(game: Game, number: int, dealt: NewHand) -> Step:
+def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
     """Return the match with a fresh hand dealt."""
     rules, seats = game.rules, len(game.players)
     sizes = dealt.dealt or (rules.dealt(seats),) * seats
@@ -187,7 +187,7 @@ def _lead_tile(rules: Rules, rule: LeadRule) -> LeadTile:
     return LeadTile.ANY_DOUBLE if rules.spinner is Spinner.STARTER_SIX and tile is LeadTile.ANY else tile
 
 
-def _call(game: Game, hand: Hand, seat: Seat) -> Step:
+def _call(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
     """Return the match with the points that were called in time paid, or those the table grants late."""
     chance = hand.chance
     if chance is not None and not chance.called and chance.seat == seat:

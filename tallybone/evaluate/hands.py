@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine import (
+    ActionResult,
     HandOver,
     Layout,
     NewHand,
@@ -22,7 +23,6 @@ from engine import (
     Stack,
     State,
     Tile,
-    Told,
     history,
 )
 from tallybone.evaluate.truth import TrueLying
@@ -211,7 +211,7 @@ def _judged(hand: int, at: int, truth: Laid, seen: Laid | None, true_of: dict[in
     return PlayJudged(hand, at + 1, truth, seen, is_place_right=is_right)
 
 
-def _laid(told: Sequence[Told], layout: Layout) -> tuple[Laid, ...]:
+def _laid(told: Sequence[ActionResult], layout: Layout) -> tuple[Laid, ...]:
     """Return the tiles that were laid, each with what was scored until the next."""
     starts = [at for at, one in enumerate(told) if isinstance(one.entry.action, Play | Stack)]
     laid: list[Laid] = []
@@ -224,7 +224,7 @@ def _laid(told: Sequence[Told], layout: Layout) -> tuple[Laid, ...]:
     return tuple(laid)
 
 
-def _tile_of(told: Told, layout: Layout, numbers: dict[NodeId, int], points: int) -> Laid | None:
+def _tile_of(told: ActionResult, layout: Layout, numbers: dict[NodeId, int], points: int) -> Laid | None:
     """Return the tile of an action; None where it was refused."""
     action, id_ = told.entry.action, NodeId(told.entry.seq)
     if isinstance(action, Stack):
@@ -242,7 +242,7 @@ def _port(port: Port) -> str:
     return "arm" if port.isdigit() else port.value
 
 
-def _points(told: Told) -> int:
+def _points(told: ActionResult) -> int:
     """Return what was scored by one action, without what a hand is worth and what the table gave."""
     return sum(one.points for one in told.outcomes if isinstance(one, Scored) and one.reason in _OF_PLAYS)
 

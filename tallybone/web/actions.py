@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from engine import (
     Abandon,
+    ActionResult,
     Adjust,
     Amend,
     Draw,
@@ -35,7 +36,6 @@ from engine import (
     Stack,
     State,
     Tile,
-    Told,
     Undo,
     Weight,
     apply,
@@ -296,7 +296,7 @@ def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
 
 
 def _put_right(
-    action: AmendAction | RemoveAction | LetStand, told: Told, state: State, story: Story
+    action: AmendAction | RemoveAction | LetStand, told: ActionResult, state: State, story: Story
 ) -> ByHand | Refused:
     entry = told.entry
     match action:
@@ -323,7 +323,7 @@ def _removal(entry: Entry) -> ByHand | Refused:
     return Remove(entry.seq)
 
 
-def _points_of_play(points: int, told: Told, story: Story) -> ByHand | Refused:
+def _points_of_play(points: int, told: ActionResult, story: Story) -> ByHand | Refused:
     """Return what makes a play count so many points: the difference is given by hand, once for each play."""
     action, why = told.entry.action, why_of(told.entry)
     assert isinstance(action, Play | Stack)  # asked for nothing else

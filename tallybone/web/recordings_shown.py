@@ -15,7 +15,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from engine import Entry, Seat, Seq, State, Told
+from engine import ActionResult, Entry, Seat, Seq, State
 from engine.profiles import PROFILES
 from tallybone.plain_text import MOST_NAME, names_of, plain
 from tallybone.recording.survey import Survey
@@ -181,7 +181,7 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
 
 def _step(game: RecordedGame, number: int, names: Sequence[str]) -> StepShown:
     step = game.steps[number]
-    told = Told(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # what puts right, too
+    told = ActionResult(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # what puts right, too
     shown = play_shown(told, None, {}, names)
     return StepShown(
         _since_ms(game, step.t_ns),

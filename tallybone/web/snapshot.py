@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from engine import (
+    ActionResult,
     Adjust,
     Amend,
     Counted,
@@ -38,7 +39,6 @@ from engine import (
     Stack,
     State,
     Tile,
-    Told,
     Undo,
     Weight,
     apply,
@@ -377,7 +377,7 @@ def _seat(said: Sequence[Said]) -> int | None:
     return seat
 
 
-def plays_of(told: Iterable[Told], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
+def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str]) -> tuple[PlayShown, ...]:
     """Return the actions of a hand, the newest last.
 
     Args:
@@ -409,7 +409,7 @@ def corrections(story: Story) -> dict[str, Entry]:
     return {one.entry.action.why: one.entry for one in story.told if isinstance(one.entry.action, Adjust)}
 
 
-def paid(told: Told) -> int:
+def paid(told: ActionResult) -> int:
     """Return the points that followed from a play by itself."""
     seat = seat_of(told.entry)
     scored = (one for one in told.outcomes if isinstance(one, Scored) and one.reason in _PAID)
@@ -422,7 +422,9 @@ def seat_of(entry: Entry) -> int | None:
     return seat
 
 
-def play_shown(told: Told, game: Game | None, by_hand: Mapping[str, Entry], players: Sequence[str]) -> PlayShown:
+def play_shown(
+    told: ActionResult, game: Game | None, by_hand: Mapping[str, Entry], players: Sequence[str]
+) -> PlayShown:
     """Return an action as a page lists it.
 
     Args:
@@ -453,7 +455,7 @@ def _is_summed(outcome: Outcome) -> bool:
     return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
 
 
-def _pips(told: Told, game: Game | None) -> tuple[int, int] | None:
+def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
     """Return the numbers of a tile, in the order in which its halves lie where that is known."""
     action = told.entry.action
     if isinstance(action, Draw) and len(action.faces) == 1:
@@ -468,7 +470,7 @@ def _of(tile: Tile) -> tuple[int, int]:
     return (tile.high, tile.low)
 
 
-def _wrong(told: Told, players: Sequence[str]) -> str | None:
+def _wrong(told: ActionResult, players: Sequence[str]) -> str | None:
     """Return what is wrong with an action, in words; None for nothing."""
     wrong = [one for one in told.outcomes if isinstance(one, Irregular)]
     return plain(tell(wrong, players)) if wrong else None
@@ -574,7 +576,7 @@ class Story:
     """
 
     state: State = field(default_factory=State)
-    told: tuple[Told, ...] = ()
+    told: tuple[ActionResult, ...] = ()
 
     def after(self, state: State) -> Story:
         """Return the story of *state*: only what is new is worked out, unless the record was changed."""
@@ -590,12 +592,12 @@ class Story:
             assert not isinstance(event, _REVISIONS)  # looked at above
             seq = at.next_seq
             at, outcomes = apply(at, event)
-            told.append(Told(Entry(Seq(seq), event), outcomes))
+            told.append(ActionResult(Entry(Seq(seq), event), outcomes))
         return Story(state, tuple(told))
 
-    def hands(self) -> tuple[tuple[Told, ...], ...]:
+    def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
         """Return what happened in each hand, the deal first; what was before the first hand is left out."""
-        hands: list[list[Told]] = []
+        hands: list[list[ActionResult]] = []
         for one in self.told:
             if _begins(one.outcomes):
                 hands.append([])
