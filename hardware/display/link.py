@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 
 from hardware.clock import Clock
 from hardware.display.display import DisplayState, refuse_if_closed
-from hardware.display.kind import Burst, DisplayKind, DisplayLook, paced
+from hardware.display.encoder import Burst, DisplayEncoder, DisplayLook, paced
 from hardware.display.page import DisplayPage
 
 _NS_PER_S = 1_000_000_000
@@ -46,13 +46,15 @@ OpenPort: TypeAlias = Callable[[], BytePort]
 class LinkedDisplay:
     """A display that shows the newest page as soon as it can."""
 
-    def __init__(self, kind: DisplayKind, open_port: OpenPort, *, name: str, clock: Clock = time.monotonic_ns) -> None:
+    def __init__(
+        self, encoder: DisplayEncoder, open_port: OpenPort, *, name: str, clock: Clock = time.monotonic_ns
+    ) -> None:
         """Look for a display in a thread of its own; people call it *name*."""
-        self._kind, self._open, self._name, self._clock = kind, open_port, name, clock
+        self._encoder, self._open, self._name, self._clock = encoder, open_port, name, clock
         self._lock = threading.Lock()
         self._newest: DisplayPage | None = None
         self._state = DisplayState(is_connected=False)
-        self._is_set_up = not kind.setup
+        self._is_set_up = not encoder.setup
         self._stops, self._wakes = threading.Event(), threading.Event()
         self._never = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"display {name}", daemon=True)
@@ -117,18 +119,18 @@ class LinkedDisplay:
                 full_ns = t_ns
             before = self._step(port, before, t_ns)
             if not self._is_set_up and before is not None and t_ns - opened_ns > _SETTLES_NS:
-                self._send(port, self._kind.setup)
+                self._send(port, self._encoder.setup)
                 self._is_set_up = True
             if is_last:
                 return
             tail += port.read()
-            if self._kind.is_lost(tail):
+            if self._encoder.is_lost(tail):
                 before, tail = None, b""
             tail = tail[-_TAIL_BYTES:]
             self._wakes.wait(_TICK_S)
 
     def _is_refresh_due(self, since_ns: int) -> bool:
-        refresh_ns = self._kind.wire.refresh_ns
+        refresh_ns = self._encoder.wire.refresh_ns
         return refresh_ns is not None and since_ns >= refresh_ns
 
     def _step(self, port: BytePort, before: DisplayLook | None, t_ns: int) -> DisplayLook | None:
@@ -137,12 +139,12 @@ class LinkedDisplay:
             page = self._newest
         if page is None:
             return None
-        look = self._kind.look(page, t_ns)
-        self._send(port, self._kind.encode(look, before))
+        look = self._encoder.look(page, t_ns)
+        self._send(port, self._encoder.encode(look, before))
         return look
 
     def _send(self, port: BytePort, bursts: tuple[Burst, ...]) -> None:
-        for data, wait_ns in paced(bursts, self._kind.wire):
+        for data, wait_ns in paced(bursts, self._encoder.wire):
             port.write(data)
             self._never.wait(wait_ns / _NS_PER_S)
 

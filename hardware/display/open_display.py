@@ -13,7 +13,7 @@ from typing import TextIO
 from hardware.clock import Clock
 from hardware.colour import Rgb
 from hardware.display.display import DisplayError, NoDisplay, ScoreDisplay
-from hardware.display.kind import DisplayKind
+from hardware.display.encoder import DisplayEncoder
 from hardware.display.link import BytePort, LinkedDisplay
 from hardware.display.nextion import Nextion
 from hardware.display.segment import Segment
@@ -44,7 +44,7 @@ class DisplayWish:
     backlight: Rgb | None = None
 
 
-_PARTS: dict[str, Callable[[DisplayWish], DisplayKind]] = {
+_PARTS: dict[str, Callable[[DisplayWish], DisplayEncoder]] = {
     "serlcd-16x2": lambda wish: SerLcd(16, 2, wish.baud, wish.backlight),
     "serlcd-20x4": lambda wish: SerLcd(20, 4, wish.baud, wish.backlight),
     "segment": lambda wish: Segment(wish.seat, wish.baud, wish.brightness),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from hardware.display.kind import DisplayLook
+from hardware.display.encoder import DisplayLook
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.text import reduce_text
 

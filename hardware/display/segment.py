@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hardware.display.kind import Burst, DisplayLook, WireTiming
+from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage
 from hardware.display.rows import points_text
 

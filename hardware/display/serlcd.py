@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hardware.colour import Rgb
-from hardware.display.kind import Burst, DisplayLook, WireTiming
+from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage
 from hardware.display.rows import screen_at
 from hardware.display.text import LCD_CHARACTERS

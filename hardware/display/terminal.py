@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hardware.display.kind import Burst, DisplayLook, WireTiming
+from hardware.display.encoder import Burst, DisplayLook, WireTiming
 from hardware.display.page import DisplayPage
 from hardware.display.rows import points_text
 from hardware.display.text import TERMINAL_CHARACTERS, reduce_text

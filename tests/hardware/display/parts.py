@@ -9,7 +9,7 @@ from hardware.display.emulation.intake import Emulated
 from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
-from hardware.display.kind import DisplayKind, DisplayLook, paced
+from hardware.display.encoder import DisplayEncoder, DisplayLook, paced
 from hardware.display.nextion import Nextion
 from hardware.display.segment import Segment
 from hardware.display.serlcd import SerLcd
@@ -21,7 +21,7 @@ S = 1_000_000_000
 @dataclass(frozen=True)
 class Kind:
     name: str
-    part: DisplayKind
+    part: DisplayEncoder
     emulate: Callable[[], Emulated]
     permitted: frozenset[str]
 
@@ -35,7 +35,7 @@ KINDS = (
 )
 
 
-def send(part: DisplayKind, emulated: Emulated, look: DisplayLook, before: DisplayLook | None, t_ns: int) -> int:
+def send(part: DisplayEncoder, emulated: Emulated, look: DisplayLook, before: DisplayLook | None, t_ns: int) -> int:
     """Send a look as the driver does; return when the last wait is over."""
     for data, wait_ns in paced(part.encode(look, before), part.wire):
         emulated.receive(data, t_ns)

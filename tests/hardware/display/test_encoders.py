@@ -8,7 +8,7 @@ import pytest
 
 from hardware.colour import Rgb
 from hardware.display.emulation.intake import Emulated
-from hardware.display.kind import DisplayLook, paced
+from hardware.display.encoder import DisplayLook, paced
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.display.segment import Segment
 from hardware.display.serlcd import SerLcd

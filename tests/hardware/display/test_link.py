@@ -22,7 +22,7 @@ from hardware.display.emulation.nextion import EmulatedNextion
 from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
-from hardware.display.kind import DisplayKind, DisplayLook, WireTiming
+from hardware.display.encoder import DisplayEncoder, DisplayLook, WireTiming
 from hardware.display.link import LinkedDisplay
 from hardware.display.nextion import Nextion
 from hardware.display.page import DisplayPage, ScoreLine
@@ -38,7 +38,7 @@ _PAUSE = threading.Event()
 
 
 @contextmanager
-def _plugged(port: PtyPort, part: DisplayKind, path: Path) -> Iterator[LinkedDisplay]:
+def _plugged(port: PtyPort, part: DisplayEncoder, path: Path) -> Iterator[LinkedDisplay]:
     port.plug()
     display = LinkedDisplay(part, serial_port(str(path), part.wire.baud), name=str(path))
     try:
@@ -182,7 +182,7 @@ def test_the_last_page_is_shown_before_a_display_is_closed(tmp_path: Path) -> No
     ids=["serlcd", "segment"],
 )
 def test_what_is_kept_in_eeprom_is_told_once_however_often_it_is_replugged(
-    part: DisplayKind, emulated: EmulatedSerLcd | EmulatedSegment, writes: int, tmp_path: Path
+    part: DisplayEncoder, emulated: EmulatedSerLcd | EmulatedSegment, writes: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "display"
     port = PtyPort(emulated, path)

@@ -51,8 +51,8 @@ class Burst:
     busy_ns: int = 0
 
 
-class DisplayKind(Protocol):
-    """A kind of display. Its methods have no memory: what is shown is a parameter."""
+class DisplayEncoder(Protocol):
+    """Turns pages into the bytes of one kind of display. It has no memory: what is shown is a parameter."""
 
     @property
     def wire(self) -> WireTiming:
