@@ -133,7 +133,7 @@ def _is_enough(game: Game, total: int) -> bool:
     return total >= target if game.rules.target_test is TargetTest.REACH else total > target
 
 
-def prepend(before: tuple[Outcome, ...], then: Step) -> Step:
+def prepend(before: tuple[Outcome, ...], then: GameUpdate) -> GameUpdate:
     """Return *then* with the outcomes *before* it in front."""
     return then[0], (*before, *then[1])
 

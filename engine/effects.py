@@ -8,11 +8,11 @@ from engine.outcomes import ForcedDraw, Outcome, Spelled, Turned
 from engine.rules import Effects, Rules, SkipOn
 from engine.value import changed
 
-HandStep = tuple[Hand, tuple[Outcome, ...]]
+HandUpdate = tuple[Hand, tuple[Outcome, ...]]
 """The hand after an effect, and the outcomes of the effect."""
 
 
-def take_effect(hand: Hand, seat: Seat, laid: Node, rules: Rules, effects: Effects) -> HandStep:
+def take_effect(hand: Hand, seat: Seat, laid: Node, rules: Rules, effects: Effects) -> HandUpdate:
     """Return the hand after *laid* has done what its outer number does; whose turn it is next is not yet decided.
 
     A first tile that is no double, which only other rules allow, leaves two numbers and does nothing.
@@ -36,7 +36,7 @@ def take_effect(hand: Hand, seat: Seat, laid: Node, rules: Rules, effects: Effec
     return changed(hand, course=changed(course, extra=laid.outer == effects.again_on, drawn=0)), told
 
 
-def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandStep:
+def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandUpdate:
     """Return the hand with one tile taken by everybody but *seat*, in turn order until the boneyard is empty."""
     seats = len(hand.sizes)
     sizes, owed, claims, boneyard = list(hand.sizes), list(hand.course.owed or (0,) * seats), hand.claims, hand.boneyard
@@ -54,7 +54,7 @@ def force_draws(hand: Hand, seat: Seat, rules: Rules) -> HandStep:
     return changed(hand, sizes=tuple(sizes), boneyard=boneyard, claims=claims, course=course), tuple(told)
 
 
-def end_spell(hand: Hand) -> HandStep:
+def end_spell(hand: Hand) -> HandUpdate:
     """Return the hand without its spell, which was broken, or which nobody can break any more. docs/rules.md A2-6."""
     spell = hand.course.spell
     assert spell is not None  # the callers have looked
@@ -62,7 +62,7 @@ def end_spell(hand: Hand) -> HandStep:
     return changed(hand, course=changed(hand.course, spell=None)), told
 
 
-def _lift(hand: Hand, laid: Node) -> HandStep:
+def _lift(hand: Hand, laid: Node) -> HandUpdate:
     """Return the hand without the spell that *laid* has broken: its end is covered, or all six arms are started."""
     spell = hand.course.spell
     if spell is None:

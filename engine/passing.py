@@ -1,7 +1,7 @@
 """Draw, knock, decline, count the boneyard: actions that lay no tile on the table. docs/rules.md 2.3, 3.5."""
 
 from engine.claims import cannot_play, denies, drew, said
-from engine.closing import Step, close_hand, prepend
+from engine.closing import GameUpdate, close_hand, prepend
 from engine.effects import end_spell
 from engine.events import Draw, Seat
 from engine.hand import NO_COURSE, Claim, Hand

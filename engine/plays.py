@@ -1,7 +1,7 @@
 """What a tile laid on the table does: the layout, the count, what it scores, and whether the hand is over."""
 
 from engine.claims import denies, shown
-from engine.closing import Step, close_hand, forfeit, leader_wins, pay, prepend
+from engine.closing import GameUpdate, close_hand, forfeit, leader_wins, pay, prepend
 from engine.counting import count, points_for
 from engine.effects import force_draws, take_effect
 from engine.events import Play, Seat, Seq, Stack

@@ -5,7 +5,7 @@ Nothing here asks whether the action is legal; `engine.judge` has, and the table
 
 from typing import assert_never
 
-from engine.closing import Step, abandon_hand, close_hand, close_match, count_hand, pay, prepend, reveal
+from engine.closing import GameUpdate, abandon_hand, close_hand, close_match, count_hand, pay, prepend, reveal
 from engine.events import (
     Abandon,
     Action,

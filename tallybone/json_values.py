@@ -17,8 +17,13 @@ from typing import Any, NewType, TypeVar, Union, get_args, get_origin, get_type_
 
 T = TypeVar("T")
 _TAG = "is"
-TAGS: Mapping[str, str] = {}
-"""What classes are called in files that have another name in the code now."""
+TAGS: Mapping[str, str] = {
+    "BlockPose": "mark",
+    "KnockCalibration": "knock_kept",
+    "LearnedSet": "tile_set",
+    "SeenTile": "tile",
+}
+"""What classes are called in files, and in what is wrong with a file, that have another name in the code now."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 

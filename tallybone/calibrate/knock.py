@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from calibration.errors import CalibrationError, RefusedError
-from calibration.knock import KeepingDetector, KnockKept, SoundHeard, fit_knock
-from hardware.camera.device import Clock
+from calibration.knock import JudgedSound, KeepingDetector, KnockCalibration, fit_knock
+from hardware.clock import Clock
 from hardware.knock.detector import KnockDetector
 from hardware.knock.errors import KnockError
 from hardware.knock.heard import NS_PER_S

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable
 
 from calibration.boards import BLOCKS
-from calibration.knock import KnockKept
+from calibration.knock import KnockCalibration
 from calibration.lens import Lens, LensSource
 from calibration.table import Table, TableSource
-from calibration.tile_set import TileSet
+from calibration.tile_set import LearnedSet
 from calibration.zone_view import show_zone
 from calibration.zones import ZoneSource
 from engine.phrases import Phrase, listed, phrase
@@ -70,7 +70,7 @@ def zone_name(name: str) -> Phrase:
     return _NAMES.get(name) or phrase("seat {seat}", seat=name.rpartition(" ")[2])
 
 
-def about_knock(kept: KnockKept) -> Phrase:
+def about_knock(kept: KnockCalibration) -> Phrase:
     """Return what is known of the knocks."""
     return phrase(
         "Knocks: {found} of {knocks} are found, {passed} of {tiles} sounds of tiles pass for one. The weakest knock"
@@ -154,7 +154,7 @@ def _about_light(light: LightKept | None) -> Phrase:
     )
 
 
-def _about_set(kept: TileSet) -> Phrase:
+def _about_set(kept: LearnedSet) -> Phrase:
     used = phrase("and what was learned is used") if kept.weights else phrase("and they are read as any others")
     return phrase(
         "Tiles: {tiles} of a set to double-{highest}, {used}.", tiles=len(kept.tiles), highest=kept.max_pips, used=used

@@ -20,9 +20,9 @@ from tallybone.calibrate.look import Onlooker, open_look, wait_for_picture
 from tallybone.calibrate.scenes import Scene
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import LightKept, load_calibration, save_calibration
+from vision.arrays import Image
 from vision.errors import VisionError
-from vision.pyramid import Image
-from vision.reading import Tile
+from vision.reading import SeenTile
 
 _ANNOTATED = "light.png"
 

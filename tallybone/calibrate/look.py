@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from hardware.camera.device import CameraDevice, CameraError, Clock, Light
+from hardware.camera.device import CameraDevice, CameraError, Light
 from hardware.camera.open_device import is_device, open_device
+from hardware.clock import Clock
 from tallybone.calibrate.scenes import Scene
 from tallybone.terminal import quiet_libraries
+from vision.arrays import Image
 from vision.picture import load_picture
-from vision.pyramid import Image
 
 _NS_PER_S = 1_000_000_000
 # Adapting to the light takes three seconds, opening some cameras as long.

@@ -13,18 +13,18 @@ from calibration.boards import BLOCK_MM, BLOCKS, BOARD_ROWS, SQUARE_MM, block_bo
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm, draw_mat
 from calibration.prints import BOARD_TOP_MM, draw_prints
 from calibration.sheet import Paper, Sheet
-from calibration.shown import Held, held_view, lay_sheet
+from calibration.shown import SheetPose, held_view, lay_sheet
 from engine import EngineError, parse_options
 from hardware.camera.device import CameraError, Light
 from hardware.knock.detector import KnockDetector
-from hardware.knock.heard import NS_PER_S, KnockHeard, Sound, SoundBlock
+from hardware.knock.heard import NS_PER_S, ClassifiedSound, Sound, SoundBlock
 from hardware.knock.onsets import RATE_HZ
-from hardware.knock.sensor import Life, SensorState
+from hardware.knock.sensor import SensorLifecycle, SensorState
 from hardware.knock_training.scenes import LEAD, hit
-from hardware.knock_training.surroundings import draw_hearing
+from hardware.knock_training.surroundings import draw_microphone
 from hardware.knock_training.tables import draw_table
 from tallybone.calibrate.scenes import Scene, timetable
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.render import lens as camera_lens
 from vision.render.look_types import CameraLook
 from vision.render.looks import CLASSIC, FELT, LAMP
@@ -139,7 +139,7 @@ class SimulatedLook:
         to, before = _HOLDS[step % len(_HOLDS)], _HOLDS[(step - 1) % len(_HOLDS)]
         share = 1.0 if count >= _ON_THE_WAY else (count + 1) / (_ON_THE_WAY + 1)
         mixed = [share * there + (1 - share) * here for there, here in zip(to, before, strict=True)]
-        held = Held(math.radians(mixed[0]), math.radians(mixed[1]), *mixed[2:])
+        held = SheetPose(math.radians(mixed[0]), math.radians(mixed[1]), *mixed[2:])
         size_px = (self._camera.width_px, self._camera.height_px)
         middle_mm = (Paper.A4.long_mm / 2, BOARD_TOP_MM + BOARD_ROWS * SQUARE_MM / 2)
         view = held_view(held, middle_mm, self._focal_px, size_px, self._camera.lens)
@@ -215,7 +215,7 @@ def knock_sitting(seed: int, seats: int, *, hits: int = 0, knocks: Sound = Sound
         knocks: What they knock with.
     """
     of_room, rng = np.random.default_rng([99, seed]), np.random.default_rng([98, seed, hits])
-    table, hearing = draw_table(of_room), draw_hearing(of_room)
+    table, hearing = draw_table(of_room), draw_microphone(of_room)
     _, tiles, *own = timetable(seats)
     samples = rng.normal(0, _NOISE, (own[-1].to_s + 1) * RATE_HZ)
     first_s, last_s = tiles.from_s + 0.5, tiles.to_s - 1.5
@@ -237,7 +237,7 @@ class ModelledSensor:
     def __init__(self, samples: NDArray[np.float32], detector: KnockDetector, clock: Callable[[], int]) -> None:
         """Let *detector* hear *samples* at the pace of *clock*."""
         self._samples, self._detector, self._clock = samples, detector, clock
-        self._life = Life("modelled table")
+        self._life = SensorLifecycle("modelled table")
         self._began_ns = self._at = 0
 
     def start(self) -> None:
@@ -245,10 +245,10 @@ class ModelledSensor:
         self._life.start()
         self._began_ns = self._clock()
 
-    def read(self) -> tuple[KnockHeard, ...]:
+    def read(self) -> tuple[ClassifiedSound, ...]:
         """Return what was heard up to now."""
         self._life.require_open()
-        heard: list[KnockHeard] = []
+        heard: list[ClassifiedSound] = []
         while self._at + _BLOCK <= (self._clock() - self._began_ns) * RATE_HZ // NS_PER_S:
             block = self._samples[self._at : self._at + _BLOCK]
             if not len(block):

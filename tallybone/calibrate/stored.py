@@ -11,6 +11,7 @@ from calibration.corner_marks import find_corner_marks
 from calibration.errors import CalibrationError
 from engine.phrases import both, phrase
 from hardware.camera.light import is_alike
+from hardware.clock import Clock
 from tallybone.calibrate.known import known_words, parts_of
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, is_on_block, shipped_eye
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
@@ -26,8 +27,8 @@ from tallybone.store.calibration_file import (
     load_calibration,
     restore_calibration,
 )
+from vision.arrays import Image
 from vision.errors import VisionError
-from vision.pyramid import Image
 
 _ANNOTATED = "check.png"
 _NAMES = {"lens": phrase("lens"), "table": phrase("table")}

@@ -13,7 +13,7 @@ from calibration.lens import Lens
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM
 from calibration.table import Table
 from calibration.zone_view import seen_part
-from calibration.zones import Outline, TableZones, ZoneSource
+from calibration.zones import OutlineMm, TableZones, ZoneSource
 from engine.phrases import phrase
 from tallybone.calibrate.guide.steps import PointPx, points_of
 from tallybone.calibrate.known import zone_name
@@ -82,23 +82,23 @@ def size_seen(table: Table, lens: Lens) -> tuple[float, float]:
     return least, least * MAT_HEIGHT_MM / MAT_WIDTH_MM
 
 
-def _corners(width_mm: float) -> Outline:
+def _corners(width_mm: float) -> OutlineMm:
     x_mm, y_mm = width_mm / 2, width_mm / 2 * MAT_HEIGHT_MM / MAT_WIDTH_MM
     return ((-x_mm, y_mm), (x_mm, y_mm), (x_mm, -y_mm), (-x_mm, -y_mm))
 
 
-def _is_seen(outline: Outline, table: Table, lens: Lens) -> bool:
+def _is_seen(outline: OutlineMm, table: Table, lens: Lens) -> bool:
     seen = _in_picture(outline, table, lens)
     is_inside = bool(((seen >= 0) & (seen < (lens.width_px, lens.height_px))).all())
     # Far outside of it a bent lens, or a point behind the camera, comes in from the other side.
     return is_inside and bool(np.allclose(table.tops_to_table(seen, lens), outline, atol=1.0))
 
 
-def _in_picture(outline: Outline, table: Table, lens: Lens) -> Points:
+def _in_picture(outline: OutlineMm, table: Table, lens: Lens) -> Points:
     return table.to_picture(np.array(outline, np.float64), lens, height_mm=table.thickness_mm)
 
 
-def _on_table(zone: EditableZone, table: Table, lens: Lens) -> Outline:
+def _on_table(zone: EditableZone, table: Table, lens: Lens) -> OutlineMm:
     """Return where a drawn zone lies.
 
     Raises:

@@ -9,7 +9,7 @@ import cv2
 
 from calibration.errors import CalibrationError, RefusedError
 from calibration.table import Table, TableSource
-from calibration.zones import Outline, TableZones, ZoneSource, zones_of_size, zones_on
+from calibration.zones import OutlineMm, TableZones, ZoneSource, zones_of_size, zones_on
 from tallybone.calibrate.known import zone_words
 from tallybone.calibrate.lens_and_table import Talk, lens_for, load_image
 from tallybone.show.over_pictures import draw_zones

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hardware.camera.v4l2_nodes import NodeMode
     from hardware.config.config import HardwareConfig
     from hardware.knock.detector import KnockDetector
-    from hardware.knock.heard import KnockHeard
+    from hardware.knock.heard import ClassifiedSound
     from hardware.parts import OpensParts
 
 _MOST_SIZES = 4
@@ -227,7 +227,7 @@ def listen(
     return 0
 
 
-def _sound_line(heard: KnockHeard) -> str:
+def _sound_line(heard: ClassifiedSound) -> str:
     """Return what was heard as one line of JSON, without a line end."""
     said = {
         "t_s": round(heard.t_ns / 1e9, 4),

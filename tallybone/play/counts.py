@@ -11,7 +11,7 @@ from engine import Amend, Event, Insert, ItStands, Remove, Undo
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Happened, Sitting
-from vision.pyramid import Image
+from vision.arrays import Image
 from vision.table_view import TableView
 from vision.watch import Eye, Frame, Watch
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Protocol, TypeAlias
 
 from engine.phrases import Phrase, phrase
-from hardware.kept import PartProblem
+from hardware.supervision import PartProblem
 from tallybone.json_values import JsonValueError
 from tallybone.play.counts import Counts
 from tallybone.play.recorder import Recorder

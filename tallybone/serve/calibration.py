@@ -19,7 +19,7 @@ from tallybone.sources.camera import Clock, shot_of
 from tallybone.sources.shots import Shot
 from tallybone.store.calibration_file import load_calibration, restore_calibration
 from tallybone.web.calibration_desk import Calibrating
-from vision.pyramid import Image
+from vision.arrays import Image
 
 if TYPE_CHECKING:
     from tallybone.calibrate.lens_and_table import ReadTiles

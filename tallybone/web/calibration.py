@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Res
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from engine.phrases import phrase
-from hardware.camera.device import Clock
+from hardware.clock import Clock
 from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.zone_edit import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author, insider_by

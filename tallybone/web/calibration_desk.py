@@ -19,7 +19,7 @@ from tallybone.calibrate.known import known_words
 from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.plain_text import plain
 from tallybone.web.actions import Refusal, Refused
-from vision.pyramid import Image
+from vision.arrays import Image
 
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import Course

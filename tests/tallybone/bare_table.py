@@ -13,7 +13,7 @@ from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm
 from calibration.table import BlockPose, Table, TableSource
 from hardware.camera.device import Light
 from tallybone.calibrate.scenes import Scene
-from vision.pyramid import Image
+from vision.arrays import Image
 
 LENS = Lens(1280, 720, (1000.0, 1000.0), (639.5, 359.5), source=LensSource.MEASURED, error_px=0.1, views=9)
 MARKS = tuple(

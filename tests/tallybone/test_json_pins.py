@@ -22,7 +22,7 @@ from tallybone.session.referee.places import Places
 from tallybone.session.sitting import kind_of
 from tallybone.store.calibration_file import Calibration
 from tallybone.store.house import House, PasswordHash
-from vision.aim import Six
+from vision.aim import AimNumbers
 
 KEPT = Path(__file__).parent / "kept" / "json.txt"
 ROOTS = {
@@ -34,7 +34,7 @@ ROOTS = {
     "knock": KnockHeard,
     "owner": PasswordHash,
     "own_set": RecordedSet,
-    "table.aim": Six,
+    "table.aim": AimNumbers,
     "table.places": Places,
     "table.tiles": TILES,
 }

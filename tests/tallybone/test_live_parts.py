@@ -7,13 +7,11 @@ import time
 from dataclasses import replace
 
 from engine import BONES, Knock, Lead, Reason, Scored, Seat
-from hardware.buttons.debounce import Press as Pressing
-from hardware.buttons.debounce import PressKind
-from hardware.buttons.panel import Pressed
-from hardware.config.config import ButtonPin, ButtonsDriver, ButtonsPart, HardwareConfig, LedsDriver, LedsPart, Shows
-from hardware.display.page import Page
-from hardware.kept import PartProblem
-from hardware.knock.heard import KnockHeard as Sounded
+from hardware.buttons.debounce import PinPress, PressKind
+from hardware.buttons.panel import ButtonPress
+from hardware.config.config import ButtonPin, ButtonsDriver, ButtonsPart, HardwareConfig, LedsDriver, LedsPart, LedsRole
+from hardware.display.page import DisplayPage
+from hardware.knock.heard import ClassifiedSound
 from hardware.leds.patterns import Gain, Mood, TableState
 from hardware.parts import PartInput, Parts
 from hardware.pin_factory import PinLibrary

@@ -28,8 +28,8 @@ from tallybone.calibrate.scenes import Scene
 from tallybone.calibrate.zone_edit import EditableZone, editable, size_seen, with_zones
 from tallybone.show.over_pictures import draw_zones
 from tallybone.store.calibration_file import Calibration
-from vision.pyramid import Image
-from vision.reading import Tile
+from vision.arrays import Image
+from vision.reading import SeenTile
 
 # From picture to picture the board may move so much, as a share of the picture's width, and be held still.
 _STILL = 0.003

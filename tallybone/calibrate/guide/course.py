@@ -34,7 +34,7 @@ from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven
 from tallybone.calibrate.look import Onlooker
 from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.store.calibration_file import Calibration, save_calibration
-from vision.pyramid import Image
+from vision.arrays import Image
 
 _SEATS = 4
 _KEPT, _SKIPPED = phrase("as it was"), phrase("skipped")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.phrases import phrase
 from tallybone.calibrate.scenes import Scene
 from tallybone.store.calibration_file import Calibration
-from vision.pyramid import Image
+from vision.arrays import Image
 
 GO_ON, AGAIN, SKIP = "go_on", "again", "skip"
 

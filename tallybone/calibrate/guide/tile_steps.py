@@ -24,8 +24,8 @@ from tallybone.calibrate.scenes import Scene, timetable
 from tallybone.calibrate.tile_set import Pips, SetLearning, kept_of
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import Calibration
+from vision.arrays import Image
 from vision.poses import corners
-from vision.pyramid import Image
 
 _MOST_NAMED = 12
 

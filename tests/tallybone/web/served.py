@@ -16,6 +16,7 @@ import numpy as np
 
 from hardware.camera.device import CameraError, CameraMode, Picture
 from hardware.camera.fake import FakeCamera
+from hardware.clock import Clock
 from tallybone.cli.serve import serve
 from tallybone.serve.camera import OpenDevice
 from tallybone.serve.options import Environment, ServeOptions
