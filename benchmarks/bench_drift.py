@@ -28,7 +28,7 @@ from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, is_unflagged
 from tallybone.evaluate.sessions import CameraSaid, SessionJudged, judge_session
 from tallybone.simulate.pushes import CameraPush, PushTime
-from tallybone.simulate.simulation import Wishes, wishes_of
+from tallybone.simulate.simulation import SimulationSettings, simulation_settings
 
 _GAMES = (("bones", 2), ("block", 2), ("draw", 2), ("allfives", 3), ("draw", 3), ("block", 4))
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut", "colored-felt")
@@ -52,11 +52,11 @@ class Case:
     back: CameraPush | None
 
     @property
-    def wishes(self) -> Wishes:
+    def wishes(self) -> SimulationSettings:
         """What is simulated."""
         game, players = _GAMES[self.number % len(_GAMES)]
         pushes = (self.push,) if self.back is None else (self.push, self.back)
-        return wishes_of(
+        return simulation_settings(
             game,
             players=players,
             seed=_FIRST_SEED + self.number,

@@ -40,7 +40,7 @@ from hardware.display.emulation.pty_port import PtyPort
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from tallybone.cli.serve import serve
 from tallybone.serve.options import Environment, ServeOptions
-from tallybone.terminal import Told, told_to_end
+from tallybone.terminal import StopRequest, stop_requested
 from tests.tallybone.web.served import Blind
 
 _PIN = "246813"
@@ -70,7 +70,7 @@ class Day:
     """The table's clock, and what is noted by it."""
 
     hours: float
-    told: Told
+    told: StopRequest
     turns: int = 0
     noted: list[Noted] = field(default_factory=list)
     page: StringIO = field(default_factory=StringIO)
@@ -83,7 +83,7 @@ class Day:
         return self.turns * _TURN_NS
 
     @property
-    def is_told(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether the day is over; the table asks at each turn."""
         self.turns += 1
         if self.people is None and "page http" in self.page.getvalue():
@@ -91,7 +91,7 @@ class Day:
         if self.clock() >= len(self.noted) * _NOTED_EVERY_NS:
             self.noted.append(_note(self.clock()))
             print(f"  {self.noted[-1]}", flush=True)
-        return self.told.is_told or self.clock() >= self.hours * 3600 * _NS_PER_S
+        return self.told.is_requested or self.clock() >= self.hours * 3600 * _NS_PER_S
 
     def _let_people_in(self) -> None:
         url = self.page.getvalue().partition("page ")[2].split()[0]
@@ -143,7 +143,7 @@ def main(said: Sequence[str] | None = None) -> int:
         _be_people(wished.people)
         return 0
     began_s = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder, told_to_end() as told:
+    with tempfile.TemporaryDirectory() as folder, stop_requested() as told:
         day = Day(wished.hours, told)
         code = _pass(day, Path(folder))
     if wished.json is not None:
@@ -183,7 +183,7 @@ def _pass(day: Day, folder: Path) -> int:
             load=lambda max_pips: Blind(),
             open_device=lambda source, clock: TurningCamera(clock),
             pin=_PIN,
-            told=lambda: nullcontext(cast(Told, day)),
+            stop=lambda: nullcontext(cast(StopRequest, day)),
         )
         wishes = ServeOptions(at="127.0.0.1:0", camera="usb:0", config=config, keep=_KEEP_BYTES)
         try:

@@ -29,10 +29,10 @@ from tallybone.play.parts import knock_meant
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.session import feed
 from tallybone.session.sitting import ByHand, opened
-from tallybone.simulate.items import Heard, Lying, NowLying, Planned, Shot, TrueEvent
+from tallybone.simulate.items import FramePlan, Lying, NowLying, Planned, SimulatedInput, TrueEvent
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.room import MARGIN_PX
-from tallybone.simulate.simulation import Simulation, Wishes
+from tallybone.simulate.simulation import Simulation, SimulationSettings
 from vision.reading import SeenTile
 from vision.render.motion import STRAIGHT, Film
 from vision.settle import EntrySide
@@ -117,7 +117,7 @@ def main() -> None:
 
 def play(rules: Rules, players: tuple[str, ...], seed: int, hands: int) -> Game:
     """Return what came of one game."""
-    simulation = Simulation(Wishes(rules=rules, players=players, seed=seed, hands=hands))
+    simulation = Simulation(SimulationSettings(rules=rules, players=players, seed=seed, hands=hands))
     planned = list(simulation.plan())
     game = Game(seconds=planned[-1].t_ns / NS_PER_S)
     rng = np.random.default_rng([seed, 1])
@@ -145,7 +145,7 @@ def sounds_of(planned: Sequence[Planned], game: Game, rng: np.random.Generator) 
                 kind = Sound.SLAM if slam_ns == t_ns else Sound.TILE if moved < _SHUFFLED else Sound.SHUFFLE
                 sounds += [(kind, t_ns / NS_PER_S)] if moved else []
                 lying = tiles
-            case Heard(t_ns=t_ns, said=KnockHeard()):
+            case SimulatedInput(t_ns=t_ns, said=KnockHeard()):
                 slam_ns = t_ns
                 sounds.append((Sound.KNOCK, t_ns / NS_PER_S))
             case _:
@@ -193,9 +193,9 @@ class _Table:
                 self._truth, _ = apply(self._truth, event)
             case NowLying(tiles=tiles):
                 self._lying = tiles
-            case Heard(said=said) if not isinstance(said, KnockHeard):
+            case SimulatedInput(said=said) if not isinstance(said, KnockHeard):
                 self.came(said, item.t_ns, game)
-            case Shot():
+            case FramePlan():
                 self._look(item, game)
             case _:
                 pass
@@ -219,7 +219,7 @@ class _Table:
         self._session, _ = feed(self._session, item, t_ns=self.t_ns)
         game.passes_ns += [self.t_ns for event in self._session.state.log[known:] if isinstance(event, Knock)]
 
-    def _look(self, shot: Shot, game: Game) -> None:
+    def _look(self, shot: FramePlan, game: Game) -> None:
         """See one frame: what moves, or what has changed since it last lay still."""
         if shot.moment.reaches or shot.moment.moving:
             self._moved_since_ns = shot.t_ns if self._moved_ns is None else self._moved_since_ns

@@ -26,8 +26,8 @@ from rich.progress import track
 
 from tallybone.choices import Difficulty
 from tallybone.cli.simulate import simulate
-from tallybone.evaluate.session_report import Batch, judge_recordings, print_batch
-from tallybone.simulate.simulation import wishes_of
+from tallybone.evaluate.session_report import JudgedBatch, judge_recordings, print_batch
+from tallybone.simulate.simulation import simulation_settings
 
 _LOOKS = ("classic-felt", "colored-walnut", "black-linen", "classic-walnut")
 _ROUNDS = 3
@@ -108,7 +108,7 @@ def _name(number: int, case: Case, difficulty: Difficulty) -> str:
 def _make(number: int, path: Path, *, difficulty: Difficulty, first_seed: int) -> None:
     """Render one recording; it has its name only when it is whole."""
     case = _ROUND[number % len(_ROUND)]
-    wishes = wishes_of(
+    wishes = simulation_settings(
         case.game,
         players=case.players,
         seed=first_seed + number,
@@ -125,7 +125,7 @@ def _make(number: int, path: Path, *, difficulty: Difficulty, first_seed: int) -
     part.rename(path)
 
 
-def _verdict(console: Console, batch: Batch, target: float) -> int:
+def _verdict(console: Console, batch: JudgedBatch, target: float) -> int:
     """Print whether the targets are met, and return the exit code."""
     figures = batch.total
     share, unflagged = figures.share(figures.wholly_right), figures.unflagged

@@ -26,7 +26,7 @@ from websockets.asyncio.client import connect
 from tallybone.finding import ok
 from tallybone.notify.broker import Publishing
 from tallybone.notify.mqtt import Teller, ToTell
-from tallybone.store.table_file import Broker, MqttSettings, Place
+from tallybone.store.table_file import Broker, MqttSettings, TableIdentity
 from tallybone.web.shapes import PlayShown
 from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker
 from tests.tallybone.beyond.snapshots import lobby, played, players, shown
@@ -152,7 +152,7 @@ class _Game:
     """What a table tells."""
 
     def __init__(self, port: int, number: int, rng: random.Random) -> None:
-        place = Place(f"table-{number}", f"Table {number}", "Spring")
+        place = TableIdentity(f"table-{number}", f"Table {number}", "Spring")
         self.publishing = Publishing(
             MqttSettings(broker=Broker(host="127.0.0.1", port=port), place=place), rng, "bench"
         )

@@ -33,14 +33,14 @@ from rich.console import Console
 from engine import BONES, Event, Layout, Placed
 from tallybone.play.display import PlainDisplay
 from tallybone.play.game import LiveGame
-from tallybone.play.recorder import FileRecorder, Room
-from tallybone.play.start import Game, sitting_of
+from tallybone.play.recorder import FileRecorder, RecordingQuota
+from tallybone.play.start import MatchPlan, sitting_of
 from tallybone.recording.format import Pictures, SessionStart
 from tallybone.recording.writer import SessionWriter
-from tallybone.session.sitting import Happened
+from tallybone.session.sitting import Step
 from tallybone.sources.camera import PacedCamera, Shown
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from tests.tallybone.truth_eye import script
 from tests.vision.moving import hand_at
 from vision.picture import decode_picture
@@ -64,7 +64,7 @@ class Stopwatch(PlainDisplay):
     shown_ns: list[int] = field(default_factory=list)
     settled_ns: list[int] = field(default_factory=list)
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Note it."""
         if any(isinstance(one, Placed) for one in happened.said):
             self.shown_ns.append(time.monotonic_ns() - self.began_ns)
@@ -96,9 +96,9 @@ def _play(items: list[Shown], folder: Path, per_s: float, nowhere: IO[str]) -> t
     start = SessionStart(
         started_at=datetime(2026, 11, 21, tzinfo=UTC), players=_PLAYERS, rules="bones", pictures=Pictures.MOVING
     )
-    sitting, _ = sitting_of(Game(start, BONES), load_reader(BONES.max_pips), t_ns=0)
+    sitting, _ = sitting_of(MatchPlan(start, BONES), load_reader(BONES.max_pips), t_ns=0)
     path = folder / "live.mcap"
-    recorder = FileRecorder(path, SessionWriter(path, start), Room(folder, 10**12), print, settled=None)
+    recorder = FileRecorder(path, SessionWriter(path, start), RecordingQuota(folder, 10**12), print, settled=None)
     watch = Stopwatch(Console(file=nowhere))
     camera = PacedCamera(iter(items), time.monotonic_ns)
     live = LiveGame(camera, sitting, recorder, watch, clock=time.monotonic_ns, most_per_s=per_s)
@@ -169,8 +169,8 @@ def _way(frames: int) -> Iterator[float]:
         yield -max(0.02, -share) if share < 0 else max(0.02, share)
 
 
-def _said(t_ns: int, event: Event) -> Given:
-    return Given(t_ns, "script", lambda: event)
+def _said(t_ns: int, event: Event) -> RecordedInput:
+    return RecordedInput(t_ns, "script", lambda: event)
 
 
 def _shot(t_ns: int, data: bytes) -> Shot:

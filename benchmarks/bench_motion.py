@@ -16,9 +16,9 @@ import cv2
 import numpy as np
 
 from tallybone.choices import Difficulty
-from tallybone.simulate.items import Shot
+from tallybone.simulate.items import FramePlan
 from tallybone.simulate.room import MARGIN_PX
-from tallybone.simulate.simulation import Simulation, wishes_of
+from tallybone.simulate.simulation import Simulation, simulation_settings
 from vision.render.motion import Film
 
 
@@ -31,7 +31,7 @@ def main() -> None:
     options = parser.parse_args()
     cv2.setNumThreads(1)
     for game, players in (("bones", 2), ("twoset", 4)):
-        wishes = wishes_of(
+        wishes = simulation_settings(
             game, players=players, seed=options.seed, hands=1, difficulty=options.difficulty, look="classic-walnut"
         )
         measure(Simulation(wishes), options.frames)
@@ -42,7 +42,7 @@ def measure(simulation: Simulation, frames: int) -> None:
     film = Film(simulation.room.scene, seed=1, margin_px=MARGIN_PX, rng=np.random.default_rng(1))
     times: dict[str, list[float]] = {"all": [], "still": [], "hand": [], "new table": [], "JPEG": []}
     seen = set()
-    for shot in islice((one for one in simulation.plan() if isinstance(one, Shot)), frames):
+    for shot in islice((one for one in simulation.plan() if isinstance(one, FramePlan)), frames):
         start = time.thread_time()
         picture = film.picture(shot.moment)
         drawn = time.thread_time()

@@ -28,7 +28,7 @@ import httpx
 from playwright.sync_api import Page
 from websockets.asyncio.client import connect
 
-from tallybone.session.sitting import Happened
+from tallybone.session.sitting import Step
 from tests.tallybone.web.browsers import chromium
 from tests.tallybone.web.true_table import SECOND, Silent, TrueTable, true_table
 
@@ -55,7 +55,7 @@ class Timed(Silent):
 
     told_ns: dict[int, int] = field(default_factory=dict)
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Note it."""
         if happened.events:
             self.told_ns[len(happened.session.state.log) - 1] = time.monotonic_ns()

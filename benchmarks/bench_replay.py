@@ -22,11 +22,11 @@ from benchmarks.recorded_match import NS_PER_FRAME, Shown, match_in_motion, writ
 from engine import BONES
 from tallybone.recording.format import ImageMessage
 from tallybone.recording.messages import input_of
-from tallybone.recording.reader import Recorded, read_session
-from tallybone.replay.run import Wishes, opened_replay
+from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.replay.run import ReplaySettings, opened_replay
 from tallybone.session.session import feed
 from tallybone.session.sitting import ByHand, opened
-from tallybone.sources.source import GameWish
+from tallybone.sources.source import GameChoice
 from vision.arrays import Image
 from vision.perception import Perception
 from vision.picture import decode_picture
@@ -56,10 +56,10 @@ def main() -> None:
 
 
 def print_speed(path: Path, frames: int) -> None:
-    with opened_replay(path, Wishes(), print) as warm:  # the networks are loaded, as at a table
+    with opened_replay(path, ReplaySettings(), print) as warm:  # the networks are loaded, as at a table
         next(warm.steps)
     start, process, thread = time.perf_counter(), time.process_time(), time.thread_time()
-    with opened_replay(path, Wishes(), print) as run:
+    with opened_replay(path, ReplaySettings(), print) as run:
         plays = sum(len(seen.view.changes) for seen in run.steps if seen.view is not None)
     took, thread = time.perf_counter() - start, time.thread_time() - thread
     busier = max(thread, time.process_time() - process - thread)
@@ -77,7 +77,7 @@ def print_parts(path: Path, frames: int) -> None:
     while True:
         with clock("read the file"):
             record = next(records, None)
-        if not isinstance(record, Recorded):
+        if not isinstance(record, RecordedMessage):
             break
         if not isinstance(record.payload, ImageMessage):
             session, _ = feed(session, _said(record), t_ns=record.t_ns)
@@ -100,7 +100,7 @@ def print_memory(path: Path, frames: int) -> None:
     """Print how much memory a long replay takes, after a tenth, half way and at the end."""
     marks = {frames // 10: "start", frames // 2: "middle", frames: "end"}
     seen = 0
-    with opened_replay(path, Wishes(game=GameWish("free")), print) as run:
+    with opened_replay(path, ReplaySettings(game=GameChoice("free")), print) as run:
         for _ in run.steps:
             seen += 1
             if seen in marks:
@@ -139,7 +139,7 @@ class _TimedEye(Perception):
             return super().look_again(image)
 
 
-def _said(record: Recorded) -> ByHand:
+def _said(record: RecordedMessage) -> ByHand:
     said = input_of(record)
     assert said is not None  # pictures aside there is nothing else in it
     return said

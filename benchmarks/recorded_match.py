@@ -20,7 +20,7 @@ from tallybone.recording.format import Pictures, SessionStart
 from tallybone.recording.messages import say_input
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.sitting import ByHand
-from tallybone.simulate.game_script import Step, play_out
+from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
 from vision.arrays import Image
 from vision.render.paint import render
@@ -97,7 +97,7 @@ class _Painter:
         self._rng = np.random.default_rng(seed)
         self._noise = [self._grain() for _ in range(8)]
 
-    def table(self, steps: tuple[Step, ...]) -> Image:
+    def table(self, steps: tuple[ScriptStep, ...]) -> Image:
         """Return the table as it lies after a step, without hands."""
         state = steps[-1].state if steps else None
         game = None if state is None else state.game
@@ -105,7 +105,7 @@ class _Painter:
         scene = self._table.scene(layout, steps[-1].laid if steps else ())
         return render(scene, np.random.default_rng(self._seed)).image
 
-    def hand(self, step: Step, away: float) -> Reach:
+    def hand(self, step: ScriptStep, away: float) -> Reach:
         """Return the hand that lays the last tile of a step; *away* 1 is out of the picture."""
         assert isinstance(step.event, Play)
         heading = (-math.pi / 2 if step.event.seat == 0 else math.pi / 2) + 0.2

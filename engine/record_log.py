@@ -77,7 +77,7 @@ _SHOWS = (ShowMove, ShowPipsMove)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ActionOutcome:
     """The result of an action.
 
     Attributes:
@@ -119,7 +119,7 @@ class RecordTable:
         is_accepted: bool = False,
         trusted: tuple[Weight, ...] = _WRITTEN,
         seq: Seq | None = None,
-    ) -> Taken:
+    ) -> ActionOutcome:
         """Apply *action* if the rules let it stand.
 
         Args:
@@ -141,9 +141,9 @@ class RecordTable:
             self.log.append(ItStands(seq))
         words = () if is_accepted and stands else tuple(problem.words for problem in problems)
         if not stands:
-            return Taken((), words, stands=False)
+            return ActionOutcome((), words, stands=False)
         self.game, outcomes = step(self.game, seq, action)
-        return Taken(outcomes, words)
+        return ActionOutcome(outcomes, words)
 
     def undo(self, game: Game, actions: int) -> None:
         """Go back to *game*, the match when this number of *actions* was in force."""

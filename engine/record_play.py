@@ -49,7 +49,7 @@ from engine.record import (
     find_spot,
     find_stacked,
 )
-from engine.record_log import SHOWN, RecordTable, Taken
+from engine.record_log import SHOWN, ActionOutcome, RecordTable
 from engine.record_text import Opening, deal_of, format_move, lead_of, opening_of
 from engine.state import Game, Phase
 from engine.tiles import Tile
@@ -403,7 +403,7 @@ class _Playing:
             )
         )
 
-    def _move(self, made: _MadeMove) -> Taken:
+    def _move(self, made: _MadeMove) -> ActionOutcome:
         """Play one move."""
         seat, move = made.seat, made.move
         match move:
@@ -433,20 +433,20 @@ class _Playing:
                 return self._take_bonus(made, points)
             case RedealMove():
                 taken = self._take(made, Redeal(RedealReason.MISDEAL))
-                lead = self._say_lead() if taken.stands else Taken()
+                lead = self._say_lead() if taken.stands else ActionOutcome()
                 return replace(taken, problems=(*taken.problems, *lead.problems))
             case UndoMove(count=count):
                 return self._undo(count)
             case NoteMove():
                 action = action_of(move, seat)
-                return Taken() if action is None else self._take(made, action)
+                return ActionOutcome() if action is None else self._take(made, action)
             case _:
                 assert_never(move)
 
-    def _take(self, made: _MadeMove, action: Action) -> Taken:
+    def _take(self, made: _MadeMove, action: Action) -> ActionOutcome:
         return self.table.take(action, is_accepted=made.is_accepted)
 
-    def _lay(self, made: _MadeMove, move: TileMove | StackMove) -> Taken:
+    def _lay(self, made: _MadeMove, move: TileMove | StackMove) -> ActionOutcome:
         """Lay a tile, and remember the seat that laid it."""
         tile, rules, layout = Tile.of(move.inner, move.outer), self.game.rules, self.game.layout
         remarks = []
@@ -463,22 +463,22 @@ class _Playing:
         self.facts = self.facts.with_play(made.seat)
         return replace(taken, problems=(*remarks, *taken.problems))
 
-    def _lay_open(self, made: _MadeMove, action: Reveal | RevealPips) -> Taken:
+    def _lay_open(self, made: _MadeMove, action: Reveal | RevealPips) -> ActionOutcome:
         """Lay a hand open.
 
         If the hand is still in play, this ends it: a player who alone shows nothing is out.
         """
-        game, hand, before = self.game, self.game.hand, Taken()
+        game, hand, before = self.game, self.game.hand, ActionOutcome()
         if hand is not None and game.phase is Phase.PLAY:
             shown = self.moves.shown_from(made)
             hidden = [Seat(seat) for seat in range(len(game.players)) if seat not in shown]
             before = self.table.take(Domino(hidden[0]) if len(hidden) == 1 else HandEnd(), trusted=SHOWN)
         elif hand is not None and hand.out == action.seat and not _shows_something(action):
-            return Taken()  # a player who is out may show an empty hand
+            return ActionOutcome()  # a player who is out may show an empty hand
         taken = self._take(made, action)
-        return Taken((*before.outcomes, *taken.outcomes), (*before.problems, *taken.problems), taken.stands)
+        return ActionOutcome((*before.outcomes, *taken.outcomes), (*before.problems, *taken.problems), taken.stands)
 
-    def _take_bonus(self, made: _MadeMove, points: int) -> Taken:
+    def _take_bonus(self, made: _MadeMove, points: int) -> ActionOutcome:
         """Compare `+20` with the points of the hand; if the hand cannot be counted, pay the points as written."""
         seat = made.seat
         outcomes: tuple[Outcome, ...] = ()
@@ -496,10 +496,10 @@ class _Playing:
             return _checked(f"+{points} is written, but {why}")
         if self.moves.shows_follow(made):
             self.facts = replace(self.facts, promised=(*self.facts.promised, (seat, points)))
-            return Taken()
+            return ActionOutcome()
         paid = self.table.take(Adjust(seat, points, "points of the hand, as written"))
         words = f"+{points} is taken as written: the hand cannot be counted from what is shown"
-        return Taken((*outcomes, *paid.outcomes), (words,))
+        return ActionOutcome((*outcomes, *paid.outcomes), (words,))
 
     def _lay_open_empty_hands(self) -> tuple[Outcome, ...]:
         """Lay open the empty hands when a hand is over; return the outcomes of the last one."""
@@ -512,11 +512,11 @@ class _Playing:
                 outcomes = self.table.take(Reveal(Seat(seat), ())).outcomes
         return outcomes
 
-    def _say_lead(self) -> Taken:
+    def _say_lead(self) -> ActionOutcome:
         """Name the seat that leads, if the record does."""
-        return Taken() if self.lead is None else self.table.take(Lead(self.lead), trusted=SHOWN)
+        return ActionOutcome() if self.lead is None else self.table.take(Lead(self.lead), trusted=SHOWN)
 
-    def _undo(self, count: int) -> Taken:
+    def _undo(self, count: int) -> ActionOutcome:
         """Undo the last moves of the hand."""
         made = len(self.undoable)
         undone = min(count, made)
@@ -543,9 +543,9 @@ class _Playing:
             self.pending.append(f"hand {self.number} was not finished")
 
 
-def _checked(problem: str | None) -> Taken:
+def _checked(problem: str | None) -> ActionOutcome:
     """Return the result of a move that only repeats a fact, with its problem."""
-    return Taken((), () if problem is None else (problem,))
+    return ActionOutcome((), () if problem is None else (problem,))
 
 
 def _shows_something(action: Reveal | RevealPips) -> bool:

@@ -19,6 +19,7 @@ T = TypeVar("T")
 _TAG = "is"
 TAGS: Mapping[str, str] = {
     "BlockPose": "mark",
+    "HouseSettings": "house",
     "KnockCalibration": "knock_kept",
     "LearnedSet": "tile_set",
     "SeenTile": "tile",

@@ -67,23 +67,23 @@ def _is_stderr(stream: TextIO) -> bool:
 
 
 @dataclass(slots=True)
-class Told:
+class StopRequest:
     """Whether the program was told to end."""
 
-    is_told: bool = False
+    is_requested: bool = False
 
 
 @contextmanager
-def told_to_end() -> Iterator[Told]:
+def stop_requested() -> Iterator[StopRequest]:
     """Yield whether Ctrl-C was pressed or the system ends the program, which then sees to its own end."""
-    told = Told()
+    stop = StopRequest()
 
     def end(number: int, frame: FrameType | None) -> None:
-        told.is_told = True
+        stop.is_requested = True
 
     before = [(number, signal.signal(number, end)) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     try:
-        yield told
+        yield stop
     finally:
         for number, handler in before:
             signal.signal(number, handler)

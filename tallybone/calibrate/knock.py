@@ -21,7 +21,7 @@ from hardware.knock.sensor import KnockSensor
 from hardware.knock.wav import read_wav, with_end
 from tallybone.calibrate.known import about_knock
 from tallybone.calibrate.lens_and_table import Talk
-from tallybone.calibrate.scenes import Part, timetable
+from tallybone.calibrate.scenes import TimetablePart, timetable
 from tallybone.store.calibration_file import load_calibration, save_calibration
 
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
@@ -108,10 +108,10 @@ def _from_file(wav: Path) -> list[JudgedSound]:
 
 
 def _at_table(
-    made: MakeSensor, parts: tuple[Part, ...], clock: Clock, pause: Callable[[float], object], talk: Talk
+    made: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock, pause: Callable[[float], object], talk: Talk
 ) -> list[JudgedSound]:
     """Return what is heard while the timetable is gone through, times from its begin."""
-    told: Part | None = None
+    told: TimetablePart | None = None
     with closing(Hearing(made, parts, clock)) as hearing:
         while not hearing.is_over:
             hearing.listen()
@@ -125,7 +125,7 @@ def _at_table(
 class Hearing:
     """Goes through the timetable with a sensor, from when it is made."""
 
-    def __init__(self, made: MakeSensor, parts: tuple[Part, ...], clock: Clock) -> None:
+    def __init__(self, made: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock) -> None:
         """Start the sensor that *made* gives for a detector.
 
         Raises:
@@ -143,7 +143,7 @@ class Hearing:
         return (self._clock() - self._began_ns) / NS_PER_S
 
     @property
-    def part(self) -> Part:
+    def part(self) -> TimetablePart:
         """What is to be done now."""
         return next((part for part in self._parts if self.passed_s < part.to_s), self._parts[-1])
 
@@ -177,7 +177,7 @@ class Hearing:
         self._sensor.close()
 
 
-def fitted(heard: list[JudgedSound], parts: tuple[Part, ...]) -> KnockCalibration:
+def fitted(heard: list[JudgedSound], parts: tuple[TimetablePart, ...]) -> KnockCalibration:
     """Return what was found in sounds that follow a timetable.
 
     Raises:
@@ -187,5 +187,5 @@ def fitted(heard: list[JudgedSound], parts: tuple[Part, ...]) -> KnockCalibratio
     return fit_knock(quiet, tiles, own)
 
 
-def _within(heard: list[JudgedSound], part: Part) -> list[JudgedSound]:
+def _within(heard: list[JudgedSound], part: TimetablePart) -> list[JudgedSound]:
     return [one for one in heard if part.from_s <= one.t_ns / NS_PER_S < part.to_s]

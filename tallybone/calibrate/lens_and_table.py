@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.boards import BLOCK_MM, BLOCKS, MARKERS_PER_BLOCK
 from calibration.corner_marks import find_corner_marks
@@ -29,11 +28,11 @@ from calibration.zones import zones_anew
 from tallybone.calibrate.known import GOOD_ERROR_PX, HALF_TABLE_MM
 from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import printable, quiet_libraries
+from vision.arrays import Image
 from vision.errors import VisionError
 from vision.picture import load_picture
 from vision.reading import PointPx, SeenTile
 
-Image = NDArray[np.uint8]
 ReadTiles = Callable[[Image], Sequence[SeenTile]]
 # Flat markers seen through a measured lens lie within 0.2 px.
 _FLAT_ERROR_PX = 0.4

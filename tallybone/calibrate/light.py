@@ -17,7 +17,7 @@ from hardware.camera.light import levels_of
 from hardware.clock import Clock
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
 from tallybone.calibrate.look import Onlooker, open_look, wait_for_picture
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import LightKept, load_calibration, save_calibration
 from vision.arrays import Image
@@ -67,7 +67,7 @@ def calibrate_light(
         before = load_calibration(into)
         look = open_look(source, clock)
         try:
-            look.present(Scene.TILES)
+            look.present(AskedScene.TILES)
             image = wait_for_picture(look, clock)
             seen = look_at_light(image, (read_tiles or shipped_eye)(image), look)
         finally:

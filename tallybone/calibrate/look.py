@@ -10,7 +10,7 @@ from typing import Protocol
 from hardware.camera.device import CameraDevice, CameraError, Light
 from hardware.camera.open_device import is_device, open_device
 from hardware.clock import Clock
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from tallybone.terminal import quiet_libraries
 from vision.arrays import Image
 from vision.picture import load_picture
@@ -34,7 +34,7 @@ class Onlooker(Protocol):
     def take(self) -> Image | None:
         """Return the newest picture, once; shape (H, W, 3), BGR."""
 
-    def present(self, scene: Scene) -> None:
+    def present(self, scene: AskedScene) -> None:
         """Show a scene, if it can make one; a real camera sees what people put before it."""
 
     def hold_light(self) -> None:
@@ -67,7 +67,7 @@ class DeviceLook:
         picture = self._device.take()
         return None if picture is None else picture.image
 
-    def present(self, scene: Scene) -> None:
+    def present(self, scene: AskedScene) -> None:
         """Do nothing: people do."""
 
     def hold_light(self) -> None:
@@ -101,7 +101,7 @@ class StillLook:
         """Return it."""
         return self._image
 
-    def present(self, scene: Scene) -> None:
+    def present(self, scene: AskedScene) -> None:
         """Do nothing: it is what it is."""
 
     def hold_light(self) -> None:

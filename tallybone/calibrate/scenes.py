@@ -13,7 +13,7 @@ _QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
 _READ_S = 2
 
 
-class Scene(StrEnum):
+class AskedScene(StrEnum):
     """What is to be seen at a step."""
 
     BOARD = "the board for the lens"
@@ -23,7 +23,7 @@ class Scene(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TimetablePart:
     """A part of the timetable.
 
     Attributes:
@@ -36,7 +36,7 @@ class Part:
     to_s: int
 
 
-def timetable(seats: int) -> tuple[Part, ...]:
+def timetable(seats: int) -> tuple[TimetablePart, ...]:
     """Return what is to be done when: quiet, tiles, then each seat; the same at the table and in a recording.
 
     >>> [(part.from_s, part.to_s) for part in timetable(2)]
@@ -55,6 +55,6 @@ def timetable(seats: int) -> tuple[Part, ...]:
     ]
     parts, at_s = [], 0
     for words, lasts_s in says:
-        parts.append(Part(words, at_s + _READ_S, at_s + _READ_S + lasts_s))
+        parts.append(TimetablePart(words, at_s + _READ_S, at_s + _READ_S + lasts_s))
         at_s = parts[-1].to_s
     return tuple(parts)

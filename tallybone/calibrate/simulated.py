@@ -23,7 +23,7 @@ from hardware.knock.sensor import SensorLifecycle, SensorState
 from hardware.knock_training.scenes import LEAD, hit
 from hardware.knock_training.surroundings import draw_microphone
 from hardware.knock_training.tables import draw_table
-from tallybone.calibrate.scenes import Scene, timetable
+from tallybone.calibrate.scenes import AskedScene, timetable
 from vision.arrays import Image
 from vision.render import lens as camera_lens
 from vision.render.look_types import CameraLook
@@ -106,7 +106,7 @@ class SimulatedLook:
         self._table = table
         self._camera = replace(_CAMERA, tilt_rad=table.tilt_rad)
         self._rng = np.random.default_rng(table.seed)
-        self._scene = Scene.TABLE
+        self._scene = AskedScene.TABLE
         self._at = 0
         self._drawn: Image | None = None
         self._board = draw_prints(Paper.A4, table.seats)[1]
@@ -114,14 +114,14 @@ class SimulatedLook:
 
     def take(self) -> Image | None:
         """Return a new picture of what is presented."""
-        if self._scene is Scene.BOARD:
+        if self._scene is AskedScene.BOARD:
             self._at += 1
             return self._held(self._at - 1)
         if self._drawn is None:
-            self._drawn = self._laid() if self._scene is Scene.TABLE else self._tiles()
+            self._drawn = self._laid() if self._scene is AskedScene.TABLE else self._tiles()
         return self._taken(self._drawn)
 
-    def present(self, scene: Scene) -> None:
+    def present(self, scene: AskedScene) -> None:
         """Show a scene from its begin."""
         if scene is not self._scene:
             self._scene, self._at, self._drawn = scene, 0, None

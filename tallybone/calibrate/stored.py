@@ -16,7 +16,7 @@ from tallybone.calibrate.known import known_words, parts_of
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, is_on_block, shipped_eye
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate.look import open_look, wait_for_picture
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from tallybone.show.over_pictures import draw_light, draw_zones
 from tallybone.store.calibration_file import (
     KEPT,
@@ -33,7 +33,7 @@ from vision.errors import VisionError
 _ANNOTATED = "check.png"
 _NAMES = {"lens": phrase("lens"), "table": phrase("table")}
 
-Now = Callable[[], float]
+WallClock = Callable[[], float]
 """Says the time on the wall, in seconds since 1970, as files are stamped with it."""
 _STEPS = ("lens", "table", "zones", "light", "knock")
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
@@ -70,7 +70,7 @@ def check(
         calibration = load_calibration(path)
         look = open_look(source, clock)
         try:
-            look.present(Scene.TILES)
+            look.present(AskedScene.TILES)
             image = wait_for_picture(look, clock)
             findings, light = compare(image, calibration, read_tiles or shipped_eye, tile_mm)
         finally:
@@ -140,7 +140,7 @@ def _on_the_wall() -> float:
     return time.time()  # noqa: TID251 - a file's age is only ever shown
 
 
-def show(path: Path, *, now: Now = _on_the_wall, talk: Talk | None = None) -> int:
+def show(path: Path, *, now: WallClock = _on_the_wall, talk: Talk | None = None) -> int:
     """Say what a calibration file holds; return the exit code: 0, or 1 if there is none, or it is damaged."""
     talk = talk or Talk()
     try:

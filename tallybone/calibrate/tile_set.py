@@ -33,7 +33,7 @@ _SAID = re.compile(r"(\d{1,3})=(\d{1,2})-(\d{1,2})", re.ASCII)
 _MOST_NAMED = 12
 _BARS = {"none": "no bar", "line": "a bar", "pin": "a pin and no bar"}
 
-Pips = tuple[int, int]
+TilePips = tuple[int, int]
 
 
 def calibrate_set(
@@ -211,7 +211,7 @@ class SetLearning:
         self._thread: threading.Thread | None = None
         self.share = 0.0
 
-    def begin(self, said: dict[int, Pips]) -> None:
+    def begin(self, said: dict[int, TilePips]) -> None:
         """Learn anew, with the pips of some tiles as somebody says, by their index."""
         self.close()
         self._given_up.clear()
@@ -239,7 +239,7 @@ class SetLearning:
             self._thread.join()
             self._thread = None
 
-    def _run(self, said: dict[int, Pips]) -> None:
+    def _run(self, said: dict[int, TilePips]) -> None:
         try:
             if self._shown is None:
                 self._shown = look_at_set([self._image], load_reader(), told=self._told)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.errors import RefusedError
 from calibration.lens import Lens
@@ -15,10 +14,11 @@ from calibration.table import Table
 from calibration.zone_view import seen_part
 from calibration.zones import OutlineMm, TableZones, ZoneSource
 from engine.phrases import phrase
-from tallybone.calibrate.guide.steps import PointPx, points_of
+from tallybone.calibrate.guide.steps import points_of
 from tallybone.calibrate.known import zone_name
+from vision.arrays import Points
+from vision.reading import PointPx
 
-Points = NDArray[np.float64]
 MOST_CORNERS = 24
 # No table is larger; near the horizon places are farther away than that.
 _FARTHEST_MM = 4000.0

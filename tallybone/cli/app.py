@@ -22,7 +22,7 @@ Options = TypeVar("Options")
 """A frozen dataclass whose fields are annotated with `typer.Option` or `typer.Argument`."""
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """A command: the *module* of this package that has it, and its *help*."""
 
     module: str
@@ -30,64 +30,68 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "version": Entry("app", "Say the version."),
-    "play": Entry("play", "Keep the score of a live game: camera, scoreboard, recording; ? shows the keys."),
-    "serve": Entry(
+    "version": CommandEntry("app", "Say the version."),
+    "play": CommandEntry("play", "Keep the score of a live game: camera, scoreboard, recording; ? shows the keys."),
+    "serve": CommandEntry(
         "serve",
         "Keep a table always on: its page is there with or without a match, and begins, ends and resumes matches.",
     ),
-    "replay": Entry(
+    "replay": CommandEntry(
         "recordings", "Follow a table again: every tile placed, moved or removed, and the game with its score."
     ),
-    "sessions": Entry("recordings", "List recordings: date, players, result, size."),
-    "hub": Entry("hub", "Serve one page of all tables of a club or a tournament: scores, who plays where, standings."),
-    "read": Entry("photographs", "Read the tiles in photographs of a table: pips, places, joins."),
-    "evaluate": Entry(
+    "sessions": CommandEntry("recordings", "List recordings: date, players, result, size."),
+    "hub": CommandEntry(
+        "hub", "Serve one page of all tables of a club or a tournament: scores, who plays where, standings."
+    ),
+    "read": CommandEntry("photographs", "Read the tiles in photographs of a table: pips, places, joins."),
+    "evaluate": CommandEntry(
         "photographs", "Judge what is read in labelled photographs, or the score kept of simulated tables."
     ),
-    "demo": Entry(
+    "demo": CommandEntry(
         "demo",
         "Watch a rendered game being seen and scored; a hand of bones takes under a minute, larger sets take longer.",
     ),
-    "simulate": Entry(
+    "simulate": CommandEntry(
         "simulate",
         "Record a match at a rendered table: hands, sounds, buttons, and the truth of it; about a minute a hand.",
     ),
-    "rules": Entry("games", "List the games and what can be agreed on, or say what holds in one."),
-    "score": Entry("games", "Score a written game (docs/game_record.md): counts, points, mistakes."),
-    "cameras": Entry("devices", "List the cameras that are there, and what to give `play --camera` for each."),
-    "listen": Entry("devices", "Listen to a recording: every knock on the table, and when."),
-    "emulate-display": Entry(
+    "rules": CommandEntry("games", "List the games and what can be agreed on, or say what holds in one."),
+    "score": CommandEntry("games", "Score a written game (docs/game_record.md): counts, points, mistakes."),
+    "cameras": CommandEntry("devices", "List the cameras that are there, and what to give `play --camera` for each."),
+    "listen": CommandEntry("devices", "Listen to a recording: every knock on the table, and when."),
+    "emulate-display": CommandEntry(
         "devices", "Stand in for a score display: a serial port that shows in the terminal what the real one would."
     ),
-    "doctor": Entry("devices", "Check every part of the table for real, and say how to mend what is wrong."),
-    "backup": Entry(
+    "doctor": CommandEntry("devices", "Check every part of the table for real, and say how to mend what is wrong."),
+    "backup": CommandEntry(
         "keeping",
         "Write everything that the table keeps to one file: recordings, calibration, settings, configuration.",
     ),
-    "restore": Entry("keeping", "Put everything back that is in a backup; what was there before is kept beside it."),
-    "update": Entry(
+    "restore": CommandEntry(
+        "keeping", "Put everything back that is in a backup; what was there before is kept beside it."
+    ),
+    "update": CommandEntry(
         "keeping",
         "Exchange an installed table's version; where the new one does not become ready, the old one runs again.",
     ),
-    "train": Entry(
+    "train": CommandEntry(
         "training", "Train the reader on rendered tables. Needs scikit-learn: pip install 'tallybone[train]'."
     ),
-    "train-finder": Entry(
+    "train-finder": CommandEntry(
         "training", "Train what finds tiles, before `train`. Needs torch: pip install 'tallybone[finder]'."
     ),
-    "train-halves": Entry(
+    "train-halves": CommandEntry(
         "training", "Train what looks at halves, before `train`. Needs torch: pip install 'tallybone[finder]'."
     ),
-    "train-second-look": Entry(
+    "train-second-look": CommandEntry(
         "training",
         "Train what looks again at halves in doubt, after `train`. Needs torch: pip install 'tallybone[finder]'.",
     ),
-    "train-knock": Entry(
+    "train-knock": CommandEntry(
         "training", "Train what hears knocks, on modelled sound. Needs scikit-learn: pip install 'tallybone[train]'."
     ),
-    "calibrate": Entry("calibrate", "Measure lens and table, so that places are exact; learn your tiles."),
-    "hardware": Entry("devices", "LEDs, buttons, knock sensor and displays."),
+    "calibrate": CommandEntry("calibrate", "Measure lens and table, so that places are exact; learn your tiles."),
+    "hardware": CommandEntry("devices", "LEDs, buttons, knock sensor and displays."),
 }
 """All commands, in the order of the help."""
 

@@ -23,7 +23,7 @@ _Outline = tuple[tuple[float, float], ...]
 _Annotate = Annotated[
     Path | None, typer.Option(metavar="DIR", file_okay=False, help="Write the picture with it drawn in.")
 ]
-CameraOption = Annotated[
+CalibrationNameOption = Annotated[
     str,
     typer.Option("--camera", metavar="NAME", help="Whose calibration it is: a name, or a camera such as usb:0."),
 ]
@@ -54,7 +54,7 @@ def _lens(
     known: Annotated[
         PiCamera | None, typer.Option(help="Take the lens of this Pi camera; one picture says the size.")
     ] = None,
-    camera: CameraOption = "table",
+    camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
     """Measure the lens from 8 to 20 pictures of the board, and say which views are missing."""
@@ -78,7 +78,7 @@ class TableOptions:
         ),
     ] = None
     size: Annotated[str | None, typer.Option(metavar="WxD", help="Size of the table between these, in mm.")] = None
-    camera: CameraOption = "table"
+    camera: CalibrationNameOption = "table"
     file: FileOption = None
 
 
@@ -113,7 +113,7 @@ def _set(
     annotate: Annotated[
         Path | None, typer.Option(metavar="DIR", file_okay=False, help="Draw the tiles with their numbers here.")
     ] = None,
-    camera: CameraOption = "table",
+    camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
     """Learn your own tiles from one picture of them, or a few, so that their pips are read better."""
@@ -154,14 +154,14 @@ class GuideOptions:
 def _guide(options: GuideOptions) -> int:
     """Go through lens, table, zones, light, tiles and knocks step by step; what was done before is kept."""
     from hardware.camera.open_device import is_device
-    from tallybone.calibrate.guide.course import GuideWish
+    from tallybone.calibrate.guide.course import GuideSettings
     from tallybone.calibrate.lens_and_table import TableGiven
     from tallybone.cli.calibrate_guide import guide_through
 
     is_simulated = options.camera.partition(":")[0] == "simulated"
     name = options.camera if is_device(options.camera) else "simulated" if is_simulated else "table"
     given = TableGiven(pair_of(options.tile, "--tile"), options.thickness, options.ruler)
-    wish = GuideWish(
+    wish = GuideSettings(
         options.camera,
         path_of(options.file, name),
         options.seats,
@@ -187,7 +187,7 @@ class ZonesOptions:
         None
     )
     annotate: _Annotate = None
-    camera: CameraOption = "table"
+    camera: CalibrationNameOption = "table"
     file: FileOption = None
 
 
@@ -217,7 +217,7 @@ def _light(
     ] = None,
     *,
     annotate: _Annotate = None,
-    camera: CameraOption = "table",
+    camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
     """Hold exposure and white balance, and show where glare or darkness would hide pips; exit code 1 if anywhere."""
@@ -237,7 +237,7 @@ def _knock(
         Path | None, typer.Option(metavar="FILE", dir_okay=False, help="A recording that follows the timetable.")
     ] = None,
     seats: Annotated[int, typer.Option(help="How many knock, one after the other.", min=1, max=4)] = 4,
-    camera: CameraOption = "table",
+    camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
     """Listen to quiet, tiles and five knocks of each seat, so that knocks are told from tiles at this table."""
@@ -248,7 +248,7 @@ def _knock(
 
 
 @calibrate_app.command("show")
-def _show(*, camera: CameraOption = "table", file: FileOption = None) -> None:
+def _show(*, camera: CalibrationNameOption = "table", file: FileOption = None) -> None:
     """Say in plain words what is stored, how old it is and how exact."""
     from tallybone.calibrate.stored import show
 
@@ -263,7 +263,7 @@ def _check(
     *,
     tile: Annotated[str | None, typer.Option(metavar="LxW", help="Size of a tile in mm, to check the scale.")] = None,
     annotate: _Annotate = None,
-    camera: CameraOption = "table",
+    camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
     """Compare a picture of the table with what is stored, and say what is wrong; exit code 1 if anything."""
@@ -277,7 +277,7 @@ def _check(
 def _restore(
     number: Annotated[int, typer.Argument(metavar="[N]", help="1 for the one before, up to 5.", min=1, max=5)] = 1,
     *,
-    camera: CameraOption = "table",
+    camera: CalibrationNameOption = "table",
     file: FileOption = None,
 ) -> None:
     """Bring back one of the last five calibrations; the one of now is kept as number 1."""

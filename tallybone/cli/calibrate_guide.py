@@ -14,8 +14,8 @@ from rich.console import Console
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
-from tallybone.calibrate.guide.course import Course, GuideWish
-from tallybone.calibrate.guide.screen import Board, Screen, parts_of, screen_on
+from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
+from tallybone.calibrate.guide.screen import GuideScreen, Screen, parts_of, screen_on
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn
 from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
 from tallybone.calibrate.look import open_look
@@ -43,7 +43,7 @@ class Keys(Protocol):
 
 
 def guide_through(
-    wish: GuideWish,
+    wish: GuideSettings,
     *,
     serve: str | None = None,
     pin: str | None = None,
@@ -75,7 +75,7 @@ def guide_through(
         with closing(open_look(wish.source, clock)) as look:
             typing = keyboard_on(sys.stdin.fileno()) if keys is None else nullcontext(keys)
             with screen_on(console) as screen, typing as typed:
-                course = Course(wish, look, calibration, read_tiles or shipped_eye, clock)
+                course = GuideCourse(wish, look, calibration, read_tiles or shipped_eye, clock)
                 with closing(course), open_guide_page(serve, course, wish.source, clock, pin=pin) as page:
                     _go_through(course, page, wish.source, screen, typed)
     except (CalibrationError, VisionError, OSError) as error:
@@ -84,7 +84,7 @@ def guide_through(
     return 0
 
 
-def _go_through(course: Course, page: GuidePage, source: str, screen: Screen, keys: Keys) -> None:
+def _go_through(course: GuideCourse, page: GuidePage, source: str, screen: Screen, keys: Keys) -> None:
     """Go through a course until it is over or somebody leaves at the terminal; with a page, only then."""
     typed: deque[str] = deque()
     is_served = bool(page.words)
@@ -102,7 +102,7 @@ def _go_through(course: Course, page: GuidePage, source: str, screen: Screen, ke
             course.press(_PRESSES.get(key, key))
 
 
-def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> Board:
+def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> GuideScreen:
     """Return what a terminal shows of a course; *note* says where else it can be followed."""
     names = [progress.name for progress in view.steps]
     at = len(names) if view.step is None else names.index(view.step)
@@ -121,10 +121,10 @@ def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str 
     choices = (*((_KEYS.get(one.press, one.press), one.words) for one in view.choices), (_LEAVE, "end"))
     keys = "   ".join(f"{key}: {words}" for key, words in choices)
     waiting = tuple(name.value for name in names[at + 1 :])
-    return Board(title, note, done, step, view.todo, (*parts_of(drawn), *seen, *said), waiting, keys)
+    return GuideScreen(title, note, done, step, view.todo, (*parts_of(drawn), *seen, *said), waiting, keys)
 
 
-def _say_end(calibration: Calibration, wish: GuideWish, talk: Talk) -> None:
+def _say_end(calibration: Calibration, wish: GuideSettings, talk: Talk) -> None:
     say_calibration(calibration, talk)
     if not wish.into.exists():
         talk.say("Nothing was kept.")
@@ -150,12 +150,12 @@ class GuidePage(Protocol):
         """Let the course look once, and do what people want."""
 
 
-class NoPage:
+class NoGuidePage:
     """A guide at the terminal alone."""
 
     words = ""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: GuideCourse) -> None:
         """Guide through *course*."""
         self._course = course
 
@@ -166,7 +166,7 @@ class NoPage:
 
 @contextmanager
 def open_guide_page(
-    where: str | None, course: Course, camera: str, clock: Clock, *, pin: str | None = None
+    where: str | None, course: GuideCourse, camera: str, clock: Clock, *, pin: str | None = None
 ) -> Iterator[GuidePage]:
     """Serve the page of a course until the end of the block; None for no page.
 
@@ -181,7 +181,7 @@ def open_guide_page(
         OSError: If it cannot be served there, or what serves it is not installed.
     """
     if where is None:
-        yield NoPage(course)
+        yield NoGuidePage(course)
         return
     try:
         from tallybone.web.calibration import CalibratingPage

@@ -17,7 +17,6 @@ from typing import Annotated, Protocol, TypeAlias
 import cv2
 import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.live import Live
 
@@ -25,21 +24,21 @@ from engine import Layout, Node, NodeId, Placed, Port, Reason, Revised, Rules, S
 from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 from tallybone.session.referee import Unclear
-from tallybone.session.session import Said, Session, feed
+from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.touching import Footprint, Laid, Point
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
-from tallybone.simulate.game_script import Step, play_out
+from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.scenes import pick_table
 from tallybone.terminal import printable
 from vision.annotate import annotate
+from vision.arrays import Image
 from vision.errors import VisionError
 from vision.reading import Reading
 from vision.render.paint import render
 from vision.table_view import TableView
 
-Image: TypeAlias = NDArray[np.uint8]
-Eye: TypeAlias = Callable[[Image], TableView]
+TableReader: TypeAlias = Callable[[Image], TableView]
 _NAMES = ("Ann", "Ben", "Cleo", "Dora")
 # Fewer players show more of most games; six arms turn round and skip only among three.
 _LEAST_PLAYERS = {"super": 3}
@@ -74,7 +73,7 @@ def _demo(options: DemoOptions) -> int:
 def show_demo(
     options: DemoOptions,
     *,
-    eye: Eye | None = None,
+    eye: TableReader | None = None,
     console: Console | None = None,
     wait: Wait | None = None,
 ) -> int:
@@ -106,7 +105,7 @@ def players_of(rules: Rules) -> tuple[str, ...]:
     return _NAMES[: max(rules.seats_min, _LEAST_PLAYERS.get(rules.name, rules.seats_min))]
 
 
-def shipped_eye(rules: Rules) -> Eye:
+def shipped_eye(rules: Rules) -> TableReader:
     """Return perception with the classifiers that the package ships, for the set of a game.
 
     Raises:
@@ -121,7 +120,7 @@ def shipped_eye(rules: Rules) -> Eye:
 class _Demo:
     """One run: the table, what is made of it, and how both compare."""
 
-    def __init__(self, options: DemoOptions, eye: Eye, console: Console) -> None:
+    def __init__(self, options: DemoOptions, eye: TableReader, console: Console) -> None:
         self._options, self._eye, self._console = options, eye, console
         self._rules = profile(options.rules)
         rng = np.random.default_rng(options.seed)
@@ -165,7 +164,7 @@ class _Demo:
             if self._options.plays is not None and len(self._comparison.plays) >= self._options.plays:
                 break
 
-    def _take(self, step: Step) -> tuple[Said, ...]:
+    def _take(self, step: ScriptStep) -> tuple[Announcement, ...]:
         """Feed one step to the session, as a picture or as a button."""
         assert step.state.game is not None  # the first step starts the match
         layout, points = step.state.game.layout, sum(step.state.game.totals) - sum(self._true_totals)
@@ -184,9 +183,9 @@ class _Demo:
         self._note(said)
         return said
 
-    def _answer(self, step: Step) -> tuple[Said, ...]:
+    def _answer(self, step: ScriptStep) -> tuple[Announcement, ...]:
         """Let the players answer what holds up their game."""
-        said: tuple[Said, ...] = ()
+        said: tuple[Announcement, ...] = ()
         while (answer := answer_of(self._session, step.state)) is not None:
             self._session, more = feed(self._session, answer)
             self._answers += 1
@@ -194,7 +193,7 @@ class _Demo:
             said = (*said, *more)
         return said
 
-    def _note(self, said: Sequence[Said]) -> None:
+    def _note(self, said: Sequence[Announcement]) -> None:
         """Keep what was said for the comparison."""
         game = self._session.state.game
         if game is not None:
@@ -287,7 +286,7 @@ def _program() -> str:
 class Display(Protocol):
     """Where people watch."""
 
-    def show(self, board: Board, said: Sequence[Said], *, is_seen: bool) -> None:
+    def show(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
         """Show where the game stands, and leave time to look at it."""
 
 
@@ -312,7 +311,7 @@ class _LiveDisplay:
     speed: float
     wait: Wait
 
-    def show(self, board: Board, said: Sequence[Said], *, is_seen: bool) -> None:
+    def show(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
         del said  # the board has it in words
         size = self.console.size
         # One line less: the cursor goes below, and must not make the terminal scroll.
@@ -328,7 +327,7 @@ class _PlainDisplay:
     plays: int = 0
     board: Board | None = None
 
-    def show(self, board: Board, said: Sequence[Said], *, is_seen: bool) -> None:
+    def show(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
         self.plays += is_seen
         self.board = board
         self.console.print(plain_line(self.plays, said, board.game), markup=False, highlight=False, soft_wrap=True)
@@ -423,7 +422,7 @@ class Comparison:
         self._centers_px[number] = center_px
         self.plays.append(Compared(number, _laying(node, points, self._true_numbers)))
 
-    def add_seen(self, layout: Layout, laid: Sequence[Laid], said: Sequence[Said]) -> None:
+    def add_seen(self, layout: Layout, laid: Sequence[Laid], said: Sequence[Announcement]) -> None:
         """Take everything that was said after a picture, with the layout and the places that were made of it."""
         self.questions += [one.words for one in said if isinstance(one, Unclear)]
         places = {one.node: one.place for one in laid}
@@ -460,7 +459,7 @@ class Comparison:
         return nearest if nearest is not None and gaps[nearest] < place.side else None
 
 
-def _points_after(said: Sequence[Said]) -> int:
+def _points_after(said: Sequence[Announcement]) -> int:
     """Return what a play scored, given what was said after it was placed."""
     own = takewhile(lambda one: not isinstance(one, Placed), said)
     return sum(one.points for one in own if isinstance(one, Scored) and one.reason is Reason.PLAY)

@@ -269,11 +269,11 @@ def walk_through(
     from hardware.open_parts import PartOpener
     from hardware.virtual.panel import VirtualPanel
     from tallybone.play.keys import keyboard_on
-    from tallybone.serve.parts_test import Outcome, Steps, Walk, walked
+    from tallybone.serve.parts_test import PartsWalk, PartVerdict, Walk, walked
     from tallybone.store.table_file import TableFileError, load_table
     from tallybone.terminal import printable
 
-    styles = {Outcome.WELL: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED: "dim"}
+    styles = {PartVerdict.WELL: "green", PartVerdict.FAILED: "bold red", PartVerdict.SKIPPED: "dim"}
     console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
     try:
         hardware = load_table(path).hardware
@@ -288,13 +288,13 @@ def walk_through(
         hardware = _wired(hardware)
     console.print("Each part in turn. Keys need no Enter; q ends the walk.\n")
     with keyboard_on(sys.stdin.fileno() if fd is None else fd) as keyboard:
-        steps = Steps(opener, Walk(keyboard, lambda words: _say(console, words)), clock)
+        steps = PartsWalk(opener, Walk(keyboard, lambda words: _say(console, words)), clock)
         results = tuple(walked(hardware, steps))
     console.print()
     for result in results:
         console.print(f"{result.outcome.value:<9}", end="", style=styles[result.outcome])
         console.print(f"{result.part:<21} {printable(result.words)}", markup=False)
-    return 1 if any(result.outcome is Outcome.FAILED for result in results) else 0
+    return 1 if any(result.outcome is PartVerdict.FAILED for result in results) else 0
 
 
 def _wired(hardware: HardwareConfig) -> HardwareConfig:

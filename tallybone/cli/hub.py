@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tallybone.store.table_file import Broker
-    from tallybone.terminal import Told
+    from tallybone.terminal import StopRequest
 
 _RESULTS_NAME = "hub_results.jsonl"
 _LOOKS_S = 0.2
@@ -63,7 +63,7 @@ def run_hub(
     *,
     out: TextIO | None = None,
     err: TextIO | None = None,
-    told: Callable[[], AbstractContextManager[Told]] | None = None,
+    stop: Callable[[], AbstractContextManager[StopRequest]] | None = None,
 ) -> int:
     """Serve the page of all tables until the program is told to end.
 
@@ -74,7 +74,7 @@ def run_hub(
 
     from hardware.config.errors import ConfigError
     from tallybone.recording.folder import default_folder
-    from tallybone.terminal import printable, told_to_end
+    from tallybone.terminal import printable, stop_requested
 
     console = Console(file=out or sys.stdout, highlight=False)
     complaints = Console(file=err or sys.stderr, stderr=True)
@@ -86,8 +86,8 @@ def run_hub(
         broker, prefix = _broker(options)
         usual = default_folder(environment, home).parent / _RESULTS_NAME
         path = {"auto": usual, "none": None}.get(options.results, Path(options.results))
-        with (told or told_to_end)() as asked_to_end:
-            _serve(broker, prefix, options.at, path, console, asked_to_end)
+        with (stop or stop_requested)() as asked:
+            _serve(broker, prefix, options.at, path, console, asked)
     except ConfigError as error:
         for problem in error.problems:
             complain(problem)
@@ -125,23 +125,23 @@ def _broker(options: HubOptions) -> tuple[Broker, str]:
     return broker, prefix
 
 
-def _serve(broker: Broker, prefix: str, at: str, path: Path | None, console: Console, told: Told) -> None:
+def _serve(broker: Broker, prefix: str, at: str, path: Path | None, console: Console, stop: StopRequest) -> None:
     from tallybone.clock import wall_time
     from tallybone.hub.hall import Hall, hub_app
     from tallybone.hub.standings import Results
-    from tallybone.notify.broker import Line
+    from tallybone.notify.broker import BrokerConnection
     from tallybone.web.serving import Address, Serving, listen_on
 
     results = Results(path)
     listening = listen_on(at)
-    line = Line(broker, Random())
+    line = BrokerConnection(broker, Random())
     hall = Hall(line, prefix, results, wall_time)
     serving = Serving(hub_app(hall), listening, hall)
     try:
         console.print(f"hub {Address.of(listening).url}  broker {broker.words}", markup=False, soft_wrap=True)
         waiting = Event()
         problem = None
-        while not told.is_told:
+        while not stop.is_requested:
             if line.problem != problem:
                 problem = line.problem
                 console.print(problem or "the line to the broker is open", markup=False, soft_wrap=True)

@@ -23,7 +23,7 @@ from tallybone.cli.app import COMMANDS, command, commands_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tallybone.maintain.backup import Entry, Tick
+    from tallybone.maintain.backup import ArchivedFile, Tick
     from tallybone.maintain.update import Wheel
 
 PIPE = "-"
@@ -73,7 +73,7 @@ def _update(options: UpdateOptions) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TableFolders:
     """Where a table keeps what.
 
     Attributes:
@@ -85,7 +85,7 @@ class Place:
     config: Path
 
     @classmethod
-    def usual(cls, environment: Mapping[str, str], home: Path) -> Place:
+    def usual(cls, environment: Mapping[str, str], home: Path) -> TableFolders:
         """Return where it is when nobody says otherwise."""
         from tallybone.recording.folder import default_folder
         from tallybone.store.table_file import USUAL_PATH
@@ -102,7 +102,9 @@ class Streams:
     bytes_out: BinaryIO = field(default_factory=lambda: sys.stdout.buffer)
 
 
-def back_up(target: str, *, is_forced: bool = False, place: Place | None = None, streams: Streams | None = None) -> int:
+def back_up(
+    target: str, *, is_forced: bool = False, place: TableFolders | None = None, streams: Streams | None = None
+) -> int:
     """Write everything that a table keeps to a file, or with `-` to standard output; a game may go on meanwhile.
 
     Returns:
@@ -112,7 +114,7 @@ def back_up(target: str, *, is_forced: bool = False, place: Place | None = None,
 
     from tallybone.maintain.backup import BackupError, entries_of, finish
 
-    place, streams = place or Place.usual(os.environ, Path.home()), streams or Streams()
+    place, streams = place or TableFolders.usual(os.environ, Path.home()), streams or Streams()
     console = Console(file=streams.err, stderr=True, highlight=False)
     try:
         if not place.state.is_dir():
@@ -132,7 +134,7 @@ def back_up(target: str, *, is_forced: bool = False, place: Place | None = None,
     return 0
 
 
-def put_back(source: str, *, place: Place | None = None, streams: Streams | None = None) -> int:
+def put_back(source: str, *, place: TableFolders | None = None, streams: Streams | None = None) -> int:
     """Put what a backup holds in the place of what a table keeps; what was there before is kept beside it.
 
     Returns:
@@ -142,7 +144,7 @@ def put_back(source: str, *, place: Place | None = None, streams: Streams | None
 
     from tallybone.maintain.backup import BackupError, config_in, restore, running_in
 
-    place, streams = place or Place.usual(os.environ, Path.home()), streams or Streams()
+    place, streams = place or TableFolders.usual(os.environ, Path.home()), streams or Streams()
     console = Console(file=streams.err, stderr=True, highlight=False)
     try:
         running = running_in(place.state)
@@ -165,7 +167,9 @@ def put_back(source: str, *, place: Place | None = None, streams: Streams | None
     return 0
 
 
-def _write_file(path: Path, entries: tuple[Entry, ...], place: Place, console: Console, *, is_forced: bool) -> int:
+def _write_file(
+    path: Path, entries: tuple[ArchivedFile, ...], place: TableFolders, console: Console, *, is_forced: bool
+) -> int:
     from tallybone.files import whole_file
     from tallybone.maintain.backup import BackupError
 
@@ -178,7 +182,7 @@ def _write_file(path: Path, entries: tuple[Entry, ...], place: Place, console: C
             return _write(entries, out, console)
 
 
-def _write(entries: tuple[Entry, ...], out: BinaryIO, console: Console) -> int:
+def _write(entries: tuple[ArchivedFile, ...], out: BinaryIO, console: Console) -> int:
     from tallybone.maintain.backup import write_archive
 
     sizes = [entry.path.stat().st_size for entry in entries if entry.path.exists()]
@@ -219,7 +223,7 @@ def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) 
     """
     from rich.console import Console
 
-    from tallybone.maintain.update import Steps, UpdateError, Versions, exchange, make_venv, require_ready
+    from tallybone.maintain.update import UpdateError, UpdateSteps, Versions, exchange, make_venv, require_ready
     from tallybone.terminal import printable
 
     console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
@@ -230,7 +234,7 @@ def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) 
         with tempfile.TemporaryDirectory(prefix="tallybone-") as folder:
             wheel = checked_wheel(options, Path(folder))
             console.print(f"Making {wheel.version} beside what runs; minutes on a Raspberry Pi.", markup=False)
-            steps = Steps(
+            steps = UpdateSteps(
                 make=partial(make_venv, wheel=wheel, wheels=options.wheels),
                 check=require_ready,
                 start=partial(_start, options),

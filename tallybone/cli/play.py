@@ -29,9 +29,9 @@ from tallybone.serve.options import (
 
 if TYPE_CHECKING:
     from hardware.virtual.panel import VirtualPanel
-    from tallybone.play.start import Game
+    from tallybone.play.start import MatchPlan
     from tallybone.play.table import LiveTable, Page
-    from tallybone.serve.health import LookedAfter
+    from tallybone.serve.health import TableStatus
     from tallybone.session.session import Session
     from tallybone.store.table_file import BeyondSettings
     from vision.reader import Reader
@@ -127,7 +127,7 @@ def play(
     from hardware.config.errors import ConfigError
     from tallybone.play.display import display_for
     from tallybone.play.keys import keyboard_on
-    from tallybone.terminal import printable, quiet_libraries, told_to_end
+    from tallybone.terminal import printable, quiet_libraries, stop_requested
     from vision.errors import VisionError
 
     console, complaints = Console(file=out or sys.stdout, highlight=False), Console(file=err or sys.stderr, stderr=True)
@@ -138,12 +138,12 @@ def play(
     try:
         with ExitStack() as stack:
             table, panel = stack.enter_context(_table(options, reader, clock))
-            told = stack.enter_context(told_to_end())
+            stop = stack.enter_context(stop_requested())
             keyboard = stack.enter_context(keyboard_on(sys.stdin.fileno() if keys_fd is None else keys_fd))
             shown = stack.enter_context(display_for(console, complaints, clock, as_json=options.as_json, panel=panel))
             # What libraries write to stderr would spoil a board that is drawn there.
             with quiet_libraries() if console.is_terminal else nullcontext():
-                table.run(shown, keyboard, lambda: told.is_told)
+                table.run(shown, keyboard, lambda: stop.is_requested)
     except EngineError as error:
         complain(str(error))
         return 2
@@ -168,10 +168,10 @@ def _table(
     from tallybone.play.assemble import set_up
     from tallybone.play.counts import Counts
     from tallybone.play.parts import open_parts
-    from tallybone.play.recorder import Room
+    from tallybone.play.recorder import RecordingQuota
     from tallybone.play.start import open_camera
     from tallybone.play.table import LiveTable, TableParts
-    from tallybone.serve.health import LookedAfter, LookedThrough
+    from tallybone.serve.health import CameraStatus, TableStatus
     from tallybone.store.table_file import USUAL_CAMERA, load_table
     from vision.reader import load_reader
 
@@ -196,8 +196,8 @@ def _table(
         )
         stack.callback(parts.close)
         counts = Counts()
-        looked_after = LookedAfter(
-            camera=lambda: LookedThrough(source, source, camera.problem),
+        looked_after = TableStatus(
+            camera=lambda: CameraStatus(source, source, camera.problem),
             hardware=at_table.hardware,
             problems=lambda: parts.problems,
             folder=options.folder,
@@ -210,14 +210,14 @@ def _table(
             parts=parts,
             page=stack.enter_context(open_page(options.serve, looked_after, at_table.beyond)),
             clock=clock,
-            room=None if options.record == "none" else Room(options.folder, kept_bytes(options.keep)),
+            room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
             most_per_s=options.fps,
             counts=counts,
         )
         yield LiveTable(match, around), parts.panel
 
 
-def _game(options: PlayOptions) -> Game:
+def _game(options: PlayOptions) -> MatchPlan:
     from engine import EngineError
     from tallybone.clock import software, wall_time
     from tallybone.play.start import game_that_goes_on, new_game
@@ -248,7 +248,7 @@ def _result(session: Session) -> dict[str, Any]:
 
 
 @contextmanager
-def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings | None = None) -> Iterator[Page]:
+def open_page(where: str | None, table: TableStatus, beyond: BeyondSettings | None = None) -> Iterator[Page]:
     """Serve a page until the game is over; None for no page.
 
     Args:
@@ -259,7 +259,7 @@ def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings | No
     Raises:
         OSError: If it cannot be served there, or what serves it is not installed.
     """
-    from tallybone.play.counts import Stage
+    from tallybone.play.counts import PipelineStage
     from tallybone.play.table import NoPage
     from tallybone.store.table_file import BeyondSettings
 
@@ -274,7 +274,7 @@ def open_page(where: str | None, table: LookedAfter, beyond: BeyondSettings | No
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error
-    hub = MeasuredHub(table.clock, table.counts.times[Stage.PAGE])
+    hub = MeasuredHub(table.clock, table.counts.times[PipelineStage.PAGE])
     observing, recordings = Observing(hub, table), recording_pages(table.folder)
     health = observing.health
     page = LivePage(where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recordings(access)))

@@ -16,7 +16,7 @@ from tallybone.serve.options import kept_bytes
 
 if TYPE_CHECKING:
     from tallybone.replay.pace import Pace
-    from tallybone.replay.run import Wishes
+    from tallybone.replay.run import ReplaySettings
 
 commands = commands_of()
 
@@ -80,15 +80,15 @@ class ReplayOptions:
     ] = False
 
     @property
-    def wishes(self) -> Wishes:
+    def wishes(self) -> ReplaySettings:
         """How the table is to be followed."""
-        from tallybone.replay.run import Wishes
-        from tallybone.sources.source import GameWish
+        from tallybone.replay.run import ReplaySettings
+        from tallybone.sources.source import GameChoice
         from vision.perception import Start
 
         names = () if self.players is None else tuple(name.strip() for name in self.players.split(","))
-        return Wishes(
-            game=GameWish(self.rules, tuple(self.options or ()), names),
+        return ReplaySettings(
+            game=GameChoice(self.rules, tuple(self.options or ()), names),
             tile_set=self.tile_set,
             start=Start.IN_PLAY if self.in_play else None,
             record=self.record,
@@ -111,19 +111,19 @@ def _replay(options: ReplayOptions) -> int:
     if options.jobs is not None or options.dask is not None:
         return _replay_many(options, wishes)
     from tallybone.replay.command import compare, replay, replay_log
-    from tallybone.replay.export import ExportWish
+    from tallybone.replay.export import ExportFiles
 
     if options.log_only and options.is_compared:
         raise typer.BadParameter("--compare looks at the pictures, --log-only does not", param_hint="--compare")
     if options.is_compared:
         return compare(options.source, wishes, as_json=options.as_json)
-    exports = ExportWish(tuple(options.export or ()), options.force)
+    exports = ExportFiles(tuple(options.export or ()), options.force)
     if options.log_only:
         return replay_log(options.source, wishes, from_ns=pace.from_ns, as_json=options.as_json, exports=exports)
     return replay(options.source, wishes, pace=pace, as_json=options.as_json, exports=exports)
 
 
-def _replay_many(options: ReplayOptions, wishes: Wishes) -> int:
+def _replay_many(options: ReplayOptions, wishes: ReplaySettings) -> int:
     from tallybone.replay.many import over_cluster, over_cores, replay_many
 
     is_shown = options.from_time is not None or options.speed is not None

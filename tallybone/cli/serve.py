@@ -69,7 +69,7 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
         return 1
     try:
         with (
-            world.told() as told,
+            world.stop() as stop,
             open_table(options, world) as table,
             notifying(world.environment, world.clock, os.getpid()) as notifier,
         ):
@@ -79,7 +79,7 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
 
             def is_stopped() -> bool:
                 life.turn()  # it is asked each time the table's loop goes round
-                return told.is_told
+                return stop.is_requested
 
             table.run(shown, is_stopped)
     except ConfigError as error:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
-    from tallybone.simulate.recorder import Recorded
-    from tallybone.simulate.simulation import Wishes
+    from tallybone.simulate.recorder import RecordingSummary
+    from tallybone.simulate.simulation import SimulationSettings
 
 commands = commands_of()
 
@@ -49,10 +49,10 @@ class SimulateOptions:
 @command(commands, "simulate", SimulateOptions)
 def _simulate(options: SimulateOptions) -> int:
     from engine import EngineError
-    from tallybone.simulate.simulation import wishes_of
+    from tallybone.simulate.simulation import simulation_settings
 
     try:
-        wishes = wishes_of(
+        wishes = simulation_settings(
             options.rules,
             players=options.players,
             seed=options.seed,
@@ -68,7 +68,12 @@ def _simulate(options: SimulateOptions) -> int:
 
 
 def simulate(
-    path: Path, wishes: Wishes, *, as_json: bool = False, out: TextIO | None = None, err: TextIO | None = None
+    path: Path,
+    wishes: SimulationSettings,
+    *,
+    as_json: bool = False,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
 ) -> int:
     """Record a simulated sitting.
 
@@ -86,13 +91,13 @@ def simulate(
 
     from tallybone.recording.format import RecordingError
     from tallybone.recording.writer import SessionWriter
-    from tallybone.simulate.recorder import Recorded, record, start_of
+    from tallybone.simulate.recorder import RecordingSummary, record, start_of
     from tallybone.simulate.simulation import Simulation
     from tallybone.terminal import printable
 
     complaints = Console(file=err or sys.stderr, stderr=True, highlight=False)
     simulation = Simulation(wishes)
-    done = Recorded()
+    done = RecordingSummary()
     try:
         with SessionWriter(path, start_of(simulation, wishes)) as writer, _progress(complaints) as status:
             for done in record(simulation.items(), writer):
@@ -121,6 +126,6 @@ def _progress(console: Console) -> Iterator[Status]:
         status.stop()
 
 
-def _words(done: Recorded) -> str:
+def _words(done: RecordingSummary) -> str:
     hands = "hand" if done.hands == 1 else "hands"
     return f"{done.hands} {hands}, {done.plays} plays, {done.frames} pictures, {done.seconds:.0f} s at the table"

@@ -20,7 +20,7 @@ _SPI1_CHIPS = 3
 _AUTO_CAMERA = "camera_auto_detect"
 
 
-class Board(StrEnum):
+class PiModel(StrEnum):
     """A Raspberry Pi, by the name of its section in config.txt."""
 
     PI3 = "pi3"
@@ -30,20 +30,20 @@ class Board(StrEnum):
     OTHER = "other"
 
 
-_BOARDS = (("Zero 2", Board.ZERO2), ("Pi 5", Board.PI5), ("Pi 4", Board.PI4), ("Pi 3", Board.PI3))
+_BOARDS = (("Zero 2", PiModel.ZERO2), ("Pi 5", PiModel.PI5), ("Pi 4", PiModel.PI4), ("Pi 3", PiModel.PI3))
 
 
 # Pi 400 and compute modules read the section of the Pi that they are made of.
-_RELATIVES = (("Pi 400", Board.PI4), ("Pi 500", Board.PI5), ("Module 4", Board.PI4), ("Module 5", Board.PI5))
+_RELATIVES = (("Pi 400", PiModel.PI4), ("Pi 500", PiModel.PI5), ("Module 4", PiModel.PI4), ("Module 5", PiModel.PI5))
 
 
-def board_of(model: str) -> Board:
+def board_of(model: str) -> PiModel:
     """Return which board calls itself so.
 
     >>> board_of("Raspberry Pi 5 Model B Rev 1.0")
-    <Board.PI5: 'pi5'>
+    <PiModel.PI5: 'pi5'>
     """
-    return next((board for name, board in (*_RELATIVES, *_BOARDS) if name in model), Board.OTHER)
+    return next((board for name, board in (*_RELATIVES, *_BOARDS) if name in model), PiModel.OTHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Boot:
         kernel_line: What the kernel was started with.
     """
 
-    board: Board
+    board: PiModel
     path: str
     config: str
     kernel_line: str
@@ -95,10 +95,10 @@ class Boot:
         return next((value for value in named if value.startswith(begin)), None)
 
 
-def settings_of(config: str, board: Board) -> tuple[tuple[str, str], ...]:
+def settings_of(config: str, board: PiModel) -> tuple[tuple[str, str], ...]:
     r"""Return what a text of config.txt sets for a board; sections of other boards do not count.
 
-    >>> settings_of("dtparam=spi=on\n[pi5]\ndtparam=uart0=on", Board.PI4)
+    >>> settings_of("dtparam=spi=on\n[pi5]\ndtparam=uart0=on", PiModel.PI4)
     (('dtparam', 'spi=on'),)
     """
     found: list[tuple[str, str]] = []
@@ -113,12 +113,12 @@ def settings_of(config: str, board: Board) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _is_for(section: str, board: Board) -> bool:
+def _is_for(section: str, board: PiModel) -> bool:
     """Return whether a section counts; a Zero 2 W reads that of all Zeros too."""
-    return section == board or (board is Board.ZERO2 and section == "pi0")
+    return section == board or (board is PiModel.ZERO2 and section == "pi0")
 
 
-_CORE_HZ = {Board.PI4: "500", Board.PI3: "250", Board.ZERO2: "250"}
+_CORE_HZ = {PiModel.PI4: "500", PiModel.PI3: "250", PiModel.ZERO2: "250"}
 
 
 def check_boot(boot: Boot, hardware: HardwareConfig, camera: str) -> tuple[Finding, ...]:
@@ -167,7 +167,7 @@ def _check_core_clock(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]
     hz = _CORE_HZ.get(boot.board)
     if hz is None or not any(leds.driver is LedsDriver.STRIP for leds in hardware.leds):
         return
-    wanted = ("core_freq", "core_freq_min") if boot.board is Board.PI4 else ("core_freq",)
+    wanted = ("core_freq", "core_freq_min") if boot.board is PiModel.PI4 else ("core_freq",)
     missing = [f"{key}={hz}" for key in wanted if boot.value(key) != hz]
     if missing:
         words = "the clock of SPI changes with the load of the Pi: strips flicker"
@@ -195,7 +195,7 @@ def _check_i2s(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
 def _check_serial(boot: Boot, display: DisplayPart) -> Iterator[Finding]:
     if display.url not in _SERIAL_PINS:
         return
-    if boot.board is Board.PI5:
+    if boot.board is PiModel.PI5:
         is_on, setting = boot.is_on("uart0"), "dtparam=uart0=on"
     else:
         is_on, setting = boot.value("enable_uart") == "1", "enable_uart=1"
@@ -209,7 +209,7 @@ def _check_serial(boot: Boot, display: DisplayPart) -> Iterator[Finding]:
             "sudo raspi-config nonint do_serial_cons 1",
             "sudo reboot",
         )
-    elif boot.board is Board.PI5 and display.url == "/dev/serial0":
+    elif boot.board is PiModel.PI5 and display.url == "/dev/serial0":
         words = "on a Pi 5 /dev/serial0 may be the plug between the HDMI sockets, not the pins"
         yield warning("serial", words, 'Write url = "/dev/ttyAMA0" in table.toml.')
     else:

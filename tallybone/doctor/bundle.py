@@ -33,7 +33,7 @@ from tallybone.recording.folder import SUFFIX
 from tallybone.store.calibration_file import load_calibration
 from tallybone.store.table_file import USUAL_CAMERA, TableFile
 
-Part: TypeAlias = Callable[[], str]
+BundleText: TypeAlias = Callable[[], str]
 """Makes the text of one member; an `OSError` or `ValueError` says why it cannot."""
 READ_ME = """What `tallybone doctor` found, for whoever helps. Look through it before you send it.
 
@@ -70,7 +70,7 @@ class Recording:
     size_bytes: int
 
 
-def write_bundle(path: Path, parts: Mapping[str, Part]) -> None:
+def write_bundle(path: Path, parts: Mapping[str, BundleText]) -> None:
     """Write a new file that only its owner can read.
 
     Raises:
@@ -81,7 +81,7 @@ def write_bundle(path: Path, parts: Mapping[str, Part]) -> None:
         file.write(data)
 
 
-def packed(parts: Mapping[str, Part]) -> bytes:
+def packed(parts: Mapping[str, BundleText]) -> bytes:
     """Return a zip of all parts; of one that cannot be made, what kind of error it was."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -174,7 +174,7 @@ def ask(url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class BundleSources:
     """What a bundle is made of.
 
     Attributes:
@@ -200,7 +200,7 @@ class Place:
     ask: Callable[[str], str] = ask
 
 
-def parts_of(place: Place) -> dict[str, Part]:
+def parts_of(place: BundleSources) -> dict[str, BundleText]:
     """Return what goes into a bundle, by the name of its member."""
     own = OwnWords(words_of_program(), foreign_values(place))
     return {
@@ -215,7 +215,7 @@ def parts_of(place: Place) -> dict[str, Part]:
     }
 
 
-def foreign_values(place: Place) -> tuple[str, ...]:
+def foreign_values(place: BundleSources) -> tuple[str, ...]:
     """Return the texts that are known to come from outside: they go even where they are made of the program's words."""
     found = [str(place.home), place.home.name, platform.node()]
     found += [text for name, text in place.environment.items() if name not in _SHOWN_ENVIRONMENT]
@@ -231,7 +231,7 @@ def _is_choice(text: str, known: frozenset[str]) -> bool:
     return text.lower() in known
 
 
-def _about(place: Place) -> dict[str, object]:
+def _about(place: BundleSources) -> dict[str, object]:
     needed = sorted({found[0] for one in requires("tallybone") or () if (found := match(r"[\w.-]+", one))})
     return {
         "tallybone": version("tallybone"),
@@ -244,11 +244,11 @@ def _about(place: Place) -> dict[str, object]:
     }
 
 
-def _is_plain(place: Place, name: str) -> bool:
+def _is_plain(place: BundleSources, name: str) -> bool:
     return bool(match(r"[\w.:/+-]{1,30}$", place.environment.get(name, "")))
 
 
-def _calibration(place: Place) -> object:
+def _calibration(place: BundleSources) -> object:
     path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
     if path is None:
         raise FileNotFoundError("there is no calibration")

@@ -62,7 +62,7 @@ def doctor(
 
 def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Finding, ...], probes: Probes) -> bool:
     """Write the bundle; return whether that was possible."""
-    from tallybone.doctor.bundle import Place, parts_of, write_bundle
+    from tallybone.doctor.bundle import BundleSources, parts_of, write_bundle
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     config = path or USUAL_PATH
@@ -70,7 +70,7 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
         table = load_table(path)
     except (TableFileError, OSError):
         table = TableFile()
-    place = Place(table=table, config=config, folder=folder, findings=findings, machine=probes.machine())
+    place = BundleSources(table=table, config=config, folder=folder, findings=findings, machine=probes.machine())
     try:
         write_bundle(bundle, parts_of(place))
     except OSError as error:

@@ -34,7 +34,7 @@ from tallybone.terminal import printable
 
 NO_CAMERA = "none"
 
-Piece: TypeAlias = tuple[str, str]
+StyledText: TypeAlias = tuple[str, str]
 """A piece of a line, and how it looks: a style of rich, or ""."""
 _COLUMNS, _GRADE, _PART = 80, 11, 24
 _STYLES = {
@@ -128,12 +128,12 @@ def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
         yield webhook_found(name_of(hook), probes.webhook(hook))
 
 
-def lines_of(finding: Finding) -> tuple[tuple[Piece, ...], ...]:
+def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
     """Return the lines of a finding: grade, part and words, and below them how to mend it."""
     style = _STYLES[finding.grade]
     room = _COLUMNS - _GRADE - (_PART - _GRADE)
     words = _wrapped(finding.words, room)
-    head: tuple[Piece, ...] = (
+    head: tuple[StyledText, ...] = (
         (f"{finding.grade.value:<{_GRADE}}", style),
         (f"{finding.part:<{_PART - _GRADE}}", "bold" if finding.mend else ""),
         (words[0], "dim" if finding.grade is Grade.ABSENT else ""),

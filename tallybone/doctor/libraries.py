@@ -13,7 +13,7 @@ _EXTRA = "pip install 'tallybone[pi]'"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class NeededLibrary:
     """A library that some part needs.
 
     Attributes:
@@ -60,18 +60,18 @@ class Venv:
 
 
 _CORE = (
-    Wanted("numpy", "numpy", "all pictures", oldest=(2, 0)),
-    Wanted("cv2", "opencv-python-headless", "all pictures", oldest=(4, 12)),
+    NeededLibrary("numpy", "numpy", "all pictures", oldest=(2, 0)),
+    NeededLibrary("cv2", "opencv-python-headless", "all pictures", oldest=(4, 12)),
 )
-_GPIOZERO = Wanted("gpiozero", "gpiozero", "LEDs and buttons on pins", oldest=(2, 0))
-_LGPIO = Wanted("lgpio", "lgpio", "LEDs and buttons on pins", "python3-lgpio", probe="gpiochip_open")
-_SPIDEV = Wanted("spidev", "spidev", "strips and piezos on SPI", "python3-spidev", probe="SpiDev")
-_PICAMERA = Wanted("picamera2", "picamera2", "the camera of the Pi", "python3-picamera2", probe="Picamera2")
-_SOUND = Wanted("sounddevice", "sounddevice", "the microphone")
-_SERIAL = Wanted("serial", "pyserial", "score displays", probe="serial_for_url")
+_GPIOZERO = NeededLibrary("gpiozero", "gpiozero", "LEDs and buttons on pins", oldest=(2, 0))
+_LGPIO = NeededLibrary("lgpio", "lgpio", "LEDs and buttons on pins", "python3-lgpio", probe="gpiochip_open")
+_SPIDEV = NeededLibrary("spidev", "spidev", "strips and piezos on SPI", "python3-spidev", probe="SpiDev")
+_PICAMERA = NeededLibrary("picamera2", "picamera2", "the camera of the Pi", "python3-picamera2", probe="Picamera2")
+_SOUND = NeededLibrary("sounddevice", "sounddevice", "the microphone")
+_SERIAL = NeededLibrary("serial", "pyserial", "score displays", probe="serial_for_url")
 
 
-def wanted_by(hardware: HardwareConfig, camera: str) -> tuple[Wanted, ...]:
+def wanted_by(hardware: HardwareConfig, camera: str) -> tuple[NeededLibrary, ...]:
     """Return the libraries that the parts of a table need."""
     leds = {part.driver for part in hardware.leds}
     knock = None if hardware.knock is None else hardware.knock.driver
@@ -93,7 +93,7 @@ def wanted_by(hardware: HardwareConfig, camera: str) -> tuple[Wanted, ...]:
     )
 
 
-def check_library(wanted: Wanted, library: Library, venv: Venv) -> Finding:
+def check_library(wanted: NeededLibrary, library: Library, venv: Venv) -> Finding:
     """Return whether a library works, and how to get one that does."""
     name = wanted.package
     part = name.removesuffix("-python-headless")
@@ -108,7 +108,7 @@ def check_library(wanted: Wanted, library: Library, venv: Venv) -> Finding:
     return problem(part, words, *_how(wanted, library, venv))
 
 
-def _how(wanted: Wanted, library: Library, venv: Venv) -> Iterator[str]:
+def _how(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[str]:
     """Yield how to mend a library: words, then commands."""
     if "dtype size changed" in library.error or "compiled using NumPy 1" in library.error:
         # Bookworm's python3-picamera2 and simplejpeg are built for numpy 1; every OpenCV wheel from 4.12 on wants 2.
@@ -124,7 +124,7 @@ def _how(wanted: Wanted, library: Library, venv: Venv) -> Iterator[str]:
         yield _EXTRA if wanted.module not in ("numpy", "cv2") else f"pip install '{wanted.package}'"
 
 
-def _from_apt(wanted: Wanted, library: Library, venv: Venv) -> Iterator[str]:
+def _from_apt(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[str]:
     is_hidden = bool(venv.path) and not venv.sees_system
     is_without_half = wanted.module == "picamera2" and "libcamera" in library.error
     is_stub = wanted.module == "lgpio" and "gpiochip_open" in library.error

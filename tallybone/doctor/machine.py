@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from engine.phrases import phrase
 from tallybone.doctor.boot import Boot, board_of
-from tallybone.doctor.libraries import Library, Venv, Wanted
+from tallybone.doctor.libraries import Library, NeededLibrary, Venv
 from tallybone.doctor.parts import Device, User
 from tallybone.doctor.storage import Disk
 from tallybone.finding import Finding, absent, ok, problem, warning
@@ -215,7 +215,7 @@ def read_venv() -> Venv:
     return Venv(sys.prefix, sees_system=said.strip() == "true")
 
 
-def try_library(wanted: Wanted) -> Library:
+def try_library(wanted: NeededLibrary) -> Library:
     """Import a library in a process of its own: one that does not fit to this processor ends it."""
     probe = f"; {wanted.module}.{wanted.probe}" if wanted.probe else ""
     command = (sys.executable, "-W", "ignore", "-c", f"import {wanted.module}{probe}")

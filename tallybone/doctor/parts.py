@@ -60,7 +60,7 @@ _MS_PER_S = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class PartTrial:
     """What came of taking a part and letting it go again.
 
     Attributes:
@@ -78,7 +78,7 @@ class Opened:
     doubt: str = ""
 
 
-def check_opened(part: str, opened: Opened) -> Finding:
+def check_opened(part: str, opened: PartTrial) -> Finding:
     """Return whether a part could be had."""
     if opened.trouble:
         is_taken = "busy" in opened.trouble.lower() or "in use" in opened.trouble.lower()
@@ -300,7 +300,7 @@ def check_sound(sounds: Sounds) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CameraSample:
     """What a camera has shown.
 
     Attributes:
@@ -324,7 +324,7 @@ class Seen:
     glare: float = 0.0
 
 
-def look_through(camera: Camera, wait: Callable[[float], None]) -> Seen:
+def look_through(camera: Camera, wait: Callable[[float], None]) -> CameraSample:
     """Look at what a camera shows for four seconds, or to its end.
 
     Args:
@@ -342,20 +342,20 @@ def look_through(camera: Camera, wait: Callable[[float], None]) -> Seen:
         elif shown is None:
             wait(_CAMERA_TICK_S)
     if last is None:
-        return Seen(camera.problem or "it gives no picture")
+        return CameraSample(camera.problem or "it gives no picture")
     late_ns = [t_ns for t_ns in times_ns if t_ns - times_ns[0] >= _SETTLES_NS] or times_ns
     spans = len(late_ns) - 1
     per_s = spans * _NS_PER_S / (late_ns[-1] - late_ns[0]) if spans > 0 and late_ns[-1] > late_ns[0] else 0.0
     return seen_in(last.load(), per_s)
 
 
-def seen_in(image: Image, per_s: float) -> Seen:
+def seen_in(image: Image, per_s: float) -> CameraSample:
     """Return what a picture is like, shape (H, W, 3), BGR."""
     high, wide = image.shape[:2]
     shrinks = min(1.0, _WIDE_PX / max(high, wide))
     small = cv2.resize(image, None, fx=shrinks, fy=shrinks, interpolation=cv2.INTER_AREA)
     grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY).astype(np.float32)
-    return Seen(
+    return CameraSample(
         wide_px=wide,
         high_px=high,
         per_s=per_s,
@@ -373,14 +373,14 @@ def _sharpness(grey: np.ndarray) -> float:
     return float(np.percentile(np.abs(grey - fine), 99.5)) / max(edges, 1e-3)
 
 
-def check_camera(name: str, seen: Seen) -> tuple[Finding, ...]:
+def check_camera(name: str, seen: CameraSample) -> tuple[Finding, ...]:
     """Return whether what a camera shows is good enough to play by."""
     if seen.error:
         return (problem("camera", seen.error.removeprefix(f"{name}: "), "What there is:", "tallybone cameras"),)
     return (_check_picture(name, seen), *_check_light(seen))
 
 
-def _check_picture(name: str, seen: Seen) -> Finding:
+def _check_picture(name: str, seen: CameraSample) -> Finding:
     pace = f", {seen.per_s:.0f} a second" if seen.per_s else ""
     words = f"{name}: {seen.wide_px}x{seen.high_px}{pace}"
     if max(seen.wide_px, seen.high_px) < _WIDE_PX or min(seen.wide_px, seen.high_px) < _HIGH_PX:
@@ -392,7 +392,7 @@ def _check_picture(name: str, seen: Seen) -> Finding:
     return ok("camera", words)
 
 
-def _check_light(seen: Seen) -> tuple[Finding, ...]:
+def _check_light(seen: CameraSample) -> tuple[Finding, ...]:
     how = f"grey {seen.grey:.0f} of 255, contrast {seen.contrast:.0f}"
     if seen.contrast < _FLAT:
         return (problem("picture", f"all of one colour ({how})", "Is the cap on the lens, or the table in the dark?"),)

@@ -27,9 +27,19 @@ from hardware.virtual.panel import VirtualPanel
 from tallybone.choices import TileSet
 from tallybone.doctor import machine as machine_files
 from tallybone.doctor.boot import Boot
-from tallybone.doctor.libraries import Library, Venv, Wanted
+from tallybone.doctor.libraries import Library, NeededLibrary, Venv
 from tallybone.doctor.machine import Machine
-from tallybone.doctor.parts import Device, Ear, Opened, Seen, Sounds, User, doubt_of_nextion, listen_to, look_through
+from tallybone.doctor.parts import (
+    CameraSample,
+    Device,
+    Ear,
+    PartTrial,
+    Sounds,
+    User,
+    doubt_of_nextion,
+    listen_to,
+    look_through,
+)
 from tallybone.doctor.storage import Disk
 from tallybone.notify.webhook import try_webhook
 from tallybone.play.start import new_game, open_camera
@@ -57,7 +67,7 @@ class Probes(Protocol):
     def venv(self) -> Venv:
         """Look where Python finds libraries."""
 
-    def library(self, wanted: Wanted) -> Library:
+    def library(self, wanted: NeededLibrary) -> Library:
         """Import a library."""
 
     def device(self, path: str) -> Device:
@@ -66,22 +76,22 @@ class Probes(Protocol):
     def disk(self, folder: Path) -> Disk:
         """Write a little into a folder."""
 
-    def camera(self, source: str) -> Seen:
+    def camera(self, source: str) -> CameraSample:
         """Look through a camera for some seconds."""
 
-    def leds(self, part: LedsPart, pins: PinLibrary) -> Opened:
+    def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
         """Take LEDs, and let them go dark."""
 
-    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> Opened:
+    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> PartTrial:
         """Take buttons, and see which are held."""
 
     def microphone(self, part: KnockPart) -> Sounds:
         """Listen for some seconds."""
 
-    def knock(self, part: KnockPart, pins: PinLibrary) -> Opened:
+    def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
         """Take a knock sensor that is no microphone."""
 
-    def display(self, part: DisplayPart) -> Opened:
+    def display(self, part: DisplayPart) -> PartTrial:
         """Show a word on a display."""
 
     def broker(self, broker: Broker) -> str | None:
@@ -116,7 +126,7 @@ class RealProbes:
         """Look where Python finds libraries."""
         return machine_files.read_venv()
 
-    def library(self, wanted: Wanted) -> Library:
+    def library(self, wanted: NeededLibrary) -> Library:
         """Import a library."""
         return machine_files.try_library(wanted)
 
@@ -128,7 +138,7 @@ class RealProbes:
         """Write a little into a folder."""
         return machine_files.try_disk(folder)
 
-    def camera(self, source: str) -> Seen:
+    def camera(self, source: str) -> CameraSample:
         """Look through a camera, as a game would."""
         game = new_game(
             "bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=datetime.fromtimestamp(0, UTC), software=""
@@ -136,26 +146,28 @@ class RealProbes:
         try:
             camera, _ = open_camera(source, game, self._clock)
         except (OSError, VisionError) as error:
-            return Seen(str(error))
+            return CameraSample(str(error))
         try:
             return look_through(camera, self._wait)
         except VisionError as error:
-            return Seen(str(error))
+            return CameraSample(str(error))
         finally:
             camera.close()
 
-    def leds(self, part: LedsPart, pins: PinLibrary) -> Opened:
+    def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
         """Take LEDs, and let them go dark."""
         try:
             lamps = self._opener(pins).leds(part)
         except (LedError, PinError) as error:
-            return Opened(str(error))
+            return PartTrial(str(error))
         lamps.close()
         if lamps.problem is not None:
-            return Opened(lamps.problem)
-        return Opened(details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them")
+            return PartTrial(lamps.problem)
+        return PartTrial(
+            details=f"{lamps.count} for {part.shows} ({part.driver}); `tallybone hardware test` lights them"
+        )
 
-    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> Opened:
+    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> PartTrial:
         """Take buttons, and see which are held."""
         down: dict[str, bool] = {}
 
@@ -167,9 +179,9 @@ class RealProbes:
                 self._wait(_TICK_S)
                 buttons.read()
         except (ButtonError, PinError) as error:
-            return Opened(str(error))
+            return PartTrial(str(error))
         held = tuple(name for name, is_down in down.items() if is_down)
-        return Opened(details=f"{len(down)}, none of them held", held=held)
+        return PartTrial(details=f"{len(down)}, none of them held", held=held)
 
     def microphone(self, part: KnockPart) -> Sounds:
         """Listen for some seconds."""
@@ -180,24 +192,24 @@ class RealProbes:
         except KnockError as error:
             return Sounds(error=str(error))
 
-    def knock(self, part: KnockPart, pins: PinLibrary) -> Opened:
+    def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
         """Take a knock sensor that is no microphone."""
         try:
             sensor = self._opener(pins).knock(part)
         except (KnockError, PinError) as error:
-            return Opened(str(error))
+            return PartTrial(str(error))
         self._wait(_FEELS_S)
         hits, trouble = len(sensor.read()), sensor.state.problem
         sensor.close()
-        return Opened(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
+        return PartTrial(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
 
-    def display(self, part: DisplayPart) -> Opened:
+    def display(self, part: DisplayPart) -> PartTrial:
         """Show a word on a display, and let a Nextion say that it is one."""
         doubt = self._doubt_of_nextion(part) if part.driver is DisplayDriver.NEXTION else ""
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
         except DisplayError as error:
-            return Opened(str(error))
+            return PartTrial(str(error))
         display.show(_SHOWN)
         for _ in range(round(_ANSWERS_S / _TICK_S)):
             if display.state.is_connected or display.state.problem is not None:
@@ -208,17 +220,17 @@ class RealProbes:
         state = display.state
         display.close()
         if not state.is_connected:
-            return Opened(state.problem or "its port does not open")
+            return PartTrial(state.problem or "its port does not open")
         shown = f'it should say "{_SHOWN.message}" now' if part.url else "virtual"
-        return Opened(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "), doubt=doubt)
+        return PartTrial(details=f"{part.driver} {part.url}: {shown}".replace("  ", " "), doubt=doubt)
 
     def broker(self, broker: Broker) -> str | None:
         """Open a line to a broker and close it, saying nothing."""
         try:
-            from tallybone.notify.broker import Line
+            from tallybone.notify.broker import BrokerConnection
         except ModuleNotFoundError as error:
             return f"{error.name} is not installed: pip install 'tallybone[mqtt]'"
-        return asyncio.run(Line(broker, Random()).once())
+        return asyncio.run(BrokerConnection(broker, Random()).once())
 
     def webhook(self, hook: Webhook) -> str | None:
         """Open a line to a web address and close it, sending nothing."""

@@ -22,9 +22,10 @@ from tallybone.evaluate.photos import PhotoJudged, judge_photo
 from tallybone.evaluate.session_report import Judge, judge_recordings, print_batch, recordings_in, session_line
 from tallybone.evaluate.sessions import judge_session
 from tallybone.recording.folder import SUFFIX
-from tallybone.recording.own_tiles import Image, ReadPicture, shipped_reader
+from tallybone.recording.own_tiles import ReadPicture, shipped_reader
 from tallybone.show.reading import reading_progress
 from tallybone.terminal import printable, quiet_libraries, silent_libraries
+from vision.arrays import Image
 from vision.errors import VisionError
 from vision.picture import load_picture
 

@@ -39,7 +39,7 @@ _SAME_PLACE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Laid:
+class JudgedTile:
     """One tile of a hand.
 
     Attributes:
@@ -76,7 +76,7 @@ class HandScored:
         over: How it ended; None where it is not over.
     """
 
-    laid: tuple[Laid, ...]
+    laid: tuple[JudgedTile, ...]
     gained: tuple[int, ...]
     over: HandOver | None
 
@@ -95,8 +95,8 @@ class PlayJudged:
 
     hand: int
     number: int
-    truth: Laid
-    seen: Laid | None
+    truth: JudgedTile
+    seen: JudgedTile | None
     is_place_right: bool
 
     @property
@@ -140,7 +140,7 @@ class HandJudged:
 
     number: int
     plays: tuple[PlayJudged, ...]
-    spare: tuple[Laid, ...]
+    spare: tuple[JudgedTile, ...]
     truth: HandScored
     seen: HandScored | None
     closed_ns: int
@@ -203,7 +203,7 @@ def judge_hand(
     return HandJudged(number, plays, tuple(laid[at] for at in left), truth, seen, closed_ns, is_flagged)
 
 
-def _judged(hand: int, at: int, truth: Laid, seen: Laid | None, true_of: dict[int, int]) -> PlayJudged:
+def _judged(hand: int, at: int, truth: JudgedTile, seen: JudgedTile | None, true_of: dict[int, int]) -> PlayJudged:
     if seen is None:
         return PlayJudged(hand, at + 1, truth, None, is_place_right=False)
     host = None if seen.host is None else true_of.get(seen.host, -1)
@@ -211,10 +211,10 @@ def _judged(hand: int, at: int, truth: Laid, seen: Laid | None, true_of: dict[in
     return PlayJudged(hand, at + 1, truth, seen, is_place_right=is_right)
 
 
-def _laid(told: Sequence[ActionResult], layout: Layout) -> tuple[Laid, ...]:
+def _laid(told: Sequence[ActionResult], layout: Layout) -> tuple[JudgedTile, ...]:
     """Return the tiles that were laid, each with what was scored until the next."""
     starts = [at for at, one in enumerate(told) if isinstance(one.entry.action, Play | Stack)]
-    laid: list[Laid] = []
+    laid: list[JudgedTile] = []
     numbers: dict[NodeId, int] = {}
     for at, end in pairwise((*starts, len(told))):
         found = _tile_of(told[at], layout, numbers, sum(_points(one) for one in told[at:end]))
@@ -224,17 +224,17 @@ def _laid(told: Sequence[ActionResult], layout: Layout) -> tuple[Laid, ...]:
     return tuple(laid)
 
 
-def _tile_of(told: ActionResult, layout: Layout, numbers: dict[NodeId, int], points: int) -> Laid | None:
+def _tile_of(told: ActionResult, layout: Layout, numbers: dict[NodeId, int], points: int) -> JudgedTile | None:
     """Return the tile of an action; None where it was refused."""
     action, id_ = told.entry.action, NodeId(told.entry.seq)
     if isinstance(action, Stack):
-        return Laid(id_, action.seat, action.tile, numbers.get(action.on), "top", None, points)
+        return JudgedTile(id_, action.seat, action.tile, numbers.get(action.on), "top", None, points)
     node = layout.find(id_)
     if node is None or not isinstance(action, Play):
         return None
     host = None if node.joins is None else numbers.get(node.joins.host)
     port = "" if node.joins is None else _port(node.joins.port)
-    return Laid(id_, action.seat, node.tile, host, port, node.inner, points)
+    return JudgedTile(id_, action.seat, node.tile, host, port, node.inner, points)
 
 
 def _port(port: Port) -> str:

@@ -59,7 +59,7 @@ class TileLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class IgnoredBox:
     """A part of a picture that is not judged, in pixels."""
 
     left_px: float
@@ -87,7 +87,7 @@ class PhotoLabel:
     image: str
     tiles: tuple[TileLabel, ...]
     joins: tuple[Join, ...] = ()
-    ignored: tuple[Box, ...] = ()
+    ignored: tuple[IgnoredBox, ...] = ()
     scene: str = ""
     kind: str = ""
     look: str = ""
@@ -242,11 +242,11 @@ def _end(value: object, where: str, tiles: Sequence[TileLabel]) -> tuple[int, in
     return tile, half
 
 
-def _box(value: object, where: str) -> Box:
+def _box(value: object, where: str) -> IgnoredBox:
     sides = [float(side) for side in _list(value, where) if _is_number(side)]
     if len(sides) != 4 or len(_list(value, where)) != 4:
         raise LabelError(f"{where}: expected left, top, right and bottom in pixels, {_got(value)}")
-    box = Box(*sides)
+    box = IgnoredBox(*sides)
     if box.left_px > box.right_px or box.top_px > box.bottom_px:
         raise LabelError(f"{where}: expected left before right and top before bottom, {_got(value)}")
     return box

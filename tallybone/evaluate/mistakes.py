@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import TypeAlias
 
 import cv2
 import numpy as np
@@ -16,14 +15,13 @@ from numpy.typing import NDArray
 from tallybone.evaluate.labels import TileLabel
 from tallybone.evaluate.photos import PhotoJudged, TileJudged
 from vision.annotate import ORANGE, PURPLE, SKY, YELLOW
-from vision.arrays import Bgr
+from vision.arrays import Bgr, Image
 from vision.reading import Join, PointPx, SeenTile
 
-Outline = tuple[PointPx, ...]
+MistakeOutline = tuple[PointPx, ...]
 # How far round the centre of a face-down tile one looks, in sides: its label does not say how it lies.
 _BACK_REACH = 1.1
 
-Image: TypeAlias = NDArray[np.uint8]
 MOST_CELLS = 200
 _COLUMNS = 7
 _CELL_PX, _GAP_PX, _HEADING_PX, _WORDS_PX = 232, 12, 44, 44
@@ -35,7 +33,7 @@ _OUTSIDE: Bgr = (200, 200, 200)
 _MARGIN = 0.3
 
 
-class Wrong(StrEnum):
+class MistakeKind(StrEnum):
     """What kind of mistake it is."""
 
     MISSED = "missed tile"
@@ -58,9 +56,9 @@ class Mistake:
         link_px: Of a join its two ends, otherwise None.
     """
 
-    wrong: Wrong
+    wrong: MistakeKind
     words: str
-    outlines_px: tuple[Outline, ...]
+    outlines_px: tuple[MistakeOutline, ...]
     link_px: tuple[PointPx, PointPx] | None = None
 
     @property
@@ -78,19 +76,19 @@ def mistakes_in(photo: PhotoJudged) -> tuple[Mistake, ...]:
 def _tiles(photo: PhotoJudged) -> Iterator[Mistake]:
     for tile in photo.tiles:
         if tile.seen is None:
-            yield Mistake(Wrong.MISSED, f"missed {_name(tile.label)}", (_outline(tile.label),))
+            yield Mistake(MistakeKind.MISSED, f"missed {_name(tile.label)}", (_outline(tile.label),))
         elif words := _misread(tile):
-            yield Mistake(Wrong.MISREAD, words, (tile.seen.corners_px,))
+            yield Mistake(MistakeKind.MISREAD, words, (tile.seen.corners_px,))
     for spare in photo.spare:
-        yield Mistake(Wrong.SPARE, f"spare {_name(spare)} ({_least_sure(spare):.2f})", (spare.corners_px,))
+        yield Mistake(MistakeKind.SPARE, f"spare {_name(spare)} ({_least_sure(spare):.2f})", (spare.corners_px,))
 
 
 def _backs(photo: PhotoJudged) -> Iterator[Mistake]:
     reach_px = _BACK_REACH * _usual_half_px(photo)
     for label in photo.backs_missed:
-        yield Mistake(Wrong.MISSED_BACK, "missed face-down tile", (_ring(label.center_px, reach_px),))
+        yield Mistake(MistakeKind.MISSED_BACK, "missed face-down tile", (_ring(label.center_px, reach_px),))
     for tile in photo.backs_spare:
-        yield Mistake(Wrong.SPARE_BACK, "spare face-down tile", (tile.corners_px,))
+        yield Mistake(MistakeKind.SPARE_BACK, "spare face-down tile", (tile.corners_px,))
 
 
 def _joins(photo: PhotoJudged) -> Iterator[Mistake]:
@@ -101,12 +99,12 @@ def _joins(photo: PhotoJudged) -> Iterator[Mistake]:
         link = _link(join, lambda index, half: _end_px(labels[index], half))
         names = f"{_name(labels[join.a])} to {_name(labels[join.b])}"
         outlines = (_outline(labels[join.a]), _outline(labels[join.b]))
-        yield Mistake(Wrong.MISSED_JOIN, f"missed join {names}", outlines, link)
+        yield Mistake(MistakeKind.MISSED_JOIN, f"missed join {names}", outlines, link)
     for join in photo.joins.spare:
         link = _link(join, lambda index, half: _end_px(tiles[index], half))
         names = f"{_name(tiles[join.a])} to {_name(tiles[join.b])}"
         outlines = (tiles[join.a].corners_px, tiles[join.b].corners_px)
-        yield Mistake(Wrong.SPARE_JOIN, f"spare join {names}", outlines, link)
+        yield Mistake(MistakeKind.SPARE_JOIN, f"spare join {names}", outlines, link)
 
 
 def _link(join: Join, end_px: Callable[[int, int | None], PointPx]) -> tuple[PointPx, PointPx]:
@@ -141,7 +139,7 @@ def _usual_half_px(photo: PhotoJudged) -> float:
     return sides_px[len(sides_px) // 2] if sides_px else 40.0
 
 
-def _outline(label: TileLabel) -> Outline:
+def _outline(label: TileLabel) -> MistakeOutline:
     """Return the rectangle in which a labelled face-up tile lies: its halves are squares, seen straight from above."""
     (ax, ay), (bx, by) = (half.center_px for half in label.halves)
     x, y = label.center_px
@@ -152,19 +150,19 @@ def _outline(label: TileLabel) -> Outline:
     )
 
 
-def _ring(center: PointPx, radius_px: float) -> Outline:
+def _ring(center: PointPx, radius_px: float) -> MistakeOutline:
     angles = [math.tau * step / 24 for step in range(24)]
     return tuple((center[0] + radius_px * math.cos(a), center[1] + radius_px * math.sin(a)) for a in angles)
 
 
-_LINES: dict[Wrong, Bgr] = {
-    Wrong.MISSED: ORANGE,
-    Wrong.MISREAD: YELLOW,
-    Wrong.SPARE: PURPLE,
-    Wrong.MISSED_BACK: ORANGE,
-    Wrong.SPARE_BACK: PURPLE,
-    Wrong.MISSED_JOIN: SKY,
-    Wrong.SPARE_JOIN: PURPLE,
+_LINES: dict[MistakeKind, Bgr] = {
+    MistakeKind.MISSED: ORANGE,
+    MistakeKind.MISREAD: YELLOW,
+    MistakeKind.SPARE: PURPLE,
+    MistakeKind.MISSED_BACK: ORANGE,
+    MistakeKind.SPARE_BACK: PURPLE,
+    MistakeKind.MISSED_JOIN: SKY,
+    MistakeKind.SPARE_JOIN: PURPLE,
 }
 
 

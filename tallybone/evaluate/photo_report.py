@@ -14,7 +14,7 @@ from rich.text import Text
 from tallybone.evaluate.mistakes import Mistake, mistakes_in
 from tallybone.evaluate.photos import (
     Bin,
-    Counts,
+    PhotoCounts,
     PhotoJudged,
     by_group,
     by_half_px,
@@ -50,12 +50,12 @@ class Evaluation:
         mistakes: Picture by picture, in the order of the labels within each source.
     """
 
-    overall: Counts
-    sources: Mapping[str, Counts]
-    looks: Mapping[str, Counts]
-    kinds: Mapping[str, Counts]
-    scenes: Mapping[str, Counts]
-    sizes: Mapping[str, Counts]
+    overall: PhotoCounts
+    sources: Mapping[str, PhotoCounts]
+    looks: Mapping[str, PhotoCounts]
+    kinds: Mapping[str, PhotoCounts]
+    scenes: Mapping[str, PhotoCounts]
+    sizes: Mapping[str, PhotoCounts]
     reliability: tuple[Bin, ...]
     read_ms: tuple[float, float]
     mistakes: tuple[PhotoMistake, ...]
@@ -110,7 +110,7 @@ def as_json(found: Evaluation) -> dict[str, object]:
     }
 
 
-def _counts(counts: Counts) -> dict[str, object]:
+def _counts(counts: PhotoCounts) -> dict[str, object]:
     return {"counts": asdict(counts), **counts.shares()}
 
 
@@ -165,7 +165,7 @@ def _print(console: Console, title: str, table: Table) -> None:
     console.print()
 
 
-def _print_scenes(console: Console, scenes: Mapping[str, Counts]) -> None:
+def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
     """Print the scenes in which something is wrong: a label file has many, most of a picture or two."""
     doubtful = {name: counts for name, counts in scenes.items() if counts.perfect < counts.pictures}
     if not scenes:
@@ -189,7 +189,7 @@ def _print_reliability(console: Console, found: Evaluation) -> None:
     console.print()
 
 
-def _tiles(groups: Mapping[str, Counts], *, by_picture: bool = True) -> Table:
+def _tiles(groups: Mapping[str, PhotoCounts], *, by_picture: bool = True) -> Table:
     names = ("pictures", "perfect") if by_picture else ()
     table = _STYLE.table("", *names, "tiles", "found", "precision", "right", "half\nerror")
     for name, counts in groups.items():
@@ -200,7 +200,7 @@ def _tiles(groups: Mapping[str, Counts], *, by_picture: bool = True) -> Table:
     return table
 
 
-def _rest(groups: Mapping[str, Counts]) -> Table:
+def _rest(groups: Mapping[str, PhotoCounts]) -> Table:
     table = _STYLE.table("", "face\ndown", "\nfound", "\nspare", "\njoins", "joins\nfound %", "joins\nprecision %")
     for name, counts in groups.items():
         share = counts.shares()
@@ -209,7 +209,7 @@ def _rest(groups: Mapping[str, Counts]) -> Table:
     return table
 
 
-def _ways(counts: Counts) -> Table:
+def _ways(counts: PhotoCounts) -> Table:
     share = counts.shares()
     table = _STYLE.table("", "tiles right %", "half error %")
     table.add_row("with joins and set", percent(share["right"]), percent(share["half_error"]))

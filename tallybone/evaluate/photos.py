@@ -19,9 +19,9 @@ _SAME_BACK = 0.7
 _NEAR_STANDING = 1.0
 # Side of a half where no tile of the picture tells it.
 _USUAL_HALF_PX = 40.0
-End = tuple[int, int | None]
+JoinEnd = tuple[int, int | None]
 # Two ends in no order. Of two halves that lie in one place a single end is left.
-Ends = frozenset[End]
+Ends = frozenset[JoinEnd]
 
 # Pixels across a half, where bins begin. Pips of a double-six are about a sixth of a half: 3 px in one of 20.
 _SIZES_PX = (0, 20, 30, 40, 60, 120)
@@ -233,7 +233,7 @@ def _in_label(join: Join, meant: Mapping[int, tuple[int, bool]]) -> Ends | Join:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class PhotoCounts:
     """What was counted in some pictures.
 
     Attributes:
@@ -262,9 +262,9 @@ class Counts:
     joins_right: int = 0
     joins_said: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
+    def __add__(self, other: PhotoCounts) -> PhotoCounts:
         names = [field.name for field in fields(self)]
-        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        return PhotoCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def shares(self) -> dict[str, float | None]:
         """Return the figures that people compare, each 0 to 1 or None where there is nothing to divide by."""
@@ -282,12 +282,12 @@ class Counts:
         }
 
 
-def count_photo(photo: PhotoJudged) -> Counts:
+def count_photo(photo: PhotoJudged) -> PhotoCounts:
     """Return the counts of one picture."""
     tiles = _count_tiles(photo.tiles, spare=len(photo.spare))
     backs = sum(tile.lies == "down" for tile in photo.label.tiles)
     joins = photo.joins
-    return tiles + Counts(
+    return tiles + PhotoCounts(
         pictures=1,
         perfect=int(tiles.right == tiles.tiles and tiles.spare == 0),
         backs=backs,
@@ -299,20 +299,20 @@ def count_photo(photo: PhotoJudged) -> Counts:
     )
 
 
-def total(photos: Iterable[PhotoJudged]) -> Counts:
+def total(photos: Iterable[PhotoJudged]) -> PhotoCounts:
     """Return the counts of several pictures."""
-    return sum(map(count_photo, photos), Counts())
+    return sum(map(count_photo, photos), PhotoCounts())
 
 
-def by_group(photos: Sequence[PhotoJudged], name_of: Callable[[PhotoJudged], str]) -> dict[str, Counts]:
+def by_group(photos: Sequence[PhotoJudged], name_of: Callable[[PhotoJudged], str]) -> dict[str, PhotoCounts]:
     """Return the counts of each group of pictures that has a name, by name."""
     names = sorted({name_of(photo) for photo in photos} - {""})
     return {name: total(photo for photo in photos if name_of(photo) == name) for name in names}
 
 
-def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, Counts]:
+def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, PhotoCounts]:
     """Return the counts of tiles by the size of their halves in pixels, of a spare tile as it was read."""
-    counts: dict[str, Counts] = {}
+    counts: dict[str, PhotoCounts] = {}
     for low, high in zip(_SIZES_PX, (*_SIZES_PX[1:], math.inf), strict=True):
         tiles = [tile for photo in photos for tile in photo.tiles if low <= tile.label.half_px < high]
         spare = sum(low <= math.dist(*tile.half_centers_px) < high for photo in photos for tile in photo.spare)
@@ -321,23 +321,23 @@ def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, Counts]:
     return counts
 
 
-def claims_of(photos: Iterable[PhotoJudged]) -> Iterator[Claim]:
+def claims_of(photos: Iterable[PhotoJudged]) -> Iterator[JudgedConfidence]:
     """Yield what was said of each half, and whether it was right; a half of a tile that is not there is wrong."""
     for photo in photos:
         for tile in photo.tiles:
-            yield from (Claim(half.said.confidence, half.said.pips == half.pips) for half in tile.halves)
+            yield from (JudgedConfidence(half.said.confidence, half.said.pips == half.pips) for half in tile.halves)
         yield from _spare_claims(photo.spare)
 
 
-def _spare_claims(spare: Iterable[SeenTile]) -> Iterator[Claim]:
-    return (Claim(half.confidence, is_right=False) for tile in spare for half in tile.halves)
+def _spare_claims(spare: Iterable[SeenTile]) -> Iterator[JudgedConfidence]:
+    return (JudgedConfidence(half.confidence, is_right=False) for tile in spare for half in tile.halves)
 
 
-def _count_tiles(tiles: Sequence[TileJudged], *, spare: int) -> Counts:
+def _count_tiles(tiles: Sequence[TileJudged], *, spare: int) -> PhotoCounts:
     found = [tile.halves for tile in tiles if tile.seen is not None]
     errors = [sum(half.said.pips != half.pips for half in halves) for halves in found]
     alone_errors = [sum(half.alone.pips != half.pips for half in halves) for halves in found]
-    return Counts(
+    return PhotoCounts(
         tiles=len(tiles),
         found=len(found),
         right=errors.count(0),
@@ -365,7 +365,7 @@ def _share(part: int, whole: int) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class JudgedConfidence:
     """Something that was said with a confidence of 0 to 1, and whether it was right."""
 
     confidence: float
@@ -400,13 +400,17 @@ class Bin:
         return self.right / self.claims if self.claims else None
 
 
-def sort_into_bins(claims: Iterable[Claim]) -> tuple[Bin, ...]:
+def sort_into_bins(claims: Iterable[JudgedConfidence]) -> tuple[Bin, ...]:
     """Return claims by confidence, the least sure first.
 
-    >>> [(b.low, b.claims, b.right) for b in sort_into_bins([Claim(0.99, True), Claim(0.4, False)]) if b.claims]
+    >>> [
+    ...     (b.low, b.claims, b.right)
+    ...     for b in sort_into_bins([JudgedConfidence(0.99, True), JudgedConfidence(0.4, False)])
+    ...     if b.claims
+    ... ]
     [(0.0, 1, 0), (0.99, 1, 1)]
     """
-    held: list[list[Claim]] = [[] for _ in _EDGES[1:]]
+    held: list[list[JudgedConfidence]] = [[] for _ in _EDGES[1:]]
     for claim in claims:
         place = sum(claim.confidence >= edge for edge in _EDGES[1:-1])
         held[place].append(claim)
@@ -423,7 +427,7 @@ def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
     and Weinberger, On Calibration of Modern Neural Networks (ICML 2017), equation 3, after Naeini, Cooper and
     Hauskrecht (AAAI 2015). Their bins are equally wide, these are not.
 
-    >>> expected_calibration_error(sort_into_bins([Claim(0.75, True), Claim(0.75, False)]))
+    >>> expected_calibration_error(sort_into_bins([JudgedConfidence(0.75, True), JudgedConfidence(0.75, False)]))
     0.25
     """
     claims = sum(one.claims for one in bins)

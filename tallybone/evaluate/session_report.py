@@ -129,7 +129,7 @@ def is_unflagged(hand: HandJudged) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class WrongPlay:
     """Something that was scored wrongly.
 
     Attributes:
@@ -143,18 +143,18 @@ class Wrong:
     is_flagged: bool
 
 
-def wrong_in(session: SessionJudged) -> Iterator[Wrong]:
+def wrong_in(session: SessionJudged) -> Iterator[WrongPlay]:
     """Yield all that was scored wrongly."""
     for hand in session.hands:
         for play in hand.plays:
             if not play.is_wholly_right:
-                yield Wrong(hand.closed_ns, str(play), hand.is_flagged)
+                yield WrongPlay(hand.closed_ns, str(play), hand.is_flagged)
         for spare in hand.spare:
-            yield Wrong(hand.closed_ns, f"hand {hand.number}: {spare} was never laid", hand.is_flagged)
+            yield WrongPlay(hand.closed_ns, f"hand {hand.number}: {spare} was never laid", hand.is_flagged)
         if hand.seen is None:
-            yield Wrong(hand.closed_ns, f"hand {hand.number}: nobody noticed that it was played", hand.is_flagged)
+            yield WrongPlay(hand.closed_ns, f"hand {hand.number}: nobody noticed that it was played", hand.is_flagged)
         elif not (hand.are_totals_right and hand.is_end_right):
-            yield Wrong(hand.closed_ns, f"hand {hand.number}: {_end(hand)}", hand.is_flagged)
+            yield WrongPlay(hand.closed_ns, f"hand {hand.number}: {_end(hand)}", hand.is_flagged)
 
 
 def _end(hand: HandJudged) -> str:
@@ -187,7 +187,7 @@ def session_line(session: SessionJudged) -> dict[str, Any]:
     return {**about, **Figures.of([session]).as_json, **totals, "wrong": wrong, "complaints": session.complaints}
 
 
-def print_batch(console: Console, batch: Batch) -> None:
+def print_batch(console: Console, batch: JudgedBatch) -> None:
     """Print all figures, the most general last, and each mistake."""
     total = batch.total
     for title, groups in (
@@ -226,7 +226,7 @@ def _rest(groups: Mapping[str, Figures]) -> Table:
     return table
 
 
-def _print_wrong(console: Console, batch: Batch) -> None:
+def _print_wrong(console: Console, batch: JudgedBatch) -> None:
     """Print each mistake as a line."""
     wrong = [(session.path.name, one) for session in batch.judged for one in wrong_in(session)]
     console.print(f"Wrong: {len(wrong)}" if wrong else "Nothing was wrong", style="bold")
@@ -238,7 +238,7 @@ def _print_wrong(console: Console, batch: Batch) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class JudgedBatch:
     """Recordings that were judged.
 
     Attributes:
@@ -281,7 +281,7 @@ def recordings_in(paths: Sequence[Path]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: Judge = judge_session) -> Batch:
+def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: Judge = judge_session) -> JudgedBatch:
     """Judge recordings by so many processes, and show how far it is where somebody watches.
 
     Args:
@@ -300,7 +300,7 @@ def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: J
         else:
             judged.append(outcome)
             failures += outcome.complaints
-    return Batch(tuple(judged), tuple(failures))
+    return JudgedBatch(tuple(judged), tuple(failures))
 
 
 def _outcomes(

@@ -15,12 +15,12 @@ from engine import Event, MatchStart, NewHand, NodeId, Seq, State, entries, repl
 from tallybone.evaluate.hands import EyeFigures, EyeJudge, HandJudged, HandScored, hand_scored, judge_hand
 from tallybone.evaluate.truth import Truth, TruthError, read_truth
 from tallybone.recording.format import Damage
-from tallybone.replay.run import Seen, Wishes, opened_replay
+from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.simulate.players import answer_of
-from tallybone.sources.source import Given, Item, Source
+from tallybone.sources.source import Item, RecordedInput, Source
 from vision.aim import Aim
 from vision.perception import Perception
 from vision.render.motion import Bump
@@ -129,7 +129,7 @@ class _Followed:
     is_dealt: bool = False
     camera: list[CameraSaid] = field(default_factory=list)
 
-    def add(self, seen: Seen, took_ms: float) -> None:
+    def add(self, seen: ReplayStep, took_ms: float) -> None:
         """Take what an item has brought about."""
         if seen.happened is None:
             return
@@ -190,7 +190,7 @@ def judge_session(
     truth = read_truth(path)
     players, complaints = TruePlayers(truth), list[str]()
     followed = _Followed(truth)
-    with opened_replay(path, Wishes(), complaints.append, perception=perception, through=players.among) as run:
+    with opened_replay(path, ReplaySettings(), complaints.append, perception=perception, through=players.among) as run:
         if run.match is None:
             raise TruthError(f"{path}: no game is played there")
         for seen in run.steps:
@@ -303,7 +303,7 @@ class TruePlayers:
                 if self._session == before:
                     break
 
-    def saw(self, seen: Seen) -> float:
+    def saw(self, seen: ReplayStep) -> float:
         """Take what an item brought about; return how many milliseconds that took."""
         now_ns = time.perf_counter_ns()
         if seen.happened is not None:
@@ -323,5 +323,5 @@ class TruePlayers:
         return answer
 
 
-def _said(answer: Answer, t_ns: int) -> Given:
-    return Given(t_ns, "an answer", lambda: answer)
+def _said(answer: Answer, t_ns: int) -> RecordedInput:
+    return RecordedInput(t_ns, "an answer", lambda: answer)

@@ -12,7 +12,7 @@ from typing import Any
 from engine import Event, State, apply
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.recording.format import RecordingError, Topic
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.session.touching import Point
 from tallybone.simulate.items import TrueEvent, Zone
 from vision.render.motion import STRAIGHT, Bump
@@ -119,8 +119,8 @@ def read_truth(path: Path) -> Truth:
     )
 
 
-def _records(path: Path) -> Iterator[Recorded]:
-    return (one for one in read_session(path) if isinstance(one, Recorded) and one.topic is Topic.TRUTH)
+def _records(path: Path) -> Iterator[RecordedMessage]:
+    return (one for one in read_session(path) if isinstance(one, RecordedMessage) and one.topic is Topic.TRUTH)
 
 
 def _event(said: Mapping[str, Any], t_ns: int) -> TrueEvent:

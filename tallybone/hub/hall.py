@@ -17,8 +17,17 @@ from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
 
 from tallybone.hub.heard import Gone, JunkError, Scores, heard
 from tallybone.hub.standings import Results, Standing, standings
-from tallybone.hub.tables import HubShown, Table, Tables, TableSeen, TournamentSeen, found, table_seen, tournaments_seen
-from tallybone.notify.broker import Line
+from tallybone.hub.tables import (
+    HubShown,
+    KnownTable,
+    Tables,
+    TableSeen,
+    TournamentSeen,
+    found,
+    table_seen,
+    tournaments_seen,
+)
+from tallybone.notify.broker import BrokerConnection
 from tallybone.notify.mqtt import VERSION
 from tallybone.serve.metrics import verdict_on, verdict_routes
 from tallybone.web.access import Guard
@@ -38,7 +47,7 @@ _ABOUT = "All tables of a club or a tournament, as they tell a broker how they s
 class _Seen:
     """A table, and how it is shown: as a value, and as JSON."""
 
-    table: Table
+    table: KnownTable
     seen: TableSeen
     text: str
 
@@ -46,7 +55,7 @@ class _Seen:
 class Hall:
     """Knows all tables, and tells those who wait what has changed. All of it happens in one loop."""
 
-    def __init__(self, line: Line, prefix: str, results: Results, now: Callable[[], datetime]) -> None:
+    def __init__(self, line: BrokerConnection, prefix: str, results: Results, now: Callable[[], datetime]) -> None:
         """Hear over *line* what begins with *prefix*; *now* is the time of day."""
         self._line, self._prefix, self._results, self._now = line, prefix, results, now
         self._tables = Tables()
@@ -159,7 +168,7 @@ class Hall:
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
 
-    def _table(self, table: Table) -> _Seen:
+    def _table(self, table: KnownTable) -> _Seen:
         """Return a table as it is shown, made once for each change of it."""
         known = self._seen.get(table.id)
         if known is None or known.table is not table:
@@ -200,11 +209,11 @@ def hub_routes(hall: Hall) -> APIRouter:
         """How all stand in each tournament, over the matches that were seen to their end."""
         return tournaments_seen(hall.standings, None)
 
-    router.add_api_websocket_route("/live", _Viewers(hall).watch)
+    router.add_api_websocket_route("/live", _HallViewers(hall).watch)
     return router
 
 
-class _Viewers:
+class _HallViewers:
     """Those who are told every change."""
 
     def __init__(self, hall: Hall) -> None:

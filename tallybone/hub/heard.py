@@ -50,7 +50,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TableCondition:
     """What else a table says: whose *turn* it is (a seat), what it asks, what was done last."""
 
     match: str | None
@@ -73,10 +73,10 @@ class Gone:
     """Somebody has deleted what a table has said."""
 
 
-Said: TypeAlias = Scores | State | Online | Gone
+TableNews: TypeAlias = Scores | TableCondition | Online | Gone
 
 
-def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, Said]:
+def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
     """Return which table says what.
 
     Raises:
@@ -137,9 +137,9 @@ def scores_of(said: Mapping[str, Any], table: str) -> Scores:
     )
 
 
-def _state(said: Mapping[str, Any]) -> State:
+def _state(said: Mapping[str, Any]) -> TableCondition:
     last = said.get("last")
-    return State(
+    return TableCondition(
         match=_match(said.get("match")),
         hand=_whole(said.get("hand"), 0, _MOST_POINTS),
         turn=_whole(said.get("turn"), 0, MOST_PLAYERS - 1),

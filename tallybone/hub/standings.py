@@ -31,7 +31,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class MatchResult:
     """A match that is over; *key* is its own, whatever becomes of it."""
 
     key: str
@@ -52,7 +52,7 @@ class Standing:
     points: int
 
 
-def result_of(table: str, scores: Scores) -> Result | None:
+def result_of(table: str, scores: Scores) -> MatchResult | None:
     """Return the result that a table says; None where its match is not over."""
     if not scores.over or scores.winner is None or scores.match is None:
         return None
@@ -62,7 +62,7 @@ def result_of(table: str, scores: Scores) -> Result | None:
         for seat, one in enumerate(scores.players)
         if one.name
     )
-    return Result(key_of(table, scores.match), scores.tournament, scores.game, scores.at, players)
+    return MatchResult(key_of(table, scores.match), scores.tournament, scores.game, scores.at, players)
 
 
 def key_of(table: str, match: str) -> str:
@@ -74,7 +74,7 @@ def key_of(table: str, match: str) -> str:
     return f"{table}/{match}"
 
 
-def standings(results: Iterable[Result]) -> dict[str | None, tuple[Standing, ...]]:
+def standings(results: Iterable[MatchResult]) -> dict[str | None, tuple[Standing, ...]]:
     """Return how all stand in each tournament, the best first; those who are called alike are one."""
     sums: dict[str | None, dict[str, list[int]]] = defaultdict(dict)
     names: dict[str, str] = {}
@@ -104,7 +104,7 @@ class _Kept:
 
     table: str
     scores: Scores
-    result: Result
+    result: MatchResult
 
 
 class Results:
@@ -124,7 +124,7 @@ class Results:
         if path is not None and path.exists():
             self._load(path)
 
-    def __iter__(self) -> Iterator[Result]:
+    def __iter__(self) -> Iterator[MatchResult]:
         """Give every result, the oldest first."""
         return iter(tuple(one.result for one in self._kept.values()))
 

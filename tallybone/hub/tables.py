@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import assert_never
 
-from tallybone.hub.heard import Gone, Online, Said, Scores, State
+from tallybone.hub.heard import Gone, Online, Scores, TableCondition, TableNews
 from tallybone.hub.standings import Standing
 
 MOST_TABLES = 5000
@@ -21,7 +21,7 @@ MOST_STANDINGS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class KnownTable:
     """A table as far as it is known.
 
     Attributes:
@@ -35,7 +35,7 @@ class Table:
 
     id: str
     scores: Scores | None = None
-    state: State | None = None
+    state: TableCondition | None = None
     is_online: bool = False
     changed: datetime | None = None
     version: int = 0
@@ -47,25 +47,25 @@ class Tables:
     def __init__(self) -> None:
         """Know of no table."""
         self.version = 0
-        self._tables: dict[str, Table] = {}
+        self._tables: dict[str, KnownTable] = {}
         self._gone: deque[tuple[int, str]] = deque(maxlen=_MOST_GONE)
         self._forgotten = 0
 
-    def hear(self, table: str, said: Said, now: datetime) -> bool:
+    def hear(self, table: str, said: TableNews, now: datetime) -> bool:
         """Take what a table says at the time *now*; return whether that is new."""
         before = self._tables.get(table)
         if isinstance(said, Gone):
             return self._forget(table)
         if before is None and len(self._tables) >= MOST_TABLES:
             return False
-        after = _after(before or Table(table), said, now)
+        after = _after(before or KnownTable(table), said, now)
         if after == before:
             return False
         self.version += 1
         self._tables[table] = replace(after, version=self.version)
         return True
 
-    def __iter__(self) -> Iterator[Table]:
+    def __iter__(self) -> Iterator[KnownTable]:
         """Give every table, in the order in which they were heard of."""
         return iter(tuple(self._tables.values()))
 
@@ -73,7 +73,7 @@ class Tables:
         """Return how many there are."""
         return len(self._tables)
 
-    def since(self, version: int) -> tuple[tuple[Table, ...], tuple[str, ...]] | None:
+    def since(self, version: int) -> tuple[tuple[KnownTable, ...], tuple[str, ...]] | None:
         """Return which have changed after a version, and the ids of those that are gone; None where nobody knows."""
         if version < self._forgotten:
             return None
@@ -90,11 +90,11 @@ class Tables:
         return True
 
 
-def _after(before: Table, said: Scores | State | Online, now: datetime) -> Table:
+def _after(before: KnownTable, said: Scores | TableCondition | Online, now: datetime) -> KnownTable:
     match said:
         case Scores():
             return replace(before, scores=said, changed=_changed(before, said.at, now))
-        case State():
+        case TableCondition():
             return replace(before, state=said, changed=_changed(before, said.at, now))
         case Online():
             return replace(before, is_online=said.is_online)
@@ -102,7 +102,7 @@ def _after(before: Table, said: Scores | State | Online, now: datetime) -> Table
             assert_never(said)
 
 
-def _changed(before: Table, at: datetime | None, now: datetime) -> datetime | None:
+def _changed(before: KnownTable, at: datetime | None, now: datetime) -> datetime | None:
     """Return when a table last said something; a clock that goes ahead does not make it younger than now."""
     if at is None:
         return before.changed
@@ -164,7 +164,7 @@ class HubShown:
     standings: tuple[TournamentSeen, ...] | None
 
 
-def table_seen(table: Table) -> TableSeen:
+def table_seen(table: KnownTable) -> TableSeen:
     """Return a table as it is shown; what it says of another match than its score is old."""
     scores, state = table.scores, table.state
     if state is not None and (scores is None or state.match != scores.match):

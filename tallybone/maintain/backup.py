@@ -45,7 +45,7 @@ class BackupError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ArchivedFile:
     """A file to be backed up: what it is called in the archive, and where it is."""
 
     name: str
@@ -76,7 +76,7 @@ class Member:
     mtime_s: int
 
 
-def write_archive(entries: Sequence[Entry], out: BinaryIO, *, made_at: str, software: str, tick: Tick) -> int:
+def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: str, software: str, tick: Tick) -> int:
     """Write an archive of files, each as long as it is when its turn comes, and return how many there are.
 
     Raises:
@@ -98,7 +98,7 @@ def write_archive(entries: Sequence[Entry], out: BinaryIO, *, made_at: str, soft
     return len(sums)
 
 
-def _write_file(entry: Entry, file: BinaryIO, out: BinaryIO, tick: Tick) -> Sum:
+def _write_file(entry: ArchivedFile, file: BinaryIO, out: BinaryIO, tick: Tick) -> Sum:
     name = _checked(entry.name)
     facts = os.fstat(file.fileno())
     out.write(_header(name, facts.st_size, int(facts.st_mtime)))
@@ -225,7 +225,7 @@ def _exactly(archive: BinaryIO, size_bytes: int) -> bytes:
     return b"".join(_pieces(archive, size_bytes, "the backup was cut off: its end is missing"))
 
 
-def entries_of(state: Path, config: Path) -> tuple[Entry, ...]:
+def entries_of(state: Path, config: Path) -> tuple[ArchivedFile, ...]:
     """Return the files that a backup of a table holds, in order of their names.
 
     Args:
@@ -238,8 +238,8 @@ def entries_of(state: Path, config: Path) -> tuple[Entry, ...]:
     return tuple(sorted(found, key=lambda entry: entry.name))
 
 
-def _below(folder: Path, name: str, *, top: bool) -> list[Entry]:
-    found: list[Entry] = []
+def _below(folder: Path, name: str, *, top: bool) -> list[ArchivedFile]:
+    found: list[ArchivedFile] = []
     for path in folder.iterdir():
         inside = f"{name}/{path.name}"
         if path.is_symlink() or (top and not is_kept(path.name)):
@@ -247,7 +247,7 @@ def _below(folder: Path, name: str, *, top: bool) -> list[Entry]:
         if path.is_dir():
             found += _below(path, inside, top=False)
         elif path.is_file():
-            found.append(Entry(inside, path))
+            found.append(ArchivedFile(inside, path))
     return found
 
 

@@ -37,7 +37,7 @@ _MOST_TEXT_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class UpdateSteps:
     """What is done for a version; each raises an `UpdateError` where it fails.
 
     Attributes:
@@ -51,7 +51,7 @@ class Steps:
     start: Callable[[], None]
 
 
-def exchange(versions: Versions, name: str, steps: Steps) -> None:
+def exchange(versions: Versions, name: str, steps: UpdateSteps) -> None:
     """Put a version in the place of the one that runs.
 
     Raises:

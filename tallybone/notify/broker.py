@@ -45,7 +45,7 @@ _REFUSED = frozenset({4, 5, 134, 135})
 _ENDS_WITHIN_S = 2.0
 
 
-class Line:
+class BrokerConnection:
     """Opens a line to a broker again and again, and lets somebody talk over it while it is open."""
 
     def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
@@ -156,7 +156,7 @@ class Publishing:
         self._seats = 0
         self._something, self._ends = asyncio.Event(), asyncio.Event()
         self._offline = Message(self._topics.of("availability"), OFFLINE, is_retained=True)
-        self._line = Line(settings.broker, rng, will=self._offline)
+        self._line = BrokerConnection(settings.broker, rng, will=self._offline)
         self._outbox.put(Message(self._topics.of("availability"), ONLINE, is_retained=True))
         self._let_find(LEAST_SEATS)
 

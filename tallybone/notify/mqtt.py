@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tallybone.finding import Finding, Grade
 from tallybone.notify.events import Json, TableEvent, events_between, play_said
 from tallybone.plain_text import plain
-from tallybone.store.table_file import EventKind, Place
+from tallybone.store.table_file import EventKind, TableIdentity
 from tallybone.web.shapes import PlayerShown, Snapshot
 from tallybone.web.snapshot import LOBBY
 
@@ -51,7 +51,7 @@ class Topics:
         return f"{self.prefix}/v{VERSION}/{self.table}/{what}"
 
 
-def scores_said(place: Place, match: str | None, shown: Snapshot) -> dict[str, Json]:
+def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
     """Return the score: it changes when points are paid, and when a match begins or ends.
 
     Args:
@@ -72,7 +72,7 @@ def scores_said(place: Place, match: str | None, shown: Snapshot) -> dict[str, J
     }
 
 
-def state_said(place: Place, match: str | None, shown: Snapshot) -> dict[str, Json]:
+def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
     """Return all else that is said of a match: whose turn it is, what was done last, what is asked."""
     last = next((play for play in reversed(shown.plays) if play.kind in _DONE), None)
     problems: list[Json] = [str(words) for words in shown.problems]
@@ -91,7 +91,7 @@ def state_said(place: Place, match: str | None, shown: Snapshot) -> dict[str, Js
     }
 
 
-def health_said(place: Place, findings: Iterable[Finding]) -> dict[str, Json]:
+def health_said(place: TableIdentity, findings: Iterable[Finding]) -> dict[str, Json]:
     """Return how the table is, by the doctor's checks."""
     found = tuple(findings)
     grades = {one.grade for one in found}
@@ -108,7 +108,7 @@ def as_payload(said: Mapping[str, Json]) -> bytes:
     return json.dumps(said, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def _head(place: Place) -> dict[str, Json]:
+def _head(place: TableIdentity) -> dict[str, Json]:
     return {"v": VERSION, "table": place.table, "name": place.name, "tournament": place.tournament}
 
 
@@ -121,7 +121,7 @@ def birth_topic(discovery: str) -> str:
     return f"{discovery}/status"
 
 
-def discovery_message(discovery: str, topics: Topics, place: Place, *, seats: int, version: str) -> Message:
+def discovery_message(discovery: str, topics: Topics, place: TableIdentity, *, seats: int, version: str) -> Message:
     """Return the message that makes a device of a table.
 
     Args:
@@ -253,7 +253,7 @@ class ToTell:
 class Teller:
     """Remembers what was told of a table."""
 
-    def __init__(self, place: Place, run: str) -> None:
+    def __init__(self, place: TableIdentity, run: str) -> None:
         """Speak for the table *place*; *run* is a word that no other run of the program has."""
         self._place, self._run = place, run
         self._before: Snapshot | None = None

@@ -16,7 +16,7 @@ from tallybone.clock import software, wall_time
 from tallybone.finding import Finding
 from tallybone.notify.mqtt import Teller, ToTell
 from tallybone.notify.webhook import WebhookThread
-from tallybone.store.table_file import BeyondSettings, Place
+from tallybone.store.table_file import BeyondSettings, TableIdentity
 from tallybone.web.feed import Hub
 from tallybone.web.shapes import Snapshot
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Health: TypeAlias = Callable[[], Iterable[Finding]]
+FindingsSource: TypeAlias = Callable[[], Iterable[Finding]]
 Found: TypeAlias = Callable[[], tuple[Finding, ...]]
 """Says how those are reached who are told; any thread may ask."""
 # Snapshots come at most twenty a second, and are taken at once: more than these wait only where the machine hangs.
@@ -41,10 +41,12 @@ def _nothing() -> Iterable[Finding]:
 class Beyond:
     """Tells others how a table stands until it is closed."""
 
-    def __init__(self, settings: BeyondSettings, health: Health, rng: Random, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, settings: BeyondSettings, health: FindingsSource, rng: Random, now: Callable[[], datetime]
+    ) -> None:
         """Tell those whom *settings* name; *health* may be called from any thread, *now* is the time of day."""
         self._settings, self._health, self._rng, self._now = settings, health, rng, now
-        place = Place() if settings.mqtt is None else settings.mqtt.place
+        place = TableIdentity() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
         self._came: deque[tuple[Snapshot, int]] = deque(maxlen=_MOST_WAITING)
         self._publishing = self._made_publishing()
@@ -133,7 +135,7 @@ def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 
 
 @contextmanager
-def telling(settings: BeyondSettings, hub: Hub, health: Health = _nothing) -> Iterator[Found]:
+def telling(settings: BeyondSettings, hub: Hub, health: FindingsSource = _nothing) -> Iterator[Found]:
     """Tell others how the table of a *hub* stands, until the end of the block; nothing where nobody is to be told.
 
     Yields how they are reached.

@@ -10,7 +10,7 @@ from calibration.errors import RefusedError
 from engine import EngineError
 from hardware.knock.classifier import Classifier
 from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused
-from tallybone.play.start import Game
+from tallybone.play.start import MatchPlan
 from tallybone.recording.own_tiles import as_recorded, recorded_set
 from tallybone.sources.camera import SIMULATED, Camera
 from tallybone.sources.device import DeviceCamera
@@ -32,14 +32,14 @@ class MatchSetup:
         knocks: What tells the knocks of its table; None for what is shipped.
     """
 
-    game: Game
+    game: MatchPlan
     reader: Reader
     words: tuple[str, ...] = ()
     knocks: Classifier | None = None
 
 
 def set_up(
-    game: Game,
+    game: MatchPlan,
     camera: Camera,
     *,
     source: str,
@@ -72,8 +72,8 @@ def set_up(
 
 
 def with_calibration(
-    game: Game, camera: Camera, source: str, file: Path | None, *, environment: Mapping[str, str], home: Path
-) -> tuple[Game, Used]:
+    game: MatchPlan, camera: Camera, source: str, file: Path | None, *, environment: Mapping[str, str], home: Path
+) -> tuple[MatchPlan, Used]:
     """Return the game with the zones of a calibration, and all that is used of it.
 
     Args:
@@ -103,7 +103,7 @@ def with_calibration(
     return replace(game, start=replace(game.start, zones=used.zones)), used
 
 
-def with_own_tiles(game: Game, used: Used, reader: Reader) -> tuple[Game, Reader, tuple[str, ...]]:
+def with_own_tiles(game: MatchPlan, used: Used, reader: Reader) -> tuple[MatchPlan, Reader, tuple[str, ...]]:
     """Return the game with what a calibration has learned of its tiles, what reads them, and what to tell the players.
 
     A match that goes on reads its tiles as it began, whatever was learned since.

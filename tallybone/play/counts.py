@@ -10,7 +10,7 @@ from time import perf_counter
 from engine import Amend, Event, Insert, ItStands, Remove, Undo
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
-from tallybone.session.sitting import ByHand, Happened, Sitting
+from tallybone.session.sitting import ByHand, Sitting, Step
 from vision.arrays import Image
 from vision.table_view import TableView
 from vision.watch import Eye, Frame, Watch
@@ -21,7 +21,7 @@ BOUNDS_S = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 _CORRECTIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
-class Stage(Enum):
+class PipelineStage(Enum):
     """From a picture to a score on the page, step by step."""
 
     SETTLE = "settle"
@@ -48,8 +48,8 @@ class Times:
         self.total_s += seconds
 
 
-def _no_times() -> dict[Stage, Times]:
-    return {stage: Times() for stage in Stage}
+def _no_times() -> dict[PipelineStage, Times]:
+    return {stage: Times() for stage in PipelineStage}
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class Counts:
     questions: int = 0
     corrections: int = 0
     inputs: int = 0
-    times: dict[Stage, Times] = field(default_factory=_no_times)
+    times: dict[PipelineStage, Times] = field(default_factory=_no_times)
     watchdog_feeds: int = 0
 
 
@@ -84,7 +84,7 @@ class MeasuredSitting(Sitting):
         self._watch, self._looked_s = Watch(self._eye), 0.0
         super().__init__(self._timed_look, session)
 
-    def feed(self, item: Frame | ByHand, t_ns: int) -> Happened:
+    def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
         """Take in what came next."""
         counts = self._counts
         if not isinstance(item, Frame):
@@ -94,10 +94,10 @@ class MeasuredSitting(Sitting):
             return happened
         self._eye.took_s, began_s = 0.0, perf_counter()
         happened = super().feed(item, t_ns)
-        counts.times[Stage.REFEREE].add(perf_counter() - began_s - self._looked_s)
-        counts.times[Stage.SETTLE].add(self._looked_s - self._eye.took_s)
+        counts.times[PipelineStage.REFEREE].add(perf_counter() - began_s - self._looked_s)
+        counts.times[PipelineStage.SETTLE].add(self._looked_s - self._eye.took_s)
         if self._eye.took_s:
-            counts.times[Stage.READ].add(self._eye.took_s)
+            counts.times[PipelineStage.READ].add(self._eye.took_s)
         counts.pictures_seen += 1
         self._count(happened)
         return happened
@@ -108,7 +108,7 @@ class MeasuredSitting(Sitting):
         self._looked_s = perf_counter() - began_s
         return view
 
-    def _count(self, happened: Happened) -> None:
+    def _count(self, happened: Step) -> None:
         if happened.said:
             self._counts.questions += sum(isinstance(one, Unclear) for one in happened.said)
         if happened.events:

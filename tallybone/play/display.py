@@ -14,19 +14,19 @@ from rich.live import Live
 from rich.text import Text
 
 from engine import Game, Placed
+from hardware.clock import Clock
 from hardware.colour import Rgb
 from hardware.config.config import LedsRole
 from hardware.leds.patterns import OFF
 from hardware.virtual.drivers import COLUMNS, ROWS
 from hardware.virtual.panel import LedsLook, PanelLook, VirtualPanel
-from tallybone.play.game import Listener, Now
+from tallybone.play.game import Listener, LiveState
 from tallybone.play.keys import HELP, KNOCKS, OF_A_SEAT, SHARED, footer
 from tallybone.play.parts import name_of
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
-from tallybone.session.sitting import Happened
+from tallybone.session.sitting import Step
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
-from tallybone.sources.camera import Clock
 from tallybone.terminal import printable
 
 # What only the pace of the camera changes is drawn again so often.
@@ -88,7 +88,7 @@ class JsonDisplay(Listener):
     out: IO[str]
     complaints: Console
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Print what was said; each line is written at once."""
         for line in happened.lines:
             self.out.write(json.dumps(line, allow_nan=False) + "\n")
@@ -112,9 +112,9 @@ class PlainDisplay(Listener):
 
     console: Console
     plays: int = 0
-    now: Now | None = None
+    now: LiveState | None = None
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Print it with the totals."""
         game = happened.session.state.game
         if game is not None:
@@ -128,7 +128,7 @@ class PlainDisplay(Listener):
             totals = ", ".join(f"{name} {total}" for name, total in zip(game.players, game.totals, strict=True))
             _print(self.console, f"     {_GOES_ON}  ({totals})")
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         """Keep it for the end."""
         self.now = now
 
@@ -162,11 +162,11 @@ class BoardDisplay(Listener):
     noted: str = ""
     prompt: str = ""
     wants_help: bool = False
-    now: Now | None = None
+    now: LiveState | None = None
     is_stale: bool = True
     drawn_ns: int = 0
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Put it on the board."""
         game = happened.session.state.game
         words = "" if game is None else tell(happened.said, game.players)
@@ -186,7 +186,7 @@ class BoardDisplay(Listener):
         """Show what to type next, or all keys."""
         self.prompt, self.wants_help, self.is_stale = prompt, wants_help, True
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         """Draw the board if anything is new on it."""
         at_ns = self.clock()
         self.now = now
@@ -201,7 +201,7 @@ class BoardDisplay(Listener):
             self.wants_help, self.prompt, self.noted, self.panel = False, "", "", None
             self.console.print(self._drawn(self.now, spare_rows=2))
 
-    def _drawn(self, now: Now, *, spare_rows: int = 0) -> RenderableType:
+    def _drawn(self, now: LiveState, *, spare_rows: int = 0) -> RenderableType:
         size = self.console.size
         game = now.session.state.game
         if game is None:
@@ -221,7 +221,7 @@ class BoardDisplay(Listener):
         look = None if self.panel is None else self.panel.look(self.clock())
         return None if look is None or not (look.leds or look.screen or look.buttons or look.hears) else look
 
-    def _notes(self, now: Now) -> tuple[Text, ...]:
+    def _notes(self, now: LiveState) -> tuple[Text, ...]:
         """Return the lines at the foot: what is wrong or where it is recorded, and the keys."""
         noted = "" if self.noted in now.parts else self.noted
         words = noted or "    ".join(filter(None, (now.recording, now.page)))
@@ -234,13 +234,15 @@ class BoardDisplay(Listener):
         return (_line(words, style), *failing, *(_line(one, key_style) for one in keys))
 
 
-def _choices(now: Now) -> int:
+def _choices(now: LiveState) -> int:
     """Return how many answers are shown."""
     asked = now.session.open_question
     return 0 if asked is None else len(asked.choices)
 
 
-def _board(now: Now, game: Game, last: str = "", earlier: tuple[str, ...] = (), notes: tuple[Text, ...] = ()) -> Board:
+def _board(
+    now: LiveState, game: Game, last: str = "", earlier: tuple[str, ...] = (), notes: tuple[Text, ...] = ()
+) -> Board:
     asked = now.session.open_question
     return Board(
         game,

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Protocol, TypeAlias
 
 from engine.phrases import Phrase, phrase
+from hardware.clock import Clock
 from hardware.supervision import PartProblem
 from tallybone.json_values import JsonValueError
 from tallybone.play.counts import Counts
@@ -16,10 +17,10 @@ from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Answer, Button, Press, event_of
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
-from tallybone.session.sitting import ByHand, Happened, Sitting
-from tallybone.sources.camera import Camera, Clock
+from tallybone.session.sitting import ByHand, Sitting, Step
+from tallybone.sources.camera import Camera
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from vision.aim import STRAIGHT_ON, Aim
 from vision.errors import VisionError
 from vision.picture import decode_picture
@@ -41,11 +42,11 @@ _GRID = (36, 64)
 
 # Long enough to read a choice on a small display; later on a call is a call again.
 SHOWN_NS = 20_000_000_000
-Meant: TypeAlias = Press | Answer | None
+ButtonMeaning: TypeAlias = Press | Answer | None
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class LiveState:
     """What a live game looks like at a moment.
 
     Attributes:
@@ -79,13 +80,13 @@ class Listener:
     def picture(self, jpeg: bytes, t_ns: int) -> None:
         """Take a picture that the game looks at, and when it was taken."""
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Show what has been said."""
 
     def goes_on(self, session: Session) -> None:
         """Show that a match goes on from where it was left."""
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         """Show where the game stands; called often."""
 
     def note(self, words: str) -> None:
@@ -106,7 +107,7 @@ class Listeners(Listener):
         for one in self.each:
             one.picture(jpeg, t_ns)
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Hand on what has been said."""
         for one in self.each:
             one.happened(happened)
@@ -116,7 +117,7 @@ class Listeners(Listener):
         for one in self.each:
             one.goes_on(session)
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         """Hand on where the game stands."""
         for one in self.each:
             one.show(now)
@@ -234,7 +235,7 @@ class LiveGame:
         given = None if self._parts.is_pressed else self._camera.take()
         self._say_problem()
         match given:
-            case Given():
+            case RecordedInput():
                 return self._come(given)
             case Shot():
                 self._counts.pictures_taken += 1
@@ -264,7 +265,7 @@ class LiveGame:
         if meant is not None:
             self.came(meant, at_ns)
 
-    def came(self, item: ByHand, t_ns: int | None = None, *, by: str = "") -> Happened:
+    def came(self, item: ByHand, t_ns: int | None = None, *, by: str = "") -> Step:
         """Take in what was pressed or said, now unless it is said when; return what followed.
 
         *by* is kept beside it: who said so, "" where nobody knows.
@@ -275,7 +276,7 @@ class LiveGame:
         self._tell(happened)
         return happened
 
-    def _come(self, given: Given) -> bool:
+    def _come(self, given: RecordedInput) -> bool:
         """Take in what came beside pictures; return whether it came, and is not pressed somewhere, to come from there.
 
         What cannot be understood is told and left out.
@@ -291,13 +292,13 @@ class LiveGame:
         return True
 
     @property
-    def now(self) -> Now:
+    def now(self) -> LiveState:
         """What the game looks like."""
         is_kept = self._recorder.is_whole
         is_lost = self._view is not None and self._view.lost is not None
         is_healthy = self._camera.problem is None and is_kept and not is_lost
         chosen = self._choosing.shown(self.session, self._camera.now_ns())
-        return Now(
+        return LiveState(
             self.session,
             self._picture_px,
             self._eye,
@@ -346,7 +347,7 @@ class LiveGame:
             self._listener.note(news.words)
         self._tell(happened)
 
-    def _tell(self, happened: Happened) -> None:
+    def _tell(self, happened: Step) -> None:
         self._recorder.happened(happened)
         if happened.said:
             self._listener.happened(happened)
@@ -459,7 +460,9 @@ class Choosing:
         is_shown = asked is not None and asked.topic == self.topic and t_ns < self.until_ns
         return self.choice if is_shown else None
 
-    def after(self, press: Press, session: Session, t_ns: int, *, is_held: bool = False) -> tuple[Choosing, Meant]:
+    def after(
+        self, press: Press, session: Session, t_ns: int, *, is_held: bool = False
+    ) -> tuple[Choosing, ButtonMeaning]:
         """Return which choice is shown after a press, and what is meant by it; None for nothing more than that.
 
         Args:

@@ -55,14 +55,14 @@ _MOST_BYTES = 256
 _ESCAPE = "\x1b"
 
 
-class Leave(Enum):
+class KeyCommand(Enum):
     """What is no input of the game."""
 
     QUIT = auto()
     HELP = auto()
 
 
-Meant: TypeAlias = ByHand | Leave
+KeyMeaning: TypeAlias = ByHand | KeyCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,12 @@ class Keys:
     waiting: str = ""
     prompt: str = ""
 
-    def after(self, key: str, session: Session) -> tuple[Keys, Meant | None]:
+    def after(self, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
         """Return what waits after one more key, and what was meant by it; None for nothing yet, or nothing at all."""
         if not self.waiting:
             return _first(key, session)
         if self.waiting == "q":
-            return (Keys(), Leave.QUIT) if key in "qyY" else (Keys(), None)
+            return (Keys(), KeyCommand.QUIT) if key in "qyY" else (Keys(), None)
         if self.waiting == "p":
             seat = _seat(key, session)
             return (Keys(), None) if seat is None else (_counting(self.waiting + key, session), None)
@@ -101,12 +101,12 @@ def footer(session: Session) -> str:
     return FOOTER if game is None else _HINTS.get(game.phase, FOOTER)
 
 
-def _first(key: str, session: Session) -> tuple[Keys, Meant | None]:
+def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
     """Return what the first key of a few means."""
     if key in SHARED:
         return Keys(), Press(SHARED[key])
     if key == "?":
-        return Keys(), Leave.HELP
+        return Keys(), KeyCommand.HELP
     if key == KNOCKS:
         return Keys(), KnockHeard()
     if key == "q":
@@ -121,7 +121,7 @@ def _first(key: str, session: Session) -> tuple[Keys, Meant | None]:
     return Keys(), None
 
 
-def _pips(waiting: str, key: str, session: Session) -> tuple[Keys, Meant | None]:
+def _pips(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
     """Return what a key says while the pips of a hand are typed: "p", the seat from 1, digits."""
     digits = waiting[2:]
     if key in "\r\n" and digits:

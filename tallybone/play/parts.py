@@ -9,6 +9,7 @@ from typing import assert_never
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
 from hardware.buttons.debounce import PressKind
 from hardware.buttons.panel import ButtonPress
+from hardware.clock import Clock
 from hardware.config.config import (
     LEAST_FOR_ALL,
     ButtonPin,
@@ -32,12 +33,11 @@ from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.supervision import PartProblem
 from hardware.virtual.panel import VirtualPanel
-from tallybone.play.game import Listener, Now, choice_words
+from tallybone.play.game import Listener, LiveState, choice_words
 from tallybone.session.inputs import Button, KnockHeard, Press
-from tallybone.session.session import Said, Session
-from tallybone.session.sitting import ByHand, Happened
+from tallybone.session.session import Announcement, Session
+from tallybone.session.sitting import ByHand, Step
 from tallybone.show.scoreboard import tell, waits_for
-from tallybone.sources.camera import Clock
 
 # So long score displays show what is to be known at the beginning.
 _FIRST_NS = 60_000_000_000
@@ -155,26 +155,26 @@ class ShownOnParts(Listener):
         self._last = ""
         self._gain: Gain | None = None
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Keep in words what has been said, and let points flash."""
         game = happened.session.state.game
         self._last = ("" if game is None else tell(happened.said, game.players)) or self._last
         self._gain = gain_of(happened.said, self._clock()) or self._gain
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         """Show where the game stands."""
         state = table_state(now, self._gain)
         if state is not None:
             self._parts.show(state, self._page(now))
 
-    def _page(self, now: Now) -> DisplayPage:
+    def _page(self, now: LiveState) -> DisplayPage:
         """Return what score displays show."""
         page = page_of(now.session, self._last, chosen=now.chosen)
         is_first = bool(self._first) and now.session.open_question is None and self._clock() < self._until_ns
         return replace(page, message=self._first) if is_first else page
 
 
-def table_state(now: Now, gain: Gain | None) -> TableState | None:
+def table_state(now: LiveState, gain: Gain | None) -> TableState | None:
     """Return what the LEDs tell; None before a match has begun. *gain* are the points that were made last."""
     game = now.session.state.game
     if game is None:
@@ -212,13 +212,13 @@ def page_of(session: Session, last: str, *, chosen: int | None = None) -> Displa
     return DisplayPage(scores, _message(session, game, last, chosen))
 
 
-def gain_of(said: Sequence[Said], t_ns: int) -> Gain | None:
+def gain_of(said: Sequence[Announcement], t_ns: int) -> Gain | None:
     """Return the last points that somebody has just made; None for none."""
     gains = [Gain(one.seat, one.points, t_ns) for one in said if isinstance(one, Scored) and one.points > 0]
     return gains[-1] if gains else None
 
 
-def _mood(now: Now, game: Game) -> Mood:
+def _mood(now: LiveState, game: Game) -> Mood:
     """Return how the game stands. A question goes before a problem: it may be what solves it."""
     if now.session.open_question is not None:
         return Mood.ASKING

@@ -20,7 +20,7 @@ from tallybone.recording.messages import say_happened, say_input, say_table
 from tallybone.recording.resume import Left
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
-from tallybone.session.sitting import ByHand, Happened
+from tallybone.session.sitting import ByHand, Step
 
 # The folder is looked at again when the recording has grown by so much, or by this share of what is kept.
 _GROWN_BYTES, _GROWN_SHARE = 32_000_000, 0.05
@@ -42,7 +42,7 @@ class Recorder(Protocol):
     def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         """Keep what was pressed or said before it is fed, and who did; "" where nobody knows."""
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Keep what followed before it is shown."""
 
     @property
@@ -69,7 +69,7 @@ class NoRecorder:
     def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         """Do nothing."""
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Do nothing."""
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ class NoRecorder:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class RecordingQuota:
     """How much the recordings of a folder may take; the oldest go first."""
 
     folder: Path
@@ -91,7 +91,13 @@ class FileRecorder:
     """
 
     def __init__(
-        self, path: Path, writer: SessionWriter, room: Room, complain: Callable[[str], None], *, settled: int | None
+        self,
+        path: Path,
+        writer: SessionWriter,
+        room: RecordingQuota,
+        complain: Callable[[str], None],
+        *,
+        settled: int | None,
     ) -> None:
         """Write to *writer*; *settled* is the number of a picture in it that shows how the table lies."""
         self._path, self._writer, self._room, self._complain = path, writer, room, complain
@@ -129,7 +135,7 @@ class FileRecorder:
         """Keep what was pressed or said."""
         self._write(lambda: say_input(self._writer, said, t_ns, by=by))
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Keep what followed; its events are on the disk when this returns."""
         view = happened.view
         is_first = False
@@ -178,7 +184,7 @@ class FileRecorder:
             self._complain(f"old recordings cannot be deleted: {error}")
 
 
-Begin: TypeAlias = Callable[[Left | None, str | None, int], FileRecorder]
+BeginRecording: TypeAlias = Callable[[Left | None, str | None, int], FileRecorder]
 """Begins a recording: with which head, None for none; after which other; when."""
 
 
@@ -186,7 +192,7 @@ class LastingRecorder:
     """A recorder that does not give up."""
 
     def __init__(
-        self, begin: Begin, folder: Path, left: Left, complain: Callable[[str], None], *, goes_on: bool
+        self, begin: BeginRecording, folder: Path, left: Left, complain: Callable[[str], None], *, goes_on: bool
     ) -> None:
         """Keep a game that was *left* like that, if it *goes_on*, in files of *folder*.
 
@@ -230,7 +236,7 @@ class LastingRecorder:
         if self._file is not None:
             self._file.came(said, t_ns, by=by)
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Keep what followed; its events are on the disk when this returns, unless nothing can be kept."""
         if self._file is not None:
             self._file.happened(happened)
@@ -242,7 +248,7 @@ class LastingRecorder:
         if self._file is not None:
             self._file.close()
 
-    def _note(self, happened: Happened) -> None:
+    def _note(self, happened: Step) -> None:
         """Remember how the game stands, for another recording."""
         self._session, view = happened.session, happened.view
         if view is None or not view.is_settled or self._jpeg is None:

@@ -12,20 +12,21 @@ import numpy as np
 
 from engine import EngineError, MatchStart, Phase, Rules, State, changed_options, profile, replay, with_options
 from hardware.camera.open_device import is_device
+from hardware.clock import Clock
 from tallybone.choices import TileSet
 from tallybone.play.counts import Counts, MeasuredSitting
-from tallybone.play.recorder import FileRecorder, LastingRecorder, NoRecorder, Recorder, Room
+from tallybone.play.recorder import FileRecorder, LastingRecorder, NoRecorder, Recorder, RecordingQuota
 from tallybone.recording.folder import SUFFIX, age_key, next_number
 from tallybone.recording.format import Pictures, RecordingError, SessionStart
 from tallybone.recording.reader import SessionFile, read_session
 from tallybone.recording.resume import Left, left_in, say_left
 from tallybone.recording.survey import is_running
 from tallybone.recording.writer import SessionWriter
-from tallybone.session.session import Said, Session
+from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Sitting, opened
-from tallybone.sources.camera import SIMULATED, Camera, Clock, open_filmed
+from tallybone.sources.camera import SIMULATED, Camera, open_filmed
 from tallybone.sources.device import open_plugged_in
-from tallybone.sources.source import GameWish, match_of
+from tallybone.sources.source import GameChoice, match_of
 from vision.perception import Perception, Start
 from vision.picture import decode_picture
 from vision.reader import Reader
@@ -35,7 +36,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Game:
+class MatchPlan:
     """What is played.
 
     Attributes:
@@ -54,7 +55,7 @@ class Game:
         return TileSet.named(self.start.tile_set).max_pips or self.rules.max_pips
 
 
-def open_camera(source: str, game: Game, clock: Clock, *, speed: float = 1.0) -> tuple[Camera, Game]:
+def open_camera(source: str, game: MatchPlan, clock: Clock, *, speed: float = 1.0) -> tuple[Camera, MatchPlan]:
     """Return what looks at the table, and the game with what is known of that table.
 
     Args:
@@ -88,13 +89,13 @@ def new_game(
     in_play: bool,
     began: datetime,
     software: str,
-) -> Game:
+) -> MatchPlan:
     """Return a match that begins.
 
     Raises:
         EngineError: If nothing can be played so.
     """
-    match = match_of(GameWish(name, options, players), None)
+    match = match_of(GameChoice(name, options, players), None)
     if match is None:
         raise EngineError(f"{name} is no game to keep the score of: try `tallybone replay --rules {name}`")
     start = SessionStart(
@@ -107,10 +108,10 @@ def new_game(
         pictures=Pictures.MOVING,
         in_play=in_play,
     )
-    return Game(start, match.rules)
+    return MatchPlan(start, match.rules)
 
 
-def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, software: str) -> Game:
+def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, software: str) -> MatchPlan:
     """Return the match of a recording, or of the newest in a folder whose match is not over.
 
     Raises:
@@ -120,12 +121,12 @@ def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, 
     path, left = newest_left(folder) if recording is None else (recording, left_in(read_session(recording)))
     start = replace(left.start, started_at=began, software=software, pictures=Pictures.MOVING, continues=path.name)
     rules = with_options(profile(start.rules), dict(start.options))
-    return Game(start, rules, left)
+    return MatchPlan(start, rules, left)
 
 
 def sitting_of(
-    game: Game, reader: Reader, *, t_ns: int, counts: Counts | None = None
-) -> tuple[Sitting, tuple[Said, ...]]:
+    game: MatchPlan, reader: Reader, *, t_ns: int, counts: Counts | None = None
+) -> tuple[Sitting, tuple[Announcement, ...]]:
     """Return what follows a game and adds to *counts*, and what to tell the players at once.
 
     Raises:
@@ -149,7 +150,9 @@ def _wake(reader: Reader) -> None:
     reader.read_again(nothing, np.array([[640.0, 360.0, 40.0, 0.0, 0.0, 20.0]]))
 
 
-def recorder_of(game: Game, room: Room | None, complain: Callable[[str], None], *, t_ns: int) -> Recorder:
+def recorder_of(
+    game: MatchPlan, room: RecordingQuota | None, complain: Callable[[str], None], *, t_ns: int
+) -> Recorder:
     """Return what keeps a game in the folder of *room*, or will as soon as it can; None keeps nothing."""
     if room is None:
         return NoRecorder()

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from hardware.clock import Clock
 from tallybone.play.assemble import MatchSetup
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener, Listeners, LiveGame
-from tallybone.play.keys import Keys, Leave
+from tallybone.play.keys import KeyCommand, Keys
 from tallybone.play.parts import LiveParts
-from tallybone.play.recorder import Room
+from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import recorder_of, sitting_of
 from tallybone.session.session import Session
-from tallybone.session.sitting import Happened
-from tallybone.sources.camera import Camera, Clock
+from tallybone.session.sitting import Step
+from tallybone.sources.camera import Camera
 
 
 class Typed(Protocol):
@@ -74,7 +75,7 @@ class TableParts:
     parts: LiveParts
     page: Page
     clock: Clock
-    room: Room | None
+    room: RecordingQuota | None
     most_per_s: float
     counts: Counts = field(default_factory=Counts)
     is_endless: bool = False
@@ -127,7 +128,7 @@ class LiveTable:
                 is_endless=around.is_endless,
             )
             if self._said:
-                listener.happened(Happened(self.session.t_ns, self.session, self._said))
+                listener.happened(Step(self.session.t_ns, self.session, self._said))
             else:
                 listener.goes_on(self.session)
             live.run(lambda wait_s: self._see_to(typed, wait_s, live, listener), is_stopped)
@@ -144,9 +145,9 @@ class LiveTable:
         for key in typed.pressed(wait_s):
             self._keys, meant = self._keys.after(key, live.session)
             match meant:
-                case Leave.QUIT:
+                case KeyCommand.QUIT:
                     return False
-                case Leave.HELP:
+                case KeyCommand.HELP:
                     self._wants_help = not self._wants_help
                 case None:
                     pass

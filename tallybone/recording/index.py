@@ -28,7 +28,7 @@ from tallybone.recording.reader import (
     MAX_RECORD_BYTES,
     ChannelMessage,
     ChunkError,
-    Recorded,
+    RecordedMessage,
     messages_in,
     next_start,
     read_session,
@@ -92,7 +92,7 @@ class EndIndex:
         """Return how many records there are on a topic."""
         return int(self.counted.channel_message_counts.get(topic.number, 0))
 
-    def last(self, topic: Topic, file: BinaryIO) -> Iterator[Recorded]:
+    def last(self, topic: Topic, file: BinaryIO) -> Iterator[RecordedMessage]:
         """Yield the records on a topic, the last first.
 
         Raises:
@@ -169,7 +169,7 @@ def _places(content: bytes) -> Iterator[tuple[int, int, int]]:
         at += _HEAD.size + length
 
 
-def records_on(path: Path, topics: Collection[Topic]) -> Iterator[Recorded | Damage]:
+def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessage | Damage]:
     """Yield the records of some topics, in feeding order, and damage where it is.
 
     A recording with a whole index takes milliseconds. Without, all of it is read.
@@ -188,7 +188,7 @@ def records_on(path: Path, topics: Collection[Topic]) -> Iterator[Recorded | Dam
             yield one
 
 
-def _through_index(path: Path, topics: Collection[Topic]) -> list[Recorded] | None:
+def _through_index(path: Path, topics: Collection[Topic]) -> list[RecordedMessage] | None:
     """Return what the index leads to; None where there is none, or anything it leads to is damaged."""
     try:
         with path.open("rb") as file:
@@ -318,7 +318,7 @@ class Whereabouts:
         self.end_byte = end + len(index)
         return True
 
-    def read(self, file: BinaryIO, place: int) -> Recorded:
+    def read(self, file: BinaryIO, place: int) -> RecordedMessage:
         """Return a record.
 
         Raises:

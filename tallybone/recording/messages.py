@@ -8,11 +8,11 @@ from typing import Any, Final
 from engine import Event
 from tallybone.json_values import from_json, to_json
 from tallybone.recording.format import Topic
-from tallybone.recording.reader import Recorded
+from tallybone.recording.reader import RecordedMessage
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
 from tallybone.session.referee import Places
-from tallybone.session.sitting import ByHand, Happened
+from tallybone.session.sitting import ByHand, Step
 from vision.aim import STRAIGHT_ON, Aim, AimNumbers
 from vision.reading import SeenTile
 
@@ -45,7 +45,7 @@ def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -
             writer.say(Topic.CORRECTION, t_ns, to_json(said, CORRECTION) | author)
 
 
-def input_of(record: Recorded) -> ByHand | None:
+def input_of(record: RecordedMessage) -> ByHand | None:
     """Return what a record says that was pressed, heard, answered or put right; None for records of other things.
 
     Raises:
@@ -60,7 +60,7 @@ def input_of(record: Recorded) -> ByHand | None:
     return said
 
 
-def event_of_record(record: Recorded) -> Event:
+def event_of_record(record: RecordedMessage) -> Event:
     """Return the event of the rules that a record of `Topic.EVENT` holds.
 
     Raises:
@@ -70,7 +70,7 @@ def event_of_record(record: Recorded) -> Event:
     return event
 
 
-def say_happened(writer: SessionWriter, happened: Happened, *, picture: int | None = None) -> None:
+def say_happened(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
     """Write what followed; its events are on the disk when this returns, so that nothing is shown that could be lost.
 
     Args:
@@ -89,7 +89,7 @@ def say_happened(writer: SessionWriter, happened: Happened, *, picture: int | No
         say_table(writer, happened, picture=picture)
 
 
-def say_table(writer: SessionWriter, happened: Happened, *, picture: int | None = None) -> None:
+def say_table(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
     """Write how the table lies; of a frame with its tiles and the number of the picture in which they lie so.
 
     Raises:
@@ -105,7 +105,7 @@ def aim_line(aim: Aim) -> dict[str, Any]:
     return {} if aim.is_straight else {"aim": list(aim.numbers)}
 
 
-def aim_of_record(record: Recorded) -> Aim:
+def aim_of_record(record: RecordedMessage) -> Aim:
     """Return where the camera pointed, from a record of `Topic.TABLE`.
 
     Raises:
@@ -118,7 +118,7 @@ def aim_of_record(record: Recorded) -> Aim:
     return Aim(numbers)
 
 
-def places_of_record(record: Recorded) -> Places:
+def places_of_record(record: RecordedMessage) -> Places:
     """Return where the tiles of the layout lay after a look, from a record of `Topic.TABLE`.
 
     Raises:

@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from calibration.errors import RefusedError
 from calibration.tile_set import LearnedSet, own_reader, with_shipped_eye
 from tallybone.choices import TileSet
 from tallybone.json_values import from_json, to_json
 from tallybone.store.calibration_file import load_calibration
+from vision.arrays import Image
 from vision.reader import Reader, load_reader
 from vision.reading import Reading
 
-Image: TypeAlias = NDArray[np.uint8]
 ReadPicture: TypeAlias = Callable[[Image], Reading]
 
 

@@ -70,7 +70,7 @@ _IN_SUMMARY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedMessage:
     """One record; *number* counts all records of the file from 0, *payload* is an ImageMessage on CAMERA only."""
 
     number: int
@@ -91,7 +91,7 @@ class SessionFile:
     path: Path
     start: SessionStart | None
 
-    def __iter__(self) -> Iterator[Recorded | Damage]:
+    def __iter__(self) -> Iterator[RecordedMessage | Damage]:
         """Yield what it holds.
 
         Raises:
@@ -183,7 +183,7 @@ def _pieces_of(file: BinaryIO) -> Iterator[_Found | Damage]:
             yield Damage(piece.start_byte, piece.end_byte, problem)
 
 
-def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[Recorded | Damage]:
+def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[RecordedMessage | Damage]:
     """Yield records, and damage with what is known of it once the next record is there."""
     waiting: list[Damage] = []
     expected, last_ns = 0, None
@@ -213,7 +213,7 @@ def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[Recorded | Damage]:
         yield replace(damage, after_ns=last_ns)
 
 
-def record_of(message: ChannelMessage) -> Recorded | None:
+def record_of(message: ChannelMessage) -> RecordedMessage | None:
     """Return a message as what it means; None on a topic that a later version has.
 
     Raises:
@@ -230,7 +230,7 @@ def record_of(message: ChannelMessage) -> Recorded | None:
         payload = json.loads(message.payload)
         if not isinstance(payload, dict):
             raise ValueError(f"expected a JSON object, got {type(payload).__name__}")
-    return Recorded(message.sequence, message.t_ns, topic, payload)
+    return RecordedMessage(message.sequence, message.t_ns, topic, payload)
 
 
 def _start_in(content: bytes) -> SessionStart | None:
@@ -255,7 +255,7 @@ def _size_bytes(file: BinaryIO) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RawRecord:
     """One record of the file, not yet looked into."""
 
     opcode: int
@@ -268,7 +268,7 @@ class Piece:
         return self.start_byte + _HEAD.size + len(self.content)
 
 
-def scan(file: BinaryIO, size_bytes: int) -> Iterator[Piece | Damage]:
+def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
     """Yield the records before the index, and damage where it is; the index itself is only checked.
 
     Args:
@@ -296,7 +296,7 @@ def scan(file: BinaryIO, size_bytes: int) -> Iterator[Piece | Damage]:
     yield Damage(size_bytes, size_bytes, "the file ends without its index: the recording was not closed")
 
 
-def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> Piece | str:
+def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> RawRecord | str:
     """Return the record at a place, of a kind that is allowed there, or what is wrong with it."""
     file.seek(at)
     head = file.read(_HEAD.size)
@@ -315,7 +315,7 @@ def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcod
     content = begin + file.read(length - len(begin))
     if len(content) < length:
         return f"the file ends in the middle of a record at byte {at}"
-    return Piece(opcode, at, content)
+    return RawRecord(opcode, at, content)
 
 
 def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
@@ -352,7 +352,7 @@ def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
         window = file.read(min(_WINDOW_BYTES, size_bytes - at))
         for match in _RESTART.finditer(window):
             found = record_at(file, at + match.start(), size_bytes, IN_DATA)
-            if isinstance(found, Piece):
+            if isinstance(found, RawRecord):
                 return found.start_byte
         if at + len(window) >= size_bytes or len(window) <= _RESTART_BYTES:
             break

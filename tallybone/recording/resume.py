@@ -10,7 +10,7 @@ from engine import Event, MatchStart
 from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.recording.format import Damage, ImageMessage, RecordingError, SessionStart, Topic
 from tallybone.recording.messages import TILES, aim_line, aim_of_record, event_of_record, places_of_record
-from tallybone.recording.reader import Recorded, SessionFile
+from tallybone.recording.reader import RecordedMessage, SessionFile
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.referee import Places
 from vision.aim import STRAIGHT_ON, Aim
@@ -61,7 +61,7 @@ def left_in(session: SessionFile) -> Left:
     return _with_pictures(found, session)
 
 
-def left_in_head(start: SessionStart, records: Iterator[Recorded | Damage], path: Path) -> Left:
+def left_in_head(start: SessionStart, records: Iterator[RecordedMessage | Damage], path: Path) -> Left:
     """Return where a recording goes on, taking only its head from *records*: what follows was fed.
 
     Raises:
@@ -114,7 +114,7 @@ class _Gathered:
     has_head: bool = False
     t_ns: int = 0
 
-    def add(self, one: Recorded) -> None:
+    def add(self, one: RecordedMessage) -> None:
         """Take one more record.
 
         Raises:
@@ -137,7 +137,7 @@ class _Gathered:
             self.has_head = self.has_head or _ends_head(one)
 
 
-def _gathered(start: SessionStart, records: Iterable[Recorded | Damage], path: Path) -> _Gathered:
+def _gathered(start: SessionStart, records: Iterable[RecordedMessage | Damage], path: Path) -> _Gathered:
     found = _Gathered(start)
     for one in records:
         if isinstance(one, Damage):
@@ -151,12 +151,12 @@ def _gathered(start: SessionStart, records: Iterable[Recorded | Damage], path: P
     return found
 
 
-def _with_pictures(found: _Gathered, records: Iterable[Recorded | Damage]) -> Left:
+def _with_pictures(found: _Gathered, records: Iterable[RecordedMessage | Damage]) -> Left:
     """Return what was found, with its pictures, which are looked for again: a sitting has too many to keep."""
     wanted = {found.empty, found.last} - {None}
     pictures: dict[int, bytes] = {}
     for one in records if wanted else ():
-        if isinstance(one, Recorded) and one.number in wanted and isinstance(one.payload, ImageMessage):
+        if isinstance(one, RecordedMessage) and one.number in wanted and isinstance(one.payload, ImageMessage):
             pictures[one.number] = one.payload.jpeg
             if len(pictures) == len(wanted):
                 break
@@ -166,7 +166,7 @@ def _with_pictures(found: _Gathered, records: Iterable[Recorded | Damage]) -> Le
     return Left(found.start, events, found.places, found.tiles, empty, last, damage, found.t_ns, found.aim)
 
 
-def _head(records: Iterator[Recorded | Damage], path: Path) -> Iterator[Recorded]:
+def _head(records: Iterator[RecordedMessage | Damage], path: Path) -> Iterator[RecordedMessage]:
     for one in records:
         if isinstance(one, Damage):
             raise RecordingError(f"{path}: it cannot be told how its sitting was left: {one}")
@@ -176,5 +176,5 @@ def _head(records: Iterator[Recorded | Damage], path: Path) -> Iterator[Recorded
     raise RecordingError(f"{path}: it ends before its sitting went on")
 
 
-def _ends_head(one: Recorded) -> bool:
+def _ends_head(one: RecordedMessage) -> bool:
     return one.topic is Topic.TABLE and isinstance(one.payload, Mapping) and one.payload.get(_HEAD_ENDS) is True

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from tallybone.recording.format import Damage, RecordingError, SessionStart, Topic
 from tallybone.recording.index import EndIndex, IndexDamageError, Whereabouts
-from tallybone.recording.reader import Recorded, SessionFile, read_session
+from tallybone.recording.reader import RecordedMessage, SessionFile, read_session
 
 # So many outcomes are looked at for one with totals; nearly every one has them.
 _MOST_LOOKED = 50
@@ -108,7 +108,7 @@ def facts_of(found: Whereabouts, file: BinaryIO) -> Facts:
     return Facts(len(found.of(Topic.CAMERA)), length_ns, totals, found.damage, winner)
 
 
-def _outcomes_at(found: Whereabouts, file: BinaryIO) -> Iterator[Recorded]:
+def _outcomes_at(found: Whereabouts, file: BinaryIO) -> Iterator[RecordedMessage]:
     for place in reversed(found.of(Topic.OUTCOME)):
         try:
             yield found.read(file, place)
@@ -130,7 +130,7 @@ def _facts_of_all(session: SessionFile) -> Facts:
     return Facts(frames, times[-1] - times[0] if times else 0, totals, tuple(damage))
 
 
-def _result(outcomes: Iterable[Recorded]) -> tuple[tuple[int, ...] | None, int | None]:
+def _result(outcomes: Iterable[RecordedMessage]) -> tuple[tuple[int, ...] | None, int | None]:
     """Return the totals that were said last, and who had won then; *outcomes* have the last first."""
     winner: int | None = None
     is_over = False
@@ -145,7 +145,7 @@ def _result(outcomes: Iterable[Recorded]) -> tuple[tuple[int, ...] | None, int |
     return None, None
 
 
-def _totals(one: Recorded) -> tuple[int, ...] | None:
+def _totals(one: RecordedMessage) -> tuple[int, ...] | None:
     """Return the points by seat in an outcome, None where it has none."""
     said = one.payload.get("totals") if one.topic is Topic.OUTCOME and isinstance(one.payload, Mapping) else None
     if not isinstance(said, list) or not said or not all(isinstance(points, int) for points in said):

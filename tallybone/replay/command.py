@@ -11,24 +11,24 @@ from typing import TextIO
 
 from tallybone.recording.reader import read_session
 from tallybone.replay.compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
-from tallybone.replay.export import ExportWish, exporting
+from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.lines import Tally, narrator_for
 from tallybone.replay.log import logged_steps
 from tallybone.replay.pace import Pace, Voice, paced, speak
-from tallybone.replay.run import Seen, Wishes, opened_replay
+from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
 from tallybone.sources.source import Item, Source
 from vision.perception import Perception
 
 
 def replay(
     path: Path,
-    wishes: Wishes | None = None,
+    wishes: ReplaySettings | None = None,
     *,
     pace: Pace | None = None,
     as_json: bool = False,
-    exports: ExportWish | None = None,
+    exports: ExportFiles | None = None,
     perception: Perception | None = None,
-    clock: Clock | None = None,
+    clock: ReplayClock | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
@@ -49,8 +49,8 @@ def replay(
     Returns:
         The exit code: 0, 1 if any of it could not be read, or not be recorded, or 2 if there is no such game.
     """
-    wishes, wanted, hands = wishes or Wishes(), pace or Pace(), clock or Clock()
-    files = exports or ExportWish()
+    wishes, wanted, hands = wishes or ReplaySettings(), pace or Pace(), clock or ReplayClock()
+    files = exports or ExportFiles()
 
     def tell(voice: Voice) -> int:
         def through(source: Source, items: Iterator[Item]) -> Iterable[Item]:
@@ -71,11 +71,11 @@ def replay(
 
 def replay_log(
     path: Path,
-    wishes: Wishes | None = None,
+    wishes: ReplaySettings | None = None,
     *,
     from_ns: int = 0,
     as_json: bool = False,
-    exports: ExportWish | None = None,
+    exports: ExportFiles | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
@@ -92,8 +92,8 @@ def replay_log(
     """
 
     def tell(voice: Voice) -> int:
-        with exporting(exports or ExportWish(), has_pictures=False) as written:
-            steps = passing(logged_steps(path, (wishes or Wishes()).game, voice.complain), written.add)
+        with exporting(exports or ExportFiles(), has_pictures=False) as written:
+            steps = passing(logged_steps(path, (wishes or ReplaySettings()).game, voice.complain), written.add)
             score = _print(steps, voice, has_game=True, as_json=as_json, from_ns=from_ns).score
             written.write_texts(read_session(path).start, score.figures)
         voice.say(json.dumps({"result": score.figures}) if as_json else score.words)
@@ -104,7 +104,7 @@ def replay_log(
 
 def compare(
     path: Path,
-    wishes: Wishes | None = None,
+    wishes: ReplaySettings | None = None,
     *,
     as_json: bool = False,
     perception: Perception | None = None,
@@ -120,7 +120,7 @@ def compare(
     Returns:
         The exit code, as of `replay`; 1 also if anything differs.
     """
-    wishes = wishes or Wishes()
+    wishes = wishes or ReplaySettings()
 
     def tell(voice: Voice) -> int:
         recorded = recorded_facts(path, voice.complain)
@@ -141,7 +141,7 @@ def compare(
     return speak(tell, out, err)
 
 
-def _print(steps: Iterable[Seen], voice: Voice, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
+def _print(steps: Iterable[ReplayStep], voice: Voice, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
     """Print what happens from some time on, and return what came of all of it."""
     tally, narrator = Tally(), narrator_for(has_game=has_game, as_json=as_json)
     for seen in steps:
@@ -152,14 +152,14 @@ def _print(steps: Iterable[Seen], voice: Voice, *, has_game: bool, as_json: bool
     return tally
 
 
-def passing(steps: Iterable[Seen], take: Callable[[Seen], None]) -> Iterator[Seen]:
+def passing(steps: Iterable[ReplayStep], take: Callable[[ReplayStep], None]) -> Iterator[ReplayStep]:
     """Yield steps after somebody has taken note of each."""
     for seen in steps:
         take(seen)
         yield seen
 
 
-class Clock:
+class ReplayClock:
     """The clock of the machine."""
 
     def now_ns(self) -> int:

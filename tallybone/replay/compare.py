@@ -15,10 +15,10 @@ from tallybone.json_values import JsonValueError, tag_of, to_json
 from tallybone.recording.format import Damage, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import event_of_record
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.replay.lines import clock_time
-from tallybone.replay.run import Seen
-from tallybone.sources.source import GameWish, match_of
+from tallybone.replay.run import ReplayStep
+from tallybone.sources.source import GameChoice, match_of
 from tallybone.terminal import printable
 
 
@@ -83,7 +83,7 @@ def recorded_facts(path: Path, complain: Callable[[str], None]) -> list[Fact]:
     return [fact for fact in found if not _begins(fact)]
 
 
-def replayed_facts(steps: Iterable[Seen]) -> Iterator[Fact]:
+def replayed_facts(steps: Iterable[ReplayStep]) -> Iterator[Fact]:
     """Yield the events and outcomes of a replay, in the order in which they are recorded."""
     for seen in steps:
         if seen.happened is None:
@@ -118,7 +118,7 @@ def by_play(facts: Iterable[Fact]) -> list[Fact]:
     return plays
 
 
-def has_other_rules(path: Path, wish: GameWish) -> bool:
+def has_other_rules(path: Path, wish: GameChoice) -> bool:
     """Return whether another game is wished than the recording was played by.
 
     Raises:
@@ -126,7 +126,7 @@ def has_other_rules(path: Path, wish: GameWish) -> bool:
         RecordingError: If it is no recording.
     """
     start = read_session(path).start
-    return _rules(match_of(wish, start)) != _rules(match_of(GameWish(), start))
+    return _rules(match_of(wish, start)) != _rules(match_of(GameChoice(), start))
 
 
 def _rules(match: MatchStart | None) -> object:
@@ -137,7 +137,7 @@ def _whole(fact: Fact) -> tuple[int, str]:
     return (fact.t_ns, fact.key)
 
 
-def _recorded_fact(record: Recorded) -> Fact:
+def _recorded_fact(record: RecordedMessage) -> Fact:
     if record.topic is Topic.EVENT:
         return _event_fact(record.t_ns, event_of_record(record))
     assert isinstance(record.payload, Mapping)

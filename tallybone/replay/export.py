@@ -32,7 +32,7 @@ from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json
 from tallybone.recording.format import SessionStart
 from tallybone.replay.lines import clock_time, format_change
-from tallybone.replay.run import Seen
+from tallybone.replay.run import ReplayStep
 from tallybone.sources.source import Item
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _COLUMNS = ("time", "hand", "seat", "player", "tile", "at", "count", "points")
 
 
 @dataclass(frozen=True, slots=True)
-class ExportWish:
+class ExportFiles:
     """What to write files of: *paths*, each by the end of its name; *is_forced* writes over what is there."""
 
     paths: tuple[Path, ...] = ()
@@ -55,7 +55,7 @@ class ExportWish:
 class Exports:
     """Takes in a replay and writes it down."""
 
-    def __init__(self, wish: ExportWish, videos: Sequence[Video]) -> None:
+    def __init__(self, wish: ExportFiles, videos: Sequence[Video]) -> None:
         """Write *videos* as it goes, and the rest at the end."""
         self._wish, self._videos = wish, videos
         self._story = Story()
@@ -66,7 +66,7 @@ class Exports:
             items = video.through(items)
         return items
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: ReplayStep) -> None:
         """Take in what one item has brought about."""
         self._story.add(seen)
         for video in self._videos:
@@ -94,7 +94,7 @@ class Exports:
 
 
 @contextmanager
-def exporting(wish: ExportWish, *, has_pictures: bool) -> Iterator[Exports]:
+def exporting(wish: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
     """Give what takes in a replay; videos are there when all has gone well.
 
     Raises:
@@ -158,7 +158,7 @@ def everything(story: Story, start: SessionStart | None, result: Mapping[str, An
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
+class ExportedPlay:
     """A play that is in force at the end.
 
     Attributes:
@@ -192,7 +192,7 @@ class Story:
     changes: list[dict[str, Any]] = field(default_factory=list)
     _times: list[int] = field(default_factory=list)
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: ReplayStep) -> None:
         """Take in what one item has brought about."""
         for change in () if seen.view is None else seen.view.changes:
             self.changes.append(json.loads(format_change(change, seen)))
@@ -204,7 +204,7 @@ class Story:
         self.outcomes += seen.happened.lines
 
     @property
-    def plays(self) -> list[Play]:
+    def plays(self) -> list[ExportedPlay]:
         """The plays that are in force at the end, in order."""
         return _Plays(self.state, self._times).found
 
@@ -213,7 +213,7 @@ class _Plays:
     """Goes through the actions in force and keeps what was laid."""
 
     def __init__(self, state: State, times: list[int]) -> None:
-        self.found: list[Play] = []
+        self.found: list[ExportedPlay] = []
         seats = 0 if state.game is None else len(state.game.players)
         self._totals = self._at_deal = (0,) * seats
         self._hand = 0
@@ -241,7 +241,7 @@ class _Plays:
                         pass
 
     def _lay(self, since_ns: int, seat: Seat, tile: str, at: str) -> None:
-        self.found.append(Play(since_ns, self._hand, seat, tile, at, None, 0, self._totals))
+        self.found.append(ExportedPlay(since_ns, self._hand, seat, tile, at, None, 0, self._totals))
 
     def _pay(self, scored: Scored) -> None:
         """Pay a seat; what is paid for a play counts for the last one of that seat."""

@@ -20,7 +20,7 @@ from engine import (
     Stacked,
     history,
 )
-from tallybone.replay.export import Play
+from tallybone.replay.export import ExportedPlay
 from tallybone.replay.recorded_game import RecordedGame, story_of
 
 _MOST_BEST = 10
@@ -101,13 +101,13 @@ def figures_of(game: RecordedGame) -> GameFigures:
     return GameFigures(players, counted.finished(), tuple(counted.paid), _best(plays), tuple(paid), counted.winner)
 
 
-def _best(plays: Sequence[Play]) -> tuple[BestPlay, ...]:
+def _best(plays: Sequence[ExportedPlay]) -> tuple[BestPlay, ...]:
     best = sorted((play for play in plays if play.points > 0), key=lambda play: -play.points)[:_MOST_BEST]
     return tuple(BestPlay(play.since_ns // _NS_PER_MS, play.hand, play.seat, play.tile, play.points) for play in best)
 
 
 @dataclass(slots=True)
-class _Hand:
+class _CountedHand:
     """A hand that is counted."""
 
     number: int
@@ -118,7 +118,7 @@ class _Hand:
     winner: int | None = None
 
     @classmethod
-    def of(cls, number: int, seats: int) -> _Hand:
+    def of(cls, number: int, seats: int) -> _CountedHand:
         return cls(number, [0] * seats, [0] * seats, [0] * seats, [0] * seats)
 
 
@@ -127,7 +127,7 @@ class _Counted:
     """Goes through what the players were told."""
 
     seats: int
-    hands: list[_Hand] = field(default_factory=list)
+    hands: list[_CountedHand] = field(default_factory=list)
     paid: list[PaidFigures] = field(default_factory=list)
     winner: int | None = None
 
@@ -135,9 +135,9 @@ class _Counted:
         """Count one thing."""
         match outcome:
             case HandStarted(number=number):
-                self.hands.append(_Hand.of(number, self.seats))
+                self.hands.append(_CountedHand.of(number, self.seats))
             case Redealt() if self.hands:
-                self.hands[-1] = _Hand.of(self.hands[-1].number, self.seats)
+                self.hands[-1] = _CountedHand.of(self.hands[-1].number, self.seats)
                 self._pay(t_ms)
             case Scored(seat=seat, points=points):
                 self._hand.points[seat] += points
@@ -165,10 +165,10 @@ class _Counted:
         )
 
     @property
-    def _hand(self) -> _Hand:
+    def _hand(self) -> _CountedHand:
         """The hand that is played; what comes before the first belongs to it."""
         if not self.hands:
-            self.hands.append(_Hand.of(1, self.seats))
+            self.hands.append(_CountedHand.of(1, self.seats))
         return self.hands[-1]
 
     def _pay(self, t_ms: int) -> None:

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from engine import Counted, HandOver, Placed, Reason, Scored, Seat, Stacked, State, Turn, describe, history
 from tallybone.play.game import CameraNews
-from tallybone.replay.run import Seen
+from tallybone.replay.run import ReplayStep
 from tallybone.session.referee import Unclear
-from tallybone.session.session import Said, Session
-from tallybone.session.sitting import Happened
+from tallybone.session.session import Announcement, Session
+from tallybone.session.sitting import Step
 from tallybone.terminal import printable
 from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind
@@ -24,7 +24,7 @@ _NS_PER_S = 1_000_000_000
 class Narrator(Protocol):
     """Puts what happened in lines, one thing after the other."""
 
-    def lines(self, seen: Seen) -> Iterator[str]:
+    def lines(self, seen: ReplayStep) -> Iterator[str]:
         """Yield what is to be printed of it, without line ends."""
 
 
@@ -35,7 +35,7 @@ class JsonLines:
         """Begin before the first picture."""
         self._camera = CameraNews()
 
-    def lines(self, seen: Seen) -> Iterator[str]:
+    def lines(self, seen: ReplayStep) -> Iterator[str]:
         """Yield a line of JSON for each thing."""
         news = self._camera.news(seen.view)
         if news is not None:
@@ -54,7 +54,7 @@ class TableSentences:
         """Begin before the first picture."""
         self._camera = CameraNews()
 
-    def lines(self, seen: Seen) -> Iterator[str]:
+    def lines(self, seen: ReplayStep) -> Iterator[str]:
         """Yield a sentence for each change."""
         news = self._camera.news(seen.view)
         if news is not None:
@@ -70,7 +70,7 @@ class GameSentences:
         """Begin before the first item."""
         self._camera = CameraNews()
 
-    def lines(self, seen: Seen) -> Iterator[str]:
+    def lines(self, seen: ReplayStep) -> Iterator[str]:
         """Yield a sentence for each play, and for whatever else was said."""
         time = clock_time(seen.since_ns)
         news = self._camera.news(seen.view)
@@ -95,7 +95,7 @@ def clock_time(since_ns: int) -> str:
     return f"{seconds // 60}:{seconds % 60:02d}"
 
 
-def format_change(change: Change, seen: Seen) -> str:
+def format_change(change: Change, seen: ReplayStep) -> str:
     """Return a change of the table as one line of JSON, without a line end."""
     said: dict[str, object] = {"t_ns": seen.t_ns, "event": change.kind.value, "frame": seen.frame}
     said |= _tile(change.tile)
@@ -125,7 +125,7 @@ def _rounded(points: tuple[tuple[float, float], ...]) -> list[list[float]]:
     return [[round(x, 1) + 0.0, round(y, 1) + 0.0] for x, y in points]  # + 0.0: never "-0.0"
 
 
-def sentences_of(happened: Happened) -> Iterator[str]:
+def sentences_of(happened: Step) -> Iterator[str]:
     """Yield what was said, without whose turn it is then: that follows from what he does.
 
     A question that has choices ends with them.
@@ -155,7 +155,7 @@ class _Laid:
         self._count = ""
         self._points: list[str] = []
 
-    def takes(self, said: Said) -> bool:
+    def takes(self, said: Announcement) -> bool:
         """Take in what belongs to the play; return whether it does."""
         if isinstance(said, Counted):
             self._count = str(said.count)
@@ -170,7 +170,7 @@ class _Laid:
         return ", ".join([self._words + (f": {self._count}" if self._count else ""), *self._points])
 
 
-def _words(said: Said, players: tuple[str, ...]) -> str:
+def _words(said: Announcement, players: tuple[str, ...]) -> str:
     if isinstance(said, Unclear):
         return said.words + (f" ({' / '.join(said.choices)})" if said.choices else "")
     return describe(said, players)
@@ -239,7 +239,7 @@ class Tally:
         self._changes: Counter[str] = Counter()
         self.session: Session | None = None
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: ReplayStep) -> None:
         """Take in what one item has brought about."""
         self._frames += seen.frame != ""
         if seen.view is not None:

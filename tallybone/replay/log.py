@@ -11,11 +11,11 @@ from tallybone.json_values import JsonValueError
 from tallybone.recording.format import Damage, SessionStart, Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import event_of_record
-from tallybone.recording.reader import Recorded, read_session
-from tallybone.replay.run import Seen
+from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.replay.run import ReplayStep
 from tallybone.session.session import Session
-from tallybone.session.sitting import Happened
-from tallybone.sources.source import GameWish, match_of
+from tallybone.session.sitting import Step
+from tallybone.sources.source import GameChoice, match_of
 
 CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
 """What the times of a replay are counted from: the first of these."""
@@ -46,7 +46,7 @@ def log_of(path: Path, complain: Callable[[str], None]) -> list[Logged]:
     return log_in(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain)
 
 
-def log_in(records: Iterable[Recorded | Damage], path: Path, complain: Callable[[str], None]) -> list[Logged]:
+def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Callable[[str], None]) -> list[Logged]:
     """Return the log in the records of events and outcomes, and complain of what cannot be read."""
     found: list[Logged] = []
     for one in records:
@@ -64,7 +64,7 @@ def log_in(records: Iterable[Recorded | Damage], path: Path, complain: Callable[
     return found
 
 
-def logged_steps(path: Path, wish: GameWish, complain: Callable[[str], None]) -> Iterator[Seen]:
+def logged_steps(path: Path, wish: GameChoice, complain: Callable[[str], None]) -> Iterator[ReplayStep]:
     """Yield what follows from each event of the log, by the rules that are wished.
 
     Where events are lost, the others keep their places in the log, because tiles are called by them.
@@ -99,19 +99,19 @@ def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
     return apply(state if one.name is None else _up_to(state, one.name), one.event)
 
 
-def seen_of(t_ns: int, since_ns: int, state: State, said: tuple[Outcome, ...], event: Event) -> Seen:
+def seen_of(t_ns: int, since_ns: int, state: State, said: tuple[Outcome, ...], event: Event) -> ReplayStep:
     """Return what followed from an event as what a replay has seen."""
-    return Seen(t_ns, since_ns, "", None, Happened(t_ns, Session(state), said, (event,)))
+    return ReplayStep(t_ns, since_ns, "", None, Step(t_ns, Session(state), said, (event,)))
 
 
 def _begins_ns(path: Path) -> int:
     """Return when the first thing came in: a replay with pictures counts from there too."""
-    came = (one for one in read_session(path) if isinstance(one, Recorded) and one.topic in CAME_IN)
+    came = (one for one in read_session(path) if isinstance(one, RecordedMessage) and one.topic in CAME_IN)
     first = next(came, None)
     return 0 if first is None else first.t_ns
 
 
-def match_in(wish: GameWish, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:
+def match_in(wish: GameChoice, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:
     """Return how the match begins: as wished, as the recording says of itself, or as its log does.
 
     Raises:
@@ -130,7 +130,7 @@ def _up_to(state: State, name: int) -> State:
     return replace(state, log=(*state.log, *lost))
 
 
-def _name_in(outcome: Recorded) -> int | None:
+def _name_in(outcome: RecordedMessage) -> int | None:
     """Return what an outcome says that a tile which was laid is called."""
     if not isinstance(outcome.payload, Mapping) or outcome.payload.get("event") != "played":
         return None

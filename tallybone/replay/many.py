@@ -17,13 +17,13 @@ from tallybone.recording.format import RecordingError
 from tallybone.replay.lines import Tally
 from tallybone.replay.log import logged_steps
 from tallybone.replay.pace import Voice, speak
-from tallybone.replay.run import Wishes, opened_replay
+from tallybone.replay.run import ReplaySettings, opened_replay
 from tallybone.terminal import printable
 from vision.errors import VisionError
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ReplayedRecording:
     """What came of one recording.
 
     Attributes:
@@ -37,8 +37,8 @@ class Done:
     problems: tuple[str, ...]
 
 
-Task: TypeAlias = Callable[[Path], Done]
-Spread: TypeAlias = Callable[[Task, Sequence[Path]], Iterator[Done]]
+Task: TypeAlias = Callable[[Path], ReplayedRecording]
+Spread: TypeAlias = Callable[[Task, Sequence[Path]], Iterator[ReplayedRecording]]
 """Lets a task run for each path, somewhere, and yields what came of each, in their order."""
 
 
@@ -53,7 +53,7 @@ class SpreadError(OSError):
 def replay_many(
     folder: Path,
     spread: Spread,
-    wishes: Wishes | None = None,
+    wishes: ReplaySettings | None = None,
     *,
     is_log_only: bool = False,
     as_json: bool = False,
@@ -74,7 +74,7 @@ def replay_many(
     Returns:
         The exit code: 0, or 1 if anything was wrong with any of them.
     """
-    task = partial(replay_quietly, wishes=wishes or Wishes(), is_log_only=is_log_only)
+    task = partial(replay_quietly, wishes=wishes or ReplaySettings(), is_log_only=is_log_only)
 
     def tell(voice: Voice) -> int:
         paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX)
@@ -95,7 +95,7 @@ def replay_many(
     return speak(tell, out, err)
 
 
-def replay_quietly(path: Path, *, wishes: Wishes, is_log_only: bool) -> Done:
+def replay_quietly(path: Path, *, wishes: ReplaySettings, is_log_only: bool) -> ReplayedRecording:
     """Replay one recording and return what came of it, whatever is wrong with it."""
     problems: list[str] = []
     tally = Tally()
@@ -103,11 +103,11 @@ def replay_quietly(path: Path, *, wishes: Wishes, is_log_only: bool) -> Done:
         if is_log_only:
             for seen in logged_steps(path, wishes.game, problems.append):
                 tally.add(seen)
-            return Done(tally.score.figures, tally.score.words, tuple(problems))
+            return ReplayedRecording(tally.score.figures, tally.score.words, tuple(problems))
         with opened_replay(path, wishes, problems.append) as run:
             for seen in run.steps:
                 tally.add(seen)
-        return Done(tally.result, tally.words, tuple(problems))
+        return ReplayedRecording(tally.result, tally.words, tuple(problems))
     except (EngineError, VisionError, OSError, ValueError) as error:
         return _failed(path, error, problems)
 
@@ -115,7 +115,7 @@ def replay_quietly(path: Path, *, wishes: Wishes, is_log_only: bool) -> Done:
 def over_cores(jobs: int) -> Spread:
     """Return what spreads work over so many processes of this machine."""
 
-    def spread(task: Task, paths: Sequence[Path]) -> Iterator[Done]:
+    def spread(task: Task, paths: Sequence[Path]) -> Iterator[ReplayedRecording]:
         if jobs == 1:
             yield from map(task, paths)
             return
@@ -131,7 +131,7 @@ def over_cores(jobs: int) -> Spread:
 def over_cluster(address: str) -> Spread:
     """Return what spreads work over a Dask cluster, whose workers have Tallybone and see the same files."""
 
-    def spread(task: Task, paths: Sequence[Path]) -> Iterator[Done]:
+    def spread(task: Task, paths: Sequence[Path]) -> Iterator[ReplayedRecording]:
         try:
             from distributed import Client
         except ModuleNotFoundError as error:
@@ -145,13 +145,13 @@ def over_cluster(address: str) -> Spread:
     return spread
 
 
-def _failed(path: Path, error: BaseException, problems: Sequence[str]) -> Done:
+def _failed(path: Path, error: BaseException, problems: Sequence[str]) -> ReplayedRecording:
     why = str(error) or type(error).__name__
     why = why if str(path) in why else f"{path}: {why}"
-    return Done(None, "it could not be replayed", (*problems, why))
+    return ReplayedRecording(None, "it could not be replayed", (*problems, why))
 
 
-def _sum(every: Sequence[Done]) -> dict[str, int]:
+def _sum(every: Sequence[ReplayedRecording]) -> dict[str, int]:
     """Return how many there were, how many of them failed or had problems, and what is in them."""
     results = [one.result for one in every if one.result is not None]
     return {

@@ -17,13 +17,13 @@ from tallybone.json_values import JsonValueError
 from tallybone.recording.format import RecordingError, SessionStart, Topic
 from tallybone.recording.index import Whereabouts
 from tallybone.recording.messages import places_of_record
-from tallybone.recording.reader import Recorded
+from tallybone.recording.reader import RecordedMessage
 from tallybone.replay.compare import Fact, differences
-from tallybone.replay.export import Play, Story
+from tallybone.replay.export import ExportedPlay, Story
 from tallybone.replay.lines import Score
 from tallybone.replay.log import CAME_IN, Logged, applied, log_in, match_in, seen_of
 from tallybone.session.referee import Places
-from tallybone.sources.source import GameWish, match_of
+from tallybone.sources.source import GameChoice, match_of
 
 MOST_STEPS = 5000
 """So many events are followed: the longest evening has a third of it."""
@@ -38,7 +38,7 @@ _MOST_DIFFERENCES = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LoggedStep:
     """An event of the log and what followed from it.
 
     Attributes:
@@ -67,7 +67,7 @@ class RecordedGame:
         self.path, self.start = path, start
         self.found = Whereabouts()
         self.match: MatchStart | None = None
-        self.steps: list[Step] = []
+        self.steps: list[LoggedStep] = []
         self.complaints: list[str] = []
         self.log: list[Logged] = []
         self._state = State()
@@ -160,7 +160,7 @@ class RecordedGame:
             found += ((place, one) for one in log)
         return found
 
-    def _record(self, file: BinaryIO, place: int) -> Recorded | None:
+    def _record(self, file: BinaryIO, place: int) -> RecordedMessage | None:
         try:
             record = self.found.read(file, place)
             said = record.payload if isinstance(record.payload, Mapping) else {}
@@ -176,7 +176,7 @@ class RecordedGame:
     def _follow(self, fresh: Sequence[tuple[int, Logged]]) -> None:
         self.log += (one for _, one in fresh)
         if self.match is None:
-            self.match = match_in(GameWish(), self.start, self.log)
+            self.match = match_in(GameChoice(), self.start, self.log)
             if self.match is None:
                 return
             self._state, _ = apply(State(), self.match)
@@ -202,7 +202,7 @@ class RecordedGame:
         since_ns = max(0, one.t_ns - self.begins_ns)
         if len(self.steps) % _KEPT_EVERY == 0:
             self._kept.append((tuple(self._state.irregular), game))
-        self.steps.append(Step(one.t_ns, since_ns, one.event, outcomes, len(self._state.log), hand, totals))
+        self.steps.append(LoggedStep(one.t_ns, since_ns, one.event, outcomes, len(self._state.log), hand, totals))
         self._places.append(place)
 
     def _stop(self, why: str) -> None:
@@ -276,7 +276,7 @@ def story_of(game: RecordedGame, match: MatchStart | None = None) -> Story:
     return story
 
 
-def rescored(game: RecordedGame, wish: GameWish) -> Rescored:
+def rescored(game: RecordedGame, wish: GameChoice) -> Rescored:
     """Return what a game would have been worth by other rules.
 
     Raises:
@@ -284,7 +284,7 @@ def rescored(game: RecordedGame, wish: GameWish) -> Rescored:
     """
     before = story_of(game)
     assert game.match is not None  # or there would be no story
-    given = GameWish(wish.rules, wish.options, game.match.players)
+    given = GameChoice(wish.rules, wish.options, game.match.players)
     match = match_of(given, game.start)
     if match is None and wish.rules is not None:
         raise NoGameError(f"{wish.rules} is no game to keep the score of")
@@ -303,6 +303,6 @@ def _facts(story: Story) -> Iterator[Fact]:
         yield Fact(play.since_ns, words, words, {})
 
 
-def _words(play: Play, players: tuple[str, ...]) -> str:
+def _words(play: ExportedPlay, players: tuple[str, ...]) -> str:
     name = players[play.seat] if play.seat < len(players) else f"seat {play.seat + 1}"
     return f"{name} plays {play.tile}, {play.points} point{'' if play.points == 1 else 's'}"

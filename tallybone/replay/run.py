@@ -17,10 +17,10 @@ from tallybone.json_values import JsonValueError
 from tallybone.play.start import perception_of, session_of
 from tallybone.recording.format import Damage, Pictures, RecordingError
 from tallybone.recording.resume import Left
-from tallybone.session.sitting import Happened, Look, Sitting, opened
+from tallybone.session.sitting import Look, Sitting, Step, opened
 from tallybone.session.zones import Zones
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import GameWish, Given, Item, Source, Tapped, match_of, recording, source_at
+from tallybone.sources.source import GameChoice, Item, RecordedInput, Source, Tapped, match_of, recording, source_at
 from vision.arrays import Image
 from vision.changes import PictureSizeError
 from vision.errors import VisionError
@@ -40,7 +40,7 @@ _MOST_WAITING = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ReplaySettings:
     """How a table is to be followed.
 
     Attributes:
@@ -50,7 +50,7 @@ class Wishes:
         record: Make a recording here of all that comes in, and follow what is in it.
     """
 
-    game: GameWish = field(default_factory=GameWish)
+    game: GameChoice = field(default_factory=GameChoice)
     tile_set: TileSet | None = None
     start: Start | None = None
     record: Path | None = None
@@ -68,13 +68,13 @@ class Replay:
 
     source: Source
     match: MatchStart | None
-    steps: Iterator[Seen]
+    steps: Iterator[ReplayStep]
 
 
 @contextmanager
 def opened_replay(
     path: Path,
-    wishes: Wishes,
+    wishes: ReplaySettings,
     complain: Callable[[str], None],
     *,
     perception: Perception | None = None,
@@ -110,7 +110,7 @@ def opened_replay(
         yield Replay(source, match, _noted(chain((game.opening,), steps), tapped))
 
 
-def _noted(steps: Iterable[Seen], tapped: Tapped) -> Iterator[Seen]:
+def _noted(steps: Iterable[ReplayStep], tapped: Tapped) -> Iterator[ReplayStep]:
     """Yield steps, each once what followed is recorded."""
     for seen in steps:
         if seen.happened is not None:
@@ -118,19 +118,19 @@ def _noted(steps: Iterable[Seen], tapped: Tapped) -> Iterator[Seen]:
         yield seen
 
 
-def _loaded(items: Iterator[Item], source: Source, wishes: Wishes) -> AbstractContextManager[Iterator[Item]]:
+def _loaded(items: Iterator[Item], source: Source, wishes: ReplaySettings) -> AbstractContextManager[Iterator[Item]]:
     """Return items that are loaded ahead; those to record only when they are fed, so that the file holds no more."""
     return closing(ahead(items, source.pictures)) if wishes.record is None else nullcontext(items)
 
 
-def _set_of(wishes: Wishes, source: Source) -> TileSet:
+def _set_of(wishes: ReplaySettings, source: Source) -> TileSet:
     """Return the set on the table: what was wished, or else what the recording says."""
     if wishes.tile_set is not None:
         return wishes.tile_set
     return TileSet.AUTO if source.start is None else TileSet.named(source.start.tile_set)
 
 
-def _start_of(wishes: Wishes, source: Source) -> Start:
+def _start_of(wishes: ReplaySettings, source: Source) -> Start:
     """Return what the first picture shows: what was wished, or else what the recording says."""
     if wishes.start is not None:
         return wishes.start
@@ -152,7 +152,7 @@ def _shipped_perception(
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ReplayStep:
     """What one item has brought about.
 
     Attributes:
@@ -167,13 +167,13 @@ class Seen:
     since_ns: int
     frame: str
     view: TableView | None = None
-    happened: Happened | None = None
+    happened: Step | None = None
 
 
-class Machine(Protocol):
+class ItemFollower(Protocol):
     """What items are fed to."""
 
-    def feed(self, item: Shot | Given) -> TableView | Happened | None:
+    def feed(self, item: Shot | RecordedInput) -> TableView | Step | None:
         """Load an item and return what it has brought about; None where it is of no use without a game."""
 
 
@@ -193,9 +193,9 @@ class TableOnly:
         """Look at every frame with *look*."""
         self._look = look
 
-    def feed(self, item: Shot | Given) -> TableView | None:
+    def feed(self, item: Shot | RecordedInput) -> TableView | None:
         """Load a picture and return the table after it; None for what is no picture."""
-        return None if isinstance(item, Given) else self._look(item.frame)
+        return None if isinstance(item, RecordedInput) else self._look(item.frame)
 
 
 class WholeGame:
@@ -205,22 +205,22 @@ class WholeGame:
         """Begin the match, or go on where it was *left*; *opening* is what there is to say before the first item."""
         if left is None:
             session, said = opened(match.rules, match.players, zones)
-            happened = Happened(0, session, said, session.state.log)
+            happened = Step(0, session, said, session.state.log)
         else:
             session = session_of(left, match, t_ns=left.t_ns)
-            happened = Happened(left.t_ns, session, (), session.state.log)
+            happened = Step(left.t_ns, session, (), session.state.log)
         self._sitting = Sitting(look, session)
-        self.opening = Seen(happened.t_ns, 0, "", None, happened)
+        self.opening = ReplayStep(happened.t_ns, 0, "", None, happened)
 
-    def feed(self, item: Shot | Given) -> Happened:
+    def feed(self, item: Shot | RecordedInput) -> Step:
         """Load an item and return what it has brought about."""
-        came = item.load() if isinstance(item, Given) else item.frame
+        came = item.load() if isinstance(item, RecordedInput) else item.frame
         return self._sitting.feed(came, item.t_ns)
 
 
 def follow(
-    items: Iterable[Item], machine: Machine, path: Path, complain: Callable[[str], None], *, needs_first: bool
-) -> Iterator[Seen]:
+    items: Iterable[Item], machine: ItemFollower, path: Path, complain: Callable[[str], None], *, needs_first: bool
+) -> Iterator[ReplayStep]:
     """Yield what each item brings about, and complain of those that cannot be used.
 
     Args:
@@ -251,9 +251,11 @@ def follow(
             is_first = False
 
 
-def _fed(item: Shot | Given, begins_ns: int, machine: Machine, complain: Callable[[str], None]) -> Seen | None:
+def _fed(
+    item: Shot | RecordedInput, begins_ns: int, machine: ItemFollower, complain: Callable[[str], None]
+) -> ReplayStep | None:
     """Return what an item brings about; None for nothing that counts."""
-    seen = Seen(item.t_ns, item.t_ns - begins_ns, item.name if isinstance(item, Shot) else "")
+    seen = ReplayStep(item.t_ns, item.t_ns - begins_ns, item.name if isinstance(item, Shot) else "")
     try:
         found = machine.feed(item)
     except RecordingError:
@@ -262,7 +264,7 @@ def _fed(item: Shot | Given, begins_ns: int, machine: Machine, complain: Callabl
         says_where = not isinstance(error, PictureSizeError | JsonValueError)
         complain(str(error) if says_where else f"{item.where}: {error}")
         return seen if isinstance(item, Shot) else None
-    if isinstance(found, Happened):
+    if isinstance(found, Step):
         return replace(seen, view=found.view, happened=found)
     return None if found is None else replace(seen, view=found)
 

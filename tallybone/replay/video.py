@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engine import Game
 from tallybone.files import ExportError
 from tallybone.replay.lines import sentences_of
-from tallybone.replay.run import Seen
+from tallybone.replay.run import ReplayStep
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import Item
 from vision.annotate import annotate
@@ -47,7 +47,7 @@ class Video:
             self._image = None
             yield replace(item, load=partial(self._kept, item)) if isinstance(item, Shot) else item
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: ReplayStep) -> None:
         """Write what one item has brought about.
 
         Raises:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 from calibration.check import CheckResult
 from hardware.camera.device import Light
+from hardware.clock import Clock
 from hardware.config.config import HardwareConfig, KnockDriver
 from tallybone.calibrate.look import Onlooker, wait_for_picture
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.parts_test import ServedParts
-from tallybone.sources.camera import Clock, shot_of
+from tallybone.sources.camera import shot_of
 from tallybone.sources.shots import Shot
 from tallybone.store.calibration_file import load_calibration, restore_calibration
 from tallybone.web.calibration_desk import Calibrating
@@ -71,18 +72,18 @@ class ServedCalibration:
             VisionError: If tiles cannot be read, or what was filmed is no picture.
             OSError: If there is no camera, or a file cannot be read.
         """
-        from tallybone.calibrate.guide.course import Course, GuideWish
+        from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
         from tallybone.calibrate.lens_and_table import shipped_eye  # much to load, and seldom needed
 
         into = self.path()
-        wish = GuideWish(self.camera, into, microphone=microphone_of(self._parts.hardware), asks_always=True)
+        wish = GuideSettings(self.camera, into, microphone=microphone_of(self._parts.hardware), asks_always=True)
         before = load_calibration(into)
         with ExitStack() as stack:
             look = stack.enter_context(closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)))
             if wish.microphone is not None:
                 stack.enter_context(self._parts.lent())  # no two can hear through one microphone
             course = stack.enter_context(
-                closing(Course(wish, look, before, self._read_tiles or shipped_eye, self._clock))
+                closing(GuideCourse(wish, look, before, self._read_tiles or shipped_eye, self._clock))
             )
             stack.callback(self.calibrating.end)
             self.calibrating.begin(course, self.camera)
@@ -110,7 +111,7 @@ class ServedCalibration:
             self._waits.wait(seconds)
 
         with closing(_Shared(self._camera.for_calibration(), self.camera, see, self._clock)) as look:
-            look.present(Scene.TILES)
+            look.present(AskedScene.TILES)
             image = wait_for_picture(look, self._clock, pause=pause)
             self.findings, _ = compare(image, calibration, self._read_tiles or shipped_eye, None)
 
@@ -168,7 +169,7 @@ class _Shared:
             self._shown_ns = now_ns
             self._see(shot_of(image, now_ns, self._name))
 
-    def present(self, scene: Scene) -> None:
+    def present(self, scene: AskedScene) -> None:
         """Show a scene, if it can make one."""
         self._look.present(scene)
 

@@ -8,9 +8,10 @@ from typing import TypeAlias
 from engine.phrases import phrase
 from hardware.camera.device import CameraDevice, CameraError
 from hardware.camera.open_device import is_device, is_no_camera, open_device
+from hardware.clock import Clock
 from tallybone.calibrate.look import LentLook, Onlooker, open_look
-from tallybone.play.start import Game, open_camera
-from tallybone.sources.camera import Camera, Clock, shot_of
+from tallybone.play.start import MatchPlan, open_camera
+from tallybone.sources.camera import Camera, shot_of
 from tallybone.sources.device import LentCamera, problem_of
 from tallybone.sources.shots import Shot
 from tallybone.terminal import quiet_libraries
@@ -73,7 +74,7 @@ class TableCamera:
         self._looked_ns = now_ns
         return shot_of(picture.image, picture.t_ns, self.source)
 
-    def for_game(self, game: Game) -> tuple[Camera, Game]:
+    def for_game(self, game: MatchPlan) -> tuple[Camera, MatchPlan]:
         """Return what looks at a game, and the game with what is known of its table; closing it leaves this open.
 
         Raises:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.phrases import phrase
+from hardware.clock import Clock
 from hardware.config.config import HardwareConfig
 from hardware.supervision import PartProblem
 from tallybone.doctor.machine import Machine, check_clock, check_memory, check_power, check_temperature
@@ -15,7 +16,6 @@ from tallybone.doctor.storage import Disk, check_disk
 from tallybone.finding import Finding, absent, ok, problem
 from tallybone.play.counts import Counts
 from tallybone.play.recorder import NOT_RECORDED
-from tallybone.sources.camera import Clock
 
 _NS_PER_S = 1_000_000_000
 # The computer is asked anew after this: what it says of its power costs a process.
@@ -165,7 +165,7 @@ def _of_camera(camera: CameraNow) -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class LookedThrough:
+class CameraStatus:
     """A camera: its *name*, what it gives in *words* while nothing is played, its *problem*; None for none."""
 
     name: str
@@ -174,7 +174,7 @@ class LookedThrough:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookedAfter:
+class TableStatus:
     """What is looked after at a table, beside its page. What can be called may be called from any thread.
 
     Attributes:
@@ -187,7 +187,7 @@ class LookedAfter:
         counts: What is counted.
     """
 
-    camera: Callable[[], LookedThrough]
+    camera: Callable[[], CameraStatus]
     hardware: HardwareConfig
     problems: Callable[[], Iterable[PartProblem]]
     folder: Path

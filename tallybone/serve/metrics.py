@@ -17,13 +17,14 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from engine.phrases import listed
+from hardware.clock import Clock
 from tallybone.doctor.machine import room_in
 from tallybone.finding import Grade
 from tallybone.plain_text import plain
-from tallybone.play.counts import BOUNDS_S, Counts, Stage, Times
-from tallybone.serve.health import CameraNow, Health, LookedAfter, Sources, TableHealth
+from tallybone.play.counts import BOUNDS_S, Counts, PipelineStage, Times
+from tallybone.serve.health import CameraNow, Health, Sources, TableHealth, TableStatus
 from tallybone.web.app import AtRoot, Language
-from tallybone.web.feed import Clock, Hub
+from tallybone.web.feed import Hub
 from tallybone.web.snapshot import as_json
 
 # Bits of `vcgencmd get_throttled`: what holds now; 16 higher, what has held since the start.
@@ -163,7 +164,7 @@ def health_routes(now: Callable[[], Health]) -> APIRouter:
     return router
 
 
-class Kind(StrEnum):
+class MetricKind(StrEnum):
     """What a number does."""
 
     COUNTER = "counter"
@@ -199,7 +200,7 @@ class Family:
     """
 
     name: str
-    kind: Kind
+    kind: MetricKind
     about: str
     samples: tuple[Sample, ...]
 
@@ -207,7 +208,9 @@ class Family:
 def families_of(seen: Observed) -> tuple[Family, ...]:
     """Return all numbers of a table."""
     return (
-        Family("tallybone_info", Kind.GAUGE, "The version that runs.", (Sample(1, (("version", seen.version),)),)),
+        Family(
+            "tallybone_info", MetricKind.GAUGE, "The version that runs.", (Sample(1, (("version", seen.version),)),)
+        ),
         *_of_game(seen),
         *_of_health(seen.health),
         *_of_machine(seen.health),
@@ -217,13 +220,13 @@ def families_of(seen: Observed) -> tuple[Family, ...]:
 
 def _of_game(seen: Observed) -> tuple[Family, ...]:
     counts = seen.counts
-    times = tuple(one for stage in Stage for one in histogram(counts.times[stage], ("stage", stage.value)))
+    times = tuple(one for stage in PipelineStage for one in histogram(counts.times[stage], ("stage", stage.value)))
     dropped = max(0, counts.pictures_taken - counts.pictures_seen)
     return (
         _counter("frames_taken", "Pictures that the camera of a match gave.", counts.pictures_taken),
         _counter("frames_seen", "Pictures that were looked at.", counts.pictures_seen),
         _counter("frames_dropped", "Pictures that were not: a newer one was looked at, or none was due.", dropped),
-        Family("tallybone_stage_seconds", Kind.HISTOGRAM, "How long each stage took.", times),
+        Family("tallybone_stage_seconds", MetricKind.HISTOGRAM, "How long each stage took.", times),
         _counter("questions", "What the table was asked because the eye was in doubt.", counts.questions),
         _counter("corrections", "What was put right or taken back by hand.", counts.corrections),
         _counter("inputs", "What was pressed, heard or said by hand.", counts.inputs),
@@ -241,7 +244,7 @@ def _of_health(health: Health) -> tuple[Family, ...]:
             works[one.part] = works.get(one.part, True) and one.grade is not Grade.PROBLEM
     up = tuple(Sample(int(is_up), (("part", part),)) for part, is_up in works.items())
     return (
-        Family("tallybone_part_up", Kind.GAUGE, "1 for a part that works, 0 for one that has a problem.", up),
+        Family("tallybone_part_up", MetricKind.GAUGE, "1 for a part that works, 0 for one that has a problem.", up),
         _gauge("picture_age_seconds", "How old the camera's last picture is.", health.picture_age_s),
         _gauge("recordings_free_bytes", "Room that is left where recordings go.", health.free_bytes),
     )
@@ -254,8 +257,10 @@ def _of_machine(health: Health) -> tuple[Family, ...]:
     now, ever = (() if bits is None else _power(bits >> shift) for shift in (0, _SINCE_START))
     return (
         _gauge("temperature_celsius", "Of the processor.", heat_c),
-        Family("tallybone_power_limited", Kind.GAUGE, "1 while a Pi's supply or heat holds it back.", now),
-        Family("tallybone_power_limited_since_start", Kind.GAUGE, "1 if that has been so since it started.", ever),
+        Family("tallybone_power_limited", MetricKind.GAUGE, "1 while a Pi's supply or heat holds it back.", now),
+        Family(
+            "tallybone_power_limited_since_start", MetricKind.GAUGE, "1 if that has been so since it started.", ever
+        ),
     )
 
 
@@ -266,10 +271,10 @@ def _power(bits: int) -> tuple[Sample, ...]:
 def _of_process(process: Process) -> tuple[Family, ...]:
     """Return what the program takes, under the names that Prometheus has for every program."""
     named = (
-        ("cpu_seconds_total", Kind.COUNTER, "User and system time of all cores.", process.cpu_s),
-        ("resident_memory_bytes", Kind.GAUGE, "Memory.", process.resident_bytes),
-        ("open_fds", Kind.GAUGE, "Open files.", process.files),
-        ("threads", Kind.GAUGE, "Threads.", process.threads),
+        ("cpu_seconds_total", MetricKind.COUNTER, "User and system time of all cores.", process.cpu_s),
+        ("resident_memory_bytes", MetricKind.GAUGE, "Memory.", process.resident_bytes),
+        ("open_fds", MetricKind.GAUGE, "Open files.", process.files),
+        ("threads", MetricKind.GAUGE, "Threads.", process.threads),
     )
     return tuple(
         Family(f"process_{name}", kind, about, () if value is None else (Sample(value),))
@@ -278,11 +283,11 @@ def _of_process(process: Process) -> tuple[Family, ...]:
 
 
 def _counter(name: str, about: str, value: float) -> Family:
-    return Family(f"tallybone_{name}_total", Kind.COUNTER, about, (Sample(value),))
+    return Family(f"tallybone_{name}_total", MetricKind.COUNTER, about, (Sample(value),))
 
 
 def _gauge(name: str, about: str, value: float | None) -> Family:
-    return Family(f"tallybone_{name}", Kind.GAUGE, about, () if value is None else (Sample(value),))
+    return Family(f"tallybone_{name}", MetricKind.GAUGE, about, () if value is None else (Sample(value),))
 
 
 def histogram(times: Times, *labels: tuple[str, str]) -> tuple[Sample, ...]:
@@ -299,7 +304,7 @@ def histogram(times: Times, *labels: tuple[str, str]) -> tuple[Sample, ...]:
 def as_text(families: Iterable[Family]) -> str:
     r"""Return the text of families of numbers.
 
-    >>> as_text([Family("tallybone_viewers", Kind.GAUGE, "Who watches.", (Sample(2, (("at", 'the "bar"'),)),))])
+    >>> as_text([Family("tallybone_viewers", MetricKind.GAUGE, "Who watches.", (Sample(2, (("at", 'the "bar"'),)),))])
     '# HELP tallybone_viewers Who watches.\n# TYPE tallybone_viewers gauge\ntallybone_viewers{at="the \\"bar\\""} 2\n'
     """
     return "".join(_text_of(family) for family in families if family.samples)
@@ -345,7 +350,7 @@ def _files(folder: Path) -> int | None:
 class Observing:
     """Says how a table is, whoever asks."""
 
-    def __init__(self, hub: Hub, table: LookedAfter) -> None:
+    def __init__(self, hub: Hub, table: TableStatus) -> None:
         """Look after *table*, whose page has everything from *hub*."""
         self._hub, self._table = hub, table
         self.health = TableHealth(

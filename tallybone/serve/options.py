@@ -17,9 +17,9 @@ from tallybone.choices import parse_size
 
 if TYPE_CHECKING:
     from hardware.camera.device import CameraDevice
+    from hardware.clock import Clock
     from tallybone.doctor.machine import Machine
-    from tallybone.sources.camera import Clock
-    from tallybone.terminal import Told
+    from tallybone.terminal import StopRequest
     from vision.reader import Reader
 
 
@@ -115,10 +115,10 @@ def _this_machine() -> Machine:
     return this_machine()
 
 
-def _signals() -> AbstractContextManager[Told]:
-    from tallybone.terminal import told_to_end
+def _signals() -> AbstractContextManager[StopRequest]:
+    from tallybone.terminal import stop_requested
 
-    return told_to_end()
+    return stop_requested()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +136,7 @@ class Environment:
         open_device: Opens a camera that is plugged in.
         machine: Looks at the computer.
         pin: Of every match; None for a new one each time.
-        told: Says whether the program is told to end.
+        stop: Says whether the program is told to end.
     """
 
     clock: Clock = time.monotonic_ns
@@ -149,4 +149,4 @@ class Environment:
     open_device: Callable[[str, Clock], CameraDevice] = _plugged_in
     machine: Callable[[], Machine] = _this_machine
     pin: str | None = None
-    told: Callable[[], AbstractContextManager[Told]] = _signals
+    stop: Callable[[], AbstractContextManager[StopRequest]] = _signals

@@ -11,13 +11,13 @@ from typing import TypeAlias
 from fastapi import APIRouter
 
 from engine import Phase
-from tallybone.play.game import Listener, LiveGame, Now
-from tallybone.play.start import Game
-from tallybone.sources.camera import Clock
+from hardware.clock import Clock
+from tallybone.play.game import Listener, LiveGame, LiveState
+from tallybone.play.start import MatchPlan
 from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
 from tallybone.web.actions import Refusal, Refused
-from tallybone.web.feed import Hub, Taken
+from tallybone.web.feed import CameraPicture, Hub
 from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import NO_MATCH, Lobby
 
@@ -52,7 +52,7 @@ class TablePage:
         self._begun: MatchWanted | None = None
         self._ended: MatchWanted | None = None
         self._kept: list[MatchWanted] = []
-        self._now: Now | None = None
+        self._now: LiveState | None = None
         self._is_played = False
         self._next_pin = pin
         self._live = LivePage(
@@ -115,7 +115,7 @@ class TablePage:
                 wanted.done.set_result(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
         for one in (*kept, *self._desk.came()):
-            if isinstance(one.wish, End):
+            if isinstance(one.wish, EndMatch):
                 one.answer(Refused(Refusal.CHANGED, NO_MATCH))
             else:
                 yield one
@@ -160,7 +160,7 @@ class TablePage:
 
     def see(self, shot: Shot) -> None:
         """Show a picture of the camera."""
-        self._hub.see(Taken(shot.jpeg(), shot.t_ns))
+        self._hub.see(CameraPicture(shot.jpeg(), shot.t_ns))
 
     def answer(self, do: Callable[[], object]) -> None:
         """Have the page's thread *do* something as soon as it can."""
@@ -175,10 +175,10 @@ class TablePage:
         game = live.session.state.game
         is_over = game is None or game.phase is Phase.MATCH_OVER
         match wanted.wish:
-            case End():
+            case EndMatch():
                 self._ended = wanted
                 return False
-            case Begin() | GoOn() if is_over:
+            case StartMatch() | ResumeMatch() if is_over:
                 self._kept.append(wanted)
                 return False
             case _:
@@ -187,19 +187,19 @@ class TablePage:
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
+class StartMatch:
     """A match begins."""
 
-    game: Game
+    game: MatchPlan
 
 
 @dataclass(frozen=True, slots=True)
-class GoOn:
+class ResumeMatch:
     """The newest match that is not over goes on."""
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EndMatch:
     """The match is ended; it may go on another time."""
 
 
@@ -230,7 +230,7 @@ class RestoreCalibration:
 StoredWish: TypeAlias = Calibrate | CheckCalibration | RestoreCalibration
 
 
-MatchWish: TypeAlias = Begin | GoOn | End | TestParts | StoredWish
+MatchWish: TypeAlias = StartMatch | ResumeMatch | EndMatch | TestParts | StoredWish
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class TestState:
     is_running: bool = False
     words: str = ""
     keys: str = ""
-    results: tuple[Result, ...] = ()
+    results: tuple[PartResult, ...] = ()
 
 
 class PartsTest:
@@ -107,8 +107,8 @@ class PartsTest:
         self._typed = queue.SimpleQueue()
         self._asked_ns = self._clock()
         self._change(TestState(is_running=True))
-        results: list[Result] = []
-        steps = Steps(
+        results: list[PartResult] = []
+        steps = PartsWalk(
             opener, Walk(_Answers(self._typed, self._is_wanted, meanwhile), self._say, self._ask), self._clock
         )
         try:
@@ -189,7 +189,7 @@ class ServedParts:
         self._parts.close()
 
 
-class Outcome(StrEnum):
+class PartVerdict(StrEnum):
     """What came of a step."""
 
     WELL = "ok"
@@ -198,7 +198,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class PartResult:
     """What came of a part.
 
     Attributes:
@@ -208,7 +208,7 @@ class Result:
     """
 
     part: str
-    outcome: Outcome
+    outcome: PartVerdict
     words: str
 
 
@@ -237,7 +237,7 @@ class Walk:
         self._keyboard, self._write, self._asks = keyboard, write, asks
         self._typed: deque[str] = deque()
 
-    def leds(self, part: str, lamps: Lamps, *, has_colours: bool) -> Result:
+    def leds(self, part: str, lamps: Lamps, *, has_colours: bool) -> PartResult:
         """Let each LED blink until somebody says whether they see it."""
         looks = "goes red, green and blue" if has_colours else "goes on and off"
         self._begin(part, f"each {looks}. y seen, n not, a again from 1, s skip")
@@ -249,20 +249,20 @@ class Walk:
             answer = self._answer("ynas", partial(_shine, lamps, phases), _BLINK_S)
             self._write(f"{_ANSWERS[answer]}\n")
             if answer == "s":
-                return Result(part, Outcome.SKIPPED, f"skipped at LED {number + 1}")
+                return PartResult(part, PartVerdict.SKIPPED, f"skipped at LED {number + 1}")
             if answer == "a":
                 number, unseen = 0, []
                 continue
             unseen += [number + 1] if answer == "n" else []
             number += 1
         if lamps.problem is not None:
-            return Result(part, Outcome.FAILED, lamps.problem)
+            return PartResult(part, PartVerdict.FAILED, lamps.problem)
         if unseen:
             words = f"not seen: {', '.join(map(str, unseen))}; legs swapped, or a wire off?"
-            return Result(part, Outcome.FAILED, words)
-        return Result(part, Outcome.WELL, f"{lamps.count} seen")
+            return PartResult(part, PartVerdict.FAILED, words)
+        return PartResult(part, PartVerdict.WELL, f"{lamps.count} seen")
 
-    def buttons(self, buttons: Buttons, pins: Mapping[str, int]) -> Result:
+    def buttons(self, buttons: Buttons, pins: Mapping[str, int]) -> PartResult:
         """Ask for each button, and compare what comes."""
         self._begin("buttons", "press each when it is named. n nothing happens, s skip it")
         odd: list[str] = []
@@ -282,10 +282,10 @@ class Walk:
             elif others:
                 odd.append(f"{name}: {' and '.join(others)} came first")
         if odd:
-            return Result("buttons", Outcome.FAILED, "; ".join(odd))
+            return PartResult("buttons", PartVerdict.FAILED, "; ".join(odd))
         if skipped:
-            return Result("buttons", Outcome.SKIPPED, f"{skipped} of {len(buttons.names)} skipped")
-        return Result("buttons", Outcome.WELL, f"all {len(buttons.names)} came as they should")
+            return PartResult("buttons", PartVerdict.SKIPPED, f"{skipped} of {len(buttons.names)} skipped")
+        return PartResult("buttons", PartVerdict.WELL, f"all {len(buttons.names)} came as they should")
 
     def _came(self, buttons: Buttons, name: str, prompt: str, others: list[str]) -> bool:
         """Return whether the button was pressed; say which others were instead."""
@@ -298,7 +298,7 @@ class Walk:
             others += [] if pressed.button in others else [pressed.button]
         return False
 
-    def knock(self, sensor: KnockSensor, now_ns: int) -> Result:
+    def knock(self, sensor: KnockSensor, now_ns: int) -> PartResult:
         """Ask for three knocks, and say how hard each was heard."""
         self._begin("knock", f"knock {_KNOCKS} times, as in a game. n it does not hear me, s skip")
         strengths: list[float] = []
@@ -311,16 +311,16 @@ class Walk:
 
         answer = self._answer("ns", heard, _TICK_S)
         if answer == "s":
-            return Result("knock", Outcome.SKIPPED, "skipped")
+            return PartResult("knock", PartVerdict.SKIPPED, "skipped")
         words = f"{len(strengths)} of {_KNOCKS} heard"
         if strengths:
             words += f", strength {min(strengths):.2f} to {max(strengths):.2f}"
         if answer == "n":
             trouble = sensor.state.problem
-            return Result("knock", Outcome.FAILED, words if trouble is None else f"{words}; {trouble}")
-        return Result("knock", Outcome.WELL, words)
+            return PartResult("knock", PartVerdict.FAILED, words if trouble is None else f"{words}; {trouble}")
+        return PartResult("knock", PartVerdict.WELL, words)
 
-    def display(self, part: str, display: ScoreDisplay) -> Result:
+    def display(self, part: str, display: ScoreDisplay) -> PartResult:
         """Show a page, and ask whether it can be read."""
         display.show(TEST_PAGE)
         self._begin(part, f'Ann 35, Ben 128, "{TEST_PAGE.message}". y yes, n no, s skip')
@@ -328,11 +328,11 @@ class Walk:
         answer = self._answer("yns", lambda: False, _TICK_S)
         self._write(f"{_ANSWERS[answer]}\n")
         if answer == "s":
-            return Result(part, Outcome.SKIPPED, "skipped")
+            return PartResult(part, PartVerdict.SKIPPED, "skipped")
         if answer == "n":
             words = display.state.problem or "not seen; its speed (baud), or RX and TX swapped?"
-            return Result(part, Outcome.FAILED, words)
-        return Result(part, Outcome.WELL, "seen")
+            return PartResult(part, PartVerdict.FAILED, words)
+        return PartResult(part, PartVerdict.WELL, "seen")
 
     def _begin(self, part: str, words: str) -> None:
         self._write(f"{part}: {words}\n")
@@ -380,7 +380,7 @@ def sentence(heard: ClassifiedSound) -> str:
     return f"{heard.t_ns / NS_PER_S:8.3f} s  {_WORDS[heard.kind]}{again} ({how})"
 
 
-def walked(hardware: HardwareConfig, steps: Steps) -> Iterator[Result]:
+def walked(hardware: HardwareConfig, steps: PartsWalk) -> Iterator[PartResult]:
     """Yield what came of each part, until somebody wants no more."""
     try:
         for leds in hardware.leds:
@@ -392,46 +392,46 @@ def walked(hardware: HardwareConfig, steps: Steps) -> Iterator[Result]:
         for display in hardware.displays:
             yield steps.display(display)
     except Leaves:
-        yield Result("the rest", Outcome.SKIPPED, "ended with q")
+        yield PartResult("the rest", PartVerdict.SKIPPED, "ended with q")
 
 
-class Steps:
+class PartsWalk:
     """Opens each part for its step. A part that cannot be had or read has failed."""
 
     def __init__(self, opener: OpensParts, walk: Walk, clock: Callable[[], int]) -> None:
         """Let *walk* ask for parts that *opener* opens; *clock* is monotonic, in nanoseconds."""
         self._opener, self._walk, self._clock = opener, walk, clock
 
-    def leds(self, part: LedsPart) -> Result:
+    def leds(self, part: LedsPart) -> PartResult:
         """Test LEDs."""
         name = f"LEDs ({part.shows})"
         try:
             with off_at_exit(self._opener.leds(part)) as lamps:
                 return self._walk.leds(name, lamps, has_colours=part.driver is not LedsDriver.SINGLE)
         except _CANNOT as error:
-            return Result(name, Outcome.FAILED, str(error))
+            return PartResult(name, PartVerdict.FAILED, str(error))
 
-    def buttons(self, part: ButtonsPart) -> Result:
+    def buttons(self, part: ButtonsPart) -> PartResult:
         """Test the buttons."""
         try:
             with closing(self._opener.buttons(part)) as buttons:
                 return self._walk.buttons(buttons, {one.name: one.pin for one in part.pins})
         except _CANNOT as error:
-            return Result("buttons", Outcome.FAILED, str(error))
+            return PartResult("buttons", PartVerdict.FAILED, str(error))
 
-    def knock(self, part: KnockPart) -> Result:
+    def knock(self, part: KnockPart) -> PartResult:
         """Test the knock sensor."""
         try:
             with closing(self._opener.knock(part)) as sensor:
                 return self._walk.knock(sensor, self._clock())
         except _CANNOT as error:
-            return Result("knock", Outcome.FAILED, str(error))
+            return PartResult("knock", PartVerdict.FAILED, str(error))
 
-    def display(self, part: DisplayPart) -> Result:
+    def display(self, part: DisplayPart) -> PartResult:
         """Test a display."""
         name = f"display {part.driver}"
         try:
             with closing(self._opener.display(part)) as display:
                 return self._walk.display(name, display)
         except _CANNOT as error:
-            return Result(name, Outcome.FAILED, str(error))
+            return PartResult(name, PartVerdict.FAILED, str(error))

@@ -21,34 +21,34 @@ from calibration.errors import CalibrationError
 from engine import EngineError
 from engine.phrases import phrase
 from hardware.buttons.panel import ButtonError
+from hardware.clock import Clock
 from hardware.colour import Rgb
 from hardware.knock.errors import KnockError
 from tallybone.calibrate.known import known_words, parts_of
 from tallybone.choices import TileSet
 from tallybone.clock import wall_time
 from tallybone.plain_text import MOST_NAME, plain
-from tallybone.play.start import Game
+from tallybone.play.start import MatchPlan
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.page import (
-    Begin,
     Calibrate,
     CheckCalibration,
-    End,
-    GoOn,
+    EndMatch,
     MatchDesk,
     MatchWanted,
     MatchWish,
     RestoreCalibration,
+    ResumeMatch,
+    StartMatch,
     TestParts,
 )
 from tallybone.serve.parts_test import LEAVES, PartsTest, ServedParts
 from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
-from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseKept, MatchSetting, has_password, is_password
+from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseFile, MatchSetting, has_password, is_password
 from tallybone.web.access import (
     CODE_LASTS_S,
     Access,
     Author,
-    Clock,
     Cookies,
     Tries,
     address_of,
@@ -60,7 +60,7 @@ from tallybone.web.access import (
 from tallybone.web.actions import Refusal, Refused
 from tallybone.web.app import Language
 from tallybone.web.calibration import ANSWERS_WITHIN_S, taken
-from tallybone.web.calibration_desk import Leave
+from tallybone.web.calibration_desk import EndCalibration
 from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
 from tallybone.web.snapshot import as_json
 
@@ -122,7 +122,7 @@ class Offered(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class MatchControl:
     """What these paths ask of the table; all of it may be called from any thread.
 
     Attributes:
@@ -133,12 +133,12 @@ class Table:
     """
 
     desk: MatchDesk
-    new_game: Callable[[MatchSetting], Game]
+    new_game: Callable[[MatchSetting], MatchPlan]
     offered: Callable[[], Offered]
     keep: Callable[[MatchSetting], None]
 
 
-def match_routes(access: Access, table: Table) -> APIRouter:
+def match_routes(access: Access, table: MatchControl) -> APIRouter:
     """Return the paths of matches."""
     router = APIRouter()
     insider = insider_by(access)
@@ -174,20 +174,20 @@ def match_routes(access: Access, table: Table) -> APIRouter:
             game = table.new_game(setting)
         except EngineError as error:
             return not_begun(faults_of(error))
-        await done(Begin(game), table.desk)
+        await done(StartMatch(game), table.desk)
         await asyncio.to_thread(table.keep, setting)
         return _again_in(access, author)
 
     @router.post("/match/goes_on", status_code=204)
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
         """Go on with the newest match that is not over."""
-        await done(GoOn(), table.desk)
+        await done(ResumeMatch(), table.desk)
         return _again_in(access, author)
 
     @router.post("/match/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End the match; one that is not over can go on another time."""
-        await done(End(), table.desk)
+        await done(EndMatch(), table.desk)
         return Response(status_code=204)
 
     return router
@@ -291,7 +291,7 @@ class _Door:
     trying: asyncio.Lock
 
 
-def settings_routes(house: HouseKept, password_file: Path, clock: Clock) -> APIRouter:
+def settings_routes(house: HouseFile, password_file: Path, clock: Clock) -> APIRouter:
     """Return the paths; *clock* is monotonic, in nanoseconds."""
     router = APIRouter()
     door = _Door(Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock), asyncio.Lock())
@@ -578,7 +578,7 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
     @router.post("/calibration/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End it; what was kept stays."""
-        await taken(Leave(), calibration.calibrating)
+        await taken(EndCalibration(), calibration.calibrating)
         await _until_ended(calibration)
         return Response(status_code=204)
 

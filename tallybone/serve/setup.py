@@ -14,6 +14,7 @@ from fastapi import APIRouter
 
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
+from hardware.clock import Clock
 from hardware.config.config import HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.clock import software, wall_time
@@ -21,13 +22,13 @@ from tallybone.maintain.backup import finish_at_start
 from tallybone.notify.notifying import telling
 from tallybone.plain_text import names_of
 from tallybone.play.calibrated import USUAL, stored_for
-from tallybone.play.counts import Counts, Stage
+from tallybone.play.counts import Counts, PipelineStage
 from tallybone.play.parts import LiveParts, open_parts, with_panel
-from tallybone.play.start import Game, new_game
+from tallybone.play.start import MatchPlan, new_game
 from tallybone.recording.folder import default_folder
 from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
-from tallybone.serve.health import LookedAfter, LookedThrough
+from tallybone.serve.health import CameraStatus, TableStatus
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import MeasuredHub, Observing
 from tallybone.serve.options import Environment, ServeOptions, recordings_folder
@@ -35,8 +36,8 @@ from tallybone.serve.page import MatchDesk, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.routes import (
     LeftShown,
+    MatchControl,
     Offered,
-    Table,
     match_routes,
     pairing_routes,
     parts_routes,
@@ -45,9 +46,9 @@ from tallybone.serve.routes import (
     stored_calibration_routes,
 )
 from tallybone.serve.table import ServedTable, Setup
-from tallybone.sources.camera import SIMULATED, Clock
+from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import default_path, load_calibration, name_of_camera
-from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseKept, MatchSetting
+from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile, MatchSetting
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
@@ -72,7 +73,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
     source = options.camera or at_table.camera or USUAL_CAMERA
     state = default_folder(world.environment, world.home).parent
     unrestored = _finish_restore(state)
-    house = HouseKept(state / HOUSE_NAME)
+    house = HouseFile(state / HOUSE_NAME)
     knocks = _Knocks(partial(stored_for, source, options.calibration, world.environment, world.home))
     folder = recordings_folder(options.record, world.environment, world.home)
     with ExitStack() as stack:
@@ -94,7 +95,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             counts=Counts(),
             load=lru_cache(maxsize=1)(world.load),
         )
-        hub = MeasuredHub(world.clock, setup.counts.times[Stage.PAGE])
+        hub = MeasuredHub(world.clock, setup.counts.times[PipelineStage.PAGE])
         observing = Observing(hub, _looked_after(setup))
         page = TablePage(
             options.at,
@@ -118,7 +119,7 @@ def _routes(
 ) -> tuple[APIRouter, ...]:
     """Return the paths that a table has beside those of a game."""
     offers, clock = _Offers(setup.house, setup.left, page), setup.world.clock
-    matches = Table(desk=setup.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
+    matches = MatchControl(desk=setup.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
     return (
         match_routes(access, matches),
         *observing.routes,
@@ -131,10 +132,10 @@ def _routes(
     )
 
 
-def _looked_after(setup: Setup) -> LookedAfter:
+def _looked_after(setup: Setup) -> TableStatus:
     camera, parts = setup.camera, setup.parts
-    return LookedAfter(
-        camera=lambda: LookedThrough(camera.source, camera.words, camera.problem),
+    return TableStatus(
+        camera=lambda: CameraStatus(camera.source, camera.words, camera.problem),
         hardware=parts.hardware,
         problems=lambda: parts.now.problems,
         folder=setup.folder,
@@ -161,7 +162,7 @@ def _open_parts(hardware: HardwareConfig, clock: Clock, knocks: _Knocks) -> Live
 class _Offers:
     """Says what can be done at the table now; may be asked from any thread."""
 
-    def __init__(self, house: HouseKept, left: LeftMatches, page: TablePage) -> None:
+    def __init__(self, house: HouseFile, left: LeftMatches, page: TablePage) -> None:
         self._house, self._left, self._page = house, left, page
 
     def now(self) -> Offered:
@@ -195,7 +196,7 @@ def _shown_left(left: LeftMatch | None) -> LeftShown | None:
     )
 
 
-def _new_game(setting: MatchSetting) -> Game:
+def _new_game(setting: MatchSetting) -> MatchPlan:
     return new_game(
         setting.game,
         tuple(f"{key}={value}" for key, value in setting.options),

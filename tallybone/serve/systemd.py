@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
+from hardware.clock import Clock
+
 log = logging.getLogger(__name__)
 
-Clock: TypeAlias = Callable[[], int]
 Send: TypeAlias = Callable[[bytes], bool]
 """Takes a message, and returns whether it went; it never waits."""
 

@@ -12,12 +12,13 @@ from typing import TypeAlias
 from calibration.errors import CalibrationError
 from engine import EngineError
 from engine.phrases import phrase
+from hardware.clock import Clock
 from tallybone.clock import software, wall_time
 from tallybone.play.assemble import set_up
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener
-from tallybone.play.recorder import Room
-from tallybone.play.start import Game, game_that_goes_on
+from tallybone.play.recorder import RecordingQuota
+from tallybone.play.start import MatchPlan, game_that_goes_on
 from tallybone.play.table import LiveTable, TableParts
 from tallybone.recording.folder import KEEP_BYTES
 from tallybone.serve.calibration import ServedCalibration
@@ -25,20 +26,20 @@ from tallybone.serve.camera import TableCamera
 from tallybone.serve.left_match import LeftMatches
 from tallybone.serve.options import Environment, ServeOptions
 from tallybone.serve.page import (
-    Begin,
     Calibrate,
     CheckCalibration,
     MatchDesk,
     MatchWanted,
     RestoreCalibration,
+    StartMatch,
     StoredWish,
     TablePage,
     TestParts,
 )
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.systemd import Notifier, Sign
-from tallybone.sources.camera import Camera, Clock
-from tallybone.store.house import HouseKept
+from tallybone.sources.camera import Camera
+from tallybone.store.house import HouseFile
 from tallybone.web.actions import Refusal, Refused
 from vision.errors import VisionError
 from vision.reader import Reader
@@ -49,7 +50,7 @@ _RESTS_S = 0.05
 _IS_TESTED = phrase("the parts of the table are being tested: end that first")
 _IS_CALIBRATED = phrase("the table is being calibrated: end that first")
 
-Answer: TypeAlias = Callable[[Callable[[], object]], None]
+RunOnPage: TypeAlias = Callable[[Callable[[], object]], None]
 """Has the page's thread do something as soon as it can."""
 _ASKS_EVERY_NS = 1_000_000_000
 
@@ -79,7 +80,7 @@ class Setup:
     parts: ServedParts
     test: PartsTest
     calibration: ServedCalibration
-    house: HouseKept
+    house: HouseFile
     desk: MatchDesk
     folder: Path
     left: LeftMatches
@@ -87,11 +88,11 @@ class Setup:
     load: Callable[[int], Reader]
 
     @property
-    def room(self) -> Room | None:
+    def room(self) -> RecordingQuota | None:
         """Where the next match is recorded; None for nowhere."""
         if self.options.record == "none":
             return None
-        return Room(self.folder, self.options.keep or self.house.house.keep_bytes or KEEP_BYTES)
+        return RecordingQuota(self.folder, self.options.keep or self.house.house.keep_bytes or KEEP_BYTES)
 
 
 class ServedTable:
@@ -110,7 +111,7 @@ class ServedTable:
     def life(self, notifier: Notifier) -> ServedLife:
         """Return what tells systemd how this table is."""
         setup = self._setup
-        look = Look(
+        look = LifeSigns(
             seen_ns=lambda: self._page.hub.seen_ns,
             is_silent=lambda: setup.camera.is_silent,
             words=lambda: f"page {self._page.url}, camera {setup.camera.words}",
@@ -203,15 +204,15 @@ class ServedTable:
             wanted.answer(Refused(Refusal.SENSELESS, words))
             page.note(words)
 
-    def _game(self, wanted: MatchWanted) -> Game:
+    def _game(self, wanted: MatchWanted) -> MatchPlan:
         wish = wanted.wish
-        if isinstance(wish, Begin):
+        if isinstance(wish, StartMatch):
             return wish.game
         newest = self._setup.left.newest
         path = None if newest is None else newest.path
         return game_that_goes_on(path, self._setup.folder, began=wall_time(), software=software())
 
-    def _table(self, wanted: MatchWanted, game: Game, camera: Camera) -> LiveTable:
+    def _table(self, wanted: MatchWanted, game: MatchPlan, camera: Camera) -> LiveTable:
         """Return a match that is about to be played."""
         setup = self._setup
         match = set_up(
@@ -252,7 +253,7 @@ class _NobodyTypes:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LifeSigns:
     """What is asked of a camera.
 
     Attributes:
@@ -269,7 +270,7 @@ class Look:
 class ServedLife:
     """Gathers the signs of life of a table in its loop."""
 
-    def __init__(self, notifier: Notifier, look: Look, answer: Answer, clock: Clock, counts: Counts) -> None:
+    def __init__(self, notifier: Notifier, look: LifeSigns, answer: RunOnPage, clock: Clock, counts: Counts) -> None:
         """Tell *notifier* what *look* says of the camera, and when the page's thread has answered."""
         self._counts = counts
         self._notifier, self._look, self._answer, self._clock = notifier, look, answer, clock

@@ -18,7 +18,7 @@ ONE_KNOCK_NS = 700_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PendingKnock:
     """A knock of which it is not known yet whether it was a tile.
 
     Attributes:
@@ -32,17 +32,17 @@ class Heard:
     confidence: float
 
 
-def joined(waiting: tuple[Heard, ...], knock: KnockHeard, t_ns: int) -> tuple[Heard, ...]:
+def joined(waiting: tuple[PendingKnock, ...], knock: KnockHeard, t_ns: int) -> tuple[PendingKnock, ...]:
     """Return what waits after one more knock; the second of a double knock only makes the first surer."""
     if waiting and waiting[-1].seat == knock.seat and t_ns - waiting[-1].t_ns < ONE_KNOCK_NS:
         surer = replace(waiting[-1], confidence=max(waiting[-1].confidence, knock.confidence))
         return (*waiting[:-1], surer)
-    return (*waiting, Heard(knock.seat, t_ns, knock.confidence))
+    return (*waiting, PendingKnock(knock.seat, t_ns, knock.confidence))
 
 
 def passes_among(
-    waiting: tuple[Heard, ...], view: TableView | None, *, t_ns: int, tiles: int
-) -> tuple[tuple[Heard, ...], tuple[Heard, ...]]:
+    waiting: tuple[PendingKnock, ...], view: TableView | None, *, t_ns: int, tiles: int
+) -> tuple[tuple[PendingKnock, ...], tuple[PendingKnock, ...]]:
     """Return the knocks that are passes by now, and those that wait on.
 
     Args:
@@ -59,7 +59,7 @@ def passes_among(
     return passes, doubtful
 
 
-def _may_be_tile(heard: Heard, view: TableView | None, *, t_ns: int, is_laid: bool) -> bool:
+def _may_be_tile(heard: PendingKnock, view: TableView | None, *, t_ns: int, is_laid: bool) -> bool:
     """Return whether a knock may have been a tile put down hard.
 
     While a hand is over the table, and in the look that shows what it did, every knock since it came may be. While the

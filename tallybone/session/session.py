@@ -28,12 +28,12 @@ from engine import (
     problem_with,
 )
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
-from tallybone.session.knocks import KNOCK_WAITS_NS, Heard, joined, passes_among
+from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
 from tallybone.session.referee import (
     Decided,
-    Parts,
     Places,
     Question,
+    SortedView,
     Unclear,
     after_look,
     cleared,
@@ -48,7 +48,7 @@ from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import Zones
 from vision.table_view import TableView
 
-__all__ = ["MOST_SINCE", "Input", "Said", "Session", "feed"]
+__all__ = ["MOST_SINCE", "Announcement", "Input", "Session", "feed"]
 # Of a knock that is less sure than this the table is asked: a pass too many or too few shifts every turn after it.
 SURE_KNOCK = 0.6
 # A hand that has just laid a tile may touch the table once more as it leaves.
@@ -61,12 +61,12 @@ ONE_DRAW_NS = 3_000_000_000
 MOST_SINCE = 30
 # Of looks that show no change in a row only these are kept: what is counted has to be seen twice.
 _ALIKE = 2
-Said: TypeAlias = Outcome | Unclear
+Announcement: TypeAlias = Outcome | Unclear
 Came: TypeAlias = TableView | KnockHeard
 Input: TypeAlias = Event | Came | Press | Answer | AnswerBack
 
 
-def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Said, ...]]:
+def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after one more event, and what to tell the players about it.
 
     Args:
@@ -104,13 +104,13 @@ def _without_alike(since: tuple[tuple[Came, int], ...], event: Came) -> tuple[tu
     return since[:-1] if is_alike else since
 
 
-def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Said, ...]]:
+def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session as if an answer had not been given, and all that was seen since looked at anew."""
     answered = session.answered
     if answered is None or answered.log != back.log:
         return session, ()
     state, outcomes, names = back_to(session.state, back.log)
-    before, said = answered.before, tuple[Said, ...](outcomes)
+    before, said = answered.before, tuple[Announcement, ...](outcomes)
     places = replace(renamed(before.places, names, state.next_seq), asked=())
     again, more = _settle(replace(before, state=state, places=places))
     said = (*said, *more)
@@ -120,7 +120,7 @@ def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Sai
     return replace(again, t_ns=session.t_ns), said
 
 
-def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Said, ...]]:
+def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that came at its time, and what to tell the players about it."""
     parts = None
     if isinstance(event, TableView):
@@ -152,9 +152,9 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
     return session, (*said, *more)
 
 
-def _settle(session: Session) -> tuple[Session, tuple[Said, ...]]:
+def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after all that the table tells, and what to say about it; questions once."""
-    said: tuple[Said, ...] = ()
+    said: tuple[Announcement, ...] = ()
     while isinstance(found := decide(session.places, session.state), Decided):
         session, more = _take(session, found)
         said = (*said, *more)
@@ -163,10 +163,10 @@ def _settle(session: Session) -> tuple[Session, tuple[Said, ...]]:
     return replace(session, questions=found, places=replace(session.places, asked=topics)), (*said, *fresh)
 
 
-def _take(session: Session, found: Decided) -> tuple[Session, tuple[Said, ...]]:
+def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after something was decided, by what was seen or by an answer."""
     state = session.state
-    said: tuple[Said, ...] = ()
+    said: tuple[Announcement, ...] = ()
     for event in found.events:
         state, outcomes = apply(state, event)
         said = (*said, *outcomes)
@@ -175,7 +175,7 @@ def _take(session: Session, found: Decided) -> tuple[Session, tuple[Said, ...]]:
     return replace(session, state=state, places=follow(found.places, state)), said
 
 
-def _happened(session: Session, event: Event) -> tuple[Session, tuple[Said, ...]]:
+def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that was said by hand."""
     state, said = apply(session.state, event)
     # A new deal begins with an empty table.
@@ -188,7 +188,7 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Said, ...]
     return replace(session, state=state, places=places), said
 
 
-def _answered(session: Session, answer: Answer) -> tuple[Session, tuple[Said, ...]]:
+def _answered(session: Session, answer: Answer) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an answer; one that answers nothing is ignored."""
     meant = _meant_by(session, answer)
     return (session, ()) if meant is None else _take(session, meant)
@@ -219,7 +219,7 @@ def _is_known(session: Session, view: TableView) -> bool:
     )
 
 
-def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Said, ...]]:
+def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after some time in which nothing happened on the table."""
     if not session.heard or session.t_ns - session.heard[0].t_ns < KNOCK_WAITS_NS:
         return session, ()
@@ -228,17 +228,17 @@ def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Said, 
     return session, (*said, *more)
 
 
-def _parts(session: Session, view: TableView) -> Parts:
+def _parts(session: Session, view: TableView) -> SortedView:
     """Return what is seen, by zones."""
     if not session.zones:
-        return Parts(view)
+        return SortedView(view)
     lying = tuple(one.place for one in session.places.known)
     game = session.state.game
     in_play = game is not None and game.phase is Phase.PLAY
     return split(view, session.zones, lying, may_join=in_play)
 
 
-def _looked(session: Session, view: TableView, parts: Parts | None) -> Session:
+def _looked(session: Session, view: TableView, parts: SortedView | None) -> Session:
     """Return the session after one more look at the table."""
     assert parts is not None  # every view has been taken apart
     laid_ns = session.t_ns if parts.placed else session.laid_ns
@@ -266,7 +266,9 @@ def _heard(session: Session, knock: KnockHeard) -> Session:
     return replace(session, heard=joined(session.heard, knock, session.t_ns))
 
 
-def _after_knocks(session: Session, parts: Parts | None, view: TableView | None) -> tuple[Session, tuple[Said, ...]]:
+def _after_knocks(
+    session: Session, parts: SortedView | None, view: TableView | None
+) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session once knocks that wait are known to be passes or tiles, before *parts* are looked at.
 
     While the game is held up by a question nobody knows whose turn it is, so that they wait on.
@@ -276,21 +278,21 @@ def _after_knocks(session: Session, parts: Parts | None, view: TableView | None)
     if any(question.unclear.holds_up for question in session.questions):
         return replace(session, heard=(*passes, *doubtful)), ()
     session = replace(session, heard=doubtful)
-    said: tuple[Said, ...] = ()
+    said: tuple[Announcement, ...] = ()
     for heard in passes:
         session, more = _passed(session, heard)
         said = (*said, *more)
     return session, said
 
 
-def _is_drawing(session: Session, parts: Parts) -> bool:
+def _is_drawing(session: Session, parts: SortedView) -> bool:
     """Return whether a hand has taken something from the boneyard."""
     game = session.state.game
     draws = game is not None and game.rules.draw is not Drawing.NONE
     return draws and parts.is_by_hand and parts.boneyard < session.places.around.yard.count
 
 
-def _passed(session: Session, heard: Heard) -> tuple[Session, tuple[Said, ...]]:
+def _passed(session: Session, heard: PendingKnock) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after a knock that was no tile; where it is not sure and no pass would be right, nothing."""
     game = session.state.game
     whose = None if game is None or game.hand is None else game.hand.turn
@@ -330,7 +332,7 @@ class Session:
     questions: tuple[Question, ...] = ()
     t_ns: int = 0
     laid_ns: int | None = None
-    heard: tuple[Heard, ...] = ()
+    heard: tuple[PendingKnock, ...] = ()
     zones: Zones = field(default_factory=Zones)
     seen: TableView | None = None
     looked_ns: int | None = None

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from engine import Event, Game, MatchStart, Outcome, Rules, describe
 from tallybone.json_values import tag_of, to_json
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard, Press
-from tallybone.session.session import Said, Session, feed
+from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.zones import Zones
 from vision.table_view import TableView
 from vision.watch import Frame
@@ -29,7 +29,7 @@ _NAMES = {"placed": "played"}
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class Step:
     """What a frame or an input has brought about.
 
     Attributes:
@@ -42,7 +42,7 @@ class Happened:
 
     t_ns: int
     session: Session
-    said: tuple[Said, ...] = ()
+    said: tuple[Announcement, ...] = ()
     events: tuple[Event, ...] = ()
     view: TableView | None = None
 
@@ -60,7 +60,7 @@ class Sitting:
         self._look = look
         self.session = session
 
-    def feed(self, item: Frame | ByHand, t_ns: int) -> Happened:
+    def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
         """Take in what came next.
 
         Args:
@@ -77,10 +77,12 @@ class Sitting:
         came = self._look(item) if isinstance(item, Frame) else item
         self.session, said = feed(before, came, t_ns=t_ns)
         events = self.session.state.log[len(before.state.log) :]
-        return Happened(t_ns, self.session, said, events, came if isinstance(came, TableView) else None)
+        return Step(t_ns, self.session, said, events, came if isinstance(came, TableView) else None)
 
 
-def opened(rules: Rules, players: tuple[str, ...], zones: Zones | None = None) -> tuple[Session, tuple[Said, ...]]:
+def opened(
+    rules: Rules, players: tuple[str, ...], zones: Zones | None = None
+) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session of a match that begins, and what to tell the players; *zones* is None for a table without.
 
     Raises:
@@ -89,7 +91,7 @@ def opened(rules: Rules, players: tuple[str, ...], zones: Zones | None = None) -
     return feed(Session(zones=zones or Zones()), MatchStart(rules, players), t_ns=0)
 
 
-def said_line(said: Said, t_ns: int, game: Game | None) -> dict[str, Any]:
+def said_line(said: Announcement, t_ns: int, game: Game | None) -> dict[str, Any]:
     """Return what was said, for JSON: when, what, in words for the players, its own fields, and the totals by seat.
 
     What only the eye's doubt raised is the event "unclear", with the choices of an answer.
@@ -107,7 +109,7 @@ def said_line(said: Said, t_ns: int, game: Game | None) -> dict[str, Any]:
     return {**line, **fields, "totals": totals}
 
 
-def kind_of(said: Said) -> str:
+def kind_of(said: Announcement) -> str:
     """Return what kind of thing was said, in one word."""
     if not isinstance(said, Outcome):
         return "unclear"
@@ -115,4 +117,4 @@ def kind_of(said: Said) -> str:
     return _NAMES.get(name, name)
 
 
-__all__ = ["ByHand", "Happened", "Look", "Sitting", "kind_of", "opened", "said_line"]
+__all__ = ["ByHand", "Look", "Sitting", "Step", "kind_of", "opened", "said_line"]

@@ -205,7 +205,7 @@ def _cross(one: Point, other: Point) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Orientation:
     """One way round in which a tile can be joined.
 
     Attributes:
@@ -249,7 +249,7 @@ def footprint_of(tile: SeenTile) -> Footprint:
     return place if _cosine(along, to_half_1) > 0 else place.reversed()
 
 
-def turns(tile: SeenTile, *, is_double: bool) -> Iterator[Turn]:
+def turns(tile: SeenTile, *, is_double: bool) -> Iterator[Orientation]:
     """Yield every way round in which a tile can be joined."""
     seen = footprint_of(tile)
     ways = [(seen, 0), (seen.reversed(), 1)]
@@ -257,18 +257,18 @@ def turns(tile: SeenTile, *, is_double: bool) -> Iterator[Turn]:
         ways += [(seen.crosswise(), 0), (seen.crosswise().reversed(), 0)]
     for place, inner_half in ways:
         for edge in edges_at(place, Port.W, is_double=is_double):
-            yield Turn(place, inner_half, edge)
+            yield Orientation(place, inner_half, edge)
 
 
-def leading(tile: SeenTile, *, is_double: bool) -> Turn:
+def leading(tile: SeenTile, *, is_double: bool) -> Orientation:
     """Return how a first tile is named: E is to the right, a double lies across the line."""
     seen = footprint_of(tile).crosswise() if is_double else footprint_of(tile)
     ahead_px = seen.along[0] if abs(seen.along[0]) > abs(seen.along[1]) else seen.along[1]
     place, inner_half = (seen, 0) if ahead_px > 0 else (seen.reversed(), 1)
-    return Turn(place, inner_half, edges_at(place, Port.W, is_double=is_double)[0])
+    return Orientation(place, inner_half, edges_at(place, Port.W, is_double=is_double)[0])
 
 
-def misfit(host: Footprint, end: Edge, turn: Turn, *, is_double: bool) -> float | None:
+def misfit(host: Footprint, end: Edge, turn: Orientation, *, is_double: bool) -> float | None:
     """Return what it costs to believe that a tile is joined so, 0 for a perfect fit, None where it is too far off.
 
     Half the square of what is missing, in standard deviations: its weight is ``exp(-misfit)``.
@@ -291,7 +291,7 @@ def misfit(host: Footprint, end: Edge, turn: Turn, *, is_double: bool) -> float 
     return habit + ((gap / _GAP) ** 2 + (slip / _SLIP) ** 2 + (skew_rad / _SKEW_RAD) ** 2) / 2
 
 
-def misfit_at_starter(starter: Footprint, turn: Turn, *, is_double: bool) -> float | None:
+def misfit_at_starter(starter: Footprint, turn: Orientation, *, is_double: bool) -> float | None:
     """Return what it costs to believe that a tile begins an arm so, as `misfit` does; the angle is free."""
     place, (a, c) = turn.place, turn.edge.outward
     middle = place.at(*turn.edge.middle)
@@ -357,7 +357,7 @@ def joints(layout: Layout, laid: Iterable[Laid], tile: SeenTile, *, is_double: b
 
 
 def joints_at(
-    node: Node, place: Footprint, covered: Sequence[Port], ways: Iterable[Turn], *, is_double: bool
+    node: Node, place: Footprint, covered: Sequence[Port], ways: Iterable[Orientation], *, is_double: bool
 ) -> tuple[Joint, ...]:
     """Return the best way of meeting each uncovered port of one tile, those included that the rules keep closed."""
     best: dict[tuple[Port, int], Joint] = {}
@@ -371,8 +371,8 @@ def joints_at(
 
 
 def _contacts(
-    node: Node, place: Footprint, covered: Sequence[Port], ways: Sequence[Turn], *, is_double: bool
-) -> Iterator[tuple[Port, Turn, float | None]]:
+    node: Node, place: Footprint, covered: Sequence[Port], ways: Sequence[Orientation], *, is_double: bool
+) -> Iterator[tuple[Port, Orientation, float | None]]:
     """Yield every port with every way of meeting it, and what that costs."""
     if node.is_starter:
         # Any tile that touches the starter is a new arm; arms are numbered in the order in which they are started.

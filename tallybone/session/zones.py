@@ -148,7 +148,7 @@ def _is_inside(outline: Outline, x_share: float, y_share: float) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SortedView:
     """One look at the table.
 
     Attributes:
@@ -173,7 +173,7 @@ class Parts:
         return sum(change.kind is ChangeKind.PLACED for change in self.layout.changes)
 
 
-def split(view: TableView, zones: Zones, lying: Sequence[Footprint], *, may_join: bool) -> Parts:
+def split(view: TableView, zones: Zones, lying: Sequence[Footprint], *, may_join: bool) -> SortedView:
     """Return the parts of what is seen.
 
     Args:
@@ -199,7 +199,7 @@ def split(view: TableView, zones: Zones, lying: Sequence[Footprint], *, may_join
         elif seat is not None and tile.face is Face.UP:
             hands[seat].append(tile)
     strays = sum(tile.face is Face.DOWN for tile in rest)
-    return Parts(layout, boneyard, strays, tuple(map(tuple, hands)), bool(view.came_from), _by(view, zones))
+    return SortedView(layout, boneyard, strays, tuple(map(tuple, hands)), bool(view.came_from), _by(view, zones))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ _NAME_COLUMNS, _POINTS_COLUMNS = 12, 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Model:
+class _DisplayModel:
     """What is emulated, and how it is drawn."""
 
     name: str
@@ -51,10 +51,10 @@ def _draw_fields(screen: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _MODELS = {
-    DisplayKind.SERLCD: _Model("SerLCD 16x2", lambda baud: EmulatedSerLcd(16, 2, baud=baud), tuple),
-    DisplayKind.SERLCD_20X4: _Model("SerLCD 20x4", lambda baud: EmulatedSerLcd(20, 4, baud=baud), tuple),
-    DisplayKind.SEGMENT: _Model("Serial 7-Segment", lambda baud: EmulatedSegment(baud=baud), _draw_digits),
-    DisplayKind.NEXTION: _Model("Nextion", lambda baud: EmulatedNextion(baud=baud), _draw_fields),
+    DisplayKind.SERLCD: _DisplayModel("SerLCD 16x2", lambda baud: EmulatedSerLcd(16, 2, baud=baud), tuple),
+    DisplayKind.SERLCD_20X4: _DisplayModel("SerLCD 20x4", lambda baud: EmulatedSerLcd(20, 4, baud=baud), tuple),
+    DisplayKind.SEGMENT: _DisplayModel("Serial 7-Segment", lambda baud: EmulatedSegment(baud=baud), _draw_digits),
+    DisplayKind.NEXTION: _DisplayModel("Nextion", lambda baud: EmulatedNextion(baud=baud), _draw_fields),
 }
 
 
@@ -100,7 +100,7 @@ def emulate_display(
     return 0
 
 
-def _show(model: _Model, port: PtyPort, emulated: Emulated, console: Console, stops: threading.Event) -> None:
+def _show(model: _DisplayModel, port: PtyPort, emulated: Emulated, console: Console, stops: threading.Event) -> None:
     """Draw the display until it is to end."""
     if console.is_terminal:
         with Live(console=console, auto_refresh=False) as live:
@@ -115,6 +115,6 @@ def _show(model: _Model, port: PtyPort, emulated: Emulated, console: Console, st
         before = lines
 
 
-def _panel(model: _Model, lines: tuple[str, ...], port: PtyPort, emulated: Emulated) -> Panel:
+def _panel(model: _DisplayModel, lines: tuple[str, ...], port: PtyPort, emulated: Emulated) -> Panel:
     figures = f"{port.received_bytes} bytes, {emulated.lost_bytes} lost, {emulated.eeprom_writes} EEPROM writes"
     return Panel(Group(Text("\n".join(lines)), Text(figures, style="dim")), title=model.name, expand=False)

@@ -283,7 +283,7 @@ def layout_lines(layout: Layout, width: int = 80) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _BranchLine:
     """A line of tiles with its name; *depth* is how many branches it is away from the first tile's."""
 
     label: str
@@ -312,7 +312,7 @@ class _Graph:
             if node.joins is not None:
                 self._neighbours[node.joins.host, node.joins.port] = node
 
-    def rows(self) -> Iterator[_Row]:
+    def rows(self) -> Iterator[_BranchLine]:
         """Yield the line through the first tile, then all that branches from it, depth first."""
         first = self._layout.nodes[0]
         loose = [node for node in self._layout.nodes[1:] if node.joins is None]
@@ -325,24 +325,24 @@ class _Graph:
         left, right = self._end((west or [first])[-1], Port.E if west else Port.W), self._end((east or [first])[-1])
         if left is not None:
             words = (f"{left}<", *words)
-        yield _Row(_LINE, (*words, *_arrow(right)))
+        yield _BranchLine(_LINE, (*words, *_arrow(right)))
         yield from self._branches([*reversed(west), first, *east], 1)
         for node in loose:  # no game is played: tiles lie where they lie
             chain = [node, *self._chain(node, Port.E)]
-            yield _Row("apart", tuple(self._word(one) for one in chain))
+            yield _BranchLine("apart", tuple(self._word(one) for one in chain))
 
-    def starter_rows(self) -> Iterator[_Row]:
+    def starter_rows(self) -> Iterator[_BranchLine]:
         """Yield the starter and its arms, each with its number."""
         starter = self._layout.nodes[0]
-        yield _Row(_STARTER, (self._word(starter),))
+        yield _BranchLine(_STARTER, (self._word(starter),))
         for port in STARTER_PORTS:
             chain = self._chain(starter, port)
             if chain or port in ARMS:
                 open_end = self._end(chain[-1]) if chain else self._end(starter, port)
-                yield _Row(port.value, (*(self._word(node) for node in chain), *_arrow(open_end)), 1)
+                yield _BranchLine(port.value, (*(self._word(node) for node in chain), *_arrow(open_end)), 1)
                 yield from self._branches(chain, 2)
 
-    def _branches(self, chain: Sequence[Node], depth: int) -> Iterator[_Row]:
+    def _branches(self, chain: Sequence[Node], depth: int) -> Iterator[_BranchLine]:
         """Yield what lies on the tips of the tiles of a line, and which tips are open, tile by tile."""
         for node in chain:
             shown: dict[str, list[str]] = {}
@@ -350,14 +350,14 @@ class _Graph:
                 arm = self._chain(node, port)
                 if arm:
                     words = (*(self._word(one) for one in arm), *_arrow(self._end(arm[-1])))
-                    yield _Row(f"{node.tile} {port}", words, depth)
+                    yield _BranchLine(f"{node.tile} {port}", words, depth)
                     yield from self._branches(arm, depth + 1)
                     continue
                 end = self._layout.end_at(Spot(node.id, port))
                 if end is not None:
                     shown.setdefault(f">{end.number}" if end.playable else f"({end.number})", []).append(port.value)
             for word, ports in shown.items():
-                yield _Row(f"{node.tile} {' '.join(ports)}", (word,), depth)
+                yield _BranchLine(f"{node.tile} {' '.join(ports)}", (word,), depth)
 
     def _chain(self, node: Node, port: Port) -> list[Node]:
         """Return the tiles that follow one another from *port* of *node* outwards."""

@@ -15,9 +15,8 @@ from calibration.table import Table
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones
 from vision.annotate import CASING, ORANGE, PURPLE, SKY, YELLOW
-from vision.arrays import Bgr
+from vision.arrays import Bgr, Image
 
-Image = NDArray[np.uint8]
 _GRID_MM, _FARTHEST_MM = 100, 1500
 _SHIFT_BITS = 4
 

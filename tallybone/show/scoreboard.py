@@ -26,7 +26,7 @@ from engine import (
 )
 from engine.phrases import Phrase, listed, phrase
 from tallybone.session.referee import Unclear
-from tallybone.session.session import Said
+from tallybone.session.session import Announcement
 from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout
 
@@ -82,7 +82,7 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
     )
 
 
-def tell(said: Sequence[Said], players: Sequence[str]) -> Phrase:
+def tell(said: Sequence[Announcement], players: Sequence[str]) -> Phrase:
     """Return what happened in one line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
     parts: list[Phrase] = []
     for one in said:
@@ -117,7 +117,7 @@ def waits_for(game: Game) -> Phrase:
             return phrase("the next hand is to be dealt")
 
 
-def plain_line(number: int, said: Sequence[Said], game: Game) -> str:
+def plain_line(number: int, said: Sequence[Announcement], game: Game) -> str:
     """Return what happened, and the totals, for a terminal that cannot redraw or a file."""
     totals = ", ".join(f"{name} {total}" for name, total in zip(game.players, game.totals, strict=True))
     mark = f"{number:3d}" if any(isinstance(one, Placed | Unclear) for one in said) else "   "

@@ -82,7 +82,7 @@ _STRAIGHT_ON = 2.2
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScriptStep:
     """One thing that happens at the table.
 
     Attributes:
@@ -102,8 +102,8 @@ class Step:
 
 
 def play_out(
-    rng: np.random.Generator, *, rules: Rules, players: tuple[str, ...], table: Table, hands: int = 1
-) -> Iterator[Step]:
+    rng: np.random.Generator, *, rules: Rules, players: tuple[str, ...], table: PlayArea, hands: int = 1
+) -> Iterator[ScriptStep]:
     """Yield a match of up to *hands* hands; it ends earlier when it is won."""
     match = _Match(rng, table)
     yield match.step(MatchStart(rules, players))
@@ -118,7 +118,7 @@ class _Match:
     """The match while it is played, with what nobody else sees."""
 
     rng: np.random.Generator
-    table: Table
+    table: PlayArea
     state: State = field(default_factory=State)
     laid: tuple[Laid, ...] = ()
     hands: list[list[Tile]] = field(default_factory=list)
@@ -135,12 +135,12 @@ class _Match:
         assert self.game.hand is not None
         return self.game.hand
 
-    def step(self, event: Event) -> Step:
+    def step(self, event: Event) -> ScriptStep:
         self.state, self.told = apply(self.state, event)
         for outcome in self.told:
             if isinstance(outcome, ForcedDraw):
                 self.draw(outcome.seat, outcome.tiles)
-        return Step(event, self.state, self.laid)
+        return ScriptStep(event, self.state, self.laid)
 
     def draw(self, seat: Seat, tiles: int) -> None:
         for _ in range(tiles):
@@ -155,7 +155,7 @@ class _Match:
         self.laid = ()
 
 
-def _hand(match: _Match, rules: Rules, seats: int) -> Iterator[Step]:
+def _hand(match: _Match, rules: Rules, seats: int) -> Iterator[ScriptStep]:
     """Yield one hand, from the deal to the hands laid open."""
     match.deal(rules, seats)
     yield match.step(NewHand())
@@ -191,7 +191,7 @@ def _leader(match: _Match) -> Seat:
     return Seat(highest.index(max(highest)))
 
 
-def _turn(match: _Match) -> Iterator[Step]:
+def _turn(match: _Match) -> Iterator[ScriptStep]:
     """Yield what the player whose turn it is does: steal, else play, else draw, else pass or end a blocked hand."""
     seat = match.hand.turn
     assert seat is not None  # a leader has been named
@@ -255,7 +255,7 @@ def _points(state: State, play: Play) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PlayArea:
     """The part of a table that is played on, around (0, 0), and the tiles on it.
 
     Attributes:
@@ -285,7 +285,9 @@ class _Way:
     is_usual: bool = True
 
 
-def lay(layout: Layout, laid: Sequence[Laid], play: Play, table: Table, rng: np.random.Generator) -> Footprint | None:
+def lay(
+    layout: Layout, laid: Sequence[Laid], play: Play, table: PlayArea, rng: np.random.Generator
+) -> Footprint | None:
     """Return where a player lays the tile of *play*, or None where it finds no room.
 
     Args:
@@ -308,7 +310,7 @@ def lay(layout: Layout, laid: Sequence[Laid], play: Play, table: Table, rng: np.
     return max(ranked, key=lambda pair: pair[0])[1].place if ranked else None
 
 
-def _first(tile: Tile, table: Table, rng: np.random.Generator) -> Footprint:
+def _first(tile: Tile, table: PlayArea, rng: np.random.Generator) -> Footprint:
     """Return a place near the middle, for a line that runs across the table."""
     center = (rng.normal(0, 0.4) * table.side_mm, rng.normal(0, 0.3) * table.side_mm)
     return Footprint.square(center, rng.normal(0, 0.03), table.side_mm, lies_along=not tile.is_double)
@@ -392,7 +394,7 @@ class _Around:
 
     layout: Layout
     places: dict[NodeId, Footprint]
-    table: Table
+    table: PlayArea
     open_ports: dict[NodeId, tuple[Port, ...]]
 
     def admits(self, place: Footprint, host: Node, at: Spot) -> bool:

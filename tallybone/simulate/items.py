@@ -31,7 +31,7 @@ class Lying:
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class FramePlan:
     """A frame that has not been drawn yet."""
 
     t_ns: int
@@ -39,7 +39,7 @@ class Shot:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class SimulatedInput:
     """What is pressed, heard or put right."""
 
     t_ns: int
@@ -119,9 +119,9 @@ class TrueRecord:
     dgr: str
 
 
-Told: TypeAlias = TrueEvent | TrueRecord
-Planned: TypeAlias = Shot | Heard | NowLying | Told
+TruthItem: TypeAlias = TrueEvent | TrueRecord
+Planned: TypeAlias = FramePlan | SimulatedInput | NowLying | TruthItem
 """An item of a script, in millimetres."""
 
-Item: TypeAlias = Frame | Heard | TrueTable | TrueTiles | Told
+SimulatedItem: TypeAlias = Frame | SimulatedInput | TrueTable | TrueTiles | TruthItem
 """An item of a simulated sitting, in pixels."""

@@ -16,8 +16,16 @@ from tallybone.json_values import to_json
 from tallybone.recording.format import Pictures, SessionStart, Topic
 from tallybone.recording.messages import say_input
 from tallybone.recording.writer import SessionWriter
-from tallybone.simulate.items import Heard, Item, TrueEvent, TrueRecord, TrueTable, TrueTile, TrueTiles
-from tallybone.simulate.simulation import Simulation, Wishes
+from tallybone.simulate.items import (
+    SimulatedInput,
+    SimulatedItem,
+    TrueEvent,
+    TrueRecord,
+    TrueTable,
+    TrueTile,
+    TrueTiles,
+)
+from tallybone.simulate.simulation import Simulation, SimulationSettings
 from vision.reading import Face
 from vision.render.motion import STRAIGHT
 from vision.watch import Frame
@@ -29,7 +37,7 @@ _NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordingSummary:
     """How much was recorded.
 
     Attributes:
@@ -45,7 +53,7 @@ class Recorded:
     hands: int = 0
 
 
-def start_of(simulation: Simulation, wishes: Wishes) -> SessionStart:
+def start_of(simulation: Simulation, wishes: SimulationSettings) -> SessionStart:
     """Return what the recording of a simulated sitting says at its beginning."""
     rules = wishes.rules
     return SessionStart(
@@ -61,7 +69,7 @@ def start_of(simulation: Simulation, wishes: Wishes) -> SessionStart:
     )
 
 
-def record(items: Iterable[Item], writer: SessionWriter) -> Iterator[Recorded]:
+def record(items: Iterable[SimulatedItem], writer: SessionWriter) -> Iterator[RecordingSummary]:
     """Write items as they come; yield after each how much there is.
 
     Raises:
@@ -75,14 +83,14 @@ def record(items: Iterable[Item], writer: SessionWriter) -> Iterator[Recorded]:
                 _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
                 writer.frame(t_ns, data.tobytes())
                 frames += 1
-            case Heard(t_ns=t_ns, said=said):
+            case SimulatedInput(t_ns=t_ns, said=said):
                 say_input(writer, said, t_ns)
             case _:
                 t_ns = item.t_ns
                 writer.say(Topic.TRUTH, t_ns, truth_line(item))
                 if isinstance(item, TrueEvent):
                     plays, hands = plays + isinstance(item.event, Play), hands + isinstance(item.event, NewHand)
-        yield Recorded(frames, t_ns / _NS_PER_S, plays, hands)
+        yield RecordingSummary(frames, t_ns / _NS_PER_S, plays, hands)
 
 
 def truth_line(item: TrueTable | TrueTiles | TrueEvent | TrueRecord) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from engine import Rules
 from tallybone.choices import Difficulty
 from tallybone.session.touching import Point, Quad
 from tallybone.session.zones import Outline, Zones, default_zones
-from tallybone.simulate.game_script import Table
+from tallybone.simulate.game_script import PlayArea
 from tallybone.simulate.scenes import LOOKS
 from vision.render.look_types import CameraLook
 from vision.render.looks import LAMP, OVERHEAD
@@ -41,7 +41,7 @@ Range = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class BoxMm:
     """A part of the table, in millimetres."""
 
     left: float
@@ -64,18 +64,18 @@ class Box:
         """Its extent from top to bottom."""
         return self.bottom - self.top
 
-    def within(self, other: Box) -> Box:
+    def within(self, other: BoxMm) -> BoxMm:
         """Return the part of it that is in another, too."""
-        return Box(
+        return BoxMm(
             max(self.left, other.left),
             max(self.top, other.top),
             min(self.right, other.right),
             min(self.bottom, other.bottom),
         )
 
-    def grown(self, by_mm: float) -> Box:
+    def grown(self, by_mm: float) -> BoxMm:
         """Return it larger by so much at each side."""
-        return Box(self.left - by_mm, self.top - by_mm, self.right + by_mm, self.bottom + by_mm)
+        return BoxMm(self.left - by_mm, self.top - by_mm, self.right + by_mm, self.bottom + by_mm)
 
     def holds(self, point: Point, margin_mm: float = 0.0) -> bool:
         """Return whether a point is in it, or at most *margin_mm* beside it."""
@@ -103,10 +103,10 @@ class Room:
     scene: Scene
     zones: Zones
     sides: tuple[Side, ...]
-    seen: Box
-    board: Table
-    yard: Box | None
-    opens: tuple[Box, ...]
+    seen: BoxMm
+    board: PlayArea
+    yard: BoxMm | None
+    opens: tuple[BoxMm, ...]
     margin_px: int = MARGIN_PX
 
     @property
@@ -233,7 +233,9 @@ def _camera(rng: np.random.Generator, rules: Rules, manners: Manners, margin_px:
     )
 
 
-def _board(seen: Box, sides: tuple[Side, ...], opens: tuple[Box, ...], yard: Box | None, side_mm: float) -> Table:
+def _board(
+    seen: BoxMm, sides: tuple[Side, ...], opens: tuple[BoxMm, ...], yard: BoxMm | None, side_mm: float
+) -> PlayArea:
     """Return what is left for the layout: a rectangle around the middle, and the boneyard taken out of it."""
     half_width, half_height = min(-seen.left, seen.right), min(-seen.top, seen.bottom)
     for side, box in zip(sides, opens, strict=False):
@@ -247,20 +249,20 @@ def _board(seen: Box, sides: tuple[Side, ...], opens: tuple[Box, ...], yard: Box
             case Side.RIGHT:
                 half_width = min(half_width, box.left)
     closed = () if yard is None else (yard.grown(_CLEAR_OF_BONEYARD_MM).corners,)
-    return Table(2 * (half_width - _INSIDE_MM), 2 * (half_height - _INSIDE_MM), side_mm, closed)
+    return PlayArea(2 * (half_width - _INSIDE_MM), 2 * (half_height - _INSIDE_MM), side_mm, closed)
 
 
-def _box_of(outline: Outline, scene: Scene, margin_px: int) -> Box:
+def _box_of(outline: Outline, scene: Scene, margin_px: int) -> BoxMm:
     """Return the upright rectangle at the height of tiles that lies within a four-cornered zone of a frame."""
     camera = scene.camera
     frame_px = (camera.width_px - 2 * margin_px, camera.height_px - 2 * margin_px)
     seen_px = np.array([outline], np.float64) * frame_px + margin_px
     to_table = np.linalg.inv(view_of(camera).plane(scene.tile.thickness_mm))
     (a, b, c, d) = cv2.perspectiveTransform(seen_px, to_table)[0].tolist()
-    return Box(max(a[0], d[0]), max(a[1], b[1]), min(b[0], c[0]), min(c[1], d[1]))
+    return BoxMm(max(a[0], d[0]), max(a[1], b[1]), min(b[0], c[0]), min(c[1], d[1]))
 
 
-def _rows(box: Box, tiles: int, width_mm: float, height_mm: float) -> list[Point]:
+def _rows(box: BoxMm, tiles: int, width_mm: float, height_mm: float) -> list[Point]:
     """Return the middles of tiles of a size in rows, as far apart as there is room; nothing where they do not fit."""
     in_a_row = int(box.width / (_PITCH * width_mm))
     if not in_a_row or int(box.height / (_PITCH * height_mm)) * in_a_row < tiles:

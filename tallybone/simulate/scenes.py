@@ -10,7 +10,7 @@ import numpy as np
 
 from engine import Layout, Rules
 from tallybone.session.touching import Laid, Point
-from tallybone.simulate.game_script import Table
+from tallybone.simulate.game_script import PlayArea
 from vision.render.layouts import visible_area
 from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
 from vision.render.looks import CLASSIC, COLORED, FELT, LAMP, OVERHEAD, WALNUT
@@ -61,10 +61,10 @@ class DemoTable:
     camera: CameraLook
 
     @property
-    def board(self) -> Table:
+    def board(self) -> PlayArea:
         """The part of the table that the camera sees whole."""
         area = visible_area(self.camera)
-        return Table(area.width_mm, area.height_mm, self.tile.width_mm)
+        return PlayArea(area.width_mm, area.height_mm, self.tile.width_mm)
 
     def scene(self, layout: Layout, laid: Sequence[Laid]) -> Scene:
         """Return what the camera sees of a layout."""

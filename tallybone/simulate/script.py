@@ -30,11 +30,11 @@ from engine import (
 )
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.touching import Point
-from tallybone.simulate.game_script import Step
+from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.hands import slide
 from tallybone.simulate.items import Planned, TrueEvent, TrueRecord, Zone
 from tallybone.simulate.pushes import CameraPush, Pushed, PushTime
-from tallybone.simulate.stage import Stage, lifted_onto
+from tallybone.simulate.stage import TableStage, lifted_onto
 
 # Before the first hand the camera sees the empty table, and after the last one what is left.
 _BEFORE_S, _AFTER_S = 1.5, 2.5
@@ -59,7 +59,7 @@ _MOST_PUSHED = 2
 _OWN_SIDE_MM = 45.0
 
 
-def script(steps: Iterator[Step], stage: Stage, pushes: Sequence[CameraPush] = ()) -> Iterator[Planned]:
+def script(steps: Iterator[ScriptStep], stage: TableStage, pushes: Sequence[CameraPush] = ()) -> Iterator[Planned]:
     """Yield a match, step by step as the game goes, in the order of time, with *pushes* of the camera."""
     yield from stage.still(_BEFORE_S)
     director = _Director(stage, tuple(pushes))
@@ -85,13 +85,13 @@ class _Director:
         has_boneyard: Whether that of this hand lies before the camera.
     """
 
-    stage: Stage
+    stage: TableStage
     pushes: tuple[CameraPush, ...] = ()
     plays: int = 0
     pushed: Pushed = field(default_factory=Pushed)
     has_boneyard: bool = False
 
-    def act(self, step: Step, before: State) -> Iterator[Planned]:
+    def act(self, step: ScriptStep, before: State) -> Iterator[Planned]:
         """Yield what people do in one step."""
         event, rng = step.event, self.stage.rng
         match event:
@@ -190,7 +190,7 @@ class _Director:
         yield from self.stage.still(self.stage.drawn(_LOOKS_S))
         yield self.stage.hear(press)
 
-    def _play(self, play: Play, step: Step) -> Iterator[Planned]:
+    def _play(self, play: Play, step: ScriptStep) -> Iterator[Planned]:
         """Yield a tile that is laid, now and then so hard that it is heard."""
         stage = self.stage
         layout, laid = _game(step.state).layout, step.laid[-1]
@@ -256,7 +256,7 @@ def _game(state: State) -> Game:
     return state.game
 
 
-def disturb(stage: Stage, pushed: Pushed, game: Game) -> Iterator[Planned]:
+def disturb(stage: TableStage, pushed: Pushed, game: Game) -> Iterator[Planned]:
     """Yield what disturbs before a play, if anything does."""
     manners = stage.manners
     seat = int(stage.rng.integers(len(game.players)))
@@ -277,13 +277,13 @@ def disturb(stage: Stage, pushed: Pushed, game: Game) -> Iterator[Planned]:
         yield from stage.still(stage.drawn(manners.pause_s))
 
 
-def own_side(stage: Stage, seat: int) -> Point:
+def own_side(stage: TableStage, seat: int) -> Point:
     """Return a place on the table before a seat, a little inside the picture."""
     seen, (x, y) = stage.room.seen.grown(-_OWN_SIDE_MM), stage.room.body_mm(seat, 0.0)
     return (min(max(x, seen.left), seen.right), min(max(y, seen.top), seen.bottom))
 
 
-def _idle(stage: Stage, seat: int) -> Iterator[Planned]:
+def _idle(stage: TableStage, seat: int) -> Iterator[Planned]:
     """Yield a hand that reaches somewhere and does nothing."""
     half_width, half_height = stage.room.board.width_mm / 2, stage.room.board.height_mm / 2
     at_mm = (stage.drawn((-half_width, half_width)), stage.drawn((-half_height, half_height)))
@@ -292,7 +292,7 @@ def _idle(stage: Stage, seat: int) -> Iterator[Planned]:
     yield from stage.still(stage.drawn(stage.manners.pause_s))
 
 
-def _push(stage: Stage, pushed: Pushed, game: Game, seat: int) -> Iterator[Planned]:
+def _push(stage: TableStage, pushed: Pushed, game: Game, seat: int) -> Iterator[Planned]:
     """Yield a hand that pushes a tile of the layout, where one can be pushed."""
     found = pushed.push(game.layout, stage.look, stage.rng)
     if found is None:

@@ -9,19 +9,19 @@ import numpy as np
 
 from engine import EngineError, Play, Rules, deal_problems, parse_options, profile, with_options
 from tallybone.choices import Difficulty
-from tallybone.simulate.game_script import Step, play_out
-from tallybone.simulate.items import Item, NowLying, Planned, Shot, TrueTable, TrueTile, TrueTiles
+from tallybone.simulate.game_script import ScriptStep, play_out
+from tallybone.simulate.items import FramePlan, NowLying, Planned, SimulatedItem, TrueTable, TrueTile, TrueTiles
 from tallybone.simulate.pushes import CameraPush
 from tallybone.simulate.room import MARGIN_PX, WIDE_MARGIN_PX, Room, manners_of, pick_room
 from tallybone.simulate.scenes import LOOKS
 from tallybone.simulate.script import script
-from tallybone.simulate.stage import Stage
+from tallybone.simulate.stage import TableStage
 from vision.render.motion import Film
 from vision.watch import Frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class SimulationSettings:
     """What a simulated sitting is asked for.
 
     Attributes:
@@ -59,7 +59,7 @@ BY_SEED = "seed"
 _MOST_HANDS = 200
 
 
-def wishes_of(
+def simulation_settings(
     game: str,
     *,
     players: int,
@@ -71,7 +71,7 @@ def wishes_of(
     fps: int = 10,
     plays: int | None = None,
     pushes: tuple[CameraPush, ...] = (),
-) -> Wishes:
+) -> SimulationSettings:
     """Return what a command asks for.
 
     Raises:
@@ -82,7 +82,7 @@ def wishes_of(
     if not 1 <= players <= len(_NAMES):
         raise EngineError(f"players: expected 1 to {len(_NAMES)}, got {players}")
     rules = with_options(profile(game), parse_options(options))
-    return Wishes(
+    return SimulationSettings(
         rules=rules,
         players=_NAMES[:players],
         seed=seed,
@@ -98,7 +98,7 @@ def wishes_of(
 class Simulation:
     """One simulated sitting."""
 
-    def __init__(self, wishes: Wishes) -> None:
+    def __init__(self, wishes: SimulationSettings) -> None:
         """Pick the table; nothing is drawn yet."""
         self._wishes = wishes
         # Game, table, hands and noise each have their own: more noise does not deal other tiles.
@@ -118,16 +118,18 @@ class Simulation:
         wishes = self._wishes
         hands = (1 if wishes.rules.target is None else _MOST_HANDS) if wishes.hands is None else wishes.hands
         steps = play_out(self._game_rng, rules=wishes.rules, players=wishes.players, table=self.room.board, hands=hands)
-        stage = Stage(self.room, manners=self.manners, players=len(wishes.players), fps=wishes.fps, rng=self._stage_rng)
+        stage = TableStage(
+            self.room, manners=self.manners, players=len(wishes.players), fps=wishes.fps, rng=self._stage_rng
+        )
         return script(_until(steps, wishes.plays), stage, wishes.pushes)
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[SimulatedItem]:
         """Yield the sitting as a camera and its players give it, each frame drawn when it is asked for."""
         yield TrueTable(0, self.room.look, self._wishes.difficulty.value)
         film = Film(self.room.scene, seed=self._wishes.seed, margin_px=self.room.margin_px, rng=self._film_rng)
         for planned in self.plan():
             match planned:
-                case Shot(t_ns=t_ns, moment=moment):
+                case FramePlan(t_ns=t_ns, moment=moment):
                     yield Frame(film.picture(moment), t_ns)
                 case NowLying(t_ns=t_ns, tiles=tiles, bump=bump):
                     seen = film.truth([one.placed for one in tiles], bump)
@@ -138,7 +140,7 @@ class Simulation:
                     yield planned
 
 
-def _until(steps: Iterator[Step], plays: int | None) -> Iterator[Step]:
+def _until(steps: Iterator[ScriptStep], plays: int | None) -> Iterator[ScriptStep]:
     """Yield the steps up to so many plays."""
     for step in steps:
         yield step

@@ -12,7 +12,7 @@ import numpy as np
 from tallybone.session.sitting import ByHand
 from tallybone.session.touching import Point
 from tallybone.simulate.hands import Gesture, Pose, draw_hand, reach_for
-from tallybone.simulate.items import Heard, Lying, NowLying, Planned, Shot, Zone
+from tallybone.simulate.items import FramePlan, Lying, NowLying, Planned, SimulatedInput, Zone
 from tallybone.simulate.pushes import CameraPush, together
 from tallybone.simulate.room import Manners, Room
 from vision.render.motion import STRAIGHT, Bump, Moment
@@ -29,7 +29,7 @@ _PER_FRAME = 0.6
 _MOST_BUMP_PX, _MOST_TURN = 10.0, 0.25
 
 
-class Stage:
+class TableStage:
     """What is in front of the camera; its methods yield the items that show what they do."""
 
     def __init__(self, room: Room, *, manners: Manners, players: int, fps: int, rng: np.random.Generator) -> None:
@@ -66,9 +66,9 @@ class Stage:
         """The time between the last frame and the next."""
         return self.t_ns + self._frame_ns // 2
 
-    def hear(self, said: ByHand) -> Heard:
+    def hear(self, said: ByHand) -> SimulatedInput:
         """Return an input that comes between the last frame and the next."""
-        return Heard(self.between_ns, said)
+        return SimulatedInput(self.between_ns, said)
 
     def still(self, seconds: float) -> Iterator[Planned]:
         """Yield a table on which nobody does anything."""
@@ -174,7 +174,7 @@ class Stage:
         tiles = tuple(Lying(tile, zone) for zone, there in self.lying.items() for tile in there)
         return NowLying(self.between_ns, tiles, self._aimed)
 
-    def _shot(self, pose: Pose | None) -> Shot:
+    def _shot(self, pose: Pose | None) -> FramePlan:
         """Return the next frame, with a hand or without."""
         self.t_ns += self._frame_ns
         self._gain += _PER_FRAME * (self._goal - self._gain)
@@ -196,7 +196,7 @@ class Stage:
             cast_bgr=(1 / warm, 1.0, warm),
             bump=self._aimed,
         )
-        return Shot(self.t_ns, moment)
+        return FramePlan(self.t_ns, moment)
 
 
 def middle_of(tiles: Sequence[PlacedTile]) -> Point:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -10,14 +10,12 @@ from typing import Protocol, TypeAlias
 import cv2
 
 from hardware.camera.device import CameraError
+from hardware.clock import Clock
 from tallybone.recording.format import Damage, Pictures
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import Given, source_at
+from tallybone.sources.source import RecordedInput, source_at
 from vision.arrays import Image
 from vision.picture import PictureError
-
-Clock: TypeAlias = Callable[[], int]
-"""Says the time in nanoseconds; it never goes back."""
 
 SIMULATED = "simulated"
 """What a camera is called that is none: a table that plays by itself."""
@@ -29,7 +27,7 @@ _JPEG_QUALITY = 90
 _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
 
 
-Shown: TypeAlias = Shot | Given
+Shown: TypeAlias = Shot | RecordedInput
 """What a camera gives: a picture, or what comes in beside it where that is simulated or recorded too."""
 
 
@@ -83,7 +81,7 @@ class PacedCamera:
         while (given := self._peek()) is not None and self._is_due(given):
             newest, self._next = given, None
             self._last_ns = given.t_ns
-            if self._speed == 0 or isinstance(given, Given):
+            if self._speed == 0 or isinstance(given, RecordedInput):
                 break
         return newest
 
@@ -128,7 +126,7 @@ def _at_rest(items: Iterator[Shown]) -> Iterator[Shown]:
     """Yield settled pictures as a camera shows a table on which nothing moves."""
     t_ns = 0
     for given in items:
-        if isinstance(given, Given):
+        if isinstance(given, RecordedInput):
             yield replace(given, t_ns=t_ns)
             continue
         for shown_ms in _SHOWN_MS:

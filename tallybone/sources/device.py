@@ -5,7 +5,8 @@ from __future__ import annotations
 from engine.phrases import phrase
 from hardware.camera.device import Blind, CameraDevice, CameraState
 from hardware.camera.open_device import open_device
-from tallybone.sources.camera import Clock, shot_of
+from hardware.clock import Clock
+from tallybone.sources.camera import shot_of
 from tallybone.sources.shots import Shot
 from tallybone.terminal import quiet_libraries
 

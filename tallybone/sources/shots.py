@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from tallybone.recording.format import ImageMessage, Pictures, SessionStart
-from tallybone.recording.reader import Recorded
+from tallybone.recording.reader import RecordedMessage
 from tallybone.recording.writer import SessionWriter
 from vision.arrays import GreyImage, Image
 from vision.errors import VisionError
@@ -76,7 +76,7 @@ def shots_of_pictures(paths: list[Path]) -> Iterator[Shot]:
         yield _shot_of_file(index * _NS_PER_S, path)
 
 
-def shot_of_record(record: Recorded, path: Path) -> Shot | None:
+def shot_of_record(record: RecordedMessage, path: Path) -> Shot | None:
     """Return the picture in a record, named as it was or by the number of the record; None where there is none."""
     picture = record.payload
     if not isinstance(picture, ImageMessage):

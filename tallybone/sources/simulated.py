@@ -7,13 +7,14 @@ from functools import partial
 
 from engine import EngineError, Rules, parse_options
 from hardware.camera.device import CameraError
+from hardware.clock import Clock
 from tallybone.choices import Difficulty
 from tallybone.session.sitting import ByHand
-from tallybone.simulate.items import Heard, Item
+from tallybone.simulate.items import SimulatedInput, SimulatedItem
 from tallybone.simulate.scenes import LOOKS
-from tallybone.simulate.simulation import Simulation, Wishes
-from tallybone.sources.camera import SIMULATED, Clock, PacedCamera, Shown, shot_of
-from tallybone.sources.source import Given
+from tallybone.simulate.simulation import Simulation, SimulationSettings
+from tallybone.sources.camera import SIMULATED, PacedCamera, Shown, shot_of
+from tallybone.sources.source import RecordedInput
 from vision.watch import Frame
 
 _KEYS = ("seed", "hands", "look", "difficulty")
@@ -41,7 +42,7 @@ def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simula
             raise ValueError(f"look: expected one of {', '.join(LOOKS)}, got {look}")
         hands = int(wished["hands"]) if "hands" in wished else None
         difficulty = Difficulty(wished.get("difficulty", Difficulty.NORMAL))
-        wishes = Wishes(
+        wishes = SimulationSettings(
             rules=rules,
             players=players,
             seed=int(wished.get("seed", "1")),
@@ -59,13 +60,13 @@ def open_simulated(simulation: Simulation, clock: Clock, *, speed: float = 1.0) 
     return PacedCamera(_shown(simulation.items()), clock, speed=speed)
 
 
-def _shown(items: Iterable[Item]) -> Iterator[Shown]:
+def _shown(items: Iterable[SimulatedItem]) -> Iterator[Shown]:
     """Yield what a camera gives and people say; the truth stays where it is."""
     for item in items:
         if isinstance(item, Frame):
             yield shot_of(item.image, item.t_ns, SIMULATED)
-        elif isinstance(item, Heard):
-            yield Given(item.t_ns, SIMULATED, partial(_same, item.said))
+        elif isinstance(item, SimulatedInput):
+            yield RecordedInput(item.t_ns, SIMULATED, partial(_same, item.said))
 
 
 def _same(said: ByHand) -> ByHand:

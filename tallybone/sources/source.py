@@ -28,10 +28,10 @@ from tallybone.choices import TileSet
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import Damage, Pictures, RecordingError, SessionStart, Topic
 from tallybone.recording.messages import input_of, say_happened, say_input
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.resume import Left, left_in_head
 from tallybone.recording.writer import SessionWriter
-from tallybone.session.sitting import ByHand, Happened
+from tallybone.session.sitting import ByHand, Step
 from tallybone.sources.shots import (
     VIDEOS,
     Shot,
@@ -48,7 +48,7 @@ NO_GAME = "free"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RecordedInput:
     """What was pressed, heard, answered or put right.
 
     Attributes:
@@ -62,7 +62,7 @@ class Given:
     load: Callable[[], ByHand]
 
 
-Item: TypeAlias = Shot | Given | Damage
+Item: TypeAlias = Shot | RecordedInput | Damage
 """What comes next: a picture, something else that came in, or damage where it cannot be had."""
 
 
@@ -113,8 +113,8 @@ def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
     if first is None:
         return
     t_ns = 0 if isinstance(first, Damage) else first.t_ns
-    yield Given(t_ns, "the deal", NewHand)
-    yield Given(t_ns, "the lead", lambda: Lead(Seat(0)))
+    yield RecordedInput(t_ns, "the deal", NewHand)
+    yield RecordedInput(t_ns, "the lead", lambda: Lead(Seat(0)))
     yield from chain((first,), waiting)
 
 
@@ -123,7 +123,7 @@ class Tapped:
     """Items, each recorded when it is loaded, and what records what followed; neither if nothing is to be recorded."""
 
     items: Iterator[Item]
-    note: Callable[[Happened], None]
+    note: Callable[[Step], None]
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def recording(
         yield Tapped((_recorded(one, writer) for one in items), partial(say_happened, writer))
 
 
-def _items_of_session(records: Iterable[Recorded | Damage], path: Path) -> Iterator[Item]:
+def _items_of_session(records: Iterable[RecordedMessage | Damage], path: Path) -> Iterator[Item]:
     for one in records:
         if isinstance(one, Damage):
             yield one
@@ -166,33 +166,33 @@ def _items_of_session(records: Iterable[Recorded | Damage], path: Path) -> Itera
             yield _given(one, path)
 
 
-def _given(record: Recorded, path: Path) -> Given:
+def _given(record: RecordedMessage, path: Path) -> RecordedInput:
     def load() -> ByHand:
         said = input_of(record)
         assert said is not None  # it is of one of _INPUTS
         return said
 
-    return Given(record.t_ns, f"{path}: record {record.number}", load)
+    return RecordedInput(record.t_ns, f"{path}: record {record.number}", load)
 
 
 def _recorded(item: Item, writer: SessionWriter) -> Item:
     match item:
         case Shot():
             return recorded(item, writer)
-        case Given(t_ns=t_ns, where=where, load=load):
+        case RecordedInput(t_ns=t_ns, where=where, load=load):
 
             def say() -> ByHand:
                 said = load()
                 say_input(writer, said, t_ns)
                 return said
 
-            return Given(t_ns, where, say)
+            return RecordedInput(t_ns, where, say)
         case Damage():
             return item
 
 
 @dataclass(frozen=True, slots=True)
-class GameWish:
+class GameChoice:
     """What is asked for; what is not given is as the recording says.
 
     Attributes:
@@ -206,7 +206,7 @@ class GameWish:
     players: tuple[str, ...] = ()
 
 
-def match_of(wish: GameWish, start: SessionStart | None) -> MatchStart | None:
+def match_of(wish: GameChoice, start: SessionStart | None) -> MatchStart | None:
     """Return how the match begins, None where no score is kept.
 
     Raises:

@@ -47,7 +47,7 @@ class MatchSetting:
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class HouseSettings:
     """What holds at a table.
 
     Attributes:
@@ -69,28 +69,28 @@ class House:
             raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, but got {self.language!r}")
 
 
-def load_house(path: Path) -> tuple[House, str | None]:
+def load_house(path: Path) -> tuple[HouseSettings, str | None]:
     """Return what a file says; of one that is damaged nothing is taken, and why is said in words."""
     try:
         with path.open("rb") as file:
             said = json.loads(file.read(_MOST_BYTES))
-        return from_json(said, House), None
+        return from_json(said, HouseSettings), None
     except FileNotFoundError:
-        return House(), None
+        return HouseSettings(), None
     except (OSError, ValueError, JsonValueError, RecursionError) as error:
-        return House(), f"{path}: the settings of the table cannot be read, so that it has none: {error}"
+        return HouseSettings(), f"{path}: the settings of the table cannot be read, so that it has none: {error}"
 
 
-def save_house(house: House, path: Path) -> None:
+def save_house(house: HouseSettings, path: Path) -> None:
     """Write a file; after a power cut there is the file as it was, or the new one.
 
     Raises:
         OSError: If it cannot be written.
     """
-    write_durably(path, json.dumps(to_json(house, House), ensure_ascii=False, indent=1))
+    write_durably(path, json.dumps(to_json(house, HouseSettings), ensure_ascii=False, indent=1))
 
 
-class HouseKept:
+class HouseFile:
     """What holds at a table, as it is now and in its file; any thread may ask and change it."""
 
     def __init__(self, path: Path) -> None:
@@ -99,11 +99,11 @@ class HouseKept:
         self._house, self.problem = load_house(path)
 
     @property
-    def house(self) -> House:
+    def house(self) -> HouseSettings:
         """What holds."""
         return self._house
 
-    def change(self, to: Callable[[House], House]) -> House:
+    def change(self, to: Callable[[HouseSettings], HouseSettings]) -> HouseSettings:
         """Return what holds from now on; it is in the file when this returns.
 
         Raises:

@@ -102,7 +102,7 @@ def _read(said: dict[str, object], path: Path) -> TableFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TableIdentity:
     """What a table is called: *table* is its id in topics, *name* is for people, *tournament* what it is part of."""
 
     table: str = USUAL_TABLE
@@ -122,7 +122,7 @@ class MqttSettings:
     """
 
     broker: Broker
-    place: Place
+    place: TableIdentity
     prefix: str = USUAL_PREFIX
     discovery: str | None = None
 
@@ -182,7 +182,7 @@ def _mqtt(fields: Fields) -> MqttSettings | None:
     fields.done()
     if broker is None:
         return None
-    place = Place(table or USUAL_TABLE, name, None if tournament is None else plain(tournament, MOST_NAME))
+    place = TableIdentity(table or USUAL_TABLE, name, None if tournament is None else plain(tournament, MOST_NAME))
     return MqttSettings(broker=broker, place=place, prefix=prefix, discovery=found_at if is_found else None)
 
 

@@ -18,7 +18,7 @@ from engine.phrases import Phrase, Value
 
 LANGUAGES = ("en", "es", "pt", "fr")
 """The languages that there are texts for; English is what everything is written in."""
-Said: TypeAlias = str | dict[str, str]
+TextEntry: TypeAlias = str | dict[str, str]
 """A translation: one text, or its plural forms."""
 _HOLE = re.compile(r"\{(\w+)\}")
 # The plural rules of CLDR for en, es, pt-PT and fr, as browsers have them: in French nothing counts like one.
@@ -33,11 +33,11 @@ _FOLDER = Path(__file__).parent
 
 
 @cache
-def catalogue(language: str) -> dict[str, Said]:
+def catalogue(language: str) -> dict[str, TextEntry]:
     """Return the texts of one of `LANGUAGES`, by their English."""
     if language not in LANGUAGES:
         raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, but got {language!r}")
-    texts: dict[str, Said] = json.loads((_FOLDER / f"{language}.json").read_bytes())
+    texts: dict[str, TextEntry] = json.loads((_FOLDER / f"{language}.json").read_bytes())
     return texts
 
 

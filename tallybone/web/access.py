@@ -14,6 +14,7 @@ from fastapi import HTTPException, Request, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engine.phrases import Phrase, phrase
+from hardware.clock import Clock
 from tallybone.plain_text import MOST_NAME, plain
 
 __all__ = ["COOKIE", "LASTS_S", "Access", "Author", "new_pin"]
@@ -24,7 +25,6 @@ _NS_PER_S = 1_000_000_000
 CODE_LASTS_S = 300
 _MOST_CODES = 20
 
-Clock = Callable[[], int]
 # So many tries at once, and then one in so many seconds: from one address, and from all of them together. A million
 # PINs at 8,640 a day: after a match of three hours the chance to have guessed it is one in a thousand.
 _BURST_ONE, _EVERY_ONE_S = 5, 30

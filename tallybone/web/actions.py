@@ -56,10 +56,10 @@ from tallybone.web.snapshot import Story, corrections, paid, topic_of, why_of
 _MOST = 1_000_000
 SeqNumber = Annotated[int, Field(ge=0, le=_MOST)]
 SeatNumber = Annotated[int, Field(ge=0, le=15)]
-Points = Annotated[int, Field(ge=-10_000, le=10_000)]
-Number = Annotated[int, Field(ge=0, le=HIGHEST_PIPS)]
+PointsNumber = Annotated[int, Field(ge=-10_000, le=10_000)]
+PipNumber = Annotated[int, Field(ge=0, le=HIGHEST_PIPS)]
 # What is read from JSON is a list.
-Pips = Annotated[tuple[Number, Number], Field(strict=False)]
+PipNumbers = Annotated[tuple[PipNumber, PipNumber], Field(strict=False)]
 ButtonName = Literal["knock", "call", "next", "undo", "stands", "hand_end", "redeal", "stack", "draw", "done"]
 Words = Annotated[str, StringConstraints(max_length=80)]
 
@@ -67,20 +67,20 @@ _FINAL = (MatchStart, NewHand, Redeal, Abandon)
 """With these the table was cleared; undo takes them back."""
 
 
-class _Model(BaseModel):
+class _StrictModel(BaseModel):
     """Takes numbers for numbers only, and nothing that it does not know."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class At(_Model):
+class At(_StrictModel):
     """A side of a tile on the table: W, E, N, S, or an arm 1 to 8."""
 
     seq: SeqNumber
     port: Literal["W", "E", "N", "S", "1", "2", "3", "4", "5", "6", "7", "8"]
 
 
-class PressButton(_Model):
+class PressButton(_StrictModel):
     """A button of the table is pressed; without a seat, that of whose turn it is."""
 
     type: Literal["press"]
@@ -88,7 +88,7 @@ class PressButton(_Model):
     seat: SeatNumber | None = None
 
 
-class AnswerQuestion(_Model):
+class AnswerQuestion(_StrictModel):
     """The question with this topic is answered; *choice* counts from 0."""
 
     type: Literal["answer"]
@@ -96,7 +96,7 @@ class AnswerQuestion(_Model):
     choice: Annotated[int, Field(ge=0, le=100)]
 
 
-class AmendAction(_Model):
+class AmendAction(_StrictModel):
     """An action was another: its tile, its seat, its points, or the place of its tile; at least one of them.
 
     `pips` are those of the tile as it lies, the half first that touches the tile before.
@@ -104,27 +104,27 @@ class AmendAction(_Model):
 
     type: Literal["amend"]
     seq: SeqNumber
-    pips: Pips | None = None
+    pips: PipNumbers | None = None
     seat: SeatNumber | None = None
-    points: Points | None = None
+    points: PointsNumber | None = None
     at: At | None = None
 
 
-class RemoveAction(_Model):
+class RemoveAction(_StrictModel):
     """An action did not happen; those after it did."""
 
     type: Literal["remove"]
     seq: SeqNumber
 
 
-class LetStand(_Model):
+class LetStand(_StrictModel):
     """The table lets an action stand, whatever the rules say."""
 
     type: Literal["stands"]
     seq: SeqNumber
 
 
-class InsertAction(_Model):
+class InsertAction(_StrictModel):
     """Nobody saw that something happened before the action *before*; None for just now.
 
     A play needs `pips`; `at` is only needed where its tile fits more than one end.
@@ -134,12 +134,12 @@ class InsertAction(_Model):
     before: SeqNumber | None = None
     kind: Literal["play", "knock", "draw"] = "play"
     seat: SeatNumber
-    pips: Pips | None = None
+    pips: PipNumbers | None = None
     at: At | None = None
     tiles: Annotated[int, Field(ge=1, le=50)] = 1
 
 
-class TakeBack(_Model):
+class TakeBack(_StrictModel):
     """What an earlier action has changed is as it was: this is the `back` of what that action was answered with.
 
     With `answer` it is the answer to a question, which is asked again.
@@ -150,23 +150,23 @@ class TakeBack(_Model):
     answer: bool = False
 
 
-class GivePoints(_Model):
+class GivePoints(_StrictModel):
     """The table gives or takes points by hand."""
 
     type: Literal["points"]
     seat: SeatNumber
-    points: Points
+    points: PointsNumber
     why: Words = ""
 
 
-class SayLead(_Model):
+class SayLead(_StrictModel):
     """It is said who leads."""
 
     type: Literal["lead"]
     seat: SeatNumber
 
 
-class SayLeft(_Model):
+class SayLeft(_StrictModel):
     """The pips that are left in a hand at its end."""
 
     type: Literal["left"]
@@ -174,7 +174,7 @@ class SayLeft(_Model):
     pips: Annotated[int, Field(ge=0, le=_MOST)]
 
 
-Action = Annotated[
+PageAction = Annotated[
     PressButton
     | AnswerQuestion
     | AmendAction
@@ -189,14 +189,14 @@ Action = Annotated[
 ]
 
 
-class Asked(_Model):
+class Asked(_StrictModel):
     """An action, and the version of the snapshot that whoever asks for it has seen."""
 
-    action: Action
+    action: PageAction
     if_version: Annotated[int, Field(ge=0)] | None = None
 
 
-class Login(_Model):
+class Login(_StrictModel):
     """The PIN of the table, and who types it."""
 
     pin: Annotated[str, StringConstraints(max_length=20)]
@@ -223,7 +223,9 @@ class Refused:
     words: str
 
 
-def meant_by(action: Action, session: Session, story: Story, since: Iterable[Event]) -> tuple[ByHand, ...] | Refused:
+def meant_by(
+    action: PageAction, session: Session, story: Story, since: Iterable[Event]
+) -> tuple[ByHand, ...] | Refused:
     """Return what goes into the sitting, in order.
 
     Args:
@@ -272,7 +274,7 @@ def _one_meant(action: _One, session: Session, story: Story) -> ByHand | Refused
             assert_never(action)
 
 
-def _is_overtaken(action: Action, session: Session, since: tuple[Event, ...]) -> bool:
+def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]) -> bool:
     """Return whether what an action is about has changed since the page saw it."""
     match action:
         case GivePoints() | SayLeft() | TakeBack():
@@ -404,7 +406,7 @@ def _spot(at: At) -> Spot:
     return Spot(NodeId(at.seq), Port(at.port))
 
 
-def _lying(play: Play, pips: Pips | None, said: Callable[[Play], Event], seq: int, state: State) -> Play:
+def _lying(play: Play, pips: PipNumbers | None, said: Callable[[Play], Event], seq: int, state: State) -> Play:
     """Return a play with the half inside that can be: of the first tile the one that was said first, else what fits."""
     tile = play.tile
     first, second = pips or (tile.low, tile.high)
@@ -429,7 +431,7 @@ def _checked(event: Event, state: State) -> Event | Refused:
     return event
 
 
-def way_back(action: Action, session: Session, log: int) -> TakeBack | None:
+def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | None:
     """Return what takes an action back that was done when the log was so long; *session* is what came of it.
 
     What is asked again needs no way back: the answer is one tap away.

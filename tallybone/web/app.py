@@ -32,8 +32,8 @@ from engine.phrases import Phrase, phrase
 from tallybone.plain_text import plain
 from tallybone.texts import LANGUAGES, in_language
 from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in, insider_by
-from tallybone.web.actions import Asked, Login, Number, Refusal, Refused, TakeBack
-from tallybone.web.feed import Acted, Hub, Made, Pictures, Taken, Wanted, crop_of
+from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
+from tallybone.web.feed import Acted, CameraPicture, Hub, Made, PagePictures, PageRequest, crop_of
 from tallybone.web.page_files import FirstSnapshot, PageServed
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import EndOffered, as_json, ends_before
@@ -71,7 +71,7 @@ class AtRoot(APIRouter):
 def make_app(
     hub: Hub,
     access: Access,
-    pictures: Pictures,
+    pictures: PagePictures,
     *,
     more: Iterable[APIRouter] = (),
     language: Callable[[], str | None] = lambda: None,
@@ -142,7 +142,7 @@ async def _say_invalid(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": plain(f"{where}: {first['msg']}".lstrip(": "))}, 422)
 
 
-def looking(hub: Hub, pictures: Pictures) -> APIRouter:
+def looking(hub: Hub, pictures: PagePictures) -> APIRouter:
     """Return the paths that need no PIN."""
     router = APIRouter()
     making = asyncio.Lock()
@@ -167,7 +167,7 @@ def looking(hub: Hub, pictures: Pictures) -> APIRouter:
     @router.get("/ends")
     async def ends(
         before: Annotated[int, Query(ge=0, le=10**6)],
-        pips: Annotated[list[Number], Query(min_length=2, max_length=2)],
+        pips: Annotated[list[PipNumber], Query(min_length=2, max_length=2)],
     ) -> list[EndOffered]:
         """The ends that were open before the action with this name, for a tile that has these numbers."""
         now = hub.now
@@ -247,7 +247,7 @@ async def listen_to(socket: WebSocket, clock_s: Callable[[], float]) -> None:
                 await socket.send_text('{"type":"pong"}')
 
 
-def _taken(hub: Hub) -> Taken:
+def _taken(hub: Hub) -> CameraPicture:
     if hub.picture is None:
         raise HTTPException(404, phrase("there is no picture yet"))
     view = None if hub.now is None else hub.now.view
@@ -306,13 +306,13 @@ def controlling(hub: Hub, access: Access) -> APIRouter:
     @router.post("/actions")
     async def actions(said: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
         """Do something at the table. It is kept in the recording with who did it."""
-        acted = await _acted(Wanted(said.action, author.name or "page", said.if_version), hub)
+        acted = await _acted(PageRequest(said.action, author.name or "page", said.if_version), hub)
         return Done(version=hub.publish(), back=acted.back)
 
     return router
 
 
-async def _acted(wanted: Wanted, hub: Hub) -> Acted:
+async def _acted(wanted: PageRequest, hub: Hub) -> Acted:
     """Return what the game has done of what is wanted; say so where it has not."""
     if not hub.ask(wanted):
         raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})

@@ -23,7 +23,7 @@ from tallybone.web.calibration_desk import (
     CalibrationWish,
     DrawZones,
     GoTo,
-    Press,
+    PressedChoice,
     PutTileRight,
 )
 from tallybone.web.feed import Hub, jpeg_of_width
@@ -31,7 +31,10 @@ from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import Lobby, as_json
 
 if TYPE_CHECKING:
-    from tallybone.calibrate.guide.course import Course
+    from tallybone.calibrate.guide.course import GuideCourse
+
+if TYPE_CHECKING:
+    pass
 
 # To find tiles in a picture takes seconds, and on a busy machine more.
 ANSWERS_WITHIN_S = 30.0
@@ -113,7 +116,7 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
     @router.post("/calibration/press")
     async def press(said: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Make one of the choices that there are now."""
-        return await taken(Press(said.press, said.step, said.stage), calibrating)
+        return await taken(PressedChoice(said.press, said.step, said.stage), calibrating)
 
     @router.post("/calibration/step")
     async def step(said: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
@@ -159,7 +162,7 @@ async def taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
 class CalibratingPage:
     """A page that is served until it is closed."""
 
-    def __init__(self, where: str, course: "Course", camera: str, clock: Clock, *, pin: str | None = None) -> None:
+    def __init__(self, where: str, course: "GuideCourse", camera: str, clock: Clock, *, pin: str | None = None) -> None:
         """Serve *course* at *where*, as `serving.listen_on` takes it; *pin* is a new one if none is given.
 
         Raises:

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from calibration.errors import RefusedError
 from engine.phrases import phrase
-from tallybone.calibrate.guide.steps import PointPx, Stage, StepName
+from hardware.clock import Clock
+from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.known import known_words
 from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.plain_text import plain
 from tallybone.web.actions import Refusal, Refused
 from vision.arrays import Image
+from vision.reading import PointPx
 
 if TYPE_CHECKING:
-    from tallybone.calibrate.guide.course import Course
+    from tallybone.calibrate.guide.course import GuideCourse
 
-Clock = Callable[[], int]
 NOTHING = phrase("nothing is being calibrated")
 _MOVED_ON = phrase("the calibration has moved on: look again")
 _MOST_WAITING = 8
@@ -34,7 +35,7 @@ _PICTURES_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Press:
+class PressedChoice:
     """A choice is made, by somebody who has seen this step at this stage."""
 
     press: str
@@ -65,11 +66,11 @@ class PutTileRight:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class EndCalibration:
     """The calibration is ended; what was kept stays."""
 
 
-CalibrationWish: TypeAlias = Press | GoTo | DrawZones | PutTileRight | Leave
+CalibrationWish: TypeAlias = PressedChoice | GoTo | DrawZones | PutTileRight | EndCalibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Calibrating:
     def __init__(self, clock: Clock) -> None:
         """Start with no course; *clock* is monotonic, in nanoseconds."""
         self._clock = clock
-        self._course: Course | None = None
+        self._course: GuideCourse | None = None
         self._camera = ""
         self._wanted: deque[CalibrationWanted] = deque()
         self._pictures: tuple[tuple[int, Image], ...] = ()
@@ -104,7 +105,7 @@ class Calibrating:
 
     # What the thread of the calibration calls.
 
-    def begin(self, course: Course, camera: str) -> None:
+    def begin(self, course: GuideCourse, camera: str) -> None:
         """Let pages follow a course from now on; *camera* is what its camera is called."""
         self._course, self._camera = course, camera
         self.is_left, self._asked_ns = False, self._clock()
@@ -116,7 +117,7 @@ class Calibrating:
         course = self._course
         for wanted in self._came():
             outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.wish, course)
-            self.is_left = self.is_left or isinstance(wanted.wish, Leave)
+            self.is_left = self.is_left or isinstance(wanted.wish, EndCalibration)
             if course is not None:
                 self._publish(course)
             wanted.answer(outcome)
@@ -165,7 +166,7 @@ class Calibrating:
         while self._wanted:
             yield self._wanted.popleft()
 
-    def _publish(self, course: Course) -> None:
+    def _publish(self, course: GuideCourse) -> None:
         self._shown_ns = self._clock()
         image = course.image
         if image is not None and (not self._pictures or self._pictures[-1][1] is not image):
@@ -177,11 +178,11 @@ class Calibrating:
             self.newest = shown
 
 
-def _done(wish: CalibrationWish, course: Course) -> Refused | None:
+def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
     """Do what somebody wants; return why it was not done."""
     try:
         match wish:
-            case Press(press, step, stage):
+            case PressedChoice(press, step, stage):
                 view = course.view
                 if (view.step, view.stage) != (step, stage) or press not in [one.press for one in view.choices]:
                     return Refused(Refusal.CHANGED, _MOVED_ON)
@@ -192,7 +193,7 @@ def _done(wish: CalibrationWish, course: Course) -> Refused | None:
                 course.edit_zones(zones)
             case PutTileRight(number, pips):
                 course.put_tile_right(number, pips)
-            case Leave():
+            case EndCalibration():
                 pass
     except RefusedError as error:
         return Refused(Refusal.SENSELESS, plain(error.words))
@@ -284,7 +285,7 @@ class CalibrationShown:
         return other is not None and replace(self, version=other.version) == other
 
 
-def shown_of(course: Course, camera: str, number: int, *, version: int) -> CalibrationShown:
+def shown_of(course: GuideCourse, camera: str, number: int, *, version: int) -> CalibrationShown:
     """Return what a page shows of a course.
 
     Args:

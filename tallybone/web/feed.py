@@ -19,18 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine import Event, NodeId
+from hardware.clock import Clock
 from tallybone.plain_text import names_of
-from tallybone.play.game import Now
+from tallybone.play.game import LiveState
 from tallybone.session.session import Session
-from tallybone.session.sitting import Happened
+from tallybone.session.sitting import Step
 from tallybone.session.touching import Footprint
-from tallybone.web.actions import Action, Refused, TakeBack
+from tallybone.web.actions import PageAction, Refused, TakeBack
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import Lobby, Story, as_json, lobby_snapshot, plays_of, snapshot_of, told_of
 from vision.aim import STRAIGHT_ON, Aim
 from vision.arrays import Image
 
-Clock = Callable[[], int]
 _NS_PER_S = 1_000_000_000
 # Twenty changes a second are more than anybody sees.
 _PACE_S = 0.05
@@ -60,11 +60,11 @@ class Acted:
     back: TakeBack | None
 
 
-Outcome: TypeAlias = Acted | Refused
+ActionReply: TypeAlias = Acted | Refused
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageRequest:
     """Something that a page asks for.
 
     Attributes:
@@ -74,10 +74,10 @@ class Wanted:
         done: Is told what became of it.
     """
 
-    action: Action
+    action: PageAction
     by: str
     if_version: int | None
-    done: Future[Outcome] = field(default_factory=Future)
+    done: Future[ActionReply] = field(default_factory=Future)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,10 @@ class Hub:
         self._clock = clock
         self._loop: asyncio.AbstractEventLoop | None = None
         self._dirty, self._changed = asyncio.Event(), asyncio.Event()
-        self._now: Now | Lobby | None = None
+        self._now: LiveState | Lobby | None = None
         self._shown_ns = 0
-        self._said: deque[Happened | str | object] = deque(maxlen=_MOST_EVENTS)
-        self._wanted: deque[Wanted] = deque()
+        self._said: deque[Step | str | object] = deque(maxlen=_MOST_EVENTS)
+        self._wanted: deque[PageRequest] = deque()
         self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
         self._story, self._told = Story(), deque[ToldShown](maxlen=_MOST_EVENTS)
         self._ids = 0
@@ -124,15 +124,15 @@ class Hub:
         self._match = 0
         self._follower: Follower | None = None
         self.newest = Published()
-        self.picture: Taken | None = None
+        self.picture: CameraPicture | None = None
         self.seen_ns: int | None = None
         self.viewers = 0
 
     # What the game's thread calls.
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         """Take how the game stands; called often, and mostly with nothing new."""
-        if not isinstance(self._now, Now) or _matters(self._now, now):
+        if not isinstance(self._now, LiveState) or _matters(self._now, now):
             self._now = now
             self._wake()
         elif now.eye != self._now.eye and self._clock() - self._shown_ns >= _EYE_EVERY_NS:
@@ -149,11 +149,11 @@ class Hub:
         """Forget what was said of the last game: another one begins."""
         self._said.append(_ANOTHER)
 
-    def see(self, picture: Taken) -> None:
+    def see(self, picture: CameraPicture) -> None:
         """Take the newest picture of the camera."""
         self.picture, self.seen_ns = picture, self._clock()
 
-    def say(self, said: Happened | str) -> None:
+    def say(self, said: Step | str) -> None:
         """Take what has been said to the table; how it stands then is shown right after it."""
         self._said.append(said)
         if isinstance(said, str):
@@ -171,7 +171,7 @@ class Hub:
             with contextlib.suppress(RuntimeError):  # it was closed just now
                 loop.call_soon_threadsafe(do)
 
-    def came(self) -> Iterator[Wanted]:
+    def came(self) -> Iterator[PageRequest]:
         """Yield what people want, in the order in which they wanted it."""
         while self._wanted:
             yield self._wanted.popleft()
@@ -185,7 +185,7 @@ class Hub:
 
     # What the page's thread calls.
 
-    def ask(self, wanted: Wanted) -> bool:
+    def ask(self, wanted: PageRequest) -> bool:
         """Hand over what somebody wants; False where too much waits already."""
         if len(self._wanted) >= _MOST_WANTED:
             return False
@@ -253,15 +253,15 @@ class Hub:
         return plays_of(hands[hand - 1], self._story, names_of(game.players))
 
     @property
-    def now(self) -> Now | None:
+    def now(self) -> LiveState | None:
         """How the game stands; None where none is played."""
-        return self._now if isinstance(self._now, Now) else None
+        return self._now if isinstance(self._now, LiveState) else None
 
     def _hear(self, players: tuple[str, ...]) -> None:
         """Put what was said into sentences."""
         while self._said:
             said = self._said.popleft()
-            if not isinstance(said, Happened | str):
+            if not isinstance(said, Step | str):
                 self._told.clear()
                 self._seen_logs.clear()
                 self._match += 1
@@ -279,20 +279,20 @@ class Hub:
         self.answer(self._dirty.set)
 
 
-def _matters(before: Now, now: Now) -> bool:
+def _matters(before: LiveState, now: LiveState) -> bool:
     """Return whether more has changed than the pace of the camera. Values that are the same object are not compared."""
     old, new = before.session, now.session
     is_same = old.state is new.state and old.places is new.places and old.questions is new.questions
     return not is_same or _words(before) != _words(now)
 
 
-def _words(now: Now) -> tuple[Any, ...]:
+def _words(now: LiveState) -> tuple[Any, ...]:
     lost = None if now.view is None else now.view.lost
     return (now.recording, now.parts, now.picture_px, lost, now.eye == "no camera", now.chosen)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class CameraPicture:
     """A picture of the camera: a JPEG, when it was taken, and where the camera points by what the eye knows."""
 
     jpeg: bytes
@@ -309,13 +309,13 @@ class Made:
 
 
 @dataclass(slots=True)
-class Pictures:
+class PagePictures:
     """Makes pictures for pages, and keeps the newest of each width."""
 
     clock: Clock
     kept: dict[int, tuple[int, Made]] = field(default_factory=dict)
 
-    def of_width(self, taken: Taken, width_px: int) -> Made | None:
+    def of_width(self, taken: CameraPicture, width_px: int) -> Made | None:
         """Return a picture of one of `WIDTHS`; one that is a quarter of a second old is as good as new.
 
         None where the camera has given what is no picture.
@@ -333,7 +333,7 @@ class Pictures:
         return fresh
 
 
-def crop_of(taken: Taken, session: Session, seq: int) -> Made | None:
+def crop_of(taken: CameraPicture, session: Session, seq: int) -> Made | None:
     """Return a tile of the layout as the camera sees it, W on the left; None where nobody knows where it lies."""
     known = session.places.find(NodeId(seq))
     if known is None:
@@ -351,7 +351,7 @@ def _corners(place: Footprint) -> NDArray[np.float32]:
     return np.array((a, b, c) if place.lies_along else (b, c, d), np.float32)
 
 
-def _decoded(taken: Taken) -> Image | None:
+def _decoded(taken: CameraPicture) -> Image | None:
     """Return a picture as the camera would show it had it never moved: all places of a game are meant so."""
     found = cv2.imdecode(np.frombuffer(taken.jpeg, np.uint8), cv2.IMREAD_COLOR) if taken.jpeg else None
     return None if found is None else taken.aim.straightened(np.asarray(found, np.uint8))

@@ -17,7 +17,7 @@ PLAYERS = "players"
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceShown:
+class OptionChoiceShown:
     """One of the values of an option, and what it means."""
 
     value: str
@@ -37,7 +37,7 @@ class OptionShown:
     meaning: str
     kind: str
     allowed: str
-    choices: tuple[ChoiceShown, ...]
+    choices: tuple[OptionChoiceShown, ...]
     least: int | None
     most: int | None
     none: str | None
@@ -180,7 +180,7 @@ def _option(option: Option) -> OptionShown:
     values = option.values
     match values:
         case Choice(meanings):
-            kind, choices = "choice", tuple(ChoiceShown(str(value), meaning) for value, meaning in meanings)
+            kind, choices = "choice", tuple(OptionChoiceShown(str(value), meaning) for value, meaning in meanings)
         case Number():
             kind, choices = "number", ()
         case YesNo():

@@ -10,14 +10,14 @@ from typing import TypeAlias
 from fastapi import APIRouter
 
 from engine.phrases import phrase
-from tallybone.play.game import Listener, LiveGame, Now
+from hardware.clock import Clock
+from tallybone.play.game import Listener, LiveGame, LiveState
 from tallybone.session.session import Session
-from tallybone.session.sitting import Happened
-from tallybone.sources.camera import Clock
+from tallybone.session.sitting import Step
 from tallybone.web.access import Access, new_pin
-from tallybone.web.actions import Refused, meant_by, way_back
+from tallybone.web.actions import Refused, meant_by, taking_back
 from tallybone.web.app import make_app
-from tallybone.web.feed import Acted, Hub, Outcome, Pictures, Taken, Wanted
+from tallybone.web.feed import Acted, ActionReply, CameraPicture, Hub, PagePictures, PageRequest
 from tallybone.web.serving import Address, Serving, listen_on
 from tallybone.web.snapshot import Story
 
@@ -62,7 +62,7 @@ class LivePage:
         self._address, self.pin = Address.of(listening), pin or new_pin()
         self._hub, self._story = hub or Hub(clock), Story()
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
-        app = make_app(self._hub, self._access, Pictures(clock), more=more(self._access), language=language)
+        app = make_app(self._hub, self._access, PagePictures(clock), more=more(self._access), language=language)
         self._serving = Serving(app, listening, self._hub)
 
     def begin_anew(self, pin: str | None = None) -> None:
@@ -111,7 +111,7 @@ class LivePage:
         """Serve no more."""
         self._serving.close()
 
-    def _do(self, wanted: Wanted, live: LiveGame) -> Outcome:
+    def _do(self, wanted: PageRequest, live: LiveGame) -> ActionReply:
         session = live.session
         self._story = self._story.after(session.state)
         log = session.state.log
@@ -120,7 +120,7 @@ class LivePage:
             return meant
         for one in meant:
             live.came(one, by=wanted.by)
-        return Acted(way_back(wanted.action, live.session, len(log)))
+        return Acted(taking_back(wanted.action, live.session, len(log)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ class ShownOnPage(Listener):
 
     def picture(self, jpeg: bytes, t_ns: int) -> None:
         """Show a picture of the camera."""
-        self.hub.see(Taken(jpeg, t_ns))
+        self.hub.see(CameraPicture(jpeg, t_ns))
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         """Show what has been said."""
         if happened.said:
             self.hub.say(happened)
@@ -142,7 +142,7 @@ class ShownOnPage(Listener):
         """Show that a match goes on."""
         self.hub.say(_GOES_ON)
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         """Show where the game stands."""
         self.hub.show(now)
 

@@ -28,7 +28,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from tallybone.texts import LANGUAGES, Said, catalogue
+from tallybone.texts import LANGUAGES, TextEntry, catalogue
 
 _INDEX = "index.html"
 _FIRST, _STYLES = "page.js", "page.css"
@@ -83,7 +83,7 @@ class PageFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LanguagePage:
     """A page in one language.
 
     Attributes:
@@ -115,12 +115,12 @@ class Pages:
         """
         self._sources = _sources(folders)
         self._html = self._sources[_INDEX]
-        self._made: dict[str, Page] = {}
+        self._made: dict[str, LanguagePage] = {}
         script = _SCRIPT.search(self._html)
         self._first = () if script is None else begun_with((script[1],), self._read, {_TEXTS})
         self._later = asked_for_later(self._first, self._read, {_TEXTS, *(module.name for module in self._first)})
 
-    def page(self, language: str) -> Page:
+    def page(self, language: str) -> LanguagePage:
         """Return it in one of `LANGUAGES`."""
         if language not in self._made:
             self._made[language] = self._make(language)
@@ -134,7 +134,7 @@ class Pages:
     def _read(self, name: str) -> str:
         return self._sources[f"{name}.js"]
 
-    def _make(self, language: str) -> Page:
+    def _make(self, language: str) -> LanguagePage:
         texts = catalogue(language)
         at_once = _texts_in(texts, self._html, self._first) if self._later else texts
         rest = {english: said for english, said in texts.items() if english not in at_once}
@@ -148,7 +148,7 @@ class Pages:
             named[_STYLES] = "".join(self._sources[name] for name in styles)
         folder = hashlib.sha256(_json(named).encode()).hexdigest()[:16]
         files = {f"{folder}/{name}": PageFile.of(name, text) for name, text in named.items()}
-        return Page(_pointing_to(folder, self._html, language, named), files)
+        return LanguagePage(_pointing_to(folder, self._html, language, named), files)
 
 
 def _sources(folders: Iterable[Path]) -> dict[str, str]:
@@ -161,7 +161,7 @@ def _sources(folders: Iterable[Path]) -> dict[str, str]:
     return found
 
 
-def _texts_in(texts: Mapping[str, Said], html: str, modules: Iterable[Module]) -> dict[str, Said]:
+def _texts_in(texts: Mapping[str, TextEntry], html: str, modules: Iterable[Module]) -> dict[str, TextEntry]:
     """Return the texts that the page or one of these modules says."""
     scripts, page = "\n".join(module.script for module in modules), unescape(html)
     return {

@@ -24,26 +24,26 @@ from tallybone.replay.figures import GameFigures, PlayerFigures, figures_of, pla
 from tallybone.replay.lines import Score
 from tallybone.replay.recorded_game import rescored, story_of
 from tallybone.session.zones import Zones
-from tallybone.sources.source import GameWish
+from tallybone.sources.source import GameChoice
 from tallybone.web.access import Access, insider_by
 from tallybone.web.recordings_shown import (
     MOST_STEPS,
     MomentShown,
     RecordedShown,
+    RecordedStepShown,
     RecordingsShown,
-    StepShown,
     listed,
     moment_shown,
     shared_hand,
     steps_shown,
 )
-from tallybone.web.shelf import NoRecordingError, Opened, Shelf
+from tallybone.web.shelf import NoRecordingError, OpenRecording, Shelf
 from vision.errors import HeaderError
 from vision.picture_header import parse_header
 
 T = TypeVar("T")
 Name = Annotated[str, InPath(max_length=255)]
-Number = Annotated[int, InPath(ge=0, le=10**7)]
+RecordNumber = Annotated[int, InPath(ge=0, le=10**7)]
 _USUAL_PX = (1280, 720)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
@@ -126,7 +126,7 @@ def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRoute
     router = APIRouter(prefix="/recordings")
     insider = Depends(insider_by(access))
 
-    def opened(name: str, then: Callable[[Opened], T]) -> Callable[[], T]:
+    def opened(name: str, then: Callable[[OpenRecording], T]) -> Callable[[], T]:
         return lambda: then(shelf.opened(name))
 
     @router.get("")
@@ -140,12 +140,12 @@ def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRoute
         return await work.do(opened(name, lambda one: steps_shown(one.game, is_running=one.is_running)))
 
     @router.get("/{name}/steps/{number}")
-    async def step(name: Name, number: Number) -> MomentShown:
+    async def step(name: Name, number: RecordNumber) -> MomentShown:
         """How the table stood after a step."""
         return await work.do(opened(name, lambda one: moment_of(one, number)))
 
     @router.get("/{name}/frames/{number}.jpg", responses=_JPEG, response_class=Response)
-    async def frame(name: Name, number: Number, request: Request) -> Response:
+    async def frame(name: Name, number: RecordNumber, request: Request) -> Response:
         """A picture as it was recorded, counted from 0."""
         jpeg = await work.do(opened(name, lambda one: frame_of(one, number)))
         headers = {"etag": f'"{zlib.crc32(jpeg):08x}-{len(jpeg)}"', "cache-control": "no-cache"}
@@ -156,7 +156,7 @@ def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRoute
     @router.post("/{name}/rescore")
     async def rescore(name: Name, said: Annotated[OtherRules, Body()]) -> RescoredShown:
         """What a recording would have been worth by other rules; nothing is changed."""
-        wish = GameWish(said.rules, tuple(said.options))
+        wish = GameChoice(said.rules, tuple(said.options))
         return await work.do(opened(name, lambda one: _rescored(one, wish)))
 
     @router.get("/{name}/export.{kind}", responses=_FILE, response_class=Response)
@@ -186,7 +186,7 @@ def as_file(content: bytes, name: str, kind: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-def moment_of(one: Opened, number: int) -> MomentShown:
+def moment_of(one: OpenRecording, number: int) -> MomentShown:
     """Return how the table of a recording stood after a step."""
     game = one.game
     if number >= len(game.steps):
@@ -197,7 +197,7 @@ def moment_of(one: Opened, number: int) -> MomentShown:
     return moment_shown(number, game.state_after(number), places, zones, _picture_px(one))
 
 
-def frame_of(one: Opened, number: int) -> bytes:
+def frame_of(one: OpenRecording, number: int) -> bytes:
     """Return a picture of a recording."""
     place = one.game.frame_place(number)
     if place is None:
@@ -208,7 +208,7 @@ def frame_of(one: Opened, number: int) -> bytes:
     return payload.jpeg
 
 
-def _picture_px(one: Opened) -> tuple[int, int]:
+def _picture_px(one: OpenRecording) -> tuple[int, int]:
     """Return width and height of the pictures of a recording."""
     if one.game.frame_place(0) is None:
         return _USUAL_PX
@@ -219,7 +219,7 @@ def _picture_px(one: Opened) -> tuple[int, int]:
     return (header.width_px, header.height_px)
 
 
-def _rescored(one: Opened, wish: GameWish) -> RescoredShown:
+def _rescored(one: OpenRecording, wish: GameChoice) -> RescoredShown:
     found = rescored(one.game, wish)
     return RescoredShown(
         game=found.match.rules.name,
@@ -241,7 +241,7 @@ def _score(score: Score) -> ScoreShown:
     )
 
 
-def _exported(one: Opened, kind: str) -> str:
+def _exported(one: OpenRecording, kind: str) -> str:
     story, start = story_of(one.game), one.game.start
     match kind:
         case "dgr":
@@ -269,7 +269,7 @@ def recording_pages(
 
 
 @dataclass(frozen=True, slots=True)
-class PlayerShown:
+class PlayerFiguresShown:
     """A player over all games: sums, and averages with two places."""
 
     name: str
@@ -288,7 +288,7 @@ class PlayerShown:
 class StatisticsShown:
     """Everybody who played; *left* recordings are not counted yet: ask again."""
 
-    players: tuple[PlayerShown, ...]
+    players: tuple[PlayerFiguresShown, ...]
     games: int
     left: int
 
@@ -348,10 +348,10 @@ def statistics_routes(shelf: Shelf, work: OneAtATime, clock: Callable[[], int]) 
     return router
 
 
-def _shown(one: PlayerFigures) -> PlayerShown:
+def _shown(one: PlayerFigures) -> PlayerFiguresShown:
     averages = (one.points_per_hand, one.points_per_play, one.knocks_per_hand)
     per_hand, per_play, knocks = (round(average, _PLACES) for average in averages)
-    return PlayerShown(
+    return PlayerFiguresShown(
         one.name, one.games, one.won, one.hands, one.plays, one.points, per_hand, per_play, knocks, one.best
     )
 
@@ -373,7 +373,7 @@ def shared_hand_routes(shelf: Shelf, work: OneAtATime) -> APIRouter:
     return router
 
 
-def _hand(one: Opened, number: int, *, has_pictures: bool) -> bytes:
+def _hand(one: OpenRecording, number: int, *, has_pictures: bool) -> bytes:
     told = steps_shown(one.game, is_running=one.is_running)
     own = [at for at, step in enumerate(told.steps) if step.hand == number][:MOST_STEPS]
     if not own:
@@ -384,7 +384,7 @@ def _hand(one: Opened, number: int, *, has_pictures: bool) -> bytes:
     return shared_hand(title, steps, [moment_of(one, at) for at in own], jpegs)
 
 
-def _jpeg(one: Opened, step: StepShown) -> bytes | None:
+def _jpeg(one: OpenRecording, step: RecordedStepShown) -> bytes | None:
     try:
         return None if step.frame is None else frame_of(one, step.frame)
     except RecordingError:

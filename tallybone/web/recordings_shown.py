@@ -70,7 +70,7 @@ class RecordingsShown:
 
 
 @dataclass(frozen=True, slots=True)
-class StepShown:
+class RecordedStepShown:
     """Something that was added to the log; *frame* is the number of the newest picture then."""
 
     t_ms: int
@@ -109,7 +109,7 @@ class RecordedShown:
     hands: int
     length_ms: int
     frames: FramesShown
-    steps: tuple[StepShown, ...]
+    steps: tuple[RecordedStepShown, ...]
     complaints: tuple[str, ...]
     running: bool
     games: tuple[str, ...]
@@ -179,11 +179,11 @@ def steps_shown(game: RecordedGame, *, is_running: bool) -> RecordedShown:
     )
 
 
-def _step(game: RecordedGame, number: int, names: Sequence[str]) -> StepShown:
+def _step(game: RecordedGame, number: int, names: Sequence[str]) -> RecordedStepShown:
     step = game.steps[number]
     told = ActionResult(Entry(Seq(step.log - 1), step.event), step.outcomes)  # type: ignore[arg-type]  # what puts right, too
     shown = play_shown(told, None, {}, names)
-    return StepShown(
+    return RecordedStepShown(
         _since_ms(game, step.t_ns),
         step.hand,
         shown.kind,
@@ -215,7 +215,7 @@ STATIC = Path(__file__).with_name("static")
 
 
 def shared_hand(
-    title: str, steps: Sequence[StepShown], moments: Sequence[MomentShown], jpegs: Sequence[bytes | None]
+    title: str, steps: Sequence[RecordedStepShown], moments: Sequence[MomentShown], jpegs: Sequence[bytes | None]
 ) -> bytes:
     """Return the file.
 

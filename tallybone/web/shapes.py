@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-PointPx = tuple[float, float]
+from vision.reading import PointPx
 
 
 @dataclass(frozen=True, slots=True)

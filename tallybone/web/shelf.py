@@ -39,7 +39,7 @@ class _Print:
 
 
 @dataclass(slots=True)
-class Opened:
+class OpenRecording:
     """A recording that is looked into, as far as it had grown; *is_running* says that it is still being written."""
 
     path: Path
@@ -55,7 +55,7 @@ class Shelf:
         self.folder, self._most = folder, most
         self._ages: dict[str, tuple[_Print, _Age]] = {}
         self._surveys: dict[str, tuple[_Print, Survey]] = {}
-        self._open: OrderedDict[str, tuple[_Print, Opened]] = OrderedDict()
+        self._open: OrderedDict[str, tuple[_Print, OpenRecording]] = OrderedDict()
 
     def listed(self) -> tuple[list[Survey], list[str]]:
         """Return the recordings, newest first, and what is called one and is none."""
@@ -83,7 +83,7 @@ class Shelf:
             raise NoRecordingError(name)
         return found
 
-    def opened(self, name: str) -> Opened:
+    def opened(self, name: str) -> OpenRecording:
         """Return a recording with its log, as it is now.
 
         Raises:
@@ -96,7 +96,7 @@ class Shelf:
             running, now = is_running(file), _Print.of(path)
             before, one = self._open.pop(name, (None, None))
             if one is None or before is None or not _goes_on(before, now, one):
-                one = Opened(path, RecordedGame(path, read_session(path).start), running)
+                one = OpenRecording(path, RecordedGame(path, read_session(path).start), running)
                 before = None
             if before != now or running != one.is_running:
                 one.game.look(file, is_growing=running)
@@ -145,7 +145,7 @@ class Shelf:
             return []
 
 
-def _goes_on(before: _Print, now: _Print, one: Opened) -> bool:
+def _goes_on(before: _Print, now: _Print, one: OpenRecording) -> bool:
     """Return whether a file is what it was, or has only grown since."""
     return before == now or (one.is_running and before.inode == now.inode and now.size_bytes >= before.size_bytes)
 

@@ -51,12 +51,12 @@ from engine.layout import LINE
 from engine.phrases import Phrase, phrase
 from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
-from tallybone.play.game import Now
+from tallybone.play.game import LiveState
 from tallybone.session.inputs import Button, Press, event_of
 from tallybone.session.referee import Unclear
 from tallybone.session.referee.places import Known, Places, is_at, numbers_of
-from tallybone.session.session import Said, Session
-from tallybone.session.sitting import Happened, kind_of
+from tallybone.session.session import Announcement, Session
+from tallybone.session.sitting import Step, kind_of
 from tallybone.session.touching import Footprint, edges_at
 from tallybone.session.zones import Zones
 from tallybone.show.scoreboard import tell, waits_for
@@ -72,7 +72,6 @@ from tallybone.web.shapes import (
     MatchShown,
     PlayerShown,
     PlayShown,
-    PointPx,
     QuestionShown,
     Snapshot,
     StrokeShown,
@@ -81,7 +80,7 @@ from tallybone.web.shapes import (
     WaitingShown,
     ZoneShown,
 )
-from vision.reading import SURE, Face, SeenTile
+from vision.reading import SURE, Face, PointPx, SeenTile
 
 MOST_TOLD = 12
 """So many of the things that were said last are in a snapshot."""
@@ -105,7 +104,7 @@ _USUAL_PIPS = 6
 _REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
-def snapshot_of(now: Now, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot | None:
+def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot | None:
     """Return what a page shows; None before a match has begun.
 
     Args:
@@ -245,11 +244,11 @@ def _last(plays: Sequence[PlayShown]) -> PlayShown | None:
     return next((one for one in reversed(plays) if one.kind in _DONE), None)
 
 
-def _lost(now: Now) -> str | None:
+def _lost(now: LiveState) -> str | None:
     return None if now.view is None or now.view.lost is None else Phrase(plain(now.view.lost))
 
 
-def _problems(now: Now) -> tuple[str, ...]:
+def _problems(now: LiveState) -> tuple[str, ...]:
     """Return what somebody has to do something about."""
     lost = _lost(now)
     own = (
@@ -355,7 +354,7 @@ def _px(point: PointPx) -> PointPx:
     return (round(point[0], 1), round(point[1], 1))
 
 
-def told_of(said: Happened | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
+def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
     """Return what was said, in one sentence; nothing where there is nothing to say.
 
     Args:
@@ -371,7 +370,7 @@ def told_of(said: Happened | str, players: tuple[str, ...], number: int) -> tupl
     return (ToldShown(number, said.t_ns, plain(words), kind_of(said.said[0]), _seat(said.said)),)
 
 
-def _seat(said: Sequence[Said]) -> int | None:
+def _seat(said: Sequence[Announcement]) -> int | None:
     """Return whom the first thing that was said concerns."""
     seat: int | None = getattr(said[0], "seat", None)
     return seat
@@ -522,7 +521,7 @@ class Lobby:
 
     camera: str
     problems: tuple[str, ...] = ()
-    last: Now | None = None
+    last: LiveState | None = None
 
     @property
     def session(self) -> Session | None:

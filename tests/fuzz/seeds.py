@@ -14,9 +14,9 @@ import numpy as np
 from calibration.zones import TableZones, ZoneSource
 from docs.wiring_drawings.drawings import EXAMPLE
 from tallybone.json_values import to_json
-from tallybone.maintain.backup import Entry, write_archive
+from tallybone.maintain.backup import ArchivedFile, write_archive
 from tallybone.recording.format import Topic
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
 from tests.fuzz.targets import PIN
 from tests.tallybone.hub.said import scores, state, topic
@@ -48,7 +48,7 @@ def seeds() -> dict[str, list[bytes]]:
         messages = _messages(folder / "game.mcap")
         (folder / "owner.json").write_text("{}")
         archive = BytesIO()
-        entries = (Entry("state/owner.json", folder / "owner.json"),)
+        entries = (ArchivedFile("state/owner.json", folder / "owner.json"),)
         write_archive(entries, archive, made_at="2026-11-21", software="", tick=lambda *_: None)
     square = ((0.0, 0.0), (100.0, 0.0), (100.0, 50.0), (0.0, 50.0))
     zones = TableZones(ZoneSource.GIVEN, seats=(square,), boneyard=square)
@@ -75,7 +75,7 @@ def _messages(path: Path) -> list[bytes]:
     """Return the first and the longest record on each topic of a recording, as `targets.message` takes them."""
     found: dict[Topic, list[bytes]] = {}
     for one in read_session(path):
-        if isinstance(one, Recorded) and one.topic is not Topic.CAMERA:
+        if isinstance(one, RecordedMessage) and one.topic is not Topic.CAMERA:
             data = bytes([tuple(Topic).index(one.topic)]) + json.dumps(one.payload).encode()
             found.setdefault(one.topic, []).append(data)
     return [data for all_data in found.values() for data in (all_data[0], max(all_data, key=len))]

@@ -33,7 +33,7 @@ from tallybone.hub.standings import Results, standings
 from tallybone.hub.tables import tournaments_seen
 from tallybone.json_values import JsonValueError, from_json
 from tallybone.maintain.backup import BackupError, members
-from tallybone.notify.broker import Line
+from tallybone.notify.broker import BrokerConnection
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
 from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
 from tallybone.recording.reader import ChannelMessage, read_session, record_of
@@ -45,7 +45,7 @@ from tallybone.store.table_file import Broker, load_table
 from tallybone.web.access import Access
 from tallybone.web.actions import Asked, Refused, meant_by
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub, Pictures
+from tallybone.web.feed import Hub, PagePictures
 from tallybone.web.snapshot import Story
 from vision.errors import VisionError
 from vision.picture import decode_picture
@@ -162,7 +162,7 @@ def websocket(data: bytes) -> None:
 
 def mqtt(data: bytes) -> None:
     """Hear messages of a broker, told apart by a zero byte, each a topic, a line and a payload; follow the page."""
-    hall = Hall(Line(Broker(host="127.0.0.1", port=1), Random(0)), "tallybone", Results(None), lambda: _NOW)
+    hall = Hall(BrokerConnection(Broker(host="127.0.0.1", port=1), Random(0)), "tallybone", Results(None), lambda: _NOW)
     followed: dict[str, Any] = {}
     for said in data.split(b"\0"):
         topic, _, payload = said.partition(b"\n")
@@ -223,7 +223,7 @@ def _match() -> Session:
 
 @cache
 def _page() -> ASGIApp:
-    return make_app(Hub(lambda: 0), Access(PIN, b"k" * 32, lambda: 0), Pictures(lambda: 0))
+    return make_app(Hub(lambda: 0), Access(PIN, b"k" * 32, lambda: 0), PagePictures(lambda: 0))
 
 
 async def _posted(path: str, kind: bytes, body: bytes) -> int:

@@ -12,7 +12,7 @@ from calibration.lens import Lens, LensSource
 from calibration.mat import MAT_HEIGHT_MM, MAT_WIDTH_MM, block_places_mm
 from calibration.table import BlockPose, Table, TableSource
 from hardware.camera.device import Light
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from vision.arrays import Image
 
 LENS = Lens(1280, 720, (1000.0, 1000.0), (639.5, 359.5), source=LensSource.MEASURED, error_px=0.1, views=9)
@@ -34,13 +34,13 @@ class GreyLook:
 
     problem: str | None = None
     light: Light = Light.FREE
-    scenes: list[Scene] = field(default_factory=list)
+    scenes: list[AskedScene] = field(default_factory=list)
     taken: count[int] = field(default_factory=count)
 
     def take(self) -> Image | None:
         return np.full((720, 1280, 3), next(self.taken) % 200, np.uint8)
 
-    def present(self, scene: Scene) -> None:
+    def present(self, scene: AskedScene) -> None:
         self.scenes.append(scene)
 
     def hold_light(self) -> None:

@@ -16,9 +16,9 @@ import numpy as np
 
 from engine import Amend, Event, Knock, NewHand, NodeId, Play, Redeal, Rules, Seq, Spot, Stack, State
 from tallybone.session.inputs import KnockHeard
-from tallybone.session.session import Input, Said, Session, feed
+from tallybone.session.session import Announcement, Input, Session, feed
 from tallybone.session.touching import Footprint
-from tallybone.simulate.game_script import Step, play_out
+from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.players import answer_of, paths_of
 from tallybone.simulate.scenes import pick_table
 from tests.tallybone.truth_eye import PLAYERS_OF
@@ -64,7 +64,7 @@ class NoisyEye:
         self.faults, self.rules, self.rng = faults, rules, rng
         self.tiles: list[SeenTile] = []
 
-    def look(self, steps: Sequence[Step]) -> TableView:
+    def look(self, steps: Sequence[ScriptStep]) -> TableView:
         changes = [self._nudge()] if self.tiles and self.rng.random() < self.faults.nudged else []
         for step in steps:
             assert step.state.game is not None
@@ -129,7 +129,7 @@ class NoisyTable:
         self.eye = NoisyEye(faults, rules, self.rng)
         self.session, self.figures = Session(), Figures()
         self.inputs: list[tuple[int, Input]] = []
-        self.said: list[tuple[Said, ...]] = []
+        self.said: list[tuple[Announcement, ...]] = []
         self.t_ns = 0
 
     def run(self) -> Figures:
@@ -148,7 +148,7 @@ class NoisyTable:
         self.session, said = feed(self.session, event, t_ns=self.t_ns)
         self.said.append(said)
 
-    def _together(self) -> Iterator[list[Step]]:
+    def _together(self) -> Iterator[list[ScriptStep]]:
         """Yield the steps that come at once: mostly one, sometimes two or three plays in a row."""
         for is_seen, run in groupby(self.steps, key=lambda step: step.is_seen):
             left = list(run)
@@ -159,13 +159,13 @@ class NoisyTable:
                 yield left[:many]
                 left = left[many:]
 
-    def _see(self, steps: list[Step]) -> None:
+    def _see(self, steps: list[ScriptStep]) -> None:
         if self.faults.knocks_heard:
             self.feed(KnockHeard())
         self.feed(self.eye.look(steps), 0.8)
         self._answer(steps[-1])
 
-    def _press(self, step: Step) -> None:
+    def _press(self, step: ScriptStep) -> None:
         event = step.event
         if isinstance(event, NewHand | Redeal) and self.eye.tiles:
             self._sum_up()
@@ -189,7 +189,7 @@ class NoisyTable:
         game = self.session.state.game
         return [] if game is None else [node.id for node in game.layout.nodes]
 
-    def _answer(self, step: Step) -> None:
+    def _answer(self, step: ScriptStep) -> None:
         """Answer what is asked, as the truth is; say by hand what no answer says."""
         for _ in range(12):
             asked = [one for one in self.session.questions if one.unclear.holds_up]
@@ -223,7 +223,7 @@ class NoisyTable:
             return True
         return False
 
-    def _compare(self, step: Step) -> None:
+    def _compare(self, step: ScriptStep) -> None:
         truth, game = step.state.game, self.session.state.game
         if truth is not None and game is not None and game.totals != truth.totals:
             self.figures.looks_with_wrong_score += 1

@@ -13,7 +13,7 @@ from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules
 from tallybone.recording.format import SessionStart
 from tallybone.recording.messages import say_happened, say_input
 from tallybone.recording.writer import SessionWriter
-from tallybone.session.sitting import Happened, Look, Sitting, opened
+from tallybone.session.sitting import Look, Sitting, Step, opened
 from tests.tallybone.recording.sittings import START
 from tests.tallybone.truth_eye import PLAYERS, script, views
 from vision.arrays import Image
@@ -61,11 +61,11 @@ def shown(seed: int = 1, hands: int = 1) -> Iterator[Event | None]:
                 yield None
 
 
-def record_game(path: Path, seed: int = 1, hands: int = 1, rules: Rules = BONES) -> list[Happened]:
+def record_game(path: Path, seed: int = 1, hands: int = 1, rules: Rules = BONES) -> list[Step]:
     """Play a game live, record it, and return all that happened; an item a second."""
     start = SessionStart(started_at=START.started_at, players=PLAYERS, rules=rules.name, tile_set="double-6")
     session, said = opened(rules, PLAYERS)
-    happened = [Happened(0, session, said, session.state.log)]
+    happened = [Step(0, session, said, session.state.log)]
     sitting = Sitting(_look(eye(seed, hands)), session)
     with SessionWriter(path, start) as writer:
         for at, item in enumerate(shown(seed, hands)):

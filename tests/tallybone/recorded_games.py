@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from engine import BONES, Rules, changed_options
-from tallybone.play.recorder import FileRecorder, Room
+from tallybone.play.recorder import FileRecorder, RecordingQuota
 from tallybone.recording.format import Pictures, SessionStart
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from tests.tallybone.truth_eye import PLAYERS
 from tests.tallybone.web.true_table import items_of, look_at
 from vision.watch import Frame
@@ -39,10 +39,10 @@ def record_game(
     """Write the recording of a game; return where it ended. What is not closed is as after a power cut."""
     items, seen = items_of(seed, hands, rules, players)
     writer = SessionWriter(path, start_of(rules, players, began))
-    recorder = FileRecorder(path, writer, Room(path.parent, 10**12), lambda _: None, settled=None)
+    recorder = FileRecorder(path, writer, RecordingQuota(path.parent, 10**12), lambda _: None, settled=None)
     sitting = Sitting(partial(look_at, seen), opened(rules, players)[0])
     for item in items:
-        if isinstance(item, Given):
+        if isinstance(item, RecordedInput):
             said = item.load()
             recorder.came(said, item.t_ns)
             recorder.happened(sitting.feed(said, item.t_ns))

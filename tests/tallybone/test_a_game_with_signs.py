@@ -18,7 +18,7 @@ from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures, judge_recordings
 from tallybone.recording.own_tiles import RecordedSet, recorded_set
 from tallybone.simulate.scenes import LOOKS
-from tallybone.simulate.simulation import wishes_of
+from tallybone.simulate.simulation import simulation_settings
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import Reader, load_reader
@@ -42,7 +42,7 @@ def what_a_recording_says_of_the_set() -> RecordedSet:
 @pytest.fixture(scope="module", name="hand")
 def a_hand_with_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
     into, complaints = tmp_path_factory.mktemp("signs") / "hand.mcap", StringIO()
-    wishes = wishes_of(
+    wishes = simulation_settings(
         "bones", players=2, seed=500, options="set=6", hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
     )
     with pytest.MonkeyPatch.context() as patch:

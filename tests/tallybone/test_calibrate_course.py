@@ -8,9 +8,9 @@ import pytest
 
 from calibration.errors import RefusedError
 from calibration.zones import ZoneSource, zones_on
-from tallybone.calibrate.guide.course import Course, GuideWish
+from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Stage, StepName
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tests.tallybone.bare_table import LENS, MARKS, GreyLook, table_below
@@ -18,12 +18,12 @@ from tests.tallybone.bare_table import LENS, MARKS, GreyLook, table_below
 MEASURED = Calibration(LENS, table_below())
 
 
-def course_of(into: Path, calibration: Calibration = MEASURED, *, asks_always: bool = True) -> Course:
-    wish = GuideWish("simulated", into, asks_always=asks_always)
-    return Course(wish, GreyLook(), calibration, lambda _: (), lambda: 0)
+def course_of(into: Path, calibration: Calibration = MEASURED, *, asks_always: bool = True) -> GuideCourse:
+    wish = GuideSettings("simulated", into, asks_always=asks_always)
+    return GuideCourse(wish, GreyLook(), calibration, lambda _: (), lambda: 0)
 
 
-def presses_of(course: Course) -> list[str]:
+def presses_of(course: GuideCourse) -> list[str]:
     return [choice.press for choice in course.view.choices]
 
 
@@ -166,7 +166,7 @@ def test_zones_that_were_drawn_are_there_when_they_are_changed_again(tmp_path: P
 
 def test_the_camera_is_asked_to_show_what_the_step_needs(tmp_path: Path) -> None:
     look = GreyLook()
-    course = Course(GuideWish("simulated", tmp_path / "c.json"), look, MEASURED, lambda _: (), lambda: 0)
+    course = GuideCourse(GuideSettings("simulated", tmp_path / "c.json"), look, MEASURED, lambda _: (), lambda: 0)
     course.go_to(StepName.ZONES)
     course.go_to(StepName.LIGHT)
-    assert look.scenes == [Scene.TABLE, Scene.TILES]
+    assert look.scenes == [AskedScene.TABLE, AskedScene.TILES]

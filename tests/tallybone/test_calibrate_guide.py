@@ -12,7 +12,7 @@ import pytest
 
 from calibration.lens import Lens, LensSource
 from calibration.zones import ZoneSource
-from tallybone.calibrate.guide.course import GuideWish
+from tallybone.calibrate.guide.course import GuideSettings
 from tallybone.cli.calibrate_guide import guide_through
 from tallybone.store.calibration_file import Calibration, earlier_path, load_calibration, save_calibration
 
@@ -49,7 +49,7 @@ def guided(
     patience: int = 400,
 ) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
-    wish, keys = GuideWish(source, into, microphone=microphone), Person(out, presses, patience)
+    wish, keys = GuideSettings(source, into, microphone=microphone), Person(out, presses, patience)
     code = guide_through(wish, keys=keys, read_tiles=lambda _: (), clock=clock, out=out, err=err)
     return code, out.getvalue(), err.getvalue()
 
@@ -149,7 +149,7 @@ class Typist:
 
 def test_with_a_page_it_is_said_where_and_goes_on_until_somebody_leaves(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
-    wish = GuideWish("simulated", tmp_path / "c.json", asks_always=True)
+    wish = GuideSettings("simulated", tmp_path / "c.json", asks_always=True)
     code = guide_through(wish, serve="127.0.0.1:0", pin="123456", keys=Typist("sssssq"), out=out, err=err)
     assert (code, err.getvalue()) == (0, "")
     assert "/#calibrate  PIN 123456" in out.getvalue()
@@ -159,7 +159,7 @@ def test_with_a_page_it_is_said_where_and_goes_on_until_somebody_leaves(tmp_path
 
 def test_a_page_that_cannot_be_served_is_said(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
-    wish = GuideWish("simulated", tmp_path / "c.json")
+    wish = GuideSettings("simulated", tmp_path / "c.json")
     assert guide_through(wish, serve="eighty", keys=Typist("q"), out=out, err=err) == 1
     assert "eighty: expected a port" in err.getvalue()
 

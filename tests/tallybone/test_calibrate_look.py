@@ -11,7 +11,7 @@ import pytest
 from hardware.camera.device import NS_PER_S, CameraError, CameraMode, Light, Picture
 from hardware.camera.fake import FakeCamera
 from tallybone.calibrate.look import DeviceLook, StillLook, open_look, wait_for_picture
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from vision.errors import VisionError
 
 MODE = CameraMode(160, 90, 20.0, "MJPG")
@@ -36,7 +36,7 @@ def test_a_camera_adapts_until_its_light_is_held() -> None:
     camera, clock = FakeCamera(MODE), Clock()
     look = DeviceLook(camera)
     assert camera.state.light is Light.FREE
-    look.present(Scene.BOARD)
+    look.present(AskedScene.BOARD)
     camera.show(Picture(1, IMAGE, GREY))
     assert wait_for_picture(look, clock, pause=clock.pause) is IMAGE
     assert look.light is Light.HELD

@@ -14,7 +14,7 @@ import pytest
 from calibration.errors import RefusedError
 from calibration.tile_set_labels import all_pairs
 from calibration.tile_set_learn import look_at_set
-from tallybone.calibrate.guide.course import Course, GuideWish
+from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
 from tallybone.calibrate.look import Onlooker, StillLook
 from tallybone.calibrate.simulated import open_simulated
@@ -30,14 +30,16 @@ pytestmark = pytest.mark.slow
 PATIENCE_S = 120
 
 
-def course_over(look: Onlooker, into: Path) -> Course:
-    course = Course(GuideWish("simulated", into, asks_always=True), look, Calibration(), lambda _: (), lambda: 0)
+def course_over(look: Onlooker, into: Path) -> GuideCourse:
+    course = GuideCourse(
+        GuideSettings("simulated", into, asks_always=True), look, Calibration(), lambda _: (), lambda: 0
+    )
     course.go_to(StepName.SET)
     course.turn()
     return course
 
 
-def until_measured(course: Course) -> None:
+def until_measured(course: GuideCourse) -> None:
     pause, end_s = threading.Event(), time.monotonic() + PATIENCE_S
     while course.view.stage is Stage.MEASURES:
         assert time.monotonic() < end_s, course.view
@@ -51,7 +53,7 @@ def a_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", name="learned")
-def a_course_that_has_learned(into: Path) -> Iterator[Course]:
+def a_course_that_has_learned(into: Path) -> Iterator[GuideCourse]:
     """A double-six lies there, with corner blocks around it."""
     with closing(course_over(open_simulated("simulated:seed=2"), into)) as course:
         course.press(GO_ON)
@@ -61,7 +63,7 @@ def a_course_that_has_learned(into: Path) -> Iterator[Course]:
         yield course
 
 
-def test_a_set_is_learned_named_put_right_and_kept(learned: Course, into: Path) -> None:
+def test_a_set_is_learned_named_put_right_and_kept(learned: GuideCourse, into: Path) -> None:
     said = learned.view
     assert (said.stage, said.seen) == (Stage.RESULT, ())
     assert said.todo[0].startswith("Found: 28 tiles of a set to double-6; ")

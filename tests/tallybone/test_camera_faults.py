@@ -13,7 +13,7 @@ import pytest
 
 from tallybone.choices import TileSet
 from tallybone.play.game import LiveGame
-from tallybone.play.recorder import Room
+from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import new_game, newest_left, recorder_of, state_of
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import left_in
@@ -51,7 +51,7 @@ class Played:
         )  # fmt: skip
         self.scene = Passing(picture_of(0))
         self.camera = DeviceCamera("usb:0", camera_over(self.scene, self.folder), self.scene.clock)
-        self.recorder = recorder_of(game, Room(self.folder / "kept", 10**12), self.notes.append, t_ns=0)
+        self.recorder = recorder_of(game, RecordingQuota(self.folder / "kept", 10**12), self.notes.append, t_ns=0)
         self._eye, script = Eye(self.match.looks), Script()
         script.notes = self.notes
         self.sitting = Sitting(self._look, opened(game.rules, game.start.players)[0])

@@ -16,11 +16,11 @@ from tallybone import clock as wall_clock
 from tallybone.calibrate.lens_and_table import Talk
 from tallybone.calibrate.stored import show
 from tallybone.choices import TileSet
-from tallybone.play.recorder import Room
-from tallybone.play.start import Game, new_game, newest_left, recorder_of, state_of
+from tallybone.play.recorder import RecordingQuota
+from tallybone.play.start import MatchPlan, new_game, newest_left, recorder_of, state_of
 from tallybone.recording.folder import FOLDER, next_number, prune, recordings_in, set_aside
 from tallybone.recording.format import RecordingError, SessionStart
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.resume import Left, say_left
 from tallybone.recording.writer import SessionWriter
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
@@ -100,7 +100,7 @@ def test_the_oldest_make_way_and_never_the_newest(tmp_path: Path) -> None:
 
 def test_the_running_one_never_makes_way(tmp_path: Path) -> None:
     paths = [begun(tmp_path, year) for year in (2026, 2091)]
-    recorder = recorder_of(_game(1970), Room(tmp_path, 1), lambda _: None, t_ns=0)
+    recorder = recorder_of(_game(1970), RecordingQuota(tmp_path, 1), lambda _: None, t_ns=0)
     assert not any(path.exists() for path in paths)
     (running,) = tmp_path.glob("*.mcap")
     assert running.name.startswith("1970")
@@ -135,7 +135,7 @@ def test_what_was_set_aside_is_kept_for_a_week_after_the_clock_has_jumped(tmp_pa
         os.utime(aside, (then := aside.stat().st_mtime - 8 * 24 * 3600, then)) if day == 1 else None
 
 
-def _game(year: int) -> Game:
+def _game(year: int) -> MatchPlan:
     began = datetime(year, 1, 1, tzinfo=UTC)
     return new_game("bones", (), ("Ann", "Ben"), tile_set=TileSet.AUTO, in_play=False, began=began, software="")
 
@@ -192,7 +192,7 @@ def test_a_clock_that_jumps_inside_a_match_changes_no_score_and_lets_nobody_out_
     game = state_of(left).game
     assert game is not None
     assert game.totals == (20, 5)
-    times_ns = [one.t_ns for one in read_session(path) if isinstance(one, Recorded)]
+    times_ns = [one.t_ns for one in read_session(path) if isinstance(one, RecordedMessage)]
     assert times_ns == sorted(times_ns)
 
 

@@ -12,18 +12,18 @@ import pytest
 from rich.console import Console
 
 from engine import profile
-from tallybone.cli.demo import DemoOptions, Eye, players_of, show_demo
+from tallybone.cli.demo import DemoOptions, TableReader, players_of, show_demo
 from tallybone.session.touching import halves_of
 from tests.tallybone.truth_eye import PLAYERS_OF, game, views
 from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
 
-def eye_of(looks: Iterator[TableView]) -> Eye:
+def eye_of(looks: Iterator[TableView]) -> TableReader:
     return lambda image: next(looks)
 
 
-def demo(wishes: DemoOptions, eye: Eye | None = None) -> tuple[int, str]:
+def demo(wishes: DemoOptions, eye: TableReader | None = None) -> tuple[int, str]:
     out = StringIO()
     code = show_demo(wishes, eye=eye, console=Console(file=out, width=100))
     return code, out.getvalue()

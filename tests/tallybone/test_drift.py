@@ -12,11 +12,11 @@ from tallybone.cli.simulate import simulate
 from tallybone.evaluate.session_report import Figures
 from tallybone.evaluate.sessions import SessionJudged, judge_session
 from tallybone.simulate.pushes import CameraPush, PushTime
-from tallybone.simulate.simulation import wishes_of
+from tallybone.simulate.simulation import simulation_settings
 
 
 def judged(path: Path, *pushes: CameraPush) -> SessionJudged:
-    wishes = wishes_of(
+    wishes = simulation_settings(
         "draw", players=2, seed=12, look="classic-felt", difficulty=Difficulty.EASY, plays=5, pushes=pushes
     )
     assert simulate(path, wishes, out=StringIO()) == 0

@@ -12,7 +12,7 @@ import pytest
 
 from tallybone.files import write_durably
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
-from tallybone.store.house import House, is_password, load_house, save_house, set_password
+from tallybone.store.house import HouseSettings, is_password, load_house, save_house, set_password
 
 CALLS = ("open", "fsync", "replace", "unlink")
 
@@ -42,12 +42,12 @@ def fail_at(patch: pytest.MonkeyPatch, at: int, problem: int) -> list[int]:
 @pytest.mark.parametrize("problem", [errno.ENOSPC, errno.EROFS, errno.EIO])
 def test_settings_that_cannot_be_written_are_as_they_were(tmp_path: Path, problem: int) -> None:
     path = tmp_path / "house.json"
-    save_house(House(language="es"), path)
+    save_house(HouseSettings(language="es"), path)
     for at in range(1, 20):
         with pytest.MonkeyPatch.context() as patch:
             count = fail_at(patch, at, problem)
             try:
-                save_house(House(language="fr"), path)
+                save_house(HouseSettings(language="fr"), path)
             except OSError:
                 pass
             else:
@@ -56,8 +56,8 @@ def test_settings_that_cannot_be_written_are_as_they_were(tmp_path: Path, proble
         assert load_house(path)[0].language in ("es", "fr") if at > 4 else load_house(path)[0].language == "es"
         assert count[0] >= at
     assert at > 3
-    save_house(House(language="pt"), path)
-    assert load_house(path) == (House(language="pt"), None)
+    save_house(HouseSettings(language="pt"), path)
+    assert load_house(path) == (HouseSettings(language="pt"), None)
     assert [one.name for one in tmp_path.iterdir()] == ["house.json"]
 
 

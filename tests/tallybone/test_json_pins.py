@@ -21,7 +21,7 @@ from tallybone.session.inputs import KnockHeard, Press
 from tallybone.session.referee.places import Places
 from tallybone.session.sitting import kind_of
 from tallybone.store.calibration_file import Calibration
-from tallybone.store.house import House, PasswordHash
+from tallybone.store.house import HouseSettings, PasswordHash
 from vision.aim import AimNumbers
 
 KEPT = Path(__file__).parent / "kept" / "json.txt"
@@ -30,7 +30,7 @@ ROOTS = {
     "calibration": Calibration,
     "correction": CORRECTION,
     "event": Event,
-    "house": House,
+    "house": HouseSettings,
     "knock": KnockHeard,
     "owner": PasswordHash,
     "own_set": RecordedSet,

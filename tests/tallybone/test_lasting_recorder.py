@@ -14,8 +14,8 @@ import pytest
 
 from engine import Adjust, Event, Seat
 from tallybone.choices import TileSet
-from tallybone.play.recorder import Recorder, Room
-from tallybone.play.start import Game, game_that_goes_on, new_game, newest_left, recorder_of, state_of
+from tallybone.play.recorder import Recorder, RecordingQuota
+from tallybone.play.start import MatchPlan, game_that_goes_on, new_game, newest_left, recorder_of, state_of
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import left_in
 from tallybone.session.session import Session
@@ -52,7 +52,7 @@ class Table:
     """A game at which a picture comes, and somebody is given points, as often as it is told to."""
 
     folder: Path
-    game: Game = field(
+    game: MatchPlan = field(
         default_factory=lambda: new_game(
             "bones", (), ("Ann", "Ben"), tile_set=TileSet.AUTO, in_play=False, began=BEGAN, software="tallybone"
         )
@@ -67,7 +67,7 @@ class Table:
         if self.game.left is not None:
             session = Session.resumed(state_of(self.game.left), self.game.left.places)
         self.sitting = Sitting(Eye(((),)).look, session)
-        self.recorder = recorder_of(self.game, Room(self.folder, 10**12), self.notes.append, t_ns=0)
+        self.recorder = recorder_of(self.game, RecordingQuota(self.folder, 10**12), self.notes.append, t_ns=0)
 
     def go_on(self, seconds: int = 1, points: int = 0) -> None:
         for _ in range(seconds):

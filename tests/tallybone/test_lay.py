@@ -10,11 +10,11 @@ import pytest
 
 from engine import BONES, Layout, Node, NodeId, Play, Port, Seat, Spot, Tile, attach
 from tallybone.session.touching import Footprint, Laid, Quad, distance, edges_at, overlap
-from tallybone.simulate.game_script import Table, lay
+from tallybone.simulate.game_script import PlayArea, lay
 from tests.tallybone.truth_eye import game
 
 SIDE_MM = 24.0
-WIDE = Table(2000, 2000, SIDE_MM)
+WIDE = PlayArea(2000, 2000, SIDE_MM)
 SEEDS = (*range(28), 51, 105)
 
 
@@ -85,7 +85,7 @@ def test_the_tips_of_the_spinner_are_at_right_angles_to_the_line() -> None:
 def test_the_line_turns_before_it_would_leave_the_table() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
-    narrow = Table(2 * 2.4 * SIDE_MM, 20 * SIDE_MM, SIDE_MM)
+    narrow = PlayArea(2 * 2.4 * SIDE_MM, 20 * SIDE_MM, SIDE_MM)
     place = lay(layout, laid_on(layout, flat()), play, narrow, np.random.default_rng(1))
     assert place is not None
     assert abs(math.sin(place.heading_rad)) > 0.99
@@ -105,7 +105,7 @@ def test_the_line_turns_away_from_an_end_that_lies_beside_it() -> None:
 def test_a_table_without_room_has_no_place() -> None:
     layout = chain(("6-5", None))
     play = Play(Seat(0), Tile.parse("5-4"), Spot(NodeId(0), Port.E))
-    tiny = Table(2.2 * SIDE_MM, 1.4 * SIDE_MM, SIDE_MM)
+    tiny = PlayArea(2.2 * SIDE_MM, 1.4 * SIDE_MM, SIDE_MM)
     assert lay(layout, laid_on(layout, flat()), play, tiny, np.random.default_rng(1)) is None
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from engine import Adjust, Event, Seat
 from tallybone.choices import TileSet
-from tallybone.play.recorder import Room
+from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import new_game, recorder_of, sitting_of
 from tallybone.serve.left_match import LeftMatches
-from tallybone.session.sitting import Happened
+from tallybone.session.sitting import Step
 from tests.tallybone.web.served import Blind
 from tests.waiting import until
 
@@ -23,8 +23,8 @@ def leave(folder: Path, *players: str, points: int = 0, hours: int = 0) -> None:
     began = BEGAN + timedelta(hours=hours)
     game = new_game("bones", ("target=100",), players, tile_set=TileSet.AUTO, in_play=False, began=began, software="")
     sitting, said = sitting_of(game, Blind(), t_ns=0)
-    recorder = recorder_of(game, Room(folder, 10**12), lambda words: None, t_ns=0)
-    recorder.happened(Happened(0, sitting.session, said))
+    recorder = recorder_of(game, RecordingQuota(folder, 10**12), lambda words: None, t_ns=0)
+    recorder.happened(Step(0, sitting.session, said))
     event: Event = Adjust(Seat(0), points, "given")
     recorder.came(event, 1)
     recorder.happened(sitting.feed(event, 1))

@@ -23,7 +23,7 @@ from tallybone.choices import TileSet
 from tallybone.cli.play import PlayOptions
 from tallybone.play.assemble import with_calibration, with_own_tiles
 from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused, zones_in_picture
-from tallybone.play.start import Game, new_game, open_camera
+from tallybone.play.start import MatchPlan, new_game, open_camera
 from tallybone.recording.own_tiles import RecordedSet
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import Left
@@ -200,7 +200,7 @@ def test_a_match_that_goes_on_reads_its_tiles_as_it_began() -> None:
     assert (plain, said) == (reader, ())
 
 
-def bones() -> Game:
+def bones() -> MatchPlan:
     return new_game(
         "bones",
         (),

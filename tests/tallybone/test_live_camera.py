@@ -12,7 +12,7 @@ from tallybone.recording.format import Pictures
 from tallybone.session.inputs import Button, Press
 from tallybone.sources.camera import PacedCamera, Shown, open_filmed
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from tests.tallybone.live_clips import Timed, jpeg_of, write_recording
 from tests.tallybone.videos import write_video
 from vision.watch import Frame
@@ -67,7 +67,7 @@ def test_pictures_that_came_while_nobody_looked_are_dropped_but_the_newest() -> 
 
 def test_what_was_pressed_is_never_dropped_and_keeps_its_place() -> None:
     clock = Clock()
-    press = Given(150 * MS, "it", lambda: Press(Button.KNOCK))
+    press = RecordedInput(150 * MS, "it", lambda: Press(Button.KNOCK))
     items: list[Shown] = [shot(0), shot(100), press, shot(200), shot(300)]
     camera = PacedCamera(iter(items), clock)
     camera.take()
@@ -99,7 +99,7 @@ def test_a_video_a_recording_and_a_folder_are_cameras(tmp_path: Path) -> None:
     camera = open_filmed(write_recording(tmp_path / "a.mcap", items), Clock(), speed=0)
     given = [camera.take() for _ in range(3)]
     assert [one.t_ns for one in given if one is not None] == [1, 2, 3]
-    assert isinstance(given[1], Given)
+    assert isinstance(given[1], RecordedInput)
     assert given[1].load() == Press(Button.NEXT)
     assert isinstance(given[0], Shot)
     assert given[0].jpeg() == jpeg_of(GREY)

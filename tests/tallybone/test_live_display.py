@@ -11,23 +11,23 @@ from rich.console import Console
 
 from engine import BONES
 from tallybone.play.display import BoardDisplay, JsonDisplay, PlainDisplay, display_for
-from tallybone.play.game import Now
+from tallybone.play.game import LiveState
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session, feed
-from tallybone.session.sitting import Happened, opened
+from tallybone.session.sitting import Step, opened
 from tests.tallybone.test_live_camera import Clock
 from tests.tallybone.test_referee import lay, line, seen
 
 SESSION, SAID = opened(BONES, ("Ann", "Ben"))
-OPENING = Happened(0, SESSION, SAID)
+OPENING = Step(0, SESSION, SAID)
 ASKED, DOUBT = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
 
 
-def now(session: Session = SESSION, *, is_healthy: bool = True) -> Now:
-    return Now(session, (1280, 720), "10 a second, settled", "recorded in a.mcap", is_healthy)
+def now(session: Session = SESSION, *, is_healthy: bool = True) -> LiveState:
+    return LiveState(session, (1280, 720), "10 a second, settled", "recorded in a.mcap", is_healthy)
 
 
-def drawn(display: BoardDisplay, at: Now, console: Console) -> list[str]:
+def drawn(display: BoardDisplay, at: LiveState, console: Console) -> list[str]:
     """What the whole terminal shows."""
     with console.capture() as shown:
         console.print(display._drawn(at))
@@ -68,7 +68,7 @@ def test_what_happened_last_stands_above_what_happened_before() -> None:
     display, console = board(rows=40)
     dealt, said = feed(SESSION, Press(Button.NEXT))
     display.happened(OPENING)
-    display.happened(Happened(1, dealt, said))
+    display.happened(Step(1, dealt, said))
     lines = drawn(display, now(dealt), console)
     first = next(at for at, line in enumerate(lines) if "match: Ann, Ben" in line)
     assert any("hand 1" in line for line in lines[4:first])

@@ -7,13 +7,13 @@ from collections import deque
 import numpy as np
 
 from engine import BONES
-from tallybone.play.game import Listener, LiveGame, Now, state_of
+from tallybone.play.game import Listener, LiveGame, LiveState, state_of
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
-from tallybone.session.sitting import ByHand, Happened, Sitting, opened
+from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from tallybone.sources.camera import Shown
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.test_live_camera import Clock
 from vision.changes import PictureSizeError
@@ -32,7 +32,7 @@ class Script(Listener):
         self.given, self.log, self.notes = deque(given), list[str](), list[str]()
         self.problem: str | None = None
         self.at_ns = 0
-        self.shown: Now | None = None
+        self.shown: LiveState | None = None
         self.is_whole, self.words = True, "recorded in a.mcap"
         self.is_refused = False
         self.moves_from_ms, self.moves_until_ms = 0, 0
@@ -64,13 +64,13 @@ class Script(Listener):
     def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         self.log.append(f"keep input {t_ns // MS}")
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         self.log.append("followed")
 
     def goes_on(self, session: Session) -> None:
         pass
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         self.shown = now
 
     def note(self, words: str) -> None:
@@ -87,7 +87,7 @@ class Apart(Script):
         super().__init__()
         self.log, self.notes = script.log, script.notes
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         self.log.append("show")
 
 
@@ -105,7 +105,7 @@ def play(game: LiveGame) -> None:
 
 
 def test_all_is_kept_before_it_is_fed_and_before_it_is_shown() -> None:
-    script = Script(shot(10), Given(50 * MS, "it", lambda: Press(Button.NEXT)))
+    script = Script(shot(10), RecordedInput(50 * MS, "it", lambda: Press(Button.NEXT)))
     play(live(script))
     assert script.log == ["keep 10", "look 10", "followed", "keep input 50", "followed", "show"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine import BONES, Phase, RevealPips, Seat
-from tallybone.play.keys import HELP, Keys, Leave, Meant, footer
+from tallybone.play.keys import HELP, KeyCommand, KeyMeaning, Keys, footer
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session, feed
 from tallybone.session.sitting import opened
@@ -14,7 +14,7 @@ from tests.tallybone.test_referee import lay, line, seen
 SESSION = opened(BONES, ("Ann", "Ben"))[0]
 
 
-def meant(keys: str, session: Session = SESSION) -> list[Meant]:
+def meant(keys: str, session: Session = SESSION) -> list[KeyMeaning]:
     """All that is meant by keys one after the other."""
     found, waiting = [], Keys()
     for key in keys:
@@ -66,9 +66,9 @@ def test_pips_left_are_typed_with_the_player_and_can_be_put_right() -> None:
 
 def test_leaving_is_asked_once() -> None:
     assert meant("q") == []
-    assert meant("qq") == meant("qy") == [Leave.QUIT]
+    assert meant("qq") == meant("qy") == [KeyCommand.QUIT]
     assert meant("qnk") == [Press(Button.KNOCK)]
-    assert meant("?") == [Leave.HELP]
+    assert meant("?") == [KeyCommand.HELP]
 
 
 def test_a_number_answers_the_open_question_and_only_that() -> None:

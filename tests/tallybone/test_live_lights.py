@@ -12,7 +12,7 @@ from engine.hand import Course, Spell
 from engine.profiles import SUPER
 from hardware.display.page import DisplayPage, ScoreLine
 from hardware.leds.patterns import Gain, Mood, TableState
-from tallybone.play.game import Now
+from tallybone.play.game import LiveState
 from tallybone.play.parts import gain_of, page_of, table_state
 from tallybone.session.session import Session, feed
 from tallybone.show.scoreboard import waits_for
@@ -26,8 +26,8 @@ def session(*events: Event) -> Session:
     return Session(replay(events))
 
 
-def now(at: Session, *, is_healthy: bool = True) -> Now:
-    return Now(at, (1280, 720), "settled", "recorded", is_healthy)
+def now(at: Session, *, is_healthy: bool = True) -> LiveState:
+    return LiveState(at, (1280, 720), "settled", "recorded", is_healthy)
 
 
 def state(*events: Event) -> TableState:

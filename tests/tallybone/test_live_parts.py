@@ -18,18 +18,18 @@ from hardware.pin_factory import PinLibrary
 from hardware.supervision import PartProblem
 from hardware.virtual.panel import VirtualPanel
 from tallybone.json_values import JsonValueError
-from tallybone.play.game import Listeners, LiveGame, Now
+from tallybone.play.game import Listeners, LiveGame, LiveState
 from tallybone.play.parts import FromTable, LiveParts, open_parts, with_panel
 from tallybone.session.inputs import Button, KnockHeard, Press
-from tallybone.session.sitting import ByHand, Happened, Sitting, opened
+from tallybone.session.sitting import ByHand, Sitting, Step, opened
 from tallybone.sources.camera import Shown
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from tests.tallybone.test_live_camera import Clock
 from tests.tallybone.test_live_game import MS, Apart, Script, shot
 from tests.waiting import soon
 
 SESSION, SAID = opened(BONES, ("Ann", "Ben"))
-NOW = Now(SESSION, (1280, 720), "settled", "recorded in a.mcap", is_healthy=True)
+NOW = LiveState(SESSION, (1280, 720), "settled", "recorded in a.mcap", is_healthy=True)
 STRIP = PartProblem("hardware.leds", "the LEDs do not answer")
 LCD = PartProblem("hardware.displays", "is it plugged in?")
 _SOON_S = 5.0
@@ -118,9 +118,9 @@ def test_points_flash_from_when_they_were_made() -> None:
     table, clock = Table(), Clock()
     display = live_parts(table, clock).listener()
     clock.t_ns = 3
-    display.happened(Happened(5, SESSION, (Scored(Seat(1), 15, Reason.PLAY, ""),)))
+    display.happened(Step(5, SESSION, (Scored(Seat(1), 15, Reason.PLAY, ""),)))
     clock.t_ns = 9
-    display.happened(Happened(9, SESSION, SAID))
+    display.happened(Step(9, SESSION, SAID))
     display.show(NOW)
     assert table.shown[-1][0].gain == Gain(1, 15, 3)
 
@@ -153,8 +153,8 @@ def test_a_panel_is_added_to_what_the_table_has() -> None:
     assert config.pins is PinLibrary.MOCK
 
 
-def given(item: ByHand, t_ms: int) -> Given:
-    return Given(t_ms * MS, "it", lambda: item)
+def given(item: ByHand, t_ms: int) -> RecordedInput:
+    return RecordedInput(t_ms * MS, "it", lambda: item)
 
 
 def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_kept() -> None:
@@ -203,7 +203,7 @@ def test_what_cannot_be_understood_is_said_and_pressed_nowhere() -> None:
     def fails() -> ByHand:
         raise JsonValueError("of a later version")
 
-    script = Keeps(Given(0, "it", fails))
+    script = Keeps(RecordedInput(0, "it", fails))
     assert pressing(script, live_parts(Table(), Clock())).look()
     assert script.notes == ["it: of a later version"]
     assert script.kept == []

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from engine import BONES
-from tallybone.play.recorder import FileRecorder, Room
+from tallybone.play.recorder import FileRecorder, RecordingQuota
 from tallybone.recording.format import SessionStart, Topic
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Button, Press
-from tallybone.session.sitting import Happened, opened
+from tallybone.session.sitting import Step, opened
 from vision.table_view import TableView
 
 SESSION = opened(BONES, ("Ann", "Ben"))[0]
@@ -29,18 +29,20 @@ def start(day: int = 21) -> SessionStart:
 
 def recorder(folder: Path, notes: list[str], *, keep_bytes: int = 10**9) -> FileRecorder:
     path = folder / "now.mcap"
-    return FileRecorder(path, SessionWriter(path, start()), Room(folder, keep_bytes), notes.append, settled=None)
+    return FileRecorder(
+        path, SessionWriter(path, start()), RecordingQuota(folder, keep_bytes), notes.append, settled=None
+    )
 
 
-def records(path: Path) -> list[Recorded]:
-    return [one for one in read_session(path) if isinstance(one, Recorded)]
+def records(path: Path) -> list[RecordedMessage]:
+    return [one for one in read_session(path) if isinstance(one, RecordedMessage)]
 
 
 def test_the_first_settled_picture_is_named_as_that_of_the_table(tmp_path: Path) -> None:
     keeps = recorder(tmp_path, [])
     for t_ns, view in enumerate((MOVING, SETTLED, SETTLED, MOVING)):
         keeps.frame(t_ns, b"jpeg", None)
-        keeps.happened(Happened(t_ns, SESSION, view=view))
+        keeps.happened(Step(t_ns, SESSION, view=view))
     keeps.close()
     assert [one.topic for one in records(tmp_path / "now.mcap")].count(Topic.TABLE) == 1
     assert _pictures_of_tables(tmp_path) == [1]
@@ -52,7 +54,7 @@ def test_a_table_is_told_with_the_picture_in_which_it_was_settled(tmp_path: Path
     for t_ns, view in enumerate((SETTLED, MOVING)):
         keeps.frame(t_ns, b"jpeg", None)
         # Something was decided while a hand was in the picture, as a knock is.
-        keeps.happened(Happened(t_ns, session, events=session.state.log if view is MOVING else (), view=view))
+        keeps.happened(Step(t_ns, session, events=session.state.log if view is MOVING else (), view=view))
     keeps.close()
     assert _pictures_of_tables(tmp_path) == [0, 0]
 
@@ -70,7 +72,7 @@ def test_without_room_it_is_said_once_and_what_was_kept_stays(tmp_path: Path, mo
         patch.setattr(os, "write", full)
         keeps.frame(2, b"jpeg", None)
         keeps.came(Press(Button.NEXT), 3)
-        keeps.happened(Happened(4, SESSION, view=SETTLED))
+        keeps.happened(Step(4, SESSION, view=SETTLED))
     keeps.close()
     (note,) = notes
     assert "no room" in note

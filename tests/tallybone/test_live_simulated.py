@@ -8,7 +8,7 @@ from engine import BONES, Lead, Seat, profile
 from hardware.camera.device import CameraError
 from tallybone.sources.shots import Shot
 from tallybone.sources.simulated import open_simulated, simulation_of
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from tests.tallybone.test_live_camera import Clock
 from vision.picture import decode_picture
 
@@ -19,7 +19,7 @@ def test_it_gives_pictures_and_what_people_say_and_never_the_truth() -> None:
     first = camera.take()
     assert isinstance(first, Shot)
     assert decode_picture(first.jpeg(), "it").shape == (720, 1280, 3)
-    said = next(one for one in iter(camera.take, None) if isinstance(one, Given))
+    said = next(one for one in iter(camera.take, None) if isinstance(one, RecordedInput))
     assert said.load() == Lead(Seat(1))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tallybone.evaluate.mistakes import MOST_CELLS, Cell, Mistake, Wrong, crop_mistake, draw_sheets
+from tallybone.evaluate.mistakes import MOST_CELLS, Cell, Mistake, MistakeKind, crop_mistake, draw_sheets
 from vision.annotate import ORANGE
 
 OUTLINE = ((40.0, 40.0), (60.0, 40.0), (60.0, 50.0), (40.0, 50.0))
-MISSED = Mistake(Wrong.MISSED, "missed 1-1", (OUTLINE,))
+MISSED = Mistake(MistakeKind.MISSED, "missed 1-1", (OUTLINE,))
 
 
 def test_a_crop_shows_the_tile_in_its_middle_and_leaves_its_face_free() -> None:
@@ -30,7 +30,7 @@ def test_a_crop_at_the_edge_of_a_picture_is_grey_beyond_it() -> None:
 def test_a_mistake_in_a_large_picture_is_made_smaller_without_losing_its_pips() -> None:
     image = np.zeros((2000, 2000, 3), np.uint8)
     image[::2] = 255
-    wide = Mistake(Wrong.MISSED, "", (((100.0, 100.0), (1900.0, 100.0), (1900.0, 1900.0), (100.0, 1900.0)),))
+    wide = Mistake(MistakeKind.MISSED, "", (((100.0, 100.0), (1900.0, 100.0), (1900.0, 1900.0), (100.0, 1900.0)),))
     middle = crop_mistake(image, wide)[100:130, 100:130]
     assert abs(int(middle.mean()) - 127) < 3
     assert int(middle.max()) - int(middle.min()) < 30

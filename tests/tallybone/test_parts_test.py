@@ -8,7 +8,7 @@ from hardware.config.config import HardwareConfig
 from hardware.open_parts import PartOpener
 from hardware.virtual.panel import VirtualPanel
 from tallybone.play.parts import with_panel
-from tallybone.serve.parts_test import Outcome, PartsTest
+from tallybone.serve.parts_test import PartsTest, PartVerdict
 from tests.tallybone.web.conftest import Hands
 
 SECOND = 1_000_000_000
@@ -33,7 +33,7 @@ def test_it_ends_when_nobody_has_asked_for_a_minute_how_it_stands() -> None:
     assert len(looks) == 2
     state = test.state
     assert not state.is_running
-    assert [one.outcome for one in state.results] == [Outcome.SKIPPED]
+    assert [one.outcome for one in state.results] == [PartVerdict.SKIPPED]
     assert "LED 1 of" in state.words
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.evaluate.labels import Box, HalfLabel, Lies, PhotoLabel, TileLabel, parse_labels
-from tallybone.evaluate.mistakes import Wrong, mistakes_in
+from tallybone.evaluate.labels import HalfLabel, IgnoredBox, Lies, PhotoLabel, TileLabel, parse_labels
+from tallybone.evaluate.mistakes import MistakeKind, mistakes_in
 from tallybone.evaluate.photos import by_half_px, claims_of, count_photo, judge_photo, total
 from tallybone.show.reading import format_reading
 from vision.reading import Face, Half, Join, PointPx, Reading, SeenTile
@@ -73,7 +73,7 @@ def test_what_is_ignored_or_on_edge_counts_neither_way() -> None:
     label = PhotoLabel(
         "a.jpg",
         (true(2, 5, 100, 100), TileLabel(Lies.STANDING, (300, 300), ())),
-        ignored=(Box(500, 500, 600, 600),),
+        ignored=(IgnoredBox(500, 500, 600, 600),),
     )
     assert words(label, reading(seen(2, 5, 100, 100), back(310, 310), seen(1, 2, 550, 550), back(550, 520))) == []
     assert words(label, reading(seen(2, 5, 100, 100), back(400, 310))) == ["spare face-down tile"]
@@ -176,4 +176,4 @@ def test_the_figures_are_those_of_an_independent_tool(shared_data: Path, tmp_pat
     ours = {"pictures": counts.pictures, "tiles": counts.tiles, "down_false": counts.backs_spare, **counts.shares()}
     assert {name: ours[name] for name in theirs} == theirs
     # The comparison means something only where mistakes of every kind were made.
-    assert {mistake.wrong for photo in photos for mistake in mistakes_in(photo)} == set(Wrong)
+    assert {mistake.wrong for photo in photos for mistake in mistakes_in(photo)} == set(MistakeKind)

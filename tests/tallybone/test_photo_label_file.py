@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from tallybone.evaluate.labels import Box, HalfLabel, LabelError, Lies, PhotoLabel, TileLabel, load_labels, parse_labels
+from tallybone.evaluate.labels import (
+    HalfLabel,
+    IgnoredBox,
+    LabelError,
+    Lies,
+    PhotoLabel,
+    TileLabel,
+    load_labels,
+    parse_labels,
+)
 from vision.reading import Join
 
 LABEL: dict[str, Any] = {
@@ -38,7 +47,7 @@ def test_a_label_becomes_plain_values() -> None:
                 TileLabel(Lies.DOWN, (300, 200), ()),
             ),
             joins=(Join(0, 1, 1, None),),
-            ignored=(Box(0, 210, 80, 280),),
+            ignored=(IgnoredBox(0, 210, 80, 280),),
             scene="evening",
         ),
     )

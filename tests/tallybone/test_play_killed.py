@@ -15,7 +15,7 @@ import pytest
 from engine import Lead, NewHand, Scored, State, history
 from tallybone.play.start import newest_left, state_of
 from tallybone.recording.format import ImageMessage, RecordingError
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tests.tallybone.live_clips import game_clip
 from tests.tallybone.videos import write_video
 from vision.watch import Frame
@@ -95,7 +95,7 @@ def _looked_at(path: Path) -> int:
     names = [
         one.payload.name
         for one in (read_session(path) if path.stat().st_size else ())
-        if isinstance(one, Recorded) and isinstance(one.payload, ImageMessage)
+        if isinstance(one, RecordedMessage) and isinstance(one.payload, ImageMessage)
     ]
     numbers = [int(name) for name in names if name is not None and name.isdecimal()]
     return numbers[-1] + 1 if numbers else 0

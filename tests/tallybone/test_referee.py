@@ -27,7 +27,7 @@ from engine import (
     Tile,
 )
 from tallybone.session.referee import Unclear
-from tallybone.session.session import Said, Session, feed
+from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.touching import Footprint, edges_at, footprint_of, misfit, turns
 from tests.tallybone.truth_eye import game, newest_tile, placed, shaken
 from vision.reading import Face, Half, SeenTile
@@ -56,7 +56,7 @@ def table(*events: Event) -> Session:
     return session
 
 
-def lay(session: Session, *tiles: SeenTile) -> tuple[Session, tuple[Said, ...]]:
+def lay(session: Session, *tiles: SeenTile) -> tuple[Session, tuple[Announcement, ...]]:
     return feed(session, placed(*tiles))
 
 
@@ -70,11 +70,11 @@ def plays(session: Session) -> list[str]:
     return told
 
 
-def questions(said: tuple[Said, ...]) -> list[str]:
+def questions(said: tuple[Announcement, ...]) -> list[str]:
     return [one.words for one in said if isinstance(one, Unclear)]
 
 
-def problems(said: tuple[Said, ...]) -> list[Problem]:
+def problems(said: tuple[Announcement, ...]) -> list[Problem]:
     return [one.problem for one in said if isinstance(one, Irregular)]
 
 

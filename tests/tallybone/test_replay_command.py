@@ -13,8 +13,8 @@ import pytest
 
 from tallybone.choices import TileSet
 from tallybone.replay.command import replay
-from tallybone.replay.run import Wishes, opened_replay
-from tallybone.sources.source import GameWish
+from tallybone.replay.run import ReplaySettings, opened_replay
+from tallybone.sources.source import GameChoice
 from tests.vision.tables import lay, reader, table_with
 from vision.arrays import Image
 from vision.perception import Perception
@@ -192,13 +192,13 @@ def test_a_rendered_table_is_followed_with_the_shipped_reader(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("wishes", "numbers"),
     [
-        (Wishes(GameWish("bones", ("set=9",))), 10),
-        (Wishes(GameWish("bones", ("set=9",)), TileSet.DOUBLE_12), 13),
-        (Wishes(GameWish("free"), TileSet.DOUBLE_12), 13),
+        (ReplaySettings(GameChoice("bones", ("set=9",))), 10),
+        (ReplaySettings(GameChoice("bones", ("set=9",)), TileSet.DOUBLE_12), 13),
+        (ReplaySettings(GameChoice("free"), TileSet.DOUBLE_12), 13),
     ],
 )
 def test_tiles_are_read_as_of_the_set_that_was_said_or_else_of_the_game(
-    tmp_path: Path, wishes: Wishes, numbers: int
+    tmp_path: Path, wishes: ReplaySettings, numbers: int
 ) -> None:
     for name, laid in (("0.png", ()), ("1.png", (lay(3, 5, -70, -40, 20),))):
         cv2.imwrite(str(tmp_path / name), table_with(laid, frame=0).image)

@@ -14,8 +14,8 @@ from tallybone.recording.format import Damage, Topic
 from tallybone.recording.reader import read_session
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare
-from tallybone.replay.run import Wishes
-from tallybone.sources.source import GameWish
+from tallybone.replay.run import ReplaySettings
+from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_game import TruthEye, eye, record_game, shown
 from vision.perception import Perception
 from vision.table_view import TableView
@@ -25,10 +25,10 @@ class Run:
     """One run of the command and what it left behind."""
 
     def __init__(
-        self, path: Path, wish: GameWish | None = None, *, as_json: bool = False, by: Perception | None = None
+        self, path: Path, wish: GameChoice | None = None, *, as_json: bool = False, by: Perception | None = None
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
-        wishes = Wishes(game=wish or GameWish())
+        wishes = ReplaySettings(game=wish or GameChoice())
         self.code = compare(path, wishes, as_json=as_json, perception=by or eye(), out=out, err=err)
         self.out, self.err = out.getvalue().splitlines(), err.getvalue()
 
@@ -91,7 +91,7 @@ def test_an_outcome_that_was_recorded_otherwise_is_shown_from_both_sides(recordi
 
 
 def test_by_other_rules_the_points_of_each_play_are_compared(recording: Path) -> None:
-    run = Run(recording, GameWish("block"), as_json=True)
+    run = Run(recording, GameChoice("block"), as_json=True)
     head, *found = run.lines
     assert run.code == 1
     assert head["differences"] == len(found) > 0
@@ -100,4 +100,4 @@ def test_by_other_rules_the_points_of_each_play_are_compared(recording: Path) ->
 
 
 def test_the_same_rules_said_again_are_no_other_rules(recording: Path) -> None:
-    assert Run(recording, GameWish("bones")).out[0].startswith("equal: ")
+    assert Run(recording, GameChoice("bones")).out[0].startswith("equal: ")

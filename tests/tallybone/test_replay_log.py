@@ -15,9 +15,9 @@ from tallybone.recording.index import records_on
 from tallybone.recording.reader import read_session
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import replay, replay_log
-from tallybone.replay.run import Wishes
-from tallybone.session.sitting import Happened
-from tallybone.sources.source import GameWish
+from tallybone.replay.run import ReplaySettings
+from tallybone.session.sitting import Step
+from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_game import eye, record_game
 from tests.tallybone.recording.sittings import START, jpeg
 
@@ -25,9 +25,9 @@ from tests.tallybone.recording.sittings import START, jpeg
 class Run:
     """One run of the command and what it left behind."""
 
-    def __init__(self, path: Path, wish: GameWish | None = None, *, as_json: bool = True) -> None:
+    def __init__(self, path: Path, wish: GameChoice | None = None, *, as_json: bool = True) -> None:
         out, err = io.StringIO(), io.StringIO()
-        self.code = replay_log(path, Wishes(game=wish or GameWish()), as_json=as_json, out=out, err=err)
+        self.code = replay_log(path, ReplaySettings(game=wish or GameChoice()), as_json=as_json, out=out, err=err)
         self.out, self.err = out.getvalue(), err.getvalue()
 
     @property
@@ -40,7 +40,7 @@ class Run:
 
 
 @pytest.fixture
-def live(tmp_path: Path) -> list[Happened]:
+def live(tmp_path: Path) -> list[Step]:
     return record_game(tmp_path / "game.mcap", hands=2)
 
 
@@ -48,14 +48,14 @@ def paid_for_plays(run: Run) -> list[str]:
     return [line["words"] for line in run.lines[:-1] if line["event"] == "scored" and line["reason"] == "play"]
 
 
-def totals(happened: Happened) -> dict[str, int]:
+def totals(happened: Step) -> dict[str, int]:
     game = happened.session.state.game
     assert game is not None
     return dict(zip(game.players, game.totals, strict=True))
 
 
 @pytest.mark.slow
-def test_the_log_says_what_was_said_live(live: list[Happened], tmp_path: Path) -> None:
+def test_the_log_says_what_was_said_live(live: list[Step], tmp_path: Path) -> None:
     run = Run(tmp_path / "game.mcap")
     assert (run.code, run.err) == (0, "")
     assert run.lines[:-1] == json.loads(json.dumps([line for one in live for line in one.lines]))
@@ -64,16 +64,16 @@ def test_the_log_says_what_was_said_live(live: list[Happened], tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_other_options_score_the_same_plays_otherwise(live: list[Happened], tmp_path: Path) -> None:
+def test_other_options_score_the_same_plays_otherwise(live: list[Step], tmp_path: Path) -> None:
     path = tmp_path / "game.mcap"
-    block = Run(path, GameWish("block")).lines[:-1]
+    block = Run(path, GameChoice("block")).lines[:-1]
     assert not [line for line in block if line["event"] == "scored" and line["reason"] == "play"]
-    assert Run(path, GameWish(options=("target=5",))).result["winner"] is not None
+    assert Run(path, GameChoice(options=("target=5",))).result["winner"] is not None
 
 
 @pytest.mark.slow
 def test_sentences_have_the_times_of_a_replay_with_pictures_and_end_with_the_score(
-    live: list[Happened], tmp_path: Path
+    live: list[Step], tmp_path: Path
 ) -> None:
     said = Run(tmp_path / "game.mcap", as_json=False).out.splitlines()
     full = io.StringIO()
@@ -85,7 +85,7 @@ def test_sentences_have_the_times_of_a_replay_with_pictures_and_end_with_the_sco
 
 @pytest.mark.slow
 def test_a_recording_without_its_end_or_its_beginning_is_scored_with_what_is_there(
-    live: list[Happened], tmp_path: Path
+    live: list[Step], tmp_path: Path
 ) -> None:
     path = tmp_path / "game.mcap"
     data = path.read_bytes()
@@ -100,11 +100,11 @@ def test_a_recording_without_its_end_or_its_beginning_is_scored_with_what_is_the
     spoiled = tmp_path / "spoiled.mcap"
     spoiled.write_bytes(data.replace(b'["Ann", "Ben"]', b'["Ann", "Bzn"]', 1))
     assert "say --rules and --players" in Run(spoiled).err
-    assert Run(spoiled, GameWish("bones", players=("Ann", "Ben"))).result == Run(path).result
+    assert Run(spoiled, GameChoice("bones", players=("Ann", "Ben"))).result == Run(path).result
 
 
 @pytest.mark.slow
-def test_a_lost_event_leaves_the_later_tiles_their_names(live: list[Happened], tmp_path: Path) -> None:
+def test_a_lost_event_leaves_the_later_tiles_their_names(live: list[Step], tmp_path: Path) -> None:
     path, spoiled = tmp_path / "drawn.mcap", tmp_path / "spoiled.mcap"
     record_game(path, seed=5)
     data = path.read_bytes()
@@ -122,7 +122,7 @@ def test_a_lost_event_leaves_the_later_tiles_their_names(live: list[Happened], t
 
 
 @pytest.mark.slow
-def test_the_index_leads_to_the_same_records_as_reading_all(live: list[Happened], tmp_path: Path) -> None:
+def test_the_index_leads_to_the_same_records_as_reading_all(live: list[Step], tmp_path: Path) -> None:
     path, unfinished = tmp_path / "game.mcap", tmp_path / "unfinished.mcap"
     topics = (Topic.EVENT, Topic.OUTCOME)
     all_of_it = [one for one in read_session(path) if not isinstance(one, Damage) and one.topic in topics]

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tallybone.replay.many import Done, Spread, over_cluster, over_cores, replay_many
-from tallybone.replay.run import Wishes
-from tallybone.sources.source import GameWish
+from tallybone.replay.many import ReplayedRecording, Spread, over_cluster, over_cores, replay_many
+from tallybone.replay.run import ReplaySettings
+from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_game import record_game
 
 
@@ -20,7 +20,13 @@ class Run:
     """One run of the command and what it left behind."""
 
     def __init__(
-        self, folder: Path, spread: Spread, wishes: Wishes | None = None, *, as_json: bool = True, log_only: bool = True
+        self,
+        folder: Path,
+        spread: Spread,
+        wishes: ReplaySettings | None = None,
+        *,
+        as_json: bool = True,
+        log_only: bool = True,
     ) -> None:
         out, err = io.StringIO(), io.StringIO()
         self.code = replay_many(folder, spread, wishes, is_log_only=log_only, as_json=as_json, out=out, err=err)
@@ -80,7 +86,7 @@ def test_a_cut_recording_counts_with_what_is_left_and_is_said_to_be_damaged(fold
 
 
 def test_all_are_scored_by_the_rules_that_are_wished(folder: Path) -> None:
-    run = Run(folder, over_cores(1), Wishes(game=GameWish("bones", players=("Mia", "Noa"))))
+    run = Run(folder, over_cores(1), ReplaySettings(game=GameChoice("bones", players=("Mia", "Noa"))))
     assert list(run.lines[0]["result"]["totals"]) == ["Mia", "Noa"]
 
 
@@ -126,10 +132,10 @@ def test_a_cluster_of_two_workers_says_the_same(folder: Path) -> None:
 def test_a_worker_that_fails_costs_only_its_recording(folder: Path) -> None:
     distributed = pytest.importorskip("distributed")
 
-    def task(path: Path) -> Done:
+    def task(path: Path) -> ReplayedRecording:
         if path.name == "b.mcap":
             raise MemoryError("too large")
-        return Done({"plays": 1}, path.name, ())
+        return ReplayedRecording({"plays": 1}, path.name, ())
 
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         paths = sorted(folder.glob("*.mcap"))

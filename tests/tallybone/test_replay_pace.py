@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.replay.command import Clock, replay, replay_log
+from tallybone.replay.command import ReplayClock, replay, replay_log
 from tallybone.replay.pace import Pace, paced, parse_time
 from tallybone.sources.source import Item
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND, eye, record_game
 from tests.tallybone.test_replay_ahead import shot
 
 
-class TurnedClock(Clock):
+class TurnedClock(ReplayClock):
     """A clock that goes on only while somebody waits, and while the eye looks."""
 
     def __init__(self) -> None:

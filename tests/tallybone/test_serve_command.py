@@ -19,7 +19,7 @@ import pytest
 from tallybone.cli.serve import serve
 from tallybone.recording.survey import survey
 from tallybone.serve.options import Environment, ServeOptions
-from tallybone.terminal import Told
+from tallybone.terminal import StopRequest
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 
@@ -32,7 +32,7 @@ def told(folder: Path, wishes: ServeOptions) -> tuple[int, str, str]:
         err=err,
         environment={"XDG_STATE_HOME": str(folder)},
         home=folder,
-        told=lambda: nullcontext(Told(is_told=True)),
+        stop=lambda: nullcontext(StopRequest(is_requested=True)),
     )
     return serve(wishes, world), out.getvalue(), err.getvalue()
 

@@ -27,8 +27,9 @@ from pathlib import Path
 import tallybone.cli
 from tallybone.cli.serve import serve
 from tallybone.serve.options import ServeOptions, Environment
-from tallybone.terminal import Told
-world = Environment(out=StringIO(), environment={}, home=Path("/nowhere"), told=lambda: nullcontext(Told(is_told=True)))
+from tallybone.terminal import StopRequest
+stopped = StopRequest(is_requested=True)
+world = Environment(out=StringIO(), environment={}, home=Path("/nowhere"), stop=lambda: nullcontext(stopped))
 assert serve(ServeOptions(at="127.0.0.1:0", camera="none", record="none"), world) == 0
 print(json.dumps(sorted(sys.modules)))
 """

@@ -12,7 +12,7 @@ import pytest
 
 from tallybone.play.counts import Counts
 from tallybone.serve.systemd import Notifier
-from tallybone.serve.table import Look, ServedLife
+from tallybone.serve.table import LifeSigns, ServedLife
 from tests.tallybone.web.served import Plugs, at_served_table
 from tests.waiting import until
 
@@ -38,7 +38,7 @@ class Table:
             return True
 
         notifier = Notifier(send, lambda: self.now_ns, 30 * S)
-        look = Look(seen_ns=lambda: self.seen_ns, is_silent=lambda: self.is_silent, words=lambda: "")
+        look = LifeSigns(seen_ns=lambda: self.seen_ns, is_silent=lambda: self.is_silent, words=lambda: "")
         self.life = ServedLife(notifier, look, self._answer, lambda: self.now_ns, Counts())
 
     def _answer(self, do: Callable[[], object]) -> None:

@@ -18,7 +18,7 @@ from tallybone.evaluate.command import are_sessions, evaluate_sessions
 from tallybone.evaluate.session_report import Figures, wrong_in
 from tallybone.evaluate.sessions import SessionJudged, judge_session
 from tallybone.evaluate.truth import TruthError, read_truth
-from tallybone.simulate.simulation import wishes_of
+from tallybone.simulate.simulation import simulation_settings
 from tests.tallybone.recorded_game import TruthEye, record_game
 from tests.tallybone.true_game import STILL_NS, record_true_game, with_pips, without
 from vision.table_view import TableView
@@ -162,7 +162,9 @@ def test_labels_are_no_recordings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("game", "players", "seed"), [("bones", 2, 1), ("block", 2, 8)])
 def test_a_rendered_hand_is_scored_as_it_was_played(game: str, players: int, seed: int, tmp_path: Path) -> None:
     path = tmp_path / "hand.mcap"
-    wishes = wishes_of(game, players=players, seed=seed, hands=1, look="classic-felt", difficulty=Difficulty.NORMAL)
+    wishes = simulation_settings(
+        game, players=players, seed=seed, hands=1, look="classic-felt", difficulty=Difficulty.NORMAL
+    )
     assert simulate(path, wishes, out=io.StringIO()) == 0
     found = judge_session(path)
     assert [one.words for one in wrong_in(found)] == []

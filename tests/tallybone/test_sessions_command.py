@@ -12,7 +12,7 @@ import pytest
 from tallybone.choices import parse_size
 from tallybone.recording.writer import SessionWriter
 from tallybone.show.recordings import list_sessions, room_of_table
-from tallybone.store.house import HOUSE_NAME, House, save_house
+from tallybone.store.house import HOUSE_NAME, HouseSettings, save_house
 from tests.tallybone.recording.sittings import START, jpeg, write
 from tests.tallybone.test_cli import tallybone
 
@@ -94,7 +94,7 @@ def test_a_size_that_is_none_is_a_usage_error() -> None:
 def test_the_room_is_what_was_set_on_the_page(tmp_path: Path) -> None:
     environment = {"XDG_STATE_HOME": str(tmp_path)}
     assert room_of_table(environment, tmp_path) == 20 * 10**9
-    save_house(House(keep_bytes=3 * 10**9), tmp_path / "tallybone" / HOUSE_NAME)
+    save_house(HouseSettings(keep_bytes=3 * 10**9), tmp_path / "tallybone" / HOUSE_NAME)
     assert room_of_table(environment, tmp_path) == 3 * 10**9
 
 

@@ -11,14 +11,14 @@ import pytest
 
 from engine import Adjust, Event, Seat, Undo
 from tallybone.choices import TileSet
-from tallybone.play.game import Listener, LiveGame, Now
-from tallybone.play.recorder import Room
+from tallybone.play.game import Listener, LiveGame, LiveState
+from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import new_game, recorder_of
 from tallybone.recording.format import Topic
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.session.session import Session
-from tallybone.session.sitting import Happened, Sitting, opened
-from tallybone.sources.source import Given
+from tallybone.session.sitting import Sitting, Step, opened
+from tallybone.sources.source import RecordedInput
 from tests.tallybone.crash.game import Eye
 
 BEGAN = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -30,13 +30,13 @@ class Screen(Listener):
     def __init__(self, trace: list[tuple[str, int]]) -> None:
         self.trace = trace
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         self.trace.append(("shown", len(happened.session.state.log) - 1))
 
     def goes_on(self, session: Session) -> None:
         self.trace.append(("shown", len(session.state.log) - 1))
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         self.trace.append(("shown", len(now.session.state.log) - 1))
 
 
@@ -52,12 +52,12 @@ class Said:
     def is_over(self) -> bool:
         return not self._events
 
-    def take(self) -> Given | None:
+    def take(self) -> RecordedInput | None:
         if not self._events:
             return None
         event = self._events.popleft()
         self._t_ns += 1_000_000_000
-        return Given(self._t_ns, "table", lambda: event)
+        return RecordedInput(self._t_ns, "table", lambda: event)
 
     def now_ns(self) -> int:
         return self._t_ns
@@ -71,7 +71,7 @@ def told_in(folder: Path) -> int:
     (path,) = folder.glob("*.mcap")
     events = told = 0
     for one in read_session(path):
-        if isinstance(one, Recorded):
+        if isinstance(one, RecordedMessage):
             events += one.topic is Topic.EVENT
             told = events if one.topic is Topic.TABLE else told
     return told
@@ -86,7 +86,7 @@ def test_every_event_is_on_the_disk_before_it_is_shown(tmp_path: Path, monkeypat
         trace.append(("synced", told_in(tmp_path)))
 
     game = new_game("bones", (), ("Ann", "Ben"), tile_set=TileSet.AUTO, in_play=False, began=BEGAN, software="")
-    recorder = recorder_of(game, Room(tmp_path, 10**12), lambda _: None, t_ns=0)
+    recorder = recorder_of(game, RecordingQuota(tmp_path, 10**12), lambda _: None, t_ns=0)
     monkeypatch.setattr(os, "fsync", traced)
     session, _ = opened(game.rules, game.start.players)
     camera = Said(*(Adjust(Seat(0), points, "given") for points in (5, 10, 15)), Undo(session.state.next_seq))

@@ -14,19 +14,19 @@ from tallybone.choices import TileSet
 from tallybone.cli.app import app
 from tallybone.cli.simulate import simulate
 from tallybone.recording.format import Topic
-from tallybone.recording.reader import Recorded, read_session
-from tallybone.simulate.simulation import wishes_of
+from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.simulate.simulation import simulation_settings
 from tallybone.sources.source import source_at
 
 
 @pytest.mark.slow
 def test_a_hand_is_recorded_and_summed_up_in_one_line(tmp_path: Path) -> None:
     out, path = io.StringIO(), tmp_path / "a.mcap"
-    wishes = wishes_of("bones", players=2, seed=43, hands=1, look="classic-felt", fps=2)
+    wishes = simulation_settings("bones", players=2, seed=43, hands=1, look="classic-felt", fps=2)
     assert simulate(path, wishes, as_json=True, out=out) == 0
     (line,) = out.getvalue().splitlines()
     said = json.loads(line)
-    records = [one for one in read_session(path) if isinstance(one, Recorded)]
+    records = [one for one in read_session(path) if isinstance(one, RecordedMessage)]
     truth: list[Any] = [one.payload for one in records if one.topic is Topic.TRUTH]
     assert said["file"] == str(path)
     assert said["frames"] == sum(one.topic is Topic.CAMERA for one in records)
@@ -43,7 +43,7 @@ def test_a_hand_is_recorded_and_summed_up_in_one_line(tmp_path: Path) -> None:
 def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
     path, err = tmp_path / "a.mcap", io.StringIO()
     path.write_bytes(b"mine")
-    assert simulate(path, wishes_of("bones", players=2, seed=1), err=err) == 1
+    assert simulate(path, simulation_settings("bones", players=2, seed=1), err=err) == 1
     assert err.getvalue() == f"tallybone simulate: {path}: the recording cannot be made: File exists\n"
     assert path.read_bytes() == b"mine"
 

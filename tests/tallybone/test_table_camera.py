@@ -11,7 +11,7 @@ from hardware.camera.device import CameraDevice, CameraError, CameraMode, Light,
 from hardware.camera.fake import FakeCamera
 from hardware.clock import Clock
 from tallybone.choices import TileSet
-from tallybone.play.start import Game, new_game
+from tallybone.play.start import MatchPlan, new_game
 from tallybone.serve.camera import TableCamera
 
 SECOND = 1_000_000_000
@@ -44,7 +44,7 @@ def fake() -> FakeCamera:
     return FakeCamera(CameraMode(128, 72, 20.0, "MJPG"))
 
 
-def game() -> Game:
+def game() -> MatchPlan:
     began = datetime(2026, 11, 21, tzinfo=UTC)
     return new_game("bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=began, software="a test")
 

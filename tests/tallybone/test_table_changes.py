@@ -31,7 +31,7 @@ from engine import (
     Undo,
 )
 from tallybone.session.inputs import Answer, Button, Press
-from tallybone.session.session import Said, Session, feed
+from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.touching import halves_of
 from tests.tallybone.test_referee import lay, line, plays, problems, questions, seen
 from vision.reading import SeenTile
@@ -44,7 +44,7 @@ SECOND = 1_000_000_000
 TWO_AT_ONCE = (seen((5, 2), (2, 0)), seen((3, 6), (-2, 0), 180))
 
 
-def laid_since(session: Session, *tiles: tuple[SeenTile, int]) -> tuple[Session, tuple[Said, ...]]:
+def laid_since(session: Session, *tiles: tuple[SeenTile, int]) -> tuple[Session, tuple[Announcement, ...]]:
     """Lay tiles that one look shows, each since a time of its own."""
     changes = tuple(Change(ChangeKind.PLACED, tile, since_ns=since_ns) for tile, since_ns in tiles)
     return feed(session, TableView(tuple(tile for tile, _ in tiles), (), changes))

@@ -6,7 +6,7 @@ import pytest
 
 from engine import Draw, Irregular, Lead, NewHand, Play, ProblemKind, Reveal, profile
 from tallybone.session.session import Session, feed
-from tallybone.simulate.game_script import Step
+from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.zoned_table import ZonedTable, ZoneFaults, ZoneFigures
 from vision.settle import EntrySide
@@ -42,13 +42,13 @@ class Reached(ZonedTable):
 
     shown = unsaid = 0
 
-    def _see(self, steps: list[Step]) -> None:
+    def _see(self, steps: list[ScriptStep]) -> None:
         play = steps[0].event
         if isinstance(play, Play) and len(steps) == 1 and play.at is not None:
             self._reach(play, steps)
         super()._see(steps)
 
-    def _reach(self, play: Play, steps: list[Step]) -> None:
+    def _reach(self, play: Play, steps: list[ScriptStep]) -> None:
         side = next(zone.side for seat, zone in enumerate(self.zones.seats) if seat != play.seat)
         tiles = list(self.eye.tiles)
         changes = self.eye.look(steps).changes

@@ -13,7 +13,7 @@ from engine import BONES, MatchStart, NewHand, Redeal
 from tallybone.recording.format import SessionStart, Topic
 from tallybone.recording.messages import say_input
 from tallybone.recording.writer import SessionWriter
-from tallybone.simulate.game_script import Step
+from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
 from tallybone.simulate.recorder import truth_line
 from tests.tallybone.recorded_game import BEGINS_NS, SECOND
@@ -51,7 +51,7 @@ def record_true_game(path: Path, seed: int = 1, hands: int = 1) -> tuple[TableVi
     return seen
 
 
-def totals_of(step: Step) -> tuple[int, ...]:
+def totals_of(step: ScriptStep) -> tuple[int, ...]:
     """What each player has after a step."""
     assert step.state.game is not None
     return step.state.game.totals

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine import BONES, NewHand, Redeal, Rules
 from tallybone.session.touching import halves_of
-from tallybone.simulate.game_script import Step, play_out
+from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.scenes import DemoTable, pick_table
 from vision.reading import PointPx, SeenTile
 from vision.render.truth import truth_of
@@ -31,7 +31,7 @@ PLAYERS_OF = {
 
 def script(
     seed: int, hands: int = 1, rules: Rules = BONES, players: tuple[str, ...] = PLAYERS
-) -> tuple[DemoTable, Iterator[Step]]:
+) -> tuple[DemoTable, Iterator[ScriptStep]]:
     """The game that `tallybone demo --seed` plays, and its table."""
     rng = np.random.default_rng(seed)
     table = pick_table(rng, rules)
@@ -39,13 +39,13 @@ def script(
 
 
 @cache
-def game(seed: int) -> tuple[DemoTable, tuple[Step, ...]]:
+def game(seed: int) -> tuple[DemoTable, tuple[ScriptStep, ...]]:
     """One hand of a demo, played once for all tests."""
     table, steps = script(seed)
     return table, tuple(steps)
 
 
-def newest_tile(table: DemoTable, step: Step) -> SeenTile:
+def newest_tile(table: DemoTable, step: ScriptStep) -> SeenTile:
     """The tile that was laid last, as a perfect eye sees it."""
     assert step.state.game is not None
     scene = table.scene(step.state.game.layout, step.laid)

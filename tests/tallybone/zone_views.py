@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine import Event, LeadRule, MatchStart, NewHand, Rules
-from tallybone.session.session import Said, Session, feed
+from tallybone.session.session import Announcement, Session, feed
 from tallybone.session.zones import SeatZone, Zones
 from tests.tallybone.test_referee import seen
 from vision.reading import Face, SeenTile
@@ -40,7 +40,7 @@ class Table:
     def __init__(self, rules: Rules, *events: Event, yard: int = 14, zones: Zones = ZONES) -> None:
         self.session = Session(zones=zones)
         self.tiles: tuple[SeenTile, ...] = tuple(back(at) for at in range(yard))
-        self.said: tuple[Said, ...] = ()
+        self.said: tuple[Announcement, ...] = ()
         self.t_ns = 0
         for event in (MatchStart(replace(rules, lead_first=LeadRule.LOT_ANY), ("Ann", "Ben")), *events):
             self.session, _ = feed(self.session, event)

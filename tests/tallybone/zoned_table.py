@@ -29,7 +29,7 @@ from tallybone.session.inputs import KnockHeard
 from tallybone.session.session import Session
 from tallybone.session.touching import Footprint
 from tallybone.session.zones import Outline, SeatZone, Zones
-from tallybone.simulate.game_script import Step
+from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.noisy_table import MIDDLE_PX, PX_PER_MM, Faults, Figures, NoisyTable
 from vision.reading import Face, SeenTile
 from vision.settle import EntrySide, Side
@@ -136,7 +136,7 @@ class ZonedTable(NoisyTable):
             self.feed(self.view((Change(ChangeKind.PLACED, seen),), ()), 0.5)
         return changes
 
-    def _see(self, steps: list[Step]) -> None:
+    def _see(self, steps: list[ScriptStep]) -> None:
         if self.faults.knocks_heard:
             self.feed(KnockHeard())
         seats = [step.event.seat for step in steps if isinstance(step.event, Play)]
@@ -158,7 +158,7 @@ class ZonedTable(NoisyTable):
         self.figures.out_of_turn += len(wrong)
         self.figures.asked_who += any("who laid it" in one.unclear.words for one in self.session.questions)
 
-    def _press(self, step: Step) -> None:
+    def _press(self, step: ScriptStep) -> None:
         event = step.event
         match event:
             case NewHand():
@@ -196,7 +196,7 @@ class ZonedTable(NoisyTable):
         if gone:
             self.show([Change(ChangeKind.REMOVED, tile) for tile in gone], (EntrySide(Side.BOTTOM, 0.5),))
 
-    def _lay_out(self, step: Step) -> None:
+    def _lay_out(self, step: ScriptStep) -> None:
         """The boneyard is laid out; a hand comes near once more."""
         assert step.state.game is not None
         assert step.state.game.hand is not None
@@ -226,7 +226,7 @@ class ZonedTable(NoisyTable):
                 self.show([Change(ChangeKind.PLACED, tile) for tile in part], self.came_from(seat))
         self.show([], ())
 
-    def _compare(self, step: Step) -> None:
+    def _compare(self, step: ScriptStep) -> None:
         super()._compare(step)
         assert isinstance(self.figures, ZoneFigures)
         truth, game = step.state.game, self.session.state.game

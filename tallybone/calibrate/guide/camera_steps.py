@@ -20,16 +20,16 @@ from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones, ZoneSource, zones_anew, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
-from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, PointPx, Result, StepName, points_of
+from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, Kind, LookStep, StepName, StepResult, points_of
 from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven, lens_for
 from tallybone.calibrate.light import write_drawn
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from tallybone.calibrate.zone_edit import EditableZone, editable, size_seen, with_zones
 from tallybone.show.over_pictures import draw_zones
 from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
-from vision.reading import SeenTile
+from vision.reading import PointPx, SeenTile
 
 # From picture to picture the board may move so much, as a share of the picture's width, and be held still.
 _STILL = 0.003
@@ -53,8 +53,8 @@ _SEATS = "234"
 class LensStep(LookStep):
     """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
 
-    name, scene = StepName.LENS, Scene.BOARD
-    choices = (Choice(GO_ON, phrase("measure with the views so far")),)
+    name, scene = StepName.LENS, AskedScene.BOARD
+    choices = (GuideChoice(GO_ON, phrase("measure with the views so far")),)
 
     def __init__(self, before: Calibration) -> None:
         """Begin without a view."""
@@ -133,14 +133,14 @@ class LensStep(LookStep):
         """Say something else than that a view was taken."""
         self._seen, self._is_told = words, False
 
-    def result(self) -> Result:
+    def result(self) -> StepResult:
         """Return the lens."""
         lens = fit_lens(self._views)
         error_px = lens.error_px or 0.0
         warnings = (phrase("Below 0.3 px would be good: is the board flat?"),) if error_px > 0.3 else ()
         after = replace(self._before, lens=lens, table=None)
         words = phrase("corners lie {error} px off in {views} views", error=f"{error_px:.2f}", views=lens.views)
-        return Result(after, words, warnings, self._taken())
+        return StepResult(after, words, warnings, self._taken())
 
     def _taken(self) -> tuple[Drawn, ...]:
         """Return the corners of all views: where the lens was measured."""
@@ -166,8 +166,8 @@ def _apart(before: LensView, now: LensView) -> float:
 class TableStep(LookStep):
     """Looks for corner blocks or the mat, or for tiles of known size, and measures where the table is."""
 
-    name, scene = StepName.TABLE, Scene.TABLE
-    choices = (Choice(GO_ON, phrase("measure")),)
+    name, scene = StepName.TABLE, AskedScene.TABLE
+    choices = (GuideChoice(GO_ON, phrase("measure")),)
 
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
         """Measure with the lens that is known, or a guess; *given* says how large tiles are."""
@@ -206,7 +206,7 @@ class TableStep(LookStep):
         """Look for the blocks."""
         self._image, self._markers = image, find_corner_marks(image)
 
-    def result(self) -> Result:
+    def result(self) -> StepResult:
         """Return the table, and zones that are refreshed."""
         if self._image is None:
             raise RefusedError(phrase("the camera has given no picture yet"))
@@ -228,7 +228,7 @@ class TableStep(LookStep):
             warnings.append(phrase("Markers lie {px} px off: is the paper flat?", px=f"{table.error_px:.1f}"))
         found = (*self.drawn, *(Drawn(Kind.TILE, points_of(tile.corners_px)) for tile in tiles), *_grid(table, lens))
         # A table measured with a guess keeps the guess: places are the same with it.
-        return Result(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), found)
+        return StepResult(replace(before, lens=lens, table=table, zones=zones), _about(table), tuple(warnings), found)
 
 
 def _about(table: Table) -> str:
@@ -272,10 +272,10 @@ class _Proposed:
 class ZonesStep(LookStep):
     """Begins with the zones there are, or those for a number of seats."""
 
-    name, scene = StepName.ZONES, Scene.TABLE
+    name, scene = StepName.ZONES, AskedScene.TABLE
     choices = (
-        Choice(GO_ON, phrase("keep them")),
-        *(Choice(seats, phrase("{seats} seats", seats=int(seats))) for seats in _SEATS),
+        GuideChoice(GO_ON, phrase("keep them")),
+        *(GuideChoice(seats, phrase("{seats} seats", seats=int(seats))) for seats in _SEATS),
     )
 
     todo = (phrase("How many seats are there at most? Tiles to draw and open hands are seen in their zones."),)
@@ -339,7 +339,7 @@ class ZonesStep(LookStep):
             raise RefusedError(self._now.problem)
         self._now = self._shown(with_zones(zones, drawn, table, lens))
 
-    def result(self) -> Result:
+    def result(self) -> StepResult:
         """Return the zones."""
         zones = self._now.zones
         if zones is None:
@@ -349,7 +349,7 @@ class ZonesStep(LookStep):
         if self._image is not None and after.table is not None:
             drawn = draw_zones(self._image, zones, after.table, lens_for(after.lens, self._image))
             note = f"drawn into {write_drawn(self._folder, 'zones.png', drawn)}"
-        return Result(after, words, self._now.hidden, self.drawn, note)
+        return StepResult(after, words, self._now.hidden, self.drawn, note)
 
     def _proposed(self) -> _Proposed:
         try:

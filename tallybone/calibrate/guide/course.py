@@ -20,11 +20,11 @@ from tallybone.calibrate.guide.steps import (
     SKIP,
     CourseView,
     Drawn,
+    GuideStep,
     Progress,
-    Result,
     Stage,
-    Step,
     StepName,
+    StepResult,
     choices_at,
     words_at,
 )
@@ -41,7 +41,7 @@ _KEPT, _SKIPPED = phrase("as it was"), phrase("skipped")
 
 
 @dataclass(frozen=True, slots=True)
-class GuideWish:
+class GuideSettings:
     """What a guided calibration is asked for.
 
     Attributes:
@@ -61,11 +61,11 @@ class GuideWish:
     asks_always: bool = False
 
 
-class Course:
+class GuideCourse:
     """Goes from step to step; what each has found is kept in the file as soon as it is accepted."""
 
     def __init__(
-        self, wish: GuideWish, look: Onlooker, calibration: Calibration, read_tiles: ReadTiles, clock: Clock
+        self, wish: GuideSettings, look: Onlooker, calibration: Calibration, read_tiles: ReadTiles, clock: Clock
     ) -> None:
         """Begin with the first step; *look* is closed by whoever has opened it."""
         self._wish, self._look, self._read_tiles, self._clock = wish, look, read_tiles, clock
@@ -75,8 +75,8 @@ class Course:
         self.calibration = calibration
         self.image: Image | None = None
         self._at, self._stage = -1, Stage.OVER
-        self._step: Step | None = None
-        self._result: Result | None = None
+        self._step: GuideStep | None = None
+        self._result: StepResult | None = None
         self._refused = ""
         self._arrive(0)
 
@@ -217,7 +217,7 @@ class Course:
         self._outcomes[progress.name] = progress
         self._arrive(self._at + 1)
 
-    def _made(self, name: StepName) -> Step:
+    def _made(self, name: StepName) -> GuideStep:
         before, drawn, seats = self.calibration, self._wish.into.with_suffix(""), self._seats
         match name:
             case StepName.LENS:

@@ -17,7 +17,7 @@ from tallybone.terminal import printable
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class GuideScreen:
     """What is shown.
 
     Attributes:
@@ -44,7 +44,7 @@ class Board:
 class Screen(Protocol):
     """Where it is shown."""
 
-    def show(self, board: Board) -> None:
+    def show(self, board: GuideScreen) -> None:
         """Show it; called often."""
 
 
@@ -64,9 +64,9 @@ class LiveScreen:
     def __init__(self, live: Live) -> None:
         """Draw on *live*."""
         self._live = live
-        self._last: Board | None = None
+        self._last: GuideScreen | None = None
 
-    def show(self, board: Board) -> None:
+    def show(self, board: GuideScreen) -> None:
         """Draw it."""
         if board != self._last:
             self._last = board
@@ -83,7 +83,7 @@ class LineScreen:
         self._note = ""
         self._done = 0
 
-    def show(self, board: Board) -> None:
+    def show(self, board: GuideScreen) -> None:
         """Print what is new."""
         if board.note != self._note:
             self._note = board.note
@@ -108,7 +108,7 @@ def parts_of(drawn: Sequence[Drawn]) -> tuple[str, ...]:
     return tuple("    " + " ".join(cells[at : at + 3]) for at in range(0, len(cells), 3))
 
 
-def draw_board(board: Board) -> Padding:
+def draw_board(board: GuideScreen) -> Padding:
     """Return a board for a terminal."""
     parts: list[RenderableType] = [Text(printable(board.title), style="bold"), Text(printable(board.note)), Text()]
     for name, words in board.done:

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.phrases import phrase
-from tallybone.calibrate.scenes import Scene
+from tallybone.calibrate.scenes import AskedScene
 from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
+from vision.reading import PointPx
 
 GO_ON, AGAIN, SKIP = "go_on", "again", "skip"
-
-PointPx = tuple[float, float]
 
 
 class StepName(StrEnum):
@@ -32,7 +31,7 @@ class StepName(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class StepResult:
     """What a step has found.
 
     Attributes:
@@ -51,7 +50,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class GuideChoice:
     """Something that somebody may decide.
 
     Attributes:
@@ -63,7 +62,7 @@ class Choice:
     words: str
 
 
-class Step(Protocol):
+class GuideStep(Protocol):
     """A step that goes on until it is done, or somebody skips it."""
 
     @property
@@ -71,7 +70,7 @@ class Step(Protocol):
         """What it is for."""
 
     @property
-    def scene(self) -> Scene | None:
+    def scene(self) -> AskedScene | None:
         """What has to be before the camera; None where it looks at nothing."""
 
     @property
@@ -87,7 +86,7 @@ class Step(Protocol):
         """The same, over the picture that it has seen last."""
 
     @property
-    def choices(self) -> tuple[Choice, ...]:
+    def choices(self) -> tuple[GuideChoice, ...]:
         """What can be decided beside skipping it."""
 
     @property
@@ -114,7 +113,7 @@ class Step(Protocol):
     def close(self) -> None:
         """Let go what it has opened."""
 
-    def result(self) -> Result | None:
+    def result(self) -> StepResult | None:
         """Return what was found; None while that is still worked out: it is asked again.
 
         Raises:
@@ -218,10 +217,12 @@ class CourseView:
     note: str
     refused: str
     problem: str | None
-    choices: tuple[Choice, ...]
+    choices: tuple[GuideChoice, ...]
 
 
-def words_at(stage: Stage, step: Step | None, result: Result | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def words_at(
+    stage: Stage, step: GuideStep | None, result: StepResult | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what to do, and what is seen."""
     match stage:
         case Stage.BEFORE:
@@ -235,15 +236,17 @@ def words_at(stage: Stage, step: Step | None, result: Result | None) -> tuple[tu
             return (), ()
 
 
-def choices_at(stage: Stage, step: Step | None, result: Result | None, *, is_refused: bool) -> tuple[Choice, ...]:
+def choices_at(
+    stage: Stage, step: GuideStep | None, result: StepResult | None, *, is_refused: bool
+) -> tuple[GuideChoice, ...]:
     """Return what can be decided."""
-    again, skip = Choice(AGAIN, phrase("again")), Choice(SKIP, phrase("skip"))
+    again, skip = GuideChoice(AGAIN, phrase("again")), GuideChoice(SKIP, phrase("skip"))
     match stage:
         case Stage.BEFORE:
-            return (Choice(GO_ON, phrase("keep it")), again)
+            return (GuideChoice(GO_ON, phrase("keep it")), again)
         case Stage.RESULT if result is not None:
             words = phrase("take it so") if result.warnings else phrase("keep it")
-            return (Choice(GO_ON, words), again, skip)
+            return (GuideChoice(GO_ON, words), again, skip)
         case Stage.LOOKS if step is not None:
             return (*step.choices, *((again,) if is_refused else ()), skip)
         case Stage.MEASURES:

@@ -15,13 +15,13 @@ from engine.phrases import Phrase, listed, phrase, plural
 from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.knock.heard import NS_PER_S
-from tallybone.calibrate.guide.steps import GO_ON, Choice, Drawn, Kind, LookStep, Result, StepName, points_of
+from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, Kind, LookStep, StepName, StepResult, points_of
 from tallybone.calibrate.knock import Hearing, MakeSensor
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate.look import Onlooker
-from tallybone.calibrate.scenes import Scene, timetable
-from tallybone.calibrate.tile_set import Pips, SetLearning, kept_of
+from tallybone.calibrate.scenes import AskedScene, timetable
+from tallybone.calibrate.tile_set import SetLearning, TilePips, kept_of
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import Calibration
 from vision.arrays import Image
@@ -45,15 +45,15 @@ class LearnedTile:
     """A tile as it was taken for, and whether that is in doubt; numbers begin with 1."""
 
     number: int
-    pips: Pips
+    pips: TilePips
     is_doubtful: bool
 
 
 class SetStep:
     """Takes a picture of the set as soon as somebody says so, and learns from it."""
 
-    name, scene = StepName.SET, Scene.SET
-    choices = (Choice(GO_ON, phrase("learn them")),)
+    name, scene = StepName.SET, AskedScene.SET
+    choices = (GuideChoice(GO_ON, phrase("learn them")),)
     drawn: tuple[Drawn, ...] = ()
     is_enough = False
 
@@ -62,7 +62,7 @@ class SetStep:
         self._before, self._folder = before, folder
         self._image: Image | None = None
         self._learning: SetLearning | None = None
-        self._said: dict[int, Pips] = {}
+        self._said: dict[int, TilePips] = {}
         self.tiles: tuple[LearnedTile, ...] = ()
 
     todo = (
@@ -90,7 +90,7 @@ class SetStep:
     def pressed(self, key: str) -> None:
         """Nothing to press."""
 
-    def result(self) -> Result | None:
+    def result(self) -> StepResult | None:
         """Return the set; None while it is learned."""
         image = self._image
         if image is None:
@@ -105,7 +105,7 @@ class SetStep:
             raise
         return None if learned is None else self._found(learned, image)
 
-    def put_right(self, number: int, pips: Pips) -> None:
+    def put_right(self, number: int, pips: TilePips) -> None:
         """Take what somebody says that a tile shows, and learn anew.
 
         Raises:
@@ -126,7 +126,7 @@ class SetStep:
             self._learning.close()
             self._learning = None
 
-    def _found(self, learned: LearningResult, image: Image) -> Result:
+    def _found(self, learned: LearningResult, image: Image) -> StepResult:
         self.tiles = tuple(
             LearnedTile(at + 1, (first, second), at in learned.doubtful)
             for at, (first, second) in enumerate(learned.pips.tolist())
@@ -134,7 +134,7 @@ class SetStep:
         kept = kept_of(learned, image, self._before)
         note = f"drawn into {write_drawn(self._folder, 'set.png', draw_tiles(learned))}"
         after = replace(self._before, set=kept)
-        return Result(after, _words(kept), tuple(_warnings(kept, learned, self.tiles)), self._shapes(learned), note)
+        return StepResult(after, _words(kept), tuple(_warnings(kept, learned, self.tiles)), self._shapes(learned), note)
 
     def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
         """Return the tiles with what they were taken for; those in doubt with their numbers."""
@@ -213,7 +213,7 @@ def _about_tiles(kept: LearnedSet, tiles: tuple[LearnedTile, ...]) -> list[Phras
     return said
 
 
-def _missing(pairs: tuple[Pips, ...]) -> Phrase:
+def _missing(pairs: tuple[TilePips, ...]) -> Phrase:
     named = listed(_named(pair[::-1]) for pair in pairs[:_MOST_NAMED])
     more = len(pairs) - _MOST_NAMED
     if more > 0:
@@ -221,15 +221,15 @@ def _missing(pairs: tuple[Pips, ...]) -> Phrase:
     return phrase("Missing: {tiles}.", tiles=named)
 
 
-def _named(pips: Pips) -> str:
+def _named(pips: TilePips) -> str:
     return f"{pips[0]}-{pips[1]}"
 
 
 class LightStep(LookStep):
     """Holds the light, and looks whether it shows every pip."""
 
-    name, scene = StepName.LIGHT, Scene.TILES
-    choices = (Choice(GO_ON, phrase("look")),)
+    name, scene = StepName.LIGHT, AskedScene.TILES
+    choices = (GuideChoice(GO_ON, phrase("look")),)
 
     def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
         """Look through *look*; a picture with what is wrong is drawn into *folder*."""
@@ -247,7 +247,7 @@ class LightStep(LookStep):
         """Keep it."""
         self._image = image
 
-    def result(self) -> Result:
+    def result(self) -> StepResult:
         """Return how the light is."""
         image = self._image
         if image is None:
@@ -258,7 +258,9 @@ class LightStep(LookStep):
         note = self._drawn(image, seen) if seen.found.warnings else ""
         low, high = seen.kept.contrast
         words = phrase("{low} to {high} grey levels between face and pips", low=f"{low:.0f}", high=f"{high:.0f}")
-        return Result(replace(self._before, light=seen.kept), words, seen.found.warnings, _shapes_of(seen.found), note)
+        return StepResult(
+            replace(self._before, light=seen.kept), words, seen.found.warnings, _shapes_of(seen.found), note
+        )
 
     def _drawn(self, image: Image, seen: LightSeen) -> str:
         return f"drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}"
@@ -287,7 +289,7 @@ class KnockStep:
     """Listens through the timetable: quiet, tiles, then each seat."""
 
     name, scene = StepName.KNOCK, None
-    choices = (Choice(_LISTEN, phrase("listen from the begin")),)
+    choices = (GuideChoice(_LISTEN, phrase("listen from the begin")),)
     drawn: tuple[Drawn, ...] = ()
 
     def __init__(self, before: Calibration, seats: int, made: MakeSensor, clock: Clock) -> None:
@@ -343,7 +345,7 @@ class KnockStep:
             self.close()
             self._hearing = Hearing(self._made, self._parts, self._clock)
 
-    def result(self) -> Result:
+    def result(self) -> StepResult:
         """Return how knocks sound."""
         hearing = self._hearing
         if hearing is None or not hearing.is_over:
@@ -358,7 +360,7 @@ class KnockStep:
             tiles=kept.tiles,
         )
         warnings = (phrase("Some tiles sound more like a knock than the weakest knock."),) if kept.margin < 0 else ()
-        return Result(replace(self._before, knock=kept), words, warnings)
+        return StepResult(replace(self._before, knock=kept), words, warnings)
 
     def close(self) -> None:
         """Let the sensor go."""

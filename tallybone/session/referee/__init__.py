@@ -28,13 +28,13 @@ from tallybone.session.referee.plays import MOST_IN_ANY_ORDER, ask_to_check, fir
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
 from tallybone.session.touching import Laid, footprint_of
-from tallybone.session.zones import Parts, split
+from tallybone.session.zones import SortedView, split
 
 __all__ = [
     "Decided",
-    "Parts",
     "Places",
     "Question",
+    "SortedView",
     "Unclear",
     "after_look",
     "cleared",

@@ -42,7 +42,7 @@ from tallybone.session.referee.belief import (
 )
 from tallybone.session.referee.places import Known, Places, Waiting
 from tallybone.session.referee.questions import Decided, Question, Unclear
-from tallybone.session.touching import Joint, Laid, Turn, edges_at, halves_of, joints_at, leading, turns
+from tallybone.session.touching import Joint, Laid, Orientation, edges_at, halves_of, joints_at, leading, turns
 
 # Of what else a tile may be, this many are worth a replay of the game.
 _MOST_READINGS = 4
@@ -187,13 +187,13 @@ def _own_joints(places: Places, layout: Layout, known: Known, node: Node, *, is_
     return [joint for joint in found if joint.spot == node.joins]
 
 
-def _leading_again(known: Known, *, is_double: bool) -> Turn:
+def _leading_again(known: Known, *, is_double: bool) -> Orientation:
     """Return how the first tile lies, W and E where they were."""
     turn = leading(known.tile, is_double=is_double)
     place = known.place if known.place.lies_along is not is_double else turn.place
     first = halves_of(known.tile)[0].center_px
     inner_half = 0 if is_double or place.inside(first)[0] < 0 else 1
-    return Turn(place, inner_half, edges_at(place, Port.W, is_double=is_double)[0])
+    return Orientation(place, inner_half, edges_at(place, Port.W, is_double=is_double)[0])
 
 
 def _node(state: State, name: NodeId) -> Node | None:

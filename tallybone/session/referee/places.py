@@ -9,7 +9,7 @@ from typing import assert_never
 
 from engine import NodeId, Phase, Seat, Seq, State, Tile
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
-from tallybone.session.zones import Parts
+from tallybone.session.zones import SortedView
 from vision.reading import Face, PointPx, SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
@@ -350,7 +350,7 @@ class OpenHand:
     is_whole: bool = False
 
 
-def after_look(around: Around, parts: Parts, state: State, look: int) -> Around:
+def after_look(around: Around, parts: SortedView, state: State, look: int) -> Around:
     """Return what is kept after one more look, the *look*-th, at a table that stands as *state* says."""
     phase = Phase.DEAL if state.game is None else state.game.phase
     is_over = phase in (Phase.DEAL, Phase.MATCH_OVER)
@@ -370,7 +370,7 @@ def after_look(around: Around, parts: Parts, state: State, look: int) -> Around:
     )
 
 
-def _counted(around: Around, parts: Parts, look: int, seq: Seq) -> Yard:
+def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
     """Return the boneyard after one more count; what was pushed out of its zone in one look still belongs to it."""
     yard = around.yard
     inside, beside = parts.boneyard - (yard.count - yard.strays), parts.strays - around.strays

@@ -174,7 +174,7 @@ def _seen_name(tile: SeenTile) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _TileSequence:
     """Some of the tiles laid one after the other.
 
     Attributes:
@@ -193,7 +193,7 @@ class _Run:
 
 def first_of(places: Places, state: State, group: Sequence[Waiting]) -> Waiting | Question | None:
     """Return which tile of a group was laid first, the question that tells it, or None where none touches anything."""
-    runs = list(_every_order(_Run((), (), places, state, 0.0), tuple(group)))
+    runs = list(_every_order(_TileSequence((), (), places, state, 0.0), tuple(group)))
     runs = [run for run in runs if run.order]
     if not runs:
         return None
@@ -213,7 +213,7 @@ def first_of(places: Places, state: State, group: Sequence[Waiting]) -> Waiting 
 
 def lay_all(places: Places, state: State, group: Sequence[Waiting]) -> Decided | None:
     """Return many tiles laid in the likeliest order, such as a game that was begun unseen; None where none touches."""
-    start = _Run((), (), places, state, 0.0)
+    start = _TileSequence((), (), places, state, 0.0)
     firsts = group if state.game is not None and not state.game.layout.nodes else ()
     begun = [run for one in firsts for run in _with(start, one, group)] or [start]
     runs = [_greedy(run, tuple(one for one in group if one not in run.order)) for run in begun]
@@ -231,7 +231,7 @@ def ask_to_check(places: Places) -> Question:
     return Question(unclear, (Decided((), replace(places, unchecked=0)),))
 
 
-def _every_order(run: _Run, left: tuple[Waiting, ...]) -> Iterator[_Run]:
+def _every_order(run: _TileSequence, left: tuple[Waiting, ...]) -> Iterator[_TileSequence]:
     """Yield every order of laying what is left, as far as it goes."""
     went_on = False
     for one in left:
@@ -242,7 +242,7 @@ def _every_order(run: _Run, left: tuple[Waiting, ...]) -> Iterator[_Run]:
         yield replace(run, log_weight=run.log_weight - _LEFT_OUT * len(left))
 
 
-def _greedy(run: _Run, left: tuple[Waiting, ...]) -> _Run:
+def _greedy(run: _TileSequence, left: tuple[Waiting, ...]) -> _TileSequence:
     """Return what is left laid, at every step the tile that fits best."""
     while left:
         steps = [longer for one in left for longer in _with(run, one, left)]
@@ -253,7 +253,7 @@ def _greedy(run: _Run, left: tuple[Waiting, ...]) -> _Run:
     return replace(run, log_weight=run.log_weight - _LEFT_OUT * len(left))
 
 
-def _with(run: _Run, one: Waiting, left: Sequence[Waiting]) -> Iterator[_Run]:
+def _with(run: _TileSequence, one: Waiting, left: Sequence[Waiting]) -> Iterator[_TileSequence]:
     """Yield the run with one more tile of those that are *left* laid as it was most likely laid, where it touches."""
     ways = ways_of(run.places, run.state, one.tile)
     if ways:
@@ -262,7 +262,7 @@ def _with(run: _Run, one: Waiting, left: Sequence[Waiting]) -> Iterator[_Run]:
         places = replace(run.places.without_waiting(one.tile), known=(*run.places.known, known))
         state, _ = apply(run.state, way.play)
         log_weight = run.log_weight + way.log_weight - _SEEN_EARLIER * sum(_is_earlier(other, one) for other in left)
-        yield _Run((*run.order, one), (*run.events, way.play), places, state, log_weight)
+        yield _TileSequence((*run.order, one), (*run.events, way.play), places, state, log_weight)
 
 
 def _is_earlier(one: Waiting, other: Waiting) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.maintain.backup import CONTENTS, BackupError, Entry, members, write_archive
+from tallybone.maintain.backup import CONTENTS, ArchivedFile, BackupError, members, write_archive
 
 FILES = {
     "state/calibration/usb-0.json": b'{"version": 1}\n',
@@ -28,7 +28,7 @@ def archive_of(files: dict[str, bytes], folder: Path) -> bytes:
     for number, (name, content) in enumerate(files.items()):
         path = folder / str(number)
         path.write_bytes(content)
-        entries.append(Entry(name, path))
+        entries.append(ArchivedFile(name, path))
     out = io.BytesIO()
     write_archive(entries, out, made_at="2026-11-21T18:30:05+00:00", software="tallybone 0", tick=lambda _: None)
     return out.getvalue()
@@ -145,10 +145,10 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
             file.truncate(10)
 
     with pytest.raises(BackupError, match="it became shorter while it was read"):
-        write_archive([Entry("state/a", path)], io.BytesIO(), made_at="", software="", tick=cut)
+        write_archive([ArchivedFile("state/a", path)], io.BytesIO(), made_at="", software="", tick=cut)
 
 
 def test_a_file_that_has_gone_is_left_out(tmp_path: Path) -> None:
     out = io.BytesIO()
-    count = write_archive([Entry("state/a", tmp_path / "a")], out, made_at="", software="", tick=lambda _: None)
+    count = write_archive([ArchivedFile("state/a", tmp_path / "a")], out, made_at="", software="", tick=lambda _: None)
     assert (count, read(out.getvalue())) == (0, {})

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.cli.keeping import Place, Streams, back_up, put_back
+from tallybone.cli.keeping import Streams, TableFolders, back_up, put_back
 from tallybone.maintain import backup as kept
-from tallybone.maintain.backup import Entry, write_archive
+from tallybone.maintain.backup import ArchivedFile, write_archive
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import START, write
 
@@ -26,8 +26,8 @@ class Table:
     err: io.StringIO = field(default_factory=io.StringIO)
 
     @property
-    def place(self) -> Place:
-        return Place(state=self.root / "state", config=self.root / "etc")
+    def place(self) -> TableFolders:
+        return TableFolders(state=self.root / "state", config=self.root / "etc")
 
     def backup(self, target: Path | str, *, force: bool = False) -> int:
         return back_up(str(target), is_forced=force, place=self.place, streams=Streams(err=self.err))
@@ -168,7 +168,7 @@ def test_a_backup_that_was_cut_off_changes_nothing(share: float, table: Table, o
 def test_a_backup_cannot_bring_the_folders_of_a_restore(name: str, other: Table, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("x")
     with (tmp_path / "b.tar").open("wb") as out:
-        write_archive([Entry(name, tmp_path / "x")], out, made_at="", software="", tick=lambda _: None)
+        write_archive([ArchivedFile(name, tmp_path / "x")], out, made_at="", software="", tick=lambda _: None)
     assert other.restore(tmp_path / "b.tar") == 1
     assert "no file of a backup can be called so" in other.err.getvalue()
 

@@ -10,7 +10,7 @@ import jinja2
 import pytest
 
 from tallybone.notify.mqtt import Topics, birth_topic, discovery_message
-from tallybone.store.table_file import Place
+from tallybone.store.table_file import TableIdentity
 
 # From its documentation of MQTT: "Device discovery payload", "MQTT sensor" and "MQTT binary sensor".
 ROOT = {
@@ -72,7 +72,7 @@ def what_is_said() -> dict[str, Any]:
     message = discovery_message(
         "homeassistant",
         Topics("tallybone", "table-3"),
-        Place("table-3", "Table 3"),
+        TableIdentity("table-3", "Table 3"),
         seats=3,
         version="1.2",
     )
@@ -83,7 +83,9 @@ def what_is_said() -> dict[str, Any]:
 
 
 def test_the_topic_is_one_that_home_assistant_looks_at() -> None:
-    topic = discovery_message("homeassistant", Topics("a", "b_1-c"), Place("b_1-c", "B"), seats=2, version="1").topic
+    topic = discovery_message(
+        "homeassistant", Topics("a", "b_1-c"), TableIdentity("b_1-c", "B"), seats=2, version="1"
+    ).topic
     assert re.fullmatch(r"homeassistant/device/[a-zA-Z0-9_-]+/config", topic)
     assert birth_topic("homeassistant") == "homeassistant/status"
 

@@ -13,7 +13,7 @@ import pytest
 
 from tallybone.notify.mqtt import Teller, as_payload
 from tallybone.notify.webhook import HEADER, signature
-from tallybone.store.table_file import EventKind, Place, load_table
+from tallybone.store.table_file import EventKind, TableIdentity, load_table
 from tests.tallybone.beyond.snapshots import played, shown
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "mqtt.md").read_text()
@@ -24,7 +24,7 @@ def test_the_example_can_be_used(tmp_path: Path) -> None:
     path.write_text(DOCUMENT.split("```toml\n")[1].split("```")[0])
     said = load_table(path).beyond
     assert said.mqtt is not None
-    assert said.mqtt.place == Place("table-3", "Table 3", "Spring 2026")
+    assert said.mqtt.place == TableIdentity("table-3", "Table 3", "Spring 2026")
     assert [hook.events for hook in said.webhooks] == [(EventKind.POINTS, EventKind.MATCH_OVER)]
 
 
@@ -46,6 +46,6 @@ def test_every_event_is_described(kind: EventKind) -> None:
 
 
 def test_every_field_of_scores_state_and_plays_is_described() -> None:
-    told = Teller(Place("t", "T"), "run").follow(shown(5, 0, plays=(played(1),)), 1, "now")
+    told = Teller(TableIdentity("t", "T"), "run").follow(shown(5, 0, plays=(played(1),)), 1, "now")
     fields = set(re.findall(rb'"([a-z_]+)":', b"".join(map(as_payload, told.states.values()))))
     assert {name.decode() for name in fields if name.decode() not in DOCUMENT} == set()

@@ -16,7 +16,7 @@ pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[
 from tallybone.cli.play import PlayOptions, play
 from tallybone.doctor.probes import RealProbes
 from tallybone.finding import Grade
-from tallybone.notify.broker import Line
+from tallybone.notify.broker import BrokerConnection
 from tallybone.notify.findings import broker_found, webhook_found
 from tallybone.notify.mqtt import Outbox
 from tallybone.notify.webhook import MOST_WAITING, WebhookThread, try_webhook
@@ -139,7 +139,7 @@ def test_the_doctor_opens_a_line_to_each(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", ["es", "pt", "fr"])
 def test_all_of_it_is_said_in_every_language_but_the_words_of_the_system(language: str) -> None:
-    line, hook = Line(Broker(host="hub", port=1), Random(1)), Webhook(url="http://127.0.0.1:1/")
+    line, hook = BrokerConnection(Broker(host="hub", port=1), Random(1)), Webhook(url="http://127.0.0.1:1/")
     for lost in (0, 1, 3):
         for one in (
             broker_found("mqtt://hub:1", line.problem, lost),

@@ -11,8 +11,8 @@ from tallybone.store.table_file import (
     Broker,
     EventKind,
     MqttSettings,
-    Place,
     TableFileError,
+    TableIdentity,
     load_table,
 )
 
@@ -42,7 +42,7 @@ def test_nothing_is_told_to_anybody_unless_it_is_asked_for(tmp_path: Path) -> No
 
 def test_a_broker_and_a_table_are_enough(tmp_path: Path) -> None:
     said = read(tmp_path, '[mqtt]\nbroker = "mqtt://club.local"\ntable = "table-3"\n').mqtt
-    assert said == MqttSettings(broker=Broker(host="club.local", port=1883), place=Place("table-3", "table-3"))
+    assert said == MqttSettings(broker=Broker(host="club.local", port=1883), place=TableIdentity("table-3", "table-3"))
 
 
 def test_all_that_can_be_said_of_a_broker(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_all_that_can_be_said_of_a_broker(tmp_path: Path) -> None:
     ).mqtt
     assert said is not None
     assert said.broker == Broker(host="::1", port=9000, is_tls=True, user="tables", password="sesame")
-    assert (said.place, said.prefix) == (Place("table-3", "Table 3", "Spring 2026"), "club/spring")
+    assert (said.place, said.prefix) == (TableIdentity("table-3", "Table 3", "Spring 2026"), "club/spring")
     assert said.discovery == "homeassistant"
     assert "sesame" not in repr(said)
 

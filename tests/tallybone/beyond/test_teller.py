@@ -6,11 +6,11 @@ import json
 
 from tallybone.finding import ok, problem, warning
 from tallybone.notify.mqtt import Teller, Topics, as_payload
-from tallybone.store.table_file import Place
+from tallybone.store.table_file import TableIdentity
 from tests.tallybone.beyond.snapshots import lobby, match, played, players, shown
 
 AT = "2026-05-01T20:00:00.000+02:00"
-PLACE = Place("table-3", "Table 3", "spring")
+PLACE = TableIdentity("table-3", "Table 3", "spring")
 
 
 def test_the_score_is_told_when_it_changes_and_the_state_whenever_anything_does() -> None:

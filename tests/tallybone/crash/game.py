@@ -17,7 +17,7 @@ from tallybone.session.sitting import ByHand, Sitting, opened
 from tallybone.simulate.players import answer_of
 from tallybone.sources.camera import Shown
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from tests.tallybone.truth_eye import PLAYERS_OF, script, views
 from vision.arrays import Image
 from vision.reading import SeenTile
@@ -71,7 +71,7 @@ class Match:
                 image = picture_of(item)
                 yield Shot(at_ns, str(item), "table", partial(_same, image), partial(jpeg_of, image))
             else:
-                yield Given(at_ns, "table", partial(_same, item))
+                yield RecordedInput(at_ns, "table", partial(_same, item))
 
 
 class Eye:

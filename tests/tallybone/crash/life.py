@@ -20,11 +20,11 @@ from tallybone.play.assemble import MatchSetup
 from tallybone.play.counts import Counts
 from tallybone.play.display import JsonDisplay
 from tallybone.play.parts import open_parts
-from tallybone.play.recorder import Room
-from tallybone.play.start import Game, game_that_goes_on, new_game, session_of
+from tallybone.play.recorder import RecordingQuota
+from tallybone.play.start import MatchPlan, game_that_goes_on, new_game, session_of
 from tallybone.play.table import LiveTable, NoPage, TableParts
 from tallybone.recording.format import RecordingError
-from tallybone.session.session import Said
+from tallybone.session.session import Announcement
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import PacedCamera
 from tests.tallybone.crash.disk import Disk
@@ -69,7 +69,7 @@ def live(match: Match, plan: Plan) -> None:
         parts=open_parts(HardwareConfig(), seats=len(match.players), clock=clock, has_panel=False),
         page=NoPage(),
         clock=clock,
-        room=Room(plan.folder, plan.keep_bytes),
+        room=RecordingQuota(plan.folder, plan.keep_bytes),
         most_per_s=10.0,
     )
     with plan.shown.open("w", encoding="utf-8") as out, patch("tallybone.play.table.sitting_of", _sitting_with(match)):
@@ -89,7 +89,7 @@ def die_some_day(match: Match, plan: Plan) -> NoReturn:
         os._exit(code)
 
 
-def _game(match: Match, folder: Path, began: datetime) -> Game:
+def _game(match: Match, folder: Path, began: datetime) -> MatchPlan:
     try:
         return game_that_goes_on(None, folder, began=began, software="tallybone")
     except (RecordingError, FileNotFoundError):
@@ -98,8 +98,10 @@ def _game(match: Match, folder: Path, began: datetime) -> Game:
         )
 
 
-def _sitting_with(match: Match) -> Callable[..., tuple[Sitting, tuple[Said, ...]]]:
-    def sitting_of(game: Game, reader: Reader, *, t_ns: int, counts: Counts) -> tuple[Sitting, tuple[Said, ...]]:
+def _sitting_with(match: Match) -> Callable[..., tuple[Sitting, tuple[Announcement, ...]]]:
+    def sitting_of(
+        game: MatchPlan, reader: Reader, *, t_ns: int, counts: Counts
+    ) -> tuple[Sitting, tuple[Announcement, ...]]:
         if game.left is not None:
             return Sitting(Eye(match.looks, game.left.tiles).look, session_of(game.left, t_ns=t_ns)), ()
         session, said = opened(game.rules, game.start.players)

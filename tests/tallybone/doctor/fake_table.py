@@ -8,19 +8,19 @@ from pathlib import Path
 from hardware.config.config import ButtonsPart, DisplayPart, HardwareConfig, KnockPart, LedsPart
 from hardware.config.read import read_hardware
 from hardware.pin_factory import PinLibrary
-from tallybone.doctor.boot import Board, Boot
-from tallybone.doctor.libraries import Library, Venv, Wanted
+from tallybone.doctor.boot import Boot, PiModel
+from tallybone.doctor.libraries import Library, NeededLibrary, Venv
 from tallybone.doctor.machine import Machine
-from tallybone.doctor.parts import Device, Opened, Seen, Sounds, User
+from tallybone.doctor.parts import CameraSample, Device, PartTrial, Sounds, User
 from tallybone.doctor.storage import Disk
 from tallybone.store.table_file import Broker, Webhook
 
 PI = Machine("Raspberry Pi 4 Model B Rev 1.5", "Debian GNU/Linux 13 (trixie)", 64, (3, 13), 3796, 51.0, 0, True)
 CONFIG = "dtparam=spi=on\nenable_uart=1\ncore_freq=500\ncore_freq_min=500\n"
-BOOT = Boot(Board.PI4, "/boot/firmware/config.txt", CONFIG, "console=tty1 root=PARTUUID=1")
+BOOT = Boot(PiModel.PI4, "/boot/firmware/config.txt", CONFIG, "console=tty1 root=PARTUUID=1")
 ANN = User("ann", frozenset({"ann", "gpio"}), frozenset({"gpio"}))
 VENV = Venv("/home/pi/tallybone/.venv", sees_system=True)
-SEEN = Seen(wide_px=1280, high_px=720, per_s=29.7, grey=96.0, contrast=40.0, sharpness=0.5, glare=0.01)
+SEEN = CameraSample(wide_px=1280, high_px=720, per_s=29.7, grey=96.0, contrast=40.0, sharpness=0.5, glare=0.01)
 WHOLE: HardwareConfig = read_hardware(
     {
         "leds": [
@@ -43,9 +43,9 @@ class FakeProbes:
     said_user: User = ANN
     libraries: dict[str, Library] = field(default_factory=dict)
     devices: dict[str, Device] = field(default_factory=dict)
-    seen: Seen = SEEN
+    seen: CameraSample = SEEN
     sounds: Sounds = field(default_factory=Sounds)
-    opened: dict[str, Opened] = field(default_factory=dict)
+    opened: dict[str, PartTrial] = field(default_factory=dict)
     unreached: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
 
@@ -62,7 +62,7 @@ class FakeProbes:
     def venv(self) -> Venv:
         return VENV
 
-    def library(self, wanted: Wanted) -> Library:
+    def library(self, wanted: NeededLibrary) -> Library:
         return self.libraries.get(wanted.module, Library("5.0", ""))
 
     def device(self, path: str) -> Device:
@@ -71,24 +71,24 @@ class FakeProbes:
     def disk(self, folder: Path) -> Disk:
         return Disk(str(folder), "", 30_000_000_000, "ext4", (4.0, 5.0, 30.0))
 
-    def camera(self, source: str) -> Seen:
+    def camera(self, source: str) -> CameraSample:
         self.asked.append(f"camera {source}")
         return self.seen
 
-    def leds(self, part: LedsPart, pins: PinLibrary) -> Opened:
+    def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
         return self._opened(f"LEDs {part.driver}")
 
-    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> Opened:
+    def buttons(self, part: ButtonsPart, pins: PinLibrary) -> PartTrial:
         return self._opened("buttons")
 
     def microphone(self, part: KnockPart) -> Sounds:
         self.asked.append("microphone")
         return self.sounds
 
-    def knock(self, part: KnockPart, pins: PinLibrary) -> Opened:
+    def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
         return self._opened("knock")
 
-    def display(self, part: DisplayPart) -> Opened:
+    def display(self, part: DisplayPart) -> PartTrial:
         return self._opened(f"display {part.url}")
 
     def broker(self, broker: Broker) -> str | None:
@@ -99,6 +99,6 @@ class FakeProbes:
         self.asked.append(f"webhook {hook.url}")
         return self.unreached.get(hook.url)
 
-    def _opened(self, name: str) -> Opened:
+    def _opened(self, name: str) -> PartTrial:
         self.asked.append(name)
-        return self.opened.get(name, Opened(details="there"))
+        return self.opened.get(name, PartTrial(details="there"))

@@ -8,7 +8,7 @@ import pytest
 
 from hardware.config.config import HardwareConfig
 from hardware.config.read import read_hardware
-from tallybone.doctor.boot import Board, Boot, board_of, check_boot, settings_of, taken_pins
+from tallybone.doctor.boot import Boot, PiModel, board_of, check_boot, settings_of, taken_pins
 from tallybone.finding import Finding, Grade
 from tests.tallybone.doctor.fake_table import BOOT, WHOLE
 
@@ -17,7 +17,9 @@ MICROPHONE = read_hardware({"knock": {"driver": "microphone", "wire": "i2s"}})
 NOTHING = HardwareConfig()
 
 
-def found(config: str, hardware: HardwareConfig, *, camera: str = "usb:0", board: Board = Board.PI5) -> list[Finding]:
+def found(
+    config: str, hardware: HardwareConfig, *, camera: str = "usb:0", board: PiModel = PiModel.PI5
+) -> list[Finding]:
     return list(check_boot(Boot(board, "/boot/firmware/config.txt", config, "console=tty1"), hardware, camera))
 
 
@@ -28,22 +30,22 @@ def on_the_pins(url: str) -> HardwareConfig:
 @pytest.mark.parametrize(
     ("model", "board"),
     [
-        ("Raspberry Pi 4 Model B Rev 1.5", Board.PI4),
-        ("Raspberry Pi 5 Model B Rev 1.0", Board.PI5),
-        ("Raspberry Pi 500 Rev 1.0", Board.PI5),
-        ("Raspberry Pi Zero 2 W Rev 1.0", Board.ZERO2),
-        ("Raspberry Pi 3 Model B Plus Rev 1.3", Board.PI3),
-        ("", Board.OTHER),
+        ("Raspberry Pi 4 Model B Rev 1.5", PiModel.PI4),
+        ("Raspberry Pi 5 Model B Rev 1.0", PiModel.PI5),
+        ("Raspberry Pi 500 Rev 1.0", PiModel.PI5),
+        ("Raspberry Pi Zero 2 W Rev 1.0", PiModel.ZERO2),
+        ("Raspberry Pi 3 Model B Plus Rev 1.3", PiModel.PI3),
+        ("", PiModel.OTHER),
     ],
 )
-def test_boards_are_known_by_what_they_call_themselves(model: str, board: Board) -> None:
+def test_boards_are_known_by_what_they_call_themselves(model: str, board: PiModel) -> None:
     assert board_of(model) is board
 
 
 def test_only_sections_for_this_board_count() -> None:
     config = "a=1 # why\n#b=2\n[pi4]\nc=3\n[pi0]\nd=4\n[all]\ne=5\n[none]\nf=6"
-    assert settings_of(config, Board.PI4) == (("a", "1"), ("c", "3"), ("e", "5"))
-    assert settings_of(config, Board.ZERO2) == (("a", "1"), ("d", "4"), ("e", "5"))
+    assert settings_of(config, PiModel.PI4) == (("a", "1"), ("c", "3"), ("e", "5"))
+    assert settings_of(config, PiModel.ZERO2) == (("a", "1"), ("d", "4"), ("e", "5"))
 
 
 def test_of_two_lines_the_last_one_counts() -> None:
@@ -73,9 +75,9 @@ def test_the_second_spi_is_an_overlay_with_enough_chips() -> None:
 
 @pytest.mark.parametrize(
     ("board", "missing"),
-    [(Board.PI4, ["core_freq=500", "core_freq_min=500"]), (Board.ZERO2, ["core_freq=250"]), (Board.PI5, None)],
+    [(PiModel.PI4, ["core_freq=500", "core_freq_min=500"]), (PiModel.ZERO2, ["core_freq=250"]), (PiModel.PI5, None)],
 )
-def test_the_clock_of_a_strip_is_held_where_it_would_change(board: Board, missing: list[str] | None) -> None:
+def test_the_clock_of_a_strip_is_held_where_it_would_change(board: PiModel, missing: list[str] | None) -> None:
     findings = found("dtparam=spi=on", STRIP, board=board)
     assert findings[0].grade is Grade.OK
     told = None if len(findings) == 1 else [command.split("'")[1] for command in findings[1].commands[:-1]]
@@ -90,16 +92,16 @@ def test_a_microphone_on_the_pins_needs_its_overlay() -> None:
 @pytest.mark.parametrize(
     ("board", "config", "kernel_line", "url", "grade"),
     [
-        (Board.PI4, "", "", "/dev/serial0", Grade.PROBLEM),
-        (Board.PI4, "enable_uart=1", "", "/dev/serial0", Grade.OK),
-        (Board.PI4, "enable_uart=1", "console=serial0,115200 quiet", "/dev/serial0", Grade.PROBLEM),
-        (Board.PI5, "enable_uart=1", "", "/dev/ttyAMA0", Grade.PROBLEM),
-        (Board.PI5, "dtparam=uart0=on", "", "/dev/ttyAMA0", Grade.OK),
-        (Board.PI5, "dtparam=uart0=on", "", "/dev/serial0", Grade.WARNING),
+        (PiModel.PI4, "", "", "/dev/serial0", Grade.PROBLEM),
+        (PiModel.PI4, "enable_uart=1", "", "/dev/serial0", Grade.OK),
+        (PiModel.PI4, "enable_uart=1", "console=serial0,115200 quiet", "/dev/serial0", Grade.PROBLEM),
+        (PiModel.PI5, "enable_uart=1", "", "/dev/ttyAMA0", Grade.PROBLEM),
+        (PiModel.PI5, "dtparam=uart0=on", "", "/dev/ttyAMA0", Grade.OK),
+        (PiModel.PI5, "dtparam=uart0=on", "", "/dev/serial0", Grade.WARNING),
     ],
 )
 def test_the_serial_pins_are_on_and_have_no_console(
-    board: Board, config: str, kernel_line: str, url: str, grade: Grade
+    board: PiModel, config: str, kernel_line: str, url: str, grade: Grade
 ) -> None:
     boot = Boot(board, "/boot/firmware/config.txt", config, kernel_line)
     assert [finding.grade for finding in check_boot(boot, on_the_pins(url), "usb:0")] == [grade]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.doctor.bundle import OwnWords, Place, packed, parts_of, words_of_program, write_bundle
+from tallybone.doctor.bundle import BundleSources, OwnWords, packed, parts_of, words_of_program, write_bundle
 from tallybone.doctor.command import doctor
 from tallybone.finding import ok, problem
 from tallybone.store.calibration_file import Calibration, LightKept, format_calibration
@@ -44,7 +44,7 @@ LOG = f"""\
 """
 
 
-def place(folder: Path) -> Place:
+def place(folder: Path) -> BundleSources:
     """A table with secrets in every corner of it."""
     sessions, config = folder / SECRETS["user"] / "tallybone" / "sessions", folder / "table.toml"
     sessions.mkdir(parents=True)
@@ -57,7 +57,7 @@ def place(folder: Path) -> Place:
     (sessions.parent / "calibration" / "table.json").write_text(format_calibration(kept))
     config.write_text(TOML)
     home = folder / SECRETS["user"]
-    return Place(
+    return BundleSources(
         table=replace(load_table(config), camera="usb:0"),
         config=config,
         folder=sessions,

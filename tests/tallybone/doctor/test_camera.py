@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tallybone.doctor.parts import Seen, check_camera, look_through, seen_in
+from tallybone.doctor.parts import CameraSample, check_camera, look_through, seen_in
 from tallybone.finding import Finding, Grade
 from tallybone.sources.camera import PacedCamera, shot_of
 from tests.tallybone.doctor.fake_table import SEEN
@@ -32,7 +32,7 @@ def grades(image: Image) -> list[Grade]:
     return [finding.grade for finding in check_camera("usb:0", seen_in(image, 30.0))]
 
 
-def judged(seen: Seen, name: str = "usb:0") -> list[Finding]:
+def judged(seen: CameraSample, name: str = "usb:0") -> list[Finding]:
     return list(check_camera(name, seen))
 
 
@@ -65,7 +65,7 @@ def test_a_slow_camera_is_a_warning_and_a_folder_of_pictures_is_not() -> None:
 
 
 def test_a_camera_that_shows_nothing_is_a_problem_in_its_own_words() -> None:
-    (found,) = judged(Seen("usb:0: there is no such camera"))
+    (found,) = judged(CameraSample("usb:0: there is no such camera"))
     assert (found.grade, found.words) == (PROBLEM, "there is no such camera")
 
 

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from tallybone.doctor.command import doctor
-from tallybone.doctor.parts import Opened
+from tallybone.doctor.parts import PartTrial
 from tests.tallybone.doctor.fake_table import FakeProbes
 
 TABLE = """
@@ -38,7 +38,7 @@ def test_a_table_that_is_well_ends_with_0(tmp_path: Path) -> None:
 
 
 def test_a_problem_ends_with_1_and_is_explained(tmp_path: Path) -> None:
-    probes = FakeProbes(opened={"buttons": Opened("the button next cannot have pin 24: GPIO busy")})
+    probes = FakeProbes(opened={"buttons": PartTrial("the button next cannot have pin 24: GPIO busy")})
     code, out = examined(table(tmp_path), probes)
     assert (code, out.splitlines()[-1]) == (1, "1 problem.")
     assert "problem    buttons      the button next cannot have pin 24: GPIO busy\n" in out

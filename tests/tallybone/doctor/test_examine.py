@@ -12,9 +12,9 @@ from hardware.config.config import HardwareConfig
 from hardware.config.read import read_hardware
 from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
 from tallybone.doctor.libraries import Library
-from tallybone.doctor.parts import Device, Opened, Seen, check_opened
+from tallybone.doctor.parts import CameraSample, Device, PartTrial, check_opened
 from tallybone.finding import Finding, Grade, ok, problem, warning
-from tallybone.store.table_file import BeyondSettings, Broker, MqttSettings, Place, TableFile, Webhook
+from tallybone.store.table_file import BeyondSettings, Broker, MqttSettings, TableFile, TableIdentity, Webhook
 from tests.tallybone.doctor.fake_table import PI, WHOLE, FakeProbes
 
 EVERYTHING = ["camera pi:0", "LEDs single", "LEDs strip", "buttons", "microphone", "display /dev/serial0"]
@@ -62,8 +62,8 @@ def test_a_part_whose_device_is_missing_is_said_once_and_not_tried() -> None:
 def test_one_broken_part_does_not_hide_the_others() -> None:
     probes = FakeProbes(
         libraries={"lgpio": Library(None, "No module named 'lgpio'")},
-        seen=Seen("pi:0: the camera is in use"),
-        opened={"buttons": Opened("the button next cannot have pin 24"), "LEDs strip": Opened("GPIO busy")},
+        seen=CameraSample("pi:0: the camera is in use"),
+        opened={"buttons": PartTrial("the button next cannot have pin 24"), "LEDs strip": PartTrial("GPIO busy")},
     )
     assert problems(probes) == [
         ("lgpio", "missing, and needed for LEDs and buttons on pins"),
@@ -80,13 +80,13 @@ def test_virtual_parts_need_no_wire() -> None:
 
 
 def test_what_is_held_restless_or_taken_is_explained() -> None:
-    held = check_opened("buttons", Opened(details="9", held=("call 1", "next")))
+    held = check_opened("buttons", PartTrial(details="9", held=("call 1", "next")))
     assert (held.grade, held.words) == (Grade.WARNING, "held down, or wired wrongly: call 1, next")
-    restless = check_opened("knock", Opened(details="piezo-pin", hits=8))
+    restless = check_opened("knock", PartTrial(details="piezo-pin", hits=8))
     assert (restless.grade, "trimmer" in restless.mend) == (Grade.WARNING, True)
-    assert check_opened("knock", Opened(details="piezo-pin", hits=1)).grade is Grade.OK
-    assert check_opened("display", Opened(doubt="it does not answer")).grade is Grade.WARNING
-    assert "Is a game running?" in check_opened("LEDs", Opened("LED 0 cannot have its pin: 'GPIO busy'")).mend
+    assert check_opened("knock", PartTrial(details="piezo-pin", hits=1)).grade is Grade.OK
+    assert check_opened("display", PartTrial(doubt="it does not answer")).grade is Grade.WARNING
+    assert "Is a game running?" in check_opened("LEDs", PartTrial("LED 0 cannot have its pin: 'GPIO busy'")).mend
 
 
 @pytest.mark.parametrize("columns", [80])
@@ -120,7 +120,7 @@ def test_json_holds_all_that_is_printed() -> None:
 
 def test_who_is_to_be_told_is_looked_for_and_named_without_what_may_be_secret() -> None:
     hook = Webhook(url="https://lights.local/hooks/sesame")
-    mqtt = MqttSettings(broker=Broker(host="hub", port=1883), place=Place())
+    mqtt = MqttSettings(broker=Broker(host="hub", port=1883), place=TableIdentity())
     table = TableFile("none", beyond=BeyondSettings(mqtt, (hook,)))
     probes = FakeProbes(unreached={"mqtt://hub:1883": "no broker answers at mqtt://hub:1883"})
     told = [one for one in examine(table, Path("/recordings"), probes) if one.part in ("broker", "webhook")]

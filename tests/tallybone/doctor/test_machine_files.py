@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.doctor.boot import Board
-from tallybone.doctor.libraries import Wanted
+from tallybone.doctor.boot import PiModel
+from tallybone.doctor.libraries import NeededLibrary
 from tallybone.doctor.machine import (
     Machine,
     read_boot,
@@ -52,7 +52,7 @@ def test_a_pi_is_read_from_its_files_and_commands(tmp_path: Path) -> None:
         "Raspberry Pi 5 Model B Rev 1.0", "Debian GNU/Linux 13 (trixie)", 64, version, 7946, 51.234, 0x50000, False
     )
     boot = read_boot(tmp_path, found.model)
-    assert (boot.board, boot.path) == (Board.PI5, str(tmp_path / "boot/firmware/config.txt"))
+    assert (boot.board, boot.path) == (PiModel.PI5, str(tmp_path / "boot/firmware/config.txt"))
     assert boot.is_on("spi")
     assert "serial0" in boot.kernel_line
 
@@ -77,18 +77,18 @@ def test_a_command_that_is_not_there_or_fails_says_nothing() -> None:
 
 
 def test_a_library_is_imported_for_real() -> None:
-    there = try_library(Wanted("numpy", "numpy", "pictures", probe="array"))
+    there = try_library(NeededLibrary("numpy", "numpy", "pictures", probe="array"))
     assert (there.error, there.version is None) == ("", False)
-    gone = try_library(Wanted("no_such_library", "no-such-library", "nothing"))
+    gone = try_library(NeededLibrary("no_such_library", "no-such-library", "nothing"))
     assert (gone.version, gone.error) == (None, "No module named 'no_such_library'")
-    empty = try_library(Wanted("numpy", "numpy", "pictures", probe="gpiochip_open"))
+    empty = try_library(NeededLibrary("numpy", "numpy", "pictures", probe="gpiochip_open"))
     assert empty.error == "module 'numpy' has no attribute 'gpiochip_open'"
 
 
 def test_a_library_that_ends_python_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crashes_here.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    found = try_library(Wanted("crashes_here", "crashes-here", "nothing"))
+    found = try_library(NeededLibrary("crashes_here", "crashes-here", "nothing"))
     assert found.error == "Python dies of signal 4 when it is imported"
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from engine import parse_record, play_record
 from tallybone.replay.command import replay, replay_log
-from tallybone.replay.export import ExportWish
-from tallybone.replay.run import Wishes
-from tallybone.session.sitting import Happened
-from tallybone.sources.source import GameWish
+from tallybone.replay.export import ExportFiles
+from tallybone.replay.run import ReplaySettings
+from tallybone.session.sitting import Step
+from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_game import eye, record_game
 from tests.tallybone.recording.sittings import jpeg
 
@@ -26,7 +26,7 @@ class Table:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / "game.mcap"
-        self.live: list[Happened] = record_game(self.path, hands=2)
+        self.live: list[Step] = record_game(self.path, hands=2)
         game = self.live[-1].session.state.game
         assert game is not None
         self.totals = game.totals
@@ -36,8 +36,8 @@ class Table:
     ) -> tuple[int, str]:
         """Export, and return the exit code and the complaints."""
         out, err = io.StringIO(), io.StringIO()
-        wish = ExportWish(tuple(self.folder / name for name in names), is_forced)
-        wishes = Wishes(game=GameWish(rules))
+        wish = ExportFiles(tuple(self.folder / name for name in names), is_forced)
+        wishes = ReplaySettings(game=GameChoice(rules))
         if log_only:
             return replay_log(self.path, wishes, exports=wish, out=out, err=err), err.getvalue()
         code = replay(self.path, wishes, exports=wish, perception=eye(hands=2), out=out, err=err)

@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 from tallybone.cli.hub import HubOptions, run_hub
-from tallybone.terminal import Told
+from tallybone.terminal import StopRequest
 from tests.tallybone.beyond.brokers import RealBroker, hearing, until_heard
 from tests.tallybone.hub.said import scores, state, topic
 
@@ -26,12 +26,12 @@ class ServedHub:
 @contextmanager
 def served_hub(broker: RealBroker, folder: Path) -> Iterator[ServedHub]:
     """Yield a hub until the end of the block."""
-    told, out, codes = Told(), StringIO(), []
+    told, out, codes = StopRequest(), StringIO(), []
     wishes = HubOptions(at="127.0.0.1:0", broker=broker.url)
     environment = {"XDG_STATE_HOME": str(folder)}
 
     def run() -> None:
-        codes.append(run_hub(wishes, environment, folder, out=out, err=out, told=lambda: nullcontext(told)))
+        codes.append(run_hub(wishes, environment, folder, out=out, err=out, stop=lambda: nullcontext(told)))
 
     thread = threading.Thread(target=run, name="hub")
     thread.start()
@@ -40,7 +40,7 @@ def served_hub(broker: RealBroker, folder: Path) -> Iterator[ServedHub]:
         assert "hub http" in out.getvalue(), out.getvalue()
         yield ServedHub(out.getvalue().split()[1], out)
     finally:
-        told.is_told = True
+        told.is_requested = True
         thread.join()
         assert codes == [0], out.getvalue()
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from tallybone.hub import tables as memory
-from tallybone.hub.heard import Gone, Online, Said, Scores, heard
+from tallybone.hub.heard import Gone, Online, Scores, TableNews, heard
 from tallybone.hub.standings import Results, Standing, standings
 from tallybone.hub.tables import Tables, found, table_seen
 from tests.tallybone.hub.said import NOW, PREFIX, scores, state, topic
 
 
-def said(what: str, payload: bytes) -> Said:
+def said(what: str, payload: bytes) -> TableNews:
     return heard(PREFIX, topic("t", what), payload)[1]
 
 

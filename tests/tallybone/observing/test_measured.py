@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from engine import BLOCK, Adjust, Lead, Seat, Seq, Undo, profile
-from tallybone.play.counts import Counts, MeasuredSitting, Stage, Times
+from tallybone.play.counts import Counts, MeasuredSitting, PipelineStage, Times
 from tallybone.session.inputs import KnockHeard
 from tallybone.session.session import SURE_KNOCK, feed
 from tallybone.session.sitting import opened
@@ -38,9 +38,9 @@ def test_every_picture_is_timed_and_only_settled_ones_are_read() -> None:
     for t_ns in range(0, 2000 * MS, 100 * MS):
         sitting_.feed(Frame(TABLE, t_ns), t_ns)
     assert counts.pictures_seen == 20
-    assert total(counts.times[Stage.SETTLE]) == total(counts.times[Stage.REFEREE]) == 20
-    assert 1 <= total(counts.times[Stage.READ]) < 20
-    assert total(counts.times[Stage.PAGE]) == 0
+    assert total(counts.times[PipelineStage.SETTLE]) == total(counts.times[PipelineStage.REFEREE]) == 20
+    assert 1 <= total(counts.times[PipelineStage.READ]) < 20
+    assert total(counts.times[PipelineStage.PAGE]) == 0
 
 
 def test_the_stages_of_a_picture_add_up_to_its_time() -> None:

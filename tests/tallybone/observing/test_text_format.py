@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from tallybone.play.counts import Times
-from tallybone.serve.metrics import Family, Kind, Sample, as_text, histogram
+from tallybone.serve.metrics import Family, MetricKind, Sample, as_text, histogram
 
 
 def up(part: str, value: int) -> Sample:
@@ -24,10 +24,10 @@ def read_back(*families: Family) -> dict[str, dict[tuple[str, tuple[tuple[str, s
 
 def test_a_counter_and_a_gauge_are_read_as_they_were_meant() -> None:
     found = read_back(
-        Family("tallybone_questions_total", Kind.COUNTER, "Asked.", (Sample(3),)),
+        Family("tallybone_questions_total", MetricKind.COUNTER, "Asked.", (Sample(3),)),
         Family(
             "tallybone_part_up",
-            Kind.GAUGE,
+            MetricKind.GAUGE,
             "Works.",
             (Sample(1, (("part", "camera"),)), Sample(0, (("part", "heat"),))),
         ),
@@ -45,7 +45,9 @@ def test_a_histogram_adds_up_from_bucket_to_bucket() -> None:
     times = Times()
     for seconds in (0.0005, 0.001, 0.002, 0.2, 9.0):
         times.add(seconds)
-    text = as_text([Family("tallybone_stage_seconds", Kind.HISTOGRAM, "Long.", histogram(times, ("stage", "read")))])
+    text = as_text(
+        [Family("tallybone_stage_seconds", MetricKind.HISTOGRAM, "Long.", histogram(times, ("stage", "read")))]
+    )
     assert 'tallybone_stage_seconds_bucket{stage="read",le="0.001"} 2\n' in text
     assert 'tallybone_stage_seconds_bucket{stage="read",le="0.003"} 3\n' in text
     assert 'tallybone_stage_seconds_bucket{stage="read",le="0.3"} 4\n' in text
@@ -58,7 +60,7 @@ def test_a_histogram_adds_up_from_bucket_to_bucket() -> None:
 
 @given(st.text(), st.text())
 def test_no_text_breaks_out_of_its_place(about: str, value: str) -> None:
-    family = Family("tallybone_x", Kind.GAUGE, about, (Sample(1, (("part", value),)),))
+    family = Family("tallybone_x", MetricKind.GAUGE, about, (Sample(1, (("part", value),)),))
     lines = as_text([family]).split("\n")
     assert len(lines) == 4
     assert lines[2].startswith('tallybone_x{part="')
@@ -66,4 +68,4 @@ def test_no_text_breaks_out_of_its_place(about: str, value: str) -> None:
 
 
 def test_what_this_table_has_not_is_left_out() -> None:
-    assert as_text([Family("tallybone_temperature_celsius", Kind.GAUGE, "Heat.", ())]) == ""
+    assert as_text([Family("tallybone_temperature_celsius", MetricKind.GAUGE, "Heat.", ())]) == ""

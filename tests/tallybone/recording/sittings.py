@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tallybone.recording.format import Damage, SessionStart, Topic
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.writer import SessionWriter
 
 START = SessionStart(
@@ -38,13 +38,13 @@ def write(path: Path, *, frames: int = 3) -> Path:
     return path
 
 
-def records_of(path: Path) -> list[Recorded]:
-    return [one for one in read_session(path) if isinstance(one, Recorded)]
+def records_of(path: Path) -> list[RecordedMessage]:
+    return [one for one in read_session(path) if isinstance(one, RecordedMessage)]
 
 
 def damage_of(path: Path) -> list[Damage]:
     return [one for one in read_session(path) if isinstance(one, Damage)]
 
 
-def numbers(records: Iterable[Recorded]) -> list[int]:
+def numbers(records: Iterable[RecordedMessage]) -> list[int]:
     return [one.number for one in records]

@@ -6,7 +6,7 @@ from pathlib import Path
 from engine import BONES, Event, Knock, Seat, replay
 from tallybone.recording.format import SessionStart, Topic
 from tallybone.recording.messages import event_of_record, input_of, places_of_record, say_happened, say_input
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
 from tallybone.session.sitting import ByHand, Sitting, opened
@@ -26,8 +26,8 @@ _INPUTS: tuple[ByHand, ...] = (
 )
 
 
-def _records(path: Path) -> list[Recorded]:
-    return [one for one in read_session(path) if isinstance(one, Recorded)]
+def _records(path: Path) -> list[RecordedMessage]:
+    return [one for one in read_session(path) if isinstance(one, RecordedMessage)]
 
 
 def test_all_that_comes_in_is_read_as_it_was_written(tmp_path: Path) -> None:

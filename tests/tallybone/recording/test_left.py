@@ -15,7 +15,7 @@ from tallybone.recording.reader import read_session
 from tallybone.recording.resume import Left, left_in, left_in_head, say_left
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
-from tallybone.session.sitting import Happened
+from tallybone.session.sitting import Step
 from tests.tallybone.test_referee import lay, line, seen
 from vision.aim import Aim
 from vision.table_view import Change, ChangeKind, TableView
@@ -36,7 +36,7 @@ def write(path: Path, start: SessionStart = START) -> Path:
         writer.frame(2, b"a hand")
         number = writer.records
         writer.frame(3, b"one tile")
-        say_happened(writer, Happened(3, SESSION, events=EVENTS, view=VIEW), picture=number)
+        say_happened(writer, Step(3, SESSION, events=EVENTS, view=VIEW), picture=number)
         writer.frame(4, b"a hand again")
     return path
 
@@ -52,7 +52,7 @@ def test_where_the_camera_pointed_is_told_and_goes_into_the_next_recording(tmp_p
     path = tmp_path / "a.mcap"
     with SessionWriter(path, START) as writer:
         writer.frame(1, b"one tile")
-        say_happened(writer, Happened(1, SESSION, events=EVENTS, view=replace(VIEW, aim=aim)), picture=0)
+        say_happened(writer, Step(1, SESSION, events=EVENTS, view=replace(VIEW, aim=aim)), picture=0)
     left = left_in(read_session(path))
     assert left.aim == aim
     head = tmp_path / "b.mcap"
@@ -106,7 +106,7 @@ def test_what_was_played_after_it_went_on_is_added(tmp_path: Path) -> None:
         writer.frame(60, b"two tiles")
         view = TableView((TILE, second), (), (Change(ChangeKind.PLACED, second),))
         events = later.state.log[len(SESSION.state.log) :]
-        say_happened(writer, Happened(60, later, events=events, view=view), picture=number)
+        say_happened(writer, Step(60, later, events=events, view=view), picture=number)
     left = left_in(read_session(path))
     assert left.events == (*EVENTS, *events)
     assert (left.empty, left.last) == (b"empty", b"two tiles")
@@ -136,5 +136,5 @@ def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
 def test_the_start_of_the_match_is_in_the_metadata_even_where_the_log_has_it_too(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with SessionWriter(path, START) as writer:
-        say_happened(writer, Happened(3, SESSION, events=SESSION.state.log))
+        say_happened(writer, Step(3, SESSION, events=SESSION.state.log))
     assert left_in(read_session(path)).events == EVENTS

@@ -15,14 +15,14 @@ from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
 from tallybone.recording.format import METADATA_NAME, PROFILE, Damage, RecordingError, Topic
-from tallybone.recording.reader import Piece, Recorded, read_session, scan
+from tallybone.recording.reader import RawRecord, RecordedMessage, read_session, scan
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
 
-def chunks_of(path: Path) -> list[Piece]:
+def chunks_of(path: Path) -> list[RawRecord]:
     with path.open("rb") as file:
         pieces = list(scan(file, path.stat().st_size))
-    return [one for one in pieces if isinstance(one, Piece) and one.opcode == Opcode.CHUNK]
+    return [one for one in pieces if isinstance(one, RawRecord) and one.opcode == Opcode.CHUNK]
 
 
 def changed(path: Path, place: int, data: bytes) -> None:
@@ -50,7 +50,7 @@ def test_a_file_cut_at_any_byte_gives_every_complete_record_and_says_that_it_is_
             continue
         opened += 1
         complete = sum(end <= length for end in ends)
-        assert [one for one in found if isinstance(one, Recorded)] == everything[:complete], length
+        assert [one for one in found if isinstance(one, RecordedMessage)] == everything[:complete], length
         assert isinstance(found[-1], Damage), length
         assert "ends" in found[-1].problem, length
         assert found[-1].end_byte == length
@@ -114,7 +114,7 @@ def test_a_changed_bit_anywhere_never_changes_a_record_and_never_goes_unnoticed(
         except RecordingError:
             assert place < len(MCAP0_MAGIC)
             continue
-        found = [one for one in session if isinstance(one, Recorded)]
+        found = [one for one in session if isinstance(one, RecordedMessage)]
         assert session.start in (START, None)
         assert len(found) >= len(everything) - 1, place
         assert [one for one in everything if one in found] == found, place
@@ -238,8 +238,8 @@ def test_a_recording_is_read_while_it_is_being_written(tmp_path: Path) -> None:
 
     with SessionWriter(tmp_path / "a.mcap", START) as writer:
         writer.frame(1, jpeg(1))
-        session: Iterator[Recorded | Damage] = iter(read_session(tmp_path / "a.mcap"))
-        assert isinstance(next(session), Recorded)
+        session: Iterator[RecordedMessage | Damage] = iter(read_session(tmp_path / "a.mcap"))
+        assert isinstance(next(session), RecordedMessage)
         writer.frame(2, jpeg(2))
         (end,) = session
         assert isinstance(end, Damage)

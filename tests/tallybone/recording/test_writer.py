@@ -21,7 +21,7 @@ from mcap.stream_reader import StreamReader
 from mcap_protobuf.decoder import DecoderFactory
 
 from tallybone.recording.format import ImageMessage, RecordingError, SessionStart, Topic
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, numbers, records_of, write
 
@@ -32,9 +32,9 @@ def test_what_was_written_is_read_again_in_the_order_of_writing(tmp_path: Path) 
         writer.say(Topic.BUTTON, 4 * SECOND, {"button": "seat 1", "note": "übung"})
         writer.frame(6 * SECOND, jpeg(2))
     assert records_of(tmp_path / "a.mcap") == [
-        Recorded(0, 5 * SECOND, Topic.CAMERA, ImageMessage(jpeg(1), "one.jpg")),
-        Recorded(1, 4 * SECOND, Topic.BUTTON, {"button": "seat 1", "note": "übung"}),
-        Recorded(2, 6 * SECOND, Topic.CAMERA, ImageMessage(jpeg(2))),
+        RecordedMessage(0, 5 * SECOND, Topic.CAMERA, ImageMessage(jpeg(1), "one.jpg")),
+        RecordedMessage(1, 4 * SECOND, Topic.BUTTON, {"button": "seat 1", "note": "übung"}),
+        RecordedMessage(2, 6 * SECOND, Topic.CAMERA, ImageMessage(jpeg(2))),
     ]
     assert damage_of(tmp_path / "a.mcap") == []
     assert read_session(tmp_path / "a.mcap").start == START
@@ -231,7 +231,7 @@ def test_ten_thousand_pictures_take_no_memory_to_write_or_to_read(tmp_path: Path
             writer.frame(number, picture)
         held_bytes, _ = tracemalloc.get_traced_memory()
     tracemalloc.reset_peak()
-    assert sum(isinstance(one, Recorded) for one in read_session(path)) == 10_000
+    assert sum(isinstance(one, RecordedMessage) for one in read_session(path)) == 10_000
     _, peak_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert path.stat().st_size > 200_000_000

@@ -8,20 +8,20 @@ import pytest
 
 from engine import Play
 from tallybone.choices import Difficulty
-from tallybone.simulate.items import NowLying, Planned, Shot, TrueEvent
+from tallybone.simulate.items import FramePlan, NowLying, Planned, TrueEvent
 from tallybone.simulate.pushes import STRAIGHT, CameraPush, PushTime
-from tallybone.simulate.simulation import Simulation, wishes_of
+from tallybone.simulate.simulation import Simulation, simulation_settings
 
 
 def planned(*pushes: CameraPush) -> list[Planned]:
-    wishes = wishes_of("block", players=2, seed=3, difficulty=Difficulty.EASY, plays=4, pushes=pushes)
+    wishes = simulation_settings("block", players=2, seed=3, difficulty=Difficulty.EASY, plays=4, pushes=pushes)
     return list(Simulation(wishes).plan())
 
 
 @pytest.mark.parametrize("when", list(PushTime))
 def test_a_push_comes_with_its_play_and_the_camera_stays_so(when: PushTime) -> None:
     items = planned(CameraPush(2, when, 30.0, -20.0, 2.5))
-    shots = [(one.moment, at) for at, one in enumerate(items) if isinstance(one, Shot)]
+    shots = [(one.moment, at) for at, one in enumerate(items) if isinstance(one, FramePlan)]
     first = next(at for moment, at in shots if moment.bump != STRAIGHT)
     plays = [at for at, one in enumerate(items) if isinstance(one, TrueEvent) and isinstance(one.event, Play)]
     assert plays[0] < first < plays[1]
@@ -37,7 +37,7 @@ def test_a_slow_slip_goes_evenly_and_is_told_before_each_frame() -> None:
     for one in items:
         if isinstance(one, NowLying):
             told = one.bump
-        elif isinstance(one, Shot):
+        elif isinstance(one, FramePlan):
             assert one.moment.bump == told
             bumps.append(told[0])
     steps = {round(later - earlier, 6) for earlier, later in pairwise(bumps)}

@@ -26,8 +26,8 @@ from engine import play_record as played
 from tallybone.choices import Difficulty
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.knocks import KNOCK_WAITS_NS
-from tallybone.simulate.items import Heard, NowLying, Planned, Shot, TrueEvent, TrueRecord, Zone
-from tallybone.simulate.simulation import Simulation, wishes_of
+from tallybone.simulate.items import FramePlan, NowLying, Planned, SimulatedInput, TrueEvent, TrueRecord, Zone
+from tallybone.simulate.simulation import Simulation, simulation_settings
 
 GAMES = (
     ("bones", 2, ""),
@@ -53,7 +53,9 @@ def planned(
     difficulty: Difficulty = Difficulty.HARD,
     look: str = "seed",
 ) -> Sitting:
-    wishes = wishes_of(game, players=players, options=options, seed=seed, hands=hands, difficulty=difficulty, look=look)
+    wishes = simulation_settings(
+        game, players=players, options=options, seed=seed, hands=hands, difficulty=difficulty, look=look
+    )
     return tuple(Simulation(wishes).plan())
 
 
@@ -62,20 +64,20 @@ def events(items: Sitting) -> list[TrueEvent]:
 
 
 def presses(items: Sitting) -> list[Press]:
-    return [one.said for one in items if isinstance(one, Heard) and isinstance(one.said, Press)]
+    return [one.said for one in items if isinstance(one, SimulatedInput) and isinstance(one.said, Press)]
 
 
 def knocks_ns(items: Sitting) -> list[int]:
-    return [one.t_ns for one in items if isinstance(one, Heard) and isinstance(one.said, KnockHeard)]
+    return [one.t_ns for one in items if isinstance(one, SimulatedInput) and isinstance(one.said, KnockHeard)]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_time_goes_on_and_frames_are_as_far_apart_as_they_should_be(game: tuple[str, int, str]) -> None:
     items = planned(*game)
     assert all(one.t_ns <= other.t_ns for one, other in pairwise(items))
-    shots = [one.t_ns for one in items if isinstance(one, Shot)]
+    shots = [one.t_ns for one in items if isinstance(one, FramePlan)]
     assert {other - one for one, other in pairwise(shots)} == {100_000_000}
-    assert not {one.t_ns for one in items if not isinstance(one, Shot)} & set(shots)
+    assert not {one.t_ns for one in items if not isinstance(one, FramePlan)} & set(shots)
 
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
@@ -114,7 +116,7 @@ def test_a_tile_lies_there_once_its_play_is_over_with_the_pips_that_were_played(
 
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_nothing_appears_or_goes_without_a_hand_at_it(game: tuple[str, int, str]) -> None:
-    shots = [one for one in planned(*game) if isinstance(one, Shot)]
+    shots = [one for one in planned(*game) if isinstance(one, FramePlan)]
     changes = 0
     for before, after in pairwise(shots):
         changed = set(before.moment.tiles) ^ set(after.moment.tiles)
@@ -127,9 +129,9 @@ def test_nothing_appears_or_goes_without_a_hand_at_it(game: tuple[str, int, str]
 
 
 def test_tiles_that_are_taken_away_are_taken_out_of_sight() -> None:
-    wishes = wishes_of("bones", players=4, seed=8, hands=2, difficulty=Difficulty.HARD)
+    wishes = simulation_settings("bones", players=4, seed=8, hands=2, difficulty=Difficulty.HARD)
     simulation, taken = Simulation(wishes), 0
-    for before, after in pairwise(one.moment for one in simulation.plan() if isinstance(one, Shot)):
+    for before, after in pairwise(one.moment for one in simulation.plan() if isinstance(one, FramePlan)):
         lies = {tile.pips for tile in after.tiles}
         gone = [tile for tile in before.moving if tile.pips not in lies] if not after.moving else []
         taken += len(gone)
@@ -144,7 +146,7 @@ def test_how_tiles_lie_is_told_before_a_frame_shows_it(game: tuple[str, int, str
     for one in planned(*game):
         if isinstance(one, NowLying):
             told, bump = tuple(tile.placed for tile in one.tiles), one.bump
-        elif isinstance(one, Shot):
+        elif isinstance(one, FramePlan):
             # A tile that is being pushed is on its way.
             assert set(one.moment.tiles) == set(told) or len(set(told) - set(one.moment.tiles)) == 1
             assert one.moment.bump == bump
@@ -201,11 +203,11 @@ def test_tiles_that_are_put_down_hard_are_heard_too() -> None:
 def test_the_table_says_who_leads_where_the_rules_do_not() -> None:
     items = planned("draw", 3)
     (lead,) = [one.event for one in events(items) if isinstance(one.event, Lead)]
-    assert [one.said for one in items if isinstance(one, Heard) and isinstance(one.said, Lead)] == [lead]
+    assert [one.said for one in items if isinstance(one, SimulatedInput) and isinstance(one.said, Lead)] == [lead]
 
 
 def test_the_same_seed_gives_the_same_sitting_and_another_another() -> None:
-    again = Simulation(wishes_of("bones", players=2, seed=1, hands=1, difficulty=Difficulty.HARD)).plan()
+    again = Simulation(simulation_settings("bones", players=2, seed=1, hands=1, difficulty=Difficulty.HARD)).plan()
     assert tuple(again) == planned(seed=1)
     assert planned(seed=1) != planned(seed=2)
 
@@ -222,7 +224,7 @@ def test_neither_difficulty_nor_look_changes_the_tiles_that_are_dealt() -> None:
 def test_cameras_are_bumped_at_hard_tables_only() -> None:
     def bumps(difficulty: Difficulty) -> int:
         many = (planned("bones", 4, seed=seed, difficulty=difficulty) for seed in range(4))
-        return sum(len({one.moment.bump for one in items if isinstance(one, Shot)}) - 1 for items in many)
+        return sum(len({one.moment.bump for one in items if isinstance(one, FramePlan)}) - 1 for items in many)
 
     assert bumps(Difficulty.EASY) == 0 < bumps(Difficulty.HARD)
 
@@ -230,15 +232,15 @@ def test_cameras_are_bumped_at_hard_tables_only() -> None:
 def test_a_hand_that_has_no_zone_to_lie_open_in_is_told_by_its_sum() -> None:
     items = planned("twoset", 6, seed=2)
     shown = [one.event for one in events(items) if isinstance(one.event, Reveal)]
-    sums = [one.said.pips for one in items if isinstance(one, Heard) and isinstance(one.said, RevealPips)]
+    sums = [one.said.pips for one in items if isinstance(one, SimulatedInput) and isinstance(one.said, RevealPips)]
     assert sums == [sum(tile.pips for tile in one.tiles) for one in shown if one.tiles]
     assert sums
 
 
 def test_what_cannot_be_played_is_refused_in_plain_words() -> None:
     with pytest.raises(EngineError, match="twoset is for 4 to 6 players, got 2"):
-        wishes_of("twoset", players=2, seed=1)
+        simulation_settings("twoset", players=2, seed=1)
     with pytest.raises(EngineError, match='no look is called "pink"; known: seed, classic-felt'):
-        wishes_of("bones", players=2, seed=1, look="pink")
+        simulation_settings("bones", players=2, seed=1, look="pink")
     with pytest.raises(EngineError, match="players: expected 1 to 8, got 9"):
-        wishes_of("draw", players=9, seed=1)
+        simulation_settings("draw", players=9, seed=1)

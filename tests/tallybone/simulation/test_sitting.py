@@ -14,12 +14,12 @@ import pytest
 from tallybone.choices import Difficulty
 from tallybone.recording.format import Pictures, Topic
 from tallybone.recording.messages import input_of
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.writer import SessionWriter
-from tallybone.simulate.items import Heard, NowLying, Shot, TrueEvent, TrueTiles, Zone
+from tallybone.simulate.items import FramePlan, NowLying, SimulatedInput, TrueEvent, TrueTiles, Zone
 from tallybone.simulate.recorder import record, start_of
 from tallybone.simulate.room import MARGIN_PX
-from tallybone.simulate.simulation import Simulation, Wishes, wishes_of
+from tallybone.simulate.simulation import Simulation, SimulationSettings, simulation_settings
 from tests.vision.tables import is_same, is_same_place, missing, reader
 from vision.perception import Perception
 from vision.reading import Face, SeenTile
@@ -33,11 +33,11 @@ SHORT = 36
 
 def wishes(
     seed: int = 1, difficulty: Difficulty = Difficulty.NORMAL, look: str = "classic-felt", fps: int = 10
-) -> Wishes:
-    return wishes_of("bones", players=2, seed=seed, hands=1, difficulty=difficulty, look=look, fps=fps)
+) -> SimulationSettings:
+    return simulation_settings("bones", players=2, seed=seed, hands=1, difficulty=difficulty, look=look, fps=fps)
 
 
-def recorded(path: Path, asked: Wishes, items: int = SHORT) -> Path:
+def recorded(path: Path, asked: SimulationSettings, items: int = SHORT) -> Path:
     simulation = Simulation(asked)
     with SessionWriter(path, start_of(simulation, asked)) as writer:
         for _ in record(islice(simulation.items(), items), writer):
@@ -52,7 +52,7 @@ def test_the_last_picture_shows_the_tiles_where_the_truth_says(difficulty: Diffi
     for one in simulation.plan():
         if isinstance(one, NowLying):
             lying = one
-        elif isinstance(one, Shot):
+        elif isinstance(one, FramePlan):
             shot = one
     assert shot is not None
     film = Film(simulation.room.scene, seed=3, margin_px=MARGIN_PX, rng=np.random.default_rng(0))
@@ -94,10 +94,12 @@ def test_a_recording_says_what_was_played_and_holds_all_of_it(tmp_path: Path) ->
     assert start is not None
     assert (start.players, start.rules, start.seed, start.pictures) == (("Ann", "Ben"), "bones", 1, Pictures.MOVING)
     assert start.zones == Simulation(asked).room.zones
-    records = [one for one in session if isinstance(one, Recorded)]
+    records = [one for one in session if isinstance(one, RecordedMessage)]
     items = list(islice(Simulation(asked).items(), SHORT))
     assert [one.t_ns for one in records] == [one.t_ns for one in items]
-    assert [input_of(one) for one in records if input_of(one)] == [one.said for one in items if isinstance(one, Heard)]
+    assert [input_of(one) for one in records if input_of(one)] == [
+        one.said for one in items if isinstance(one, SimulatedInput)
+    ]
     truth = [one.payload for one in records if one.topic is Topic.TRUTH]
     kinds = Counter(line["kind"] for line in truth if isinstance(line, dict))
     assert kinds == {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tallybone.texts import LANGUAGES, Said, catalogue
+from tallybone.texts import LANGUAGES, TextEntry, catalogue
 from tests.tallybone.texts.every_text import STATIC, every_text, files
 
 OTHERS = tuple(one for one in LANGUAGES if one != "en")
@@ -17,11 +17,11 @@ OFFERING = ("game_field.js", "match_view.js", "option_fields.js")
 HOLE = re.compile(r"\{(\w+)\}")
 
 
-def forms(said: Said) -> Iterator[tuple[str, str]]:
+def forms(said: TextEntry) -> Iterator[tuple[str, str]]:
     yield from said.items() if isinstance(said, dict) else (("other", said),)
 
 
-def faults(said: Said, key: str) -> Iterator[str]:
+def faults(said: TextEntry, key: str) -> Iterator[str]:
     """What is wrong with a translation."""
     wanted = set(HOLE.findall(key))
     if isinstance(said, dict) and set(said) != {"one", "other"}:

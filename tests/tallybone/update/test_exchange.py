@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.maintain.update import Steps, UpdateError, Versions, exchange
+from tallybone.maintain.update import UpdateError, UpdateSteps, Versions, exchange
 
 
 class PowerCut(BaseException):
@@ -38,7 +38,7 @@ class Table:
             raise PowerCut
 
     def update(self, name: str = "new") -> None:
-        exchange(Versions(self.opt), name, Steps(self.make, self.check, self.start))
+        exchange(Versions(self.opt), name, UpdateSteps(self.make, self.check, self.start))
 
     def make(self, folder: Path) -> None:
         folder.mkdir()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from tallybone.calibrate.guide.course import Course, GuideWish
+from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.look import Onlooker
 from tallybone.store.calibration_file import Calibration, load_calibration
@@ -53,8 +53,8 @@ def at_calibration(
     microphone: str | None = None,
 ) -> Iterator[Calibrated]:
     """Yield a table whose calibration goes on until the end of the block."""
-    wish = GuideWish(camera, into, microphone=microphone, asks_always=True)
-    course = Course(wish, look or GreyLook(), calibration, read_tiles, time.monotonic_ns)
+    wish = GuideSettings(camera, into, microphone=microphone, asks_always=True)
+    course = GuideCourse(wish, look or GreyLook(), calibration, read_tiles, time.monotonic_ns)
     over, pause = threading.Event(), threading.Event()
 
     def run() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tallybone.web.access import Access, Guard
 from tallybone.web.app import make_app
-from tallybone.web.feed import Hub, Pictures
+from tallybone.web.feed import Hub, PagePictures
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from tests.waiting import until
 
@@ -76,4 +76,4 @@ class NoGame:
 
     def __post_init__(self) -> None:
         self.hub = Hub(self.clock)
-        self.app = make_app(self.hub, Access(PIN, b"k" * 32, self.clock), Pictures(self.clock))
+        self.app = make_app(self.hub, Access(PIN, b"k" * 32, self.clock), PagePictures(self.clock))

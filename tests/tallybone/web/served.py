@@ -20,7 +20,7 @@ from hardware.clock import Clock
 from tallybone.cli.serve import serve
 from tallybone.serve.camera import OpenDevice
 from tallybone.serve.options import Environment, ServeOptions
-from tallybone.terminal import Told
+from tallybone.terminal import StopRequest
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import PATIENCE_S, until
 from vision.arrays import Image
@@ -97,7 +97,7 @@ def at_served_table(
     **wishes: Any,
 ) -> Iterator[Served]:
     """Yield a table that is served until the end of the block."""
-    plugs, told, out, codes = plugs or Plugs(), Told(), StringIO(), []
+    plugs, told, out, codes = plugs or Plugs(), StopRequest(), StringIO(), []
     world = Environment(
         clock=clock,
         out=out,
@@ -108,7 +108,7 @@ def at_served_table(
         load=lambda max_pips: Blind(),
         open_device=open_device or plugs.open,
         pin=pin,
-        told=lambda: nullcontext(told),
+        stop=lambda: nullcontext(told),
     )
     asked = ServeOptions(at="127.0.0.1:0", **({"camera": "usb:0"} | wishes))
     thread = threading.Thread(target=lambda: codes.append(serve(asked, world)), name="table")
@@ -121,6 +121,6 @@ def at_served_table(
         until(lambda: httpx.get(f"{url}{API}/state", timeout=PATIENCE_S).status_code == 200)
         yield Served(url, out, plugs, folder / "tallybone")
     finally:
-        told.is_told = True
+        told.is_requested = True
         thread.join()
         assert codes == [0], out.getvalue()

@@ -7,10 +7,10 @@ from pathlib import Path
 import httpx
 
 from engine import BONES, MatchStart, replay
-from tallybone.play.recorder import Room
+from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.format import Topic
 from tallybone.recording.messages import event_of_record, input_of
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.session.inputs import Answer, AnswerBack
 from tallybone.session.session import Session
 from tallybone.session.sitting import Sitting, opened
@@ -26,7 +26,7 @@ API = "/api/v1"
 
 def test_a_wrong_answer_is_taken_back_with_one_tap_and_the_recording_gives_the_same_game(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
-    recorder = file_recorder(Room(tmp_path, 10**9), path)
+    recorder = file_recorder(RecordingQuota(tmp_path, 10**9), path)
     with at_table(recorder=recorder, eye=doubtful) as table, httpx.Client(base_url=table.page.url + API) as client:
         client.post("/login", json={"pin": PIN, "name": "Zoe"})
         table.play(ASKED_AFTER)
@@ -50,7 +50,7 @@ def test_a_wrong_answer_is_taken_back_with_one_tap_and_the_recording_gives_the_s
         live = table.live.session
         assert not live.state.irregular
     recorder.close()
-    records = [one for one in read_session(path) if isinstance(one, Recorded)]
+    records = [one for one in read_session(path) if isinstance(one, RecordedMessage)]
     log = [event_of_record(one) for one in records if one.topic is Topic.EVENT]
     assert replay([MatchStart(BONES, PLAYERS), *log]) == live.state
     said = [
@@ -64,7 +64,7 @@ def _played(shown: dict[str, list[dict[str, object]]]) -> list[dict[str, object]
     return [{"tile": one["pips"]} for one in shown["plays"] if one["kind"] == "play"]
 
 
-def _fed_again(records: list[Recorded]) -> Session:
+def _fed_again(records: list[RecordedMessage]) -> Session:
     """What comes of the pictures and of what was said, fed once more."""
     items, seen = items_of(1, 1, BONES, PLAYERS)
     list(items)

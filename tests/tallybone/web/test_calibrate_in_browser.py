@@ -20,7 +20,7 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 from playwright.sync_api import Locator, Page
 
 from calibration.zones import ZoneSource
-from tallybone.calibrate.guide.course import GuideWish
+from tallybone.calibrate.guide.course import GuideSettings
 from tallybone.cli.calibrate_guide import guide_through
 from tallybone.store.calibration_file import load_calibration, save_calibration
 from tests.tallybone.web.browsers import AXE, PATIENCE_MS, Browser, Viewer, visiting
@@ -102,7 +102,7 @@ class Nobody:
 def guided(into: Path) -> Iterator[str]:
     """Yield the address that `calibrate guide --serve` says with the simulated camera and microphone."""
     out, terminal, codes = StringIO(), Nobody(), []
-    wish = GuideWish("simulated:seats=2", into, seats=2, microphone="simulated", asks_always=True)
+    wish = GuideSettings("simulated:seats=2", into, seats=2, microphone="simulated", asks_always=True)
     thread = threading.Thread(
         target=lambda: codes.append(guide_through(wish, serve="127.0.0.1:0", pin=PIN, keys=terminal, out=out, err=out))
     )

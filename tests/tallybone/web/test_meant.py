@@ -30,11 +30,11 @@ from engine import (
 from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
-from tallybone.web.actions import Action, Refusal, Refused, meant_by
+from tallybone.web.actions import PageAction, Refusal, Refused, meant_by
 from tallybone.web.snapshot import Story
 from tests.tallybone.truth_eye import script
 
-READ: TypeAdapter[Action] = TypeAdapter(Action)
+READ: TypeAdapter[PageAction] = TypeAdapter(PageAction)
 LEADS, FIRST, SECOND = 3, 4, 5  # 5-5 by Ann, 5-1 on it by Ben, 3-1 on that by Ann
 
 

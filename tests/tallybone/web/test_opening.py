@@ -17,7 +17,7 @@ from tallybone.cli.play import PlayOptions, open_page
 from tallybone.doctor.machine import this_machine
 from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
-from tallybone.serve.health import LookedAfter, LookedThrough
+from tallybone.serve.health import CameraStatus, TableStatus
 from tests.tallybone.test_play_command import told
 from tests.tallybone.videos import write_video
 from tests.tallybone.web.conftest import at_table
@@ -25,10 +25,10 @@ from tests.tallybone.web.conftest import at_table
 GREY = np.full((360, 480, 3), 90, np.uint8)
 
 
-def table_in(folder: Path) -> LookedAfter:
+def table_in(folder: Path) -> TableStatus:
     """A table at which nothing is wrong."""
-    return LookedAfter(
-        camera=lambda: LookedThrough("none", "none", None),
+    return TableStatus(
+        camera=lambda: CameraStatus("none", "none", None),
         hardware=HardwareConfig(),
         problems=tuple,
         folder=folder,

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tallybone.web.app import STATIC
-from tallybone.web.page_files import Page, Pages
+from tallybone.web.page_files import LanguagePage, Pages
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import TrueTable
 
@@ -129,6 +129,6 @@ def test_every_file_is_found_by_its_address_in_any_language() -> None:
 
 
 def test_a_page_without_a_snapshot_holds_none() -> None:
-    page = Page("<html><body></body></html>", {})
+    page = LanguagePage("<html><body></body></html>", {})
     assert page.holding(None) == page.html
     assert page.holding('{"a":"<"}').endswith('id="first">{"a":"\\u003c"}</script>\n</body></html>')

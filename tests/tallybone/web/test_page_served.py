@@ -15,10 +15,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
 from engine import profile
-from tallybone.play.recorder import Room
+from tallybone.play.recorder import RecordingQuota
 from tallybone.recording.format import Topic
 from tallybone.recording.messages import input_of
-from tallybone.recording.reader import Recorded, read_session
+from tallybone.recording.reader import RecordedMessage, read_session
 from tests.tallybone.truth_eye import PLAYERS_OF
 from tests.tallybone.web.conftest import at_table
 from tests.tallybone.web.true_table import PIN, TrueTable, file_recorder
@@ -195,14 +195,14 @@ def test_whoever_watches_sees_the_newest_in_the_end() -> None:
 
 
 def test_who_did_what_is_recorded_and_a_reader_needs_not_know(tmp_path: Path) -> None:
-    recorder = file_recorder(Room(tmp_path, 10**9), tmp_path / "a.mcap")
+    recorder = file_recorder(RecordingQuota(tmp_path, 10**9), tmp_path / "a.mcap")
     with at_table(recorder=recorder) as table, httpx.Client(base_url=table.page.url) as client:
         table.play(6)
         client.post(f"{API}/login", json={"pin": PIN, "name": "Zoë <b>"})
         assert do(client, type="points", seat=0, points=5).status_code == 200
         assert do(client, type="press", button="knock").status_code == 200
     recorder.close()
-    records = [one for one in read_session(tmp_path / "a.mcap") if isinstance(one, Recorded)]
+    records = [one for one in read_session(tmp_path / "a.mcap") if isinstance(one, RecordedMessage)]
     said = [one for one in records if one.topic in (Topic.CORRECTION, Topic.BUTTON)]
     authors = [one.payload["by"] for one in said if isinstance(one.payload, dict) and "by" in one.payload]
     assert authors == ["Zoë <b>", "Zoë <b>"]

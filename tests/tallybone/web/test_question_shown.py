@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.phrases import phrase
-from tallybone.play.game import Now
+from tallybone.play.game import LiveState
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.web.shapes import QuestionShown
 from tallybone.web.snapshot import Story, snapshot_of
@@ -18,7 +18,7 @@ def asked(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:
     choices = (phrase("nobody can play"), phrase("no, it goes on"))
     unclear = Unclear(None, phrase("tiles are laid open: is the hand over?"), holds_up=False, choices=choices)
     question = Question(unclear, (Decided((), session.places), Decided((), session.places)))
-    now: Now = replace(table.live.now, session=replace(session, questions=(question,)), chosen=chosen)
+    now: LiveState = replace(table.live.now, session=replace(session, questions=(question,)), chosen=chosen)
     shown = snapshot_of(now, (), Story().after(session.state), version=1)
     return None if shown is None else shown.question
 

@@ -18,15 +18,15 @@ import cv2
 import numpy as np
 
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules, profile
-from tallybone.play.game import Listener, Listeners, LiveGame, Now
-from tallybone.play.recorder import FileRecorder, NoRecorder, Recorder, Room
+from tallybone.play.game import Listener, Listeners, LiveGame, LiveState
+from tallybone.play.recorder import FileRecorder, NoRecorder, Recorder, RecordingQuota
 from tallybone.recording.format import SessionStart
 from tallybone.recording.writer import SessionWriter
-from tallybone.session.session import Said, Session
-from tallybone.session.sitting import Happened, Sitting, opened
+from tallybone.session.session import Announcement, Session
+from tallybone.session.sitting import Sitting, Step, opened
 from tallybone.sources.camera import Shown
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import Given
+from tallybone.sources.source import RecordedInput
 from tallybone.web.live_page import LivePage
 from tallybone.web.recordings import recording_pages
 from tests.tallybone.live_clips import jpeg_of
@@ -45,15 +45,15 @@ class Silent(Listener):
     """A display that shows nothing and remembers what it was told."""
 
     notes: list[str] = field(default_factory=list)
-    now: Now | None = None
+    now: LiveState | None = None
 
-    def happened(self, happened: Happened) -> None:
+    def happened(self, happened: Step) -> None:
         pass
 
     def goes_on(self, session: Session) -> None:
         pass
 
-    def show(self, now: Now) -> None:
+    def show(self, now: LiveState) -> None:
         self.now = now
 
     def note(self, words: str) -> None:
@@ -114,7 +114,7 @@ class TrueTable:
     camera: TrueCamera
     page: LivePage
     display: Silent
-    said: tuple[Said, ...]
+    said: tuple[Announcement, ...]
     shown: Listener
     ended: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
@@ -137,7 +137,7 @@ class TrueTable:
         self.page.close()
 
     def _run(self) -> None:
-        self.shown.happened(Happened(0, self.live.session, self.said))
+        self.shown.happened(Step(0, self.live.session, self.said))
 
         def keys(wait_s: float) -> bool:
             self.page.see_to(self.live)
@@ -175,7 +175,7 @@ def true_table(
     return TrueTable(live, camera, page, display, said, shown)
 
 
-def file_recorder(room: Room, path: Path) -> FileRecorder:
+def file_recorder(room: RecordingQuota, path: Path) -> FileRecorder:
     """What keeps a game in a file."""
     writer = SessionWriter(path, SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=PLAYERS))
     return FileRecorder(path, writer, room, lambda _: None, settled=None)
@@ -211,8 +211,8 @@ def items_of(
     return shots(), seen
 
 
-def _given(t_ns: int, event: Event) -> Given:
-    return Given(t_ns, "table", lambda: event)
+def _given(t_ns: int, event: Event) -> RecordedInput:
+    return RecordedInput(t_ns, "table", lambda: event)
 
 
 def _shot(t_ns: int, view: TableView, seen: dict[int, TableView]) -> Shot:
