@@ -8,12 +8,67 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import TextIO
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+
+@dataclass(slots=True)
+class Output:
+    """Where a command prints, and what it has complained of.
+
+    Attributes:
+        command: Its name, which stands before each complaint; "" where the complaint begins with a file.
+        out: Where results go.
+        err: Where complaints and progress go.
+        complaints: What was wrong so far.
+    """
+
+    command: str
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    err: TextIO = field(default_factory=lambda: sys.stderr)
+    complaints: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, command: str, out: TextIO | None, err: TextIO | None) -> Output:
+        """Return the output of a command to these streams; None is stdout and stderr."""
+        return cls(command, out or sys.stdout, err or sys.stderr)
+
+    @property
+    def console(self) -> Console:
+        """Where tables and colours are printed."""
+        return Console(file=self.out, highlight=False)
+
+    @property
+    def err_console(self) -> Console:
+        """Where progress is shown."""
+        return Console(file=self.err, stderr=self.err is sys.stderr, highlight=False)
+
+    @property
+    def exit_code(self) -> int:
+        """0, or 1 where anything was wrong."""
+        return 1 if self.complaints else 0
+
+    def write(self, line: str) -> None:
+        """Print a line as it is, at once: not through rich, which would wrap and colour."""
+        self.out.write(line + "\n")
+        self.out.flush()
+
+    def say(self, text: str) -> None:
+        """Print a text in which anything may stand."""
+        self.write(printable(text))
+
+    def complain(self, text: str) -> int:
+        """Print what is wrong, and keep it; return the exit code, 1."""
+        self.complaints.append(text)
+        before = f"tallybone {self.command}: " if self.command else ""
+        self.err.write(f"{before}{printable(text)}\n")
+        self.err.flush()
+        return 1
 
 
 def printable(text: str) -> str:

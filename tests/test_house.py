@@ -8,8 +8,11 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import defaultdict
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,6 +80,66 @@ def test_the_rules_import_nothing_but_the_standard_library() -> None:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert {name.split(".")[0] for name in names} <= allowed, path
+
+
+def test_tallybone_keeps_its_modules_in_rooms() -> None:
+    assert len(list((ROOT / "tallybone").glob("*.py"))) <= 9
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    """Imports in functions and for types count: who has to read both to understand one reads a circle."""
+    imports = grimp.build_graph(*PACKAGES)
+    circles = TopologicalSorter({one: imports.find_modules_directly_imported_by(one) for one in imports.modules})
+    circles.prepare()  # raises CycleError, which names them
+
+
+def test_phrases_need_nothing() -> None:
+    assert grimp.build_graph("engine").find_modules_directly_imported_by("engine.phrases") == set()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for package in PACKAGES for path in sorted((ROOT / package).rglob("__init__.py"))],
+    ids=lambda path: str(path.parent.relative_to(ROOT)),
+)
+def test_a_package_says_in_its_first_line_what_it_is(path: Path) -> None:
+    first = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n")[0]
+    assert re.fullmatch(r"[A-Z`].{20,}[.:]", first), first
+
+
+# One word, one idea. Where two files may use the same one, a newcomer is told why.
+SHARED_NAMES = {
+    "Answer": "what the table is told in a game (session), and the body of a request that answers a test (serve)",
+}
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            for name in _named_in(ast.parse(path.read_text())):
+                found[name].add(str(path.relative_to(ROOT)))
+    doubled = {name: sorted(paths) for name, paths in found.items() if len(paths) > 1}
+    assert {name: paths for name, paths in doubled.items() if name not in SHARED_NAMES} == {}
+    assert set(SHARED_NAMES) <= set(doubled), "a reason for a name that is not shared any more"
+    assert len(SHARED_NAMES) <= 30
+
+
+def _named_in(module: ast.Module) -> set[str]:
+    """The classes and aliases of types that a module defines: names like `Tile`, not like `MOST_TILES` or `tile`."""
+    aliases = [one.targets[0] for one in module.body if isinstance(one, ast.Assign)]
+    aliases += [one.target for one in module.body if isinstance(one, ast.AnnAssign)]
+    names = {one.id for one in aliases if isinstance(one, ast.Name)}
+    capital = {name for name in names if re.match(r"_?[A-Z]", name) and name.upper() != name}
+    return capital | {one.name for one in module.body if isinstance(one, ast.ClassDef)}
+
+
+def test_no_function_of_the_command_line_takes_more_than_six_parameters() -> None:
+    for path in (ROOT / "tallybone" / "cli").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                taken = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                assert len([one for one in taken if one.arg != "self"]) <= 6, f"{path.name}: {node.name}"
 
 
 def test_every_run_time_dependency_has_its_reason() -> None:

@@ -20,9 +20,9 @@ from hardware.knock.microphone import MicrophoneKnockSensor
 from hardware.knock.sensor import KnockSensor
 from hardware.knock.wav import read_wav, with_end
 from tallybone.calibrate.known import about_knock
-from tallybone.calibrate.lens_and_table import Talk
 from tallybone.calibrate.scenes import TimetablePart, timetable
 from tallybone.store.calibration_file import load_calibration, save_calibration
+from tallybone.terminal import Output
 
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
 """Returns a sensor, not started, for what listens to its sound."""
@@ -39,7 +39,7 @@ def calibrate_knock(
     sensor: MakeSensor | None = None,
     clock: Clock = time.monotonic_ns,
     pause: Callable[[float], object] | None = None,
-    talk: Talk | None = None,
+    output: Output | None = None,
 ) -> int:
     """Find out how knocks sound at a table, and keep it.
 
@@ -51,12 +51,12 @@ def calibrate_knock(
         sensor: What listens, by default that microphone.
         clock: Monotonic, in nanoseconds.
         pause: Waits so many seconds; by default for nothing that comes.
-        talk: Where is said what to do, and what was found.
+        output: Where is said what to do, and what was found.
 
     Returns:
         The exit code: 0, or 1 if knocks cannot be told, or nothing was heard.
     """
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     parts = timetable(seats)
     try:
         before = load_calibration(into)
@@ -64,13 +64,13 @@ def calibrate_knock(
             heard = _from_file(wav)
         else:
             made = sensor or (lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector))
-            heard = _at_table(made, parts, clock, pause or threading.Event().wait, talk)
+            heard = _at_table(made, parts, clock, pause or threading.Event().wait, output)
         kept = fitted(heard, parts)
         save_calibration(replace(before, knock=kept), into)
     except (CalibrationError, KnockError, OSError) as error:
-        return talk.complain(str(error))
-    say_knock(kept, talk)
-    talk.say(f"Written to {into}")
+        return output.complain(str(error))
+    say_knock(kept, output)
+    output.say(f"Written to {into}")
     return 0
 
 
@@ -85,19 +85,19 @@ def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
     return lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector)
 
 
-def say_knock(kept: KnockCalibration, talk: Talk) -> None:
+def say_knock(kept: KnockCalibration, output: Output) -> None:
     """Say how well knocks are told from tiles."""
-    talk.say(about_knock(kept))
+    output.say(about_knock(kept))
     if kept.margin < 0:
-        talk.say("Attention: some tiles sound more like a knock than the weakest knock. The eye has to help.")
+        output.say("Attention: some tiles sound more like a knock than the weakest knock. The eye has to help.")
     if kept.brighter_db:
         how = "brighter" if kept.brighter_db > 0 else "duller"
-        talk.say(
+        output.say(
             f"The microphone is {abs(kept.brighter_db):.0f} dB in each octave {how} than most: that is reckoned with."
         )
     if kept.strengths:
         loud = ", ".join(f"seat {at + 1} {strength:.2f}" for at, strength in enumerate(kept.strengths))
-        talk.say(f"How loud they were, of 1: {loud}.")
+        output.say(f"How loud they were, of 1: {loud}.")
 
 
 def _from_file(wav: Path) -> list[JudgedSound]:
@@ -108,7 +108,7 @@ def _from_file(wav: Path) -> list[JudgedSound]:
 
 
 def _at_table(
-    made: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock, pause: Callable[[float], object], talk: Talk
+    made: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock, pause: Callable[[float], object], output: Output
 ) -> list[JudgedSound]:
     """Return what is heard while the timetable is gone through, times from its begin."""
     told: TimetablePart | None = None
@@ -117,7 +117,7 @@ def _at_table(
             hearing.listen()
             if hearing.part is not told:
                 told = hearing.part
-                talk.say(f"{told.words} ({told.to_s - told.from_s} seconds)")
+                output.say(f"{told.words} ({told.to_s - told.from_s} seconds)")
             pause(_POLL_S)
     return hearing.heard
 

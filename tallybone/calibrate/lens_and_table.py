@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
@@ -27,7 +25,7 @@ from calibration.table_fit import TileSize, table_from_corners, table_from_marke
 from calibration.zones import zones_anew
 from tallybone.calibrate.known import GOOD_ERROR_PX, HALF_TABLE_MM
 from tallybone.store.calibration_file import load_calibration, save_calibration
-from tallybone.terminal import printable, quiet_libraries
+from tallybone.terminal import Output, quiet_libraries
 from vision.arrays import Image
 from vision.errors import VisionError
 from vision.picture import load_picture
@@ -60,32 +58,15 @@ class TableGiven:
     size_mm: tuple[float, float] | None = None
 
 
-@dataclass(slots=True)
-class Talk:
-    """Where is said what was found, and what went wrong."""
-
-    out: TextIO = field(default_factory=lambda: sys.stdout)
-    err: TextIO = field(default_factory=lambda: sys.stderr)
-
-    def say(self, text: str) -> None:
-        """Say a finding."""
-        self.out.write(printable(text) + "\n")
-
-    def complain(self, text: str) -> int:
-        """Say what went wrong; return the exit code."""
-        self.err.write(f"tallybone calibrate: {printable(text)}\n")
-        return 1
-
-
-def print_sheets(out: Path, *, paper: Paper, players: int, talk: Talk | None = None) -> int:
+def print_sheets(out: Path, *, paper: Paper, players: int, output: Output | None = None) -> int:
     """Write all sheets as a PDF; return the exit code."""
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     sheets = draw_prints(paper, players)
     try:
         out.write_bytes(format_pdf(sheets))
     except OSError as error:
-        return talk.complain(f"{out}: it cannot be written: {error.strerror}")
-    talk.say(
+        return output.complain(f"{out}: it cannot be written: {error.strerror}")
+    output.say(
         f"{out}: {len(sheets)} sheets of {paper.value.capitalize()}. 1: corner blocks to cut out. 2: the board for the"
         " lens. 3 to 11: the mat. Print at 100 % and measure the line of 100 mm."
     )
@@ -93,66 +74,66 @@ def print_sheets(out: Path, *, paper: Paper, players: int, talk: Talk | None = N
 
 
 def calibrate_lens(
-    pictures: Sequence[Path], into: Path, *, known: PiCamera | None = None, talk: Talk | None = None
+    pictures: Sequence[Path], into: Path, *, known: PiCamera | None = None, output: Output | None = None
 ) -> int:
     """Measure a lens from pictures of the board, or take that of a known camera for pictures like the first.
 
     Returns:
         The exit code: 0, or 1 if it could not be measured or written.
     """
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     try:
         if known is not None:
             height_px, width_px = load_image(pictures[0]).shape[:2]
             lens = known_lens(known, width_px, height_px)
         else:
-            views = [_view(path, talk) for path in pictures]
+            views = [_view(path, output) for path in pictures]
             for want in guide(views).wants():
-                talk.say(f"Still missing: {want}")
+                output.say(f"Still missing: {want}")
             lens = fit_lens(views)
-        _say_lens(lens, talk)
+        _say_lens(lens, output)
         before = load_calibration(into)
         # What was measured through another lens does not hold any longer.
         save_calibration(replace(before, lens=lens, table=None), into)
     except (CalibrationError, VisionError, OSError) as error:
-        return talk.complain(str(error))
+        return output.complain(str(error))
     if before.table is not None:
-        talk.say("The table was measured through the lens as it was known before: measure it again.")
-    talk.say(f"Written to {into}")
+        output.say("The table was measured through the lens as it was known before: measure it again.")
+    output.say(f"Written to {into}")
     return 0
 
 
 def calibrate_table(
-    picture: Path, into: Path, given: TableGiven, *, read_tiles: ReadTiles | None = None, talk: Talk | None = None
+    picture: Path, into: Path, given: TableGiven, *, read_tiles: ReadTiles | None = None, output: Output | None = None
 ) -> int:
     """Measure a table from a picture by clicked corners, corner blocks or tiles, whichever there are, in this order.
 
     Returns:
         The exit code: 0, or 1 if it could not be measured or written.
     """
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     try:
         image = load_image(picture)
         before = load_calibration(into)
         lens = lens_for(before.lens, image)
-        table = _measured(image, lens, given, read_tiles or shipped_eye, talk)
+        table = _measured(image, lens, given, read_tiles or shipped_eye, output)
         zones = None if before.zones is None else zones_anew(before.zones, table)
         # Places are the same only through the lens that they were measured through, also where that is a guess.
         kept = lens if before.lens is None or before.lens.source is LensSource.GUESS else before.lens
         save_calibration(replace(before, lens=kept, table=table, zones=zones), into)
     except (CalibrationError, VisionError, OSError, ValueError) as error:
-        return talk.complain(str(error))
-    _say_table(table, lens, talk)
+        return output.complain(str(error))
+    _say_table(table, lens, output)
     if zones is not None and zones == before.zones:
-        talk.say("The zones lie as they did before, from the middle of the table: look at them.")
-    talk.say(f"Written to {into}")
+        output.say("The zones lie as they did before, from the middle of the table: look at them.")
+    output.say(f"Written to {into}")
     return 0
 
 
-def _view(path: Path, talk: Talk) -> LensView:
+def _view(path: Path, output: Output) -> LensView:
     view = find_view(load_image(path))
     seen = f"{len(view.corners)} corners of the board" if view.is_useful else "too little of the board is seen"
-    talk.say(f"{path}: {seen}")
+    output.say(f"{path}: {seen}")
     return view
 
 
@@ -170,7 +151,7 @@ def lens_for(lens: Lens | None, image: Image) -> Lens:
     return lens.at(width_px, height_px)
 
 
-def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles, talk: Talk) -> Table:
+def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles, output: Output) -> Table:
     thickness_mm = given.thickness_mm
     if given.corners_px:
         width_mm, depth_mm = given.size_mm or (0.0, 0.0)
@@ -181,31 +162,31 @@ def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles
     size = None if given.tile is None else TileSize(*given.tile, thickness_mm)
     if not markers and size is not None:
         tiles = read_tiles(image)
-        talk.say(f"{len(tiles)} tiles are seen.")
+        output.say(f"{len(tiles)} tiles are seen.")
         return table_from_tiles(tiles, lens, size)
-    talk.say(
+    output.say(
         f"{len(markers)} of {BLOCKS * MARKERS_PER_BLOCK} markers are seen, of {len({one.block for one in markers})} of"
         f" {BLOCKS} corner blocks."
     )
     table = table_from_markers(markers, lens, thickness_mm=thickness_mm, print_scale=given.ruler_mm / 100)
     if size is not None:
-        _compare_scales(table, lens, size, read_tiles(image), talk)
+        _compare_scales(table, lens, size, read_tiles(image), output)
     return table
 
 
-def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[SeenTile], talk: Talk) -> None:
+def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[SeenTile], output: Output) -> None:
     """Say whether tiles are as long by the markers as they should be: else the print has another scale."""
     apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
     if len(apart) < _LEAST_TILES:
-        talk.say(f"Fewer than {_LEAST_TILES} tiles are seen, so the scale of the print is not checked.")
+        output.say(f"Fewer than {_LEAST_TILES} tiles are seen, so the scale of the print is not checked.")
         return
     length_mm = tile_length_mm(apart, table, lens)
     said = f"By the markers {len(apart)} tiles are {length_mm:.1f} mm long, and should be {size.length_mm:.1f} mm"
     if abs(length_mm / size.length_mm - 1) <= _SCALE_DIFFERS:
-        talk.say(f"{said}: the scale is right.")
+        output.say(f"{said}: the scale is right.")
         return
     percent = 100 * size.length_mm / length_mm
-    talk.say(
+    output.say(
         f"Attention: {said}. The sheets seem to be printed at {percent:.0f} %. Measure the printed line of 100 mm, and"
         f" print again at 100 %, or say --ruler {percent:.0f}."
     )
@@ -217,36 +198,36 @@ def is_on_block(tile: SeenTile, table: Table, lens: Lens) -> bool:
     return any(math.dist((x_mm, y_mm), (mark.x_mm, mark.y_mm)) < BLOCK_MM * 0.7 for mark in table.marks)
 
 
-def _say_lens(lens: Lens, talk: Talk) -> None:
+def _say_lens(lens: Lens, output: Output) -> None:
     said = f"The lens sees {math.degrees(lens.width_rad):.1f} degrees across, focal length {lens.focal_px[0]:.0f} px"
     if lens.error_px is None:
-        talk.say(f"{said}, as its data sheet says. Measuring it is more exact.")
+        output.say(f"{said}, as its data sheet says. Measuring it is more exact.")
         return
-    talk.say(
+    output.say(
         f"{said}. Corners lie {lens.error_px:.2f} px from where they should, in {lens.views} views."
         + ("" if lens.error_px <= GOOD_ERROR_PX else " Below 0.3 px would be good: is the board flat and in focus?")
     )
 
 
-def _say_table(table: Table, lens: Lens, talk: Talk) -> None:
+def _say_table(table: Table, lens: Lens, output: Output) -> None:
     ways = {
         TableSource.MARKERS: "the corner blocks",
         TableSource.TILES: "the tiles",
         TableSource.CORNERS: "the four corners",
     }
     sure_mm = max(0.1, table.doubt * HALF_TABLE_MM)
-    talk.say(
+    output.say(
         f"Measured by {ways[table.source]}: the camera is {table.height_mm:.0f} mm over the cloth, tilted by"
         f" {math.degrees(table.tilt_rad):.1f} degrees. The scale is sure to {sure_mm:.1f} mm over"
         f" {HALF_TABLE_MM:.0f} mm. Tiles are taken to be {table.thickness_mm:g} mm thick."
     )
     if table.source is TableSource.MARKERS and table.error_px > _FLAT_ERROR_PX:
-        talk.say(
+        output.say(
             f"Attention: the markers lie {table.error_px:.1f} px from where they should. Is all paper flat, and is this"
             " the camera whose lens was measured, in the same mode?"
         )
     if lens.source is not LensSource.MEASURED:
-        talk.say(
+        output.say(
             f"The lens is {'a guess' if lens.source is LensSource.GUESS else 'that of the data sheet'}: places may be"
             " some millimetres off. `tallybone calibrate lens` makes them exact."
         )

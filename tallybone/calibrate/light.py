@@ -15,11 +15,12 @@ from calibration.light import LEAST_CONTRAST, LightMeasurement, examine_light, o
 from hardware.camera.device import Light
 from hardware.camera.light import levels_of
 from hardware.clock import Clock
-from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
+from tallybone.calibrate.lens_and_table import ReadTiles, shipped_eye
 from tallybone.calibrate.look import Onlooker, open_look, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.show.over_pictures import draw_light
 from tallybone.store.calibration_file import LightKept, load_calibration, save_calibration
+from tallybone.terminal import Output
 from vision.arrays import Image
 from vision.errors import VisionError
 from vision.reading import SeenTile
@@ -47,7 +48,7 @@ def calibrate_light(
     annotate: Path | None = None,
     read_tiles: ReadTiles | None = None,
     clock: Clock = time.monotonic_ns,
-    talk: Talk | None = None,
+    output: Output | None = None,
 ) -> int:
     """Look at the light of a table and keep what is found.
 
@@ -57,12 +58,12 @@ def calibrate_light(
         annotate: The folder for the picture with what is wrong drawn in; else beside the file, if anything is.
         read_tiles: What finds tiles, by default the shipped eye.
         clock: Monotonic, in nanoseconds.
-        talk: Where is said what was found.
+        output: Where is said what was found.
 
     Returns:
         The exit code: 0, or 1 if pips would be hidden, or nothing could be seen.
     """
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     try:
         before = load_calibration(into)
         look = open_look(source, clock)
@@ -73,14 +74,14 @@ def calibrate_light(
         finally:
             look.close()
         save_calibration(replace(before, light=seen.kept), into)
-        say_light(seen, talk)
+        say_light(seen, output)
         if annotate is not None or seen.found.warnings:
-            talk.say(
+            output.say(
                 f"Drawn into {write_drawn(annotate or into.with_suffix(''), _ANNOTATED, draw_light(image, seen.found))}"
             )
     except (CalibrationError, VisionError, OSError) as error:
-        return talk.complain(str(error))
-    talk.say(f"Written to {into}")
+        return output.complain(str(error))
+    output.say(f"Written to {into}")
     return 1 if seen.found.warnings else 0
 
 
@@ -92,32 +93,32 @@ def look_at_light(image: Image, tiles: Sequence[SeenTile], look: Onlooker | None
     return LightSeen(found, LightKept(levels_of(image), found.contrast, is_held, found.warnings))
 
 
-def say_light(seen: LightSeen, talk: Talk) -> None:
+def say_light(seen: LightSeen, output: Output) -> None:
     """Say whether the light is held, and what is wrong with it."""
     if seen.kept.is_held is not None:
-        talk.say(
+        output.say(
             "Exposure and white balance are held; a game holds them alike."
             if seen.kept.is_held
             else "This camera cannot hold exposure and white balance: a hand over the table changes its colours."
         )
     if seen.kept.contrast is not None:
         low, high = seen.kept.contrast
-        talk.say(
+        output.say(
             f"{len(seen.found.samples)} tiles and markers: {low:.0f} to {high:.0f} grey levels between dark and bright"
             f" ({LEAST_CONTRAST:.0f} are needed)."
         )
     else:
-        talk.say(
+        output.say(
             "Neither tiles nor markers are seen: lay open tiles all over the table to have their contrast checked."
         )
     if seen.found.is_bright:
-        talk.say(
+        output.say(
             "Most tiles are pure white in parts. They can be read; with less light or exposure glare shows better."
         )
     for warning in seen.found.warnings:
-        talk.say(f"Attention: {warning}")
+        output.say(f"Attention: {warning}")
     if not seen.found.warnings:
-        talk.say("The light is good.")
+        output.say("The light is good.")
 
 
 def write_drawn(folder: Path, name: str, image: Image) -> Path:

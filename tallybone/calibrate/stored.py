@@ -13,7 +13,7 @@ from engine.phrases import both, phrase
 from hardware.camera.light import is_alike
 from hardware.clock import Clock
 from tallybone.calibrate.known import known_words, parts_of
-from tallybone.calibrate.lens_and_table import ReadTiles, Talk, is_on_block, shipped_eye
+from tallybone.calibrate.lens_and_table import ReadTiles, is_on_block, shipped_eye
 from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
 from tallybone.calibrate.look import open_look, wait_for_picture
 from tallybone.calibrate.scenes import AskedScene
@@ -27,6 +27,7 @@ from tallybone.store.calibration_file import (
     load_calibration,
     restore_calibration,
 )
+from tallybone.terminal import Output
 from vision.arrays import Image
 from vision.errors import VisionError
 
@@ -47,7 +48,7 @@ def check(
     annotate: Path | None = None,
     read_tiles: ReadTiles | None = None,
     clock: Clock = time.monotonic_ns,
-    talk: Talk | None = None,
+    output: Output | None = None,
 ) -> int:
     """Compare a picture with a calibration.
 
@@ -58,12 +59,12 @@ def check(
         annotate: The folder for the picture with zones and light drawn in.
         read_tiles: What finds tiles, by default the shipped eye.
         clock: Monotonic, in nanoseconds.
-        talk: Where is said what was found.
+        output: Where is said what was found.
 
     Returns:
         The exit code: 0 if all is well, 1 if anything is wrong, or cannot be compared.
     """
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     try:
         if not path.exists():
             raise CalibrationFileError(f"{path}: nothing is stored; `tallybone calibrate guide` leads through it")
@@ -76,13 +77,13 @@ def check(
         finally:
             look.close()
         for finding in findings:
-            talk.say(finding.words if finding.is_well else f"Attention: {finding.words}")
+            output.say(finding.words if finding.is_well else f"Attention: {finding.words}")
         if annotate is not None:
-            talk.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}")
+            output.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}")
     except (CalibrationError, VisionError, OSError) as error:
-        return talk.complain(str(error))
+        return output.complain(str(error))
     is_well = all(finding.is_well for finding in findings)
-    talk.say("All is well." if is_well else "Not all is well.")
+    output.say("All is well." if is_well else "Not all is well.")
     return 0 if is_well else 1
 
 
@@ -140,43 +141,43 @@ def _on_the_wall() -> float:
     return time.time()  # noqa: TID251 - a file's age is only ever shown
 
 
-def show(path: Path, *, now: WallClock = _on_the_wall, talk: Talk | None = None) -> int:
+def show(path: Path, *, now: WallClock = _on_the_wall, output: Output | None = None) -> int:
     """Say what a calibration file holds; return the exit code: 0, or 1 if there is none, or it is damaged."""
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     try:
         if not path.exists():
             raise CalibrationFileError(f"{path}: nothing is stored; `tallybone calibrate guide` leads through it")
         calibration, written_s = load_calibration(path), path.stat().st_mtime
     except (CalibrationError, OSError) as error:
-        return talk.complain(str(error))
-    talk.say(f"{path}, written {age(now() - written_s)} ago.")
-    say_calibration(calibration, talk)
+        return output.complain(str(error))
+    output.say(f"{path}, written {age(now() - written_s)} ago.")
+    say_calibration(calibration, output)
     for number in range(1, KEPT + 1):
         earlier = earlier_path(path, number)
         if earlier.exists():
-            talk.say(_about_earlier(earlier, number, now()))
+            output.say(_about_earlier(earlier, number, now()))
     return 0
 
 
-def restore(path: Path, number: int, *, talk: Talk | None = None) -> int:
+def restore(path: Path, number: int, *, output: Output | None = None) -> int:
     """Bring back an earlier calibration; return the exit code: 0, or 1 if there is none, or it is damaged."""
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     try:
         calibration = restore_calibration(path, number)
     except (CalibrationError, OSError) as error:
-        return talk.complain(str(error))
-    talk.say(f"{path}: number {number} is back. What was there is kept as number 1.")
-    say_calibration(calibration, talk)
+        return output.complain(str(error))
+    output.say(f"{path}: number {number} is back. What was there is kept as number 1.")
+    say_calibration(calibration, output)
     return 0
 
 
-def say_calibration(calibration: Calibration, talk: Talk) -> None:
+def say_calibration(calibration: Calibration, output: Output) -> None:
     """Say what is known and how exactly, a sentence for each part, and what finds out the rest."""
     for words in known_words(calibration):
-        talk.say(words)
+        output.say(words)
     lacking = [name for name in _STEPS if name not in parts_of(calibration)]
     if lacking:
-        talk.say(f"Not done yet: {', '.join(f'`tallybone calibrate {name}`' for name in lacking)}.")
+        output.say(f"Not done yet: {', '.join(f'`tallybone calibrate {name}`' for name in lacking)}.")
 
 
 def age(passed_s: float) -> str:

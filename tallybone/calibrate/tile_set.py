@@ -17,10 +17,9 @@ from calibration.tile_set import LearnedSet, tile_set_of
 from calibration.tile_set_learn import LearningResult, SetPictures, learn, learn_set, look_at_set
 from calibration.tile_set_look import look_of, tile_size_mm
 from calibration.tile_set_picture import draw_tiles
-from tallybone.calibrate.lens_and_table import Talk
 from tallybone.choices import TileSet as SetName
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
-from tallybone.terminal import quiet_libraries
+from tallybone.terminal import Output, quiet_libraries
 from vision.arrays import Image
 from vision.errors import VisionError
 from vision.picture import load_picture
@@ -44,7 +43,7 @@ def calibrate_set(
     said: Mapping[int, tuple[int, int]] | None = None,
     annotate_into: Path | None = None,
     reader: Reader | None = None,
-    talk: Talk | None = None,
+    output: Output | None = None,
 ) -> int:
     """Learn a set from pictures, say what was learned, and keep it.
 
@@ -55,25 +54,25 @@ def calibrate_set(
         said: Pips of tiles by their number on the picture that is drawn, from 1.
         annotate_into: Folder for that picture.
         reader: The eye; by default the shipped one.
-        talk: Where is said what was found.
+        output: Where is said what was found.
 
     Returns:
         The exit code: 0, or 1 if nothing could be learned or written.
     """
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     try:
         with quiet_libraries():
             images = [load_picture(path) for path in pictures]
         learned = learn_set(images, reader or _shipped(tile_set), {at - 1: pips for at, pips in (said or {}).items()})
         before = load_calibration(into)
         kept = kept_of(learned, images[0], before)
-        _say(kept, learned, talk)
+        _say(kept, learned, output)
         if annotate_into is not None:
-            _draw(learned, annotate_into / f"{pictures[0].stem}-set.png", talk)
+            _draw(learned, annotate_into / f"{pictures[0].stem}-set.png", output)
         save_calibration(replace(before, set=kept), into)
     except (CalibrationError, VisionError, OSError) as error:
-        return talk.complain(str(error))
-    talk.say(f"Written to {into}")
+        return output.complain(str(error))
+    output.say(f"Written to {into}")
     return 0
 
 
@@ -119,55 +118,57 @@ def _size_mm(learned: LearningResult, image: Image, before: Calibration) -> tupl
     return tile_size_mm(learned.seen[0].poses, before.table, lens)
 
 
-def _say(kept: LearnedSet, learned: LearningResult, talk: Talk) -> None:
+def _say(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
     backs = sum(one.backs for one in learned.seen)
     of_set = "" if kept.is_too_doubtful else f" of a set to double-{kept.max_pips}"
-    talk.say(
+    output.say(
         f"{len(kept.tiles)} tiles{of_set} are seen face up"
         + (f", and {backs} face down: turn them over to have them learned too." if backs else ".")
     )
     look = kept.look
     size = "" if look.size_mm is None else f", {look.size_mm[0]:g} x {look.size_mm[1]:g} mm"
-    talk.say(
+    output.say(
         f"Face {_hex(look.face_rgb)}, {look.pips} pips, {_BARS[look.bar.value]}, {look.length_to_width:g} times as long"
         f" as wide{size}."
     )
     if not kept.is_too_doubtful:
-        _say_tiles(kept, learned, talk)
-    _say_how_sure(kept, talk)
+        _say_tiles(kept, learned, output)
+    _say_how_sure(kept, output)
 
 
-def _say_tiles(kept: LearnedSet, learned: LearningResult, talk: Talk) -> None:
+def _say_tiles(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
     look = kept.look
     marks = [f"{number} {_hex(rgb)}" for number, rgb in enumerate(look.pips_rgb, 1) if rgb is not None]
-    talk.say("Pips: " + ", ".join(marks))
+    output.say("Pips: " + ", ".join(marks))
     unseen = [str(number) for number, rgb in enumerate(look.pips_rgb, 1) if rgb is None]
     if unseen:
-        talk.say(f"Attention: hardly unlike the face: {', '.join(unseen)}. More light, or light from the side, helps.")
+        output.say(
+            f"Attention: hardly unlike the face: {', '.join(unseen)}. More light, or light from the side, helps."
+        )
     count = kept.count
     if count.missing:
         named = ", ".join(f"{high}-{low}" for low, high in count.missing[:_MOST_NAMED])
         more = f" and {len(count.missing) - _MOST_NAMED} more" if len(count.missing) > _MOST_NAMED else ""
-        talk.say(f"Missing: {named}{more}")
+        output.say(f"Missing: {named}{more}")
     if count.twice:
-        talk.say("There twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
-    _say_doubts(learned, talk)
+        output.say("There twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
+    _say_doubts(learned, output)
 
 
-def _say_doubts(learned: LearningResult, talk: Talk) -> None:
+def _say_doubts(learned: LearningResult, output: Output) -> None:
     if not learned.doubtful:
         return
-    talk.say("In doubt, by their number on the picture that --annotate draws:")
+    output.say("In doubt, by their number on the picture that --annotate draws:")
     for at in learned.doubtful:
         first, second = learned.pips[at].tolist()
-        talk.say(f"  {at + 1}: taken for {first}-{second}")
+        output.say(f"  {at + 1}: taken for {first}-{second}")
     at = learned.doubtful[0] + 1
-    talk.say(f"Where that is wrong, say it, such as --tiles '{at}=6-5'")
+    output.say(f"Where that is wrong, say it, such as --tiles '{at}=6-5'")
 
 
-def _say_how_sure(kept: LearnedSet, talk: Talk) -> None:
+def _say_how_sure(kept: LearnedSet, output: Output) -> None:
     if kept.is_too_doubtful:
-        talk.say(
+        output.say(
             f"{kept.doubtful} of them are in doubt, too many to learn from: say what they are, by their number on the"
             " picture that --annotate draws, such as --tiles '3=6-5', or take a picture in better light. Where signs"
             " stand for the numbers, say what each double is."
@@ -176,18 +177,18 @@ def _say_how_sure(kept: LearnedSet, talk: Talk) -> None:
     before, after = (100 * share for share in kept.misread)
     said = f"Of the halves of tiles kept back, in worse light, {before:.1f} % are misread by the eye as it is shipped"
     if kept.weights:
-        talk.say(f"{said}, {after:.1f} % with what was learned.")
+        output.say(f"{said}, {after:.1f} % with what was learned.")
     else:
-        talk.say(f"{said}, {after:.1f} % with what was learned: that is no better, so it is not used.")
+        output.say(f"{said}, {after:.1f} % with what was learned: that is no better, so it is not used.")
 
 
-def _draw(learned: LearningResult, path: Path, talk: Talk) -> None:
+def _draw(learned: LearningResult, path: Path, output: Output) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     ok, data = cv2.imencode(".png", draw_tiles(learned))
     if not ok:
         raise OSError(f"{path}: it cannot be encoded")
     path.write_bytes(np.asarray(data).tobytes())
-    talk.say(f"The tiles with their numbers: {path}")
+    output.say(f"The tiles with their numbers: {path}")
 
 
 def _hex(rgb: tuple[int, int, int]) -> str:

@@ -11,9 +11,10 @@ from calibration.errors import CalibrationError, RefusedError
 from calibration.table import Table, TableSource
 from calibration.zones import OutlineMm, TableZones, ZoneSource, zones_of_size, zones_on
 from tallybone.calibrate.known import zone_words
-from tallybone.calibrate.lens_and_table import Talk, lens_for, load_image
+from tallybone.calibrate.lens_and_table import lens_for, load_image
 from tallybone.show.over_pictures import draw_zones
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
+from tallybone.terminal import Output
 from vision.errors import VisionError
 
 _ANNOTATED = "zones.png"
@@ -43,7 +44,7 @@ def calibrate_zones(
     *,
     picture: Path | None = None,
     annotate: Path | None = None,
-    talk: Talk | None = None,
+    output: Output | None = None,
 ) -> int:
     """Find the zones of a measured table and keep them.
 
@@ -52,12 +53,12 @@ def calibrate_zones(
         given: What is said.
         picture: Of the table, to draw the zones on.
         annotate: The folder for that.
-        talk: Where is said what was found.
+        output: Where is said what was found.
 
     Returns:
         The exit code: 0, or 1 if there are none, or nothing can be written.
     """
-    talk = talk or Talk()
+    output = output or Output("calibrate")
     try:
         before = load_calibration(into)
         if before.table is None:
@@ -66,12 +67,12 @@ def calibrate_zones(
         after = replace(before, zones=zones)
         save_calibration(after, into)
         for words in zone_words(after):
-            talk.say(words)
+            output.say(words)
         if picture is not None and annotate is not None:
-            talk.say(f"Drawn into {_annotated(picture, annotate, after)}")
+            output.say(f"Drawn into {_annotated(picture, annotate, after)}")
     except (CalibrationError, VisionError, OSError, ValueError) as error:
-        return talk.complain(str(error))
-    talk.say(f"Written to {into}")
+        return output.complain(str(error))
+    output.say(f"Written to {into}")
     return 0
 
 

@@ -156,7 +156,7 @@ def _guide(options: GuideOptions) -> int:
     from hardware.camera.open_device import is_device
     from tallybone.calibrate.guide.course import GuideSettings
     from tallybone.calibrate.lens_and_table import TableGiven
-    from tallybone.cli.calibrate_guide import guide_through
+    from tallybone.cli.calibrate_guide import PageAt, guide_through
 
     is_simulated = options.camera.partition(":")[0] == "simulated"
     name = options.camera if is_device(options.camera) else "simulated" if is_simulated else "table"
@@ -169,7 +169,7 @@ def _guide(options: GuideOptions) -> int:
         options.mic,
         asks_always=options.serve is not None,
     )
-    return guide_through(wish, serve=options.serve)
+    return guide_through(wish, page_at=None if options.serve is None else PageAt(options.serve))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,8 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
-from typing import Protocol, TextIO
-
-from rich.console import Console
+from dataclasses import dataclass
+from typing import Protocol
 
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
@@ -17,12 +16,13 @@ from hardware.clock import Clock
 from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
 from tallybone.calibrate.guide.screen import GuideScreen, Screen, parts_of, screen_on
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn
-from tallybone.calibrate.lens_and_table import ReadTiles, Talk, shipped_eye
+from tallybone.calibrate.lens_and_table import ReadTiles, shipped_eye
 from tallybone.calibrate.look import open_look
 from tallybone.calibrate.stored import say_calibration
-from tallybone.play.keys import keyboard_on
+from tallybone.play.keys import Typed, keyboard_on
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, load_calibration
+from tallybone.terminal import Output
 from vision.errors import VisionError
 
 _WAIT_S = 0.02
@@ -31,60 +31,52 @@ _PRESSES = {"\n": GO_ON, "\r": GO_ON, " ": GO_ON, "s": SKIP, "a": AGAIN}
 _KEYS = {GO_ON: "Enter", SKIP: "s", AGAIN: "a"}
 
 
-class Keys(Protocol):
-    """What somebody types."""
+@dataclass(frozen=True, slots=True)
+class PageAt:
+    """Where a page is served: a port, or an address and a port; with a new PIN unless one is given."""
 
-    @property
-    def is_over(self) -> bool:
-        """Whether no key will ever come."""
-
-    def pressed(self, wait_s: float) -> str:
-        """Return the keys that were pressed since the last call, after up to so many seconds."""
+    where: str
+    pin: str | None = None
 
 
 def guide_through(
     wish: GuideSettings,
     *,
-    serve: str | None = None,
-    pin: str | None = None,
-    keys: Keys | None = None,
+    page_at: PageAt | None = None,
+    keys: Typed | None = None,
     read_tiles: ReadTiles | None = None,
     clock: Clock = time.monotonic_ns,
-    out: TextIO | None = None,
-    err: TextIO | None = None,
+    output: Output | None = None,
 ) -> int:
     """Lead somebody through the calibration, from where it stopped the last time.
 
     Args:
         wish: What is calibrated.
-        serve: Where its page is, as `serving.listen_on` takes it; None for no page.
-        pin: Of that page; a new one if none is given.
+        page_at: Where its page is served; None for no page.
         keys: What is typed, by default at the terminal.
         read_tiles: What finds tiles, by default the shipped eye.
         clock: Monotonic, in nanoseconds.
-        out: Where it is shown, by default stdout.
-        err: Where errors go, by default stderr.
+        output: Where it is shown, and where errors go.
 
     Returns:
         The exit code: 0, also where it is left before the end, or 1 if camera or file cannot be used.
     """
-    talk = Talk(out or sys.stdout, err or sys.stderr)
-    console = Console(file=talk.out, highlight=False)
+    output = output or Output("calibrate")
     try:
         calibration = load_calibration(wish.into)
         with closing(open_look(wish.source, clock)) as look:
             typing = keyboard_on(sys.stdin.fileno()) if keys is None else nullcontext(keys)
-            with screen_on(console) as screen, typing as typed:
+            with screen_on(output.console) as screen, typing as typed:
                 course = GuideCourse(wish, look, calibration, read_tiles or shipped_eye, clock)
-                with closing(course), open_guide_page(serve, course, wish.source, clock, pin=pin) as page:
+                with closing(course), open_guide_page(page_at, course, wish.source, clock) as page:
                     _go_through(course, page, wish.source, screen, typed)
     except (CalibrationError, VisionError, OSError) as error:
-        return talk.complain(str(error))
-    _say_end(course.calibration, wish, talk)
+        return output.complain(str(error))
+    _say_end(course.calibration, wish, output)
     return 0
 
 
-def _go_through(course: GuideCourse, page: GuidePage, source: str, screen: Screen, keys: Keys) -> None:
+def _go_through(course: GuideCourse, page: GuidePage, source: str, screen: Screen, keys: Typed) -> None:
     """Go through a course until it is over or somebody leaves at the terminal; with a page, only then."""
     typed: deque[str] = deque()
     is_served = bool(page.words)
@@ -124,19 +116,19 @@ def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str 
     return GuideScreen(title, note, done, step, view.todo, (*parts_of(drawn), *seen, *said), waiting, keys)
 
 
-def _say_end(calibration: Calibration, wish: GuideSettings, talk: Talk) -> None:
-    say_calibration(calibration, talk)
+def _say_end(calibration: Calibration, wish: GuideSettings, output: Output) -> None:
+    say_calibration(calibration, output)
     if not wish.into.exists():
-        talk.say("Nothing was kept.")
+        output.say("Nothing was kept.")
         return
     if wish.source.partition(":")[0] == SIMULATED:
-        talk.say(
+        output.say(
             f"Kept in {wish.into}, for trying: simulated matches have other tables. A camera of your own:"
             " tallybone calibrate guide --camera usb:0"
         )
         return
     play = f"--camera {wish.source}" if is_device(wish.source) else f"--calibration {wish.into}"
-    talk.say(f"Kept in {wish.into}. Play with it: tallybone play {play}")
+    output.say(f"Kept in {wish.into}. Play with it: tallybone play {play}")
 
 
 class GuidePage(Protocol):
@@ -165,22 +157,19 @@ class NoGuidePage:
 
 
 @contextmanager
-def open_guide_page(
-    where: str | None, course: GuideCourse, camera: str, clock: Clock, *, pin: str | None = None
-) -> Iterator[GuidePage]:
+def open_guide_page(page_at: PageAt | None, course: GuideCourse, camera: str, clock: Clock) -> Iterator[GuidePage]:
     """Serve the page of a course until the end of the block; None for no page.
 
     Args:
-        where: A port, or an address and a port; "" for the usual port of the whole network.
+        page_at: Where it is served.
         course: What is shown.
         camera: What its camera is called.
         clock: Monotonic, in nanoseconds.
-        pin: A new one if none is given.
 
     Raises:
         OSError: If it cannot be served there, or what serves it is not installed.
     """
-    if where is None:
+    if page_at is None:
         yield NoGuidePage(course)
         return
     try:
@@ -188,7 +177,7 @@ def open_guide_page(
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error
-    page = CalibratingPage(where, course, camera, clock, pin=pin)
+    page = CalibratingPage(page_at.where, course, camera, clock, pin=page_at.pin)
     try:
         yield page
     finally:

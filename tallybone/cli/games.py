@@ -81,26 +81,22 @@ def score_record(
     Returns:
         The exit code: 0, or 1 if the record could not be read.
     """
-    from rich.console import Console
-
     from engine.record_text import parse_record
     from tallybone.show.score_sheet import print_sheet
-    from tallybone.terminal import printable
+    from tallybone.terminal import Output
 
-    console = Console(file=out or sys.stdout, highlight=False)
+    output = Output.of("", out, err)
     name = "stdin" if str(path) == _STDIN else str(path)
     try:
         played = play_record(parse_record(_read(path)), strict=strict)
     except (OSError, EngineError, UnicodeDecodeError) as error:
-        complaints = Console(file=err or sys.stderr, stderr=True)
-        complaints.print(f"{printable(name)}: {_why(error)}", markup=False, highlight=False, soft_wrap=True)
-        return 1
+        return output.complain(f"{name}: {_why(error)}")
     if not as_json:
-        print_sheet(console, played, show=show)
+        print_sheet(output.console, played, show=show)
         return 0
     for line in played.lines:
-        console.file.write(format_line(line, played) + "\n")
-    console.file.write(json.dumps({"result": _result(played.result, played)}) + "\n")
+        output.write(format_line(line, played))
+    output.write(json.dumps({"result": _result(played.result, played)}))
     return 0
 
 
@@ -145,10 +141,8 @@ def _read(path: Path) -> str:
 
 
 def _why(error: OSError | EngineError | UnicodeDecodeError) -> str:
-    from tallybone.terminal import printable
-
     if isinstance(error, UnicodeDecodeError):
         return f"expected a text in UTF-8, but byte {error.start} is none"
     if isinstance(error, OSError):
-        return printable(error.strerror or str(error))
-    return printable(str(error))
+        return error.strerror or str(error)
+    return str(error)

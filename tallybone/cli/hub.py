@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -17,10 +16,8 @@ import typer
 from tallybone.cli.app import command, commands_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tallybone.store.table_file import Broker
-    from tallybone.terminal import StopRequest
+    from tallybone.terminal import Output, StopRequest
 
 _RESULTS_NAME = "hub_results.jsonl"
 _LOOKS_S = 0.2
@@ -70,34 +67,25 @@ def run_hub(
     Returns:
         The exit code: 0, 1 if something was not to be had, 2 if what was asked for makes no sense.
     """
-    from rich.console import Console
-
     from hardware.config.errors import ConfigError
     from tallybone.recording.folder import default_folder
-    from tallybone.terminal import printable, stop_requested
+    from tallybone.terminal import Output, stop_requested
 
-    console = Console(file=out or sys.stdout, highlight=False)
-    complaints = Console(file=err or sys.stderr, stderr=True)
-
-    def complain(words: str) -> None:
-        complaints.print(f"tallybone hub: {printable(words)}", markup=False, highlight=False, soft_wrap=True)
-
+    output = Output.of("hub", out, err)
     try:
         broker, prefix = _broker(options)
         usual = default_folder(environment, home).parent / _RESULTS_NAME
         path = {"auto": usual, "none": None}.get(options.results, Path(options.results))
         with (stop or stop_requested)() as asked:
-            _serve(broker, prefix, options.at, path, console, asked)
+            _serve(broker, prefix, options.at, path, output, asked)
     except ConfigError as error:
         for problem in error.problems:
-            complain(problem)
+            output.complain(problem)
         return 2
     except ModuleNotFoundError as error:
-        complain(f"a hub needs {error.name}, which is not installed: pip install 'tallybone[web,mqtt]'")
-        return 1
+        return output.complain(f"a hub needs {error.name}, which is not installed: pip install 'tallybone[web,mqtt]'")
     except OSError as error:
-        complain(str(error))
-        return 1
+        return output.complain(str(error))
     return 0
 
 
@@ -125,7 +113,7 @@ def _broker(options: HubOptions) -> tuple[Broker, str]:
     return broker, prefix
 
 
-def _serve(broker: Broker, prefix: str, at: str, path: Path | None, console: Console, stop: StopRequest) -> None:
+def _serve(broker: Broker, prefix: str, at: str, path: Path | None, output: Output, stop: StopRequest) -> None:
     from tallybone.clock import wall_time
     from tallybone.hub.hall import Hall, hub_app
     from tallybone.hub.standings import Results
@@ -138,13 +126,13 @@ def _serve(broker: Broker, prefix: str, at: str, path: Path | None, console: Con
     hall = Hall(line, prefix, results, wall_time)
     serving = Serving(hub_app(hall), listening, hall)
     try:
-        console.print(f"hub {Address.of(listening).url}  broker {broker.words}", markup=False, soft_wrap=True)
+        output.write(f"hub {Address.of(listening).url}  broker {broker.words}")
         waiting = Event()
         problem = None
         while not stop.is_requested:
             if line.problem != problem:
                 problem = line.problem
-                console.print(problem or "the line to the broker is open", markup=False, soft_wrap=True)
+                output.write(problem or "the line to the broker is open")
             waiting.wait(_LOOKS_S)
     finally:
         serving.close()

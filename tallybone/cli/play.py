@@ -120,42 +120,36 @@ def play(
     Returns:
         The exit code: 0, 1 if something was not to be had, 2 if nothing can be played so.
     """
-    from rich.console import Console
-
     from calibration.errors import CalibrationError
     from engine import EngineError
     from hardware.config.errors import ConfigError
     from tallybone.play.display import display_for
     from tallybone.play.keys import keyboard_on
-    from tallybone.terminal import printable, quiet_libraries, stop_requested
+    from tallybone.terminal import Output, quiet_libraries, stop_requested
     from vision.errors import VisionError
 
-    console, complaints = Console(file=out or sys.stdout, highlight=False), Console(file=err or sys.stderr, stderr=True)
-
-    def complain(words: str) -> None:
-        complaints.print(f"tallybone play: {printable(words)}", markup=False, highlight=False, soft_wrap=True)
-
+    output = Output.of("play", out, err)
+    console = output.console
     try:
         with ExitStack() as stack:
             table, panel = stack.enter_context(_table(options, reader, clock))
             stop = stack.enter_context(stop_requested())
             keyboard = stack.enter_context(keyboard_on(sys.stdin.fileno() if keys_fd is None else keys_fd))
-            shown = stack.enter_context(display_for(console, complaints, clock, as_json=options.as_json, panel=panel))
+            shown = stack.enter_context(display_for(console, output, clock, as_json=options.as_json, panel=panel))
             # What libraries write to stderr would spoil a board that is drawn there.
             with quiet_libraries() if console.is_terminal else nullcontext():
                 table.run(shown, keyboard, lambda: stop.is_requested)
     except EngineError as error:
-        complain(str(error))
+        output.complain(str(error))
         return 2
     except ConfigError as error:
         for problem in error.problems:
-            complain(problem)
+            output.complain(problem)
         return 2
     except (VisionError, CalibrationError, OSError) as error:
-        complain(str(error))
-        return 1
+        return output.complain(str(error))
     if options.as_json:
-        console.file.write(json.dumps({"result": _result(table.session)}) + "\n")
+        output.write(json.dumps({"result": _result(table.session)}))
     return 0
 
 

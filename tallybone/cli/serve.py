@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import sys
 
 import typer
 
@@ -25,20 +24,18 @@ def _serve(options: ServeOptions) -> int:
 
 def keep_password(password: str, world: Environment | None = None) -> int:
     """Keep the owner's password of the table; return the exit code, 0 or 1 if it cannot be kept."""
-    from rich.console import Console
-
     from tallybone.recording.folder import default_folder
     from tallybone.store.house import OWNER_NAME, PasswordError, set_password
-    from tallybone.terminal import printable
+    from tallybone.terminal import Output
 
     world = world or Environment()
+    output = Output.of("serve", world.out, world.err)
     path = default_folder(world.environment, world.home).parent / OWNER_NAME
     try:
         set_password(password, path)
     except (PasswordError, OSError) as error:
-        Console(file=world.err or sys.stderr).print(f"tallybone serve: {printable(str(error))}", markup=False)
-        return 1
-    Console(file=world.out or sys.stdout, highlight=False).print(f"The password is kept in {path}.", markup=False)
+        return output.complain(str(error))
+    output.say(f"The password is kept in {path}.")
     return 0
 
 
@@ -48,32 +45,24 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
     Returns:
         The exit code: 0, 1 if something was not to be had, 2 if the configuration is wrong.
     """
-    from rich.console import Console
-
     from hardware.config.errors import ConfigError
     from tallybone.play.display import PlainDisplay
     from tallybone.serve.systemd import notifying
-    from tallybone.terminal import printable
+    from tallybone.terminal import Output
 
     world = world or Environment()
-    console = Console(file=world.out or sys.stdout, highlight=False)
-    complaints = Console(file=world.err or sys.stderr, stderr=True)
-
-    def complain(words: str) -> None:
-        complaints.print(f"tallybone serve: {printable(words)}", markup=False, highlight=False, soft_wrap=True)
-
+    output = Output.of("serve", world.out, world.err)
     try:
         from tallybone.serve.setup import open_table
     except ModuleNotFoundError as error:
-        complain(f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'")
-        return 1
+        return output.complain(f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'")
     try:
         with (
             world.stop() as stop,
             open_table(options, world) as table,
             notifying(world.environment, world.clock, os.getpid()) as notifier,
         ):
-            shown = PlainDisplay(console)
+            shown = PlainDisplay(output.console)
             shown.note(table.words)
             life = table.life(notifier)
 
@@ -84,9 +73,8 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
             table.run(shown, is_stopped)
     except ConfigError as error:
         for problem in error.problems:
-            complain(problem)
+            output.complain(problem)
         return 2
     except OSError as error:
-        complain(str(error))
-        return 1
+        return output.complain(str(error))
     return 0

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TextIO
 
 import cv2
-from rich.console import Console
 
 from tallybone.choices import TileSet
 from tallybone.evaluate.labels import LabelError, PhotoLabel, load_labels
@@ -24,7 +23,7 @@ from tallybone.evaluate.sessions import judge_session
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.own_tiles import ReadPicture, shipped_reader
 from tallybone.show.reading import reading_progress
-from tallybone.terminal import printable, quiet_libraries, silent_libraries
+from tallybone.terminal import Output, quiet_libraries, silent_libraries
 from vision.arrays import Image
 from vision.errors import VisionError
 from vision.picture import load_picture
@@ -62,8 +61,8 @@ def evaluate_photos(
     Returns:
         The exit code: 0, or 1 if anything could not be read, judged or written.
     """
-    run = _Run(labels, root, Console(file=err or sys.stderr, stderr=True))
-    console = Console(file=out or sys.stdout, highlight=False)
+    output = Output.of("evaluate", out, err)
+    run = _PhotoRun(labels, root, output)
     try:
         known = load_labels(labels)
         if not root.is_dir():
@@ -74,18 +73,17 @@ def evaluate_photos(
         run.complain(str(error))
         return 1
     except (VisionError, OSError) as error:
-        run.say(str(error))
-        return 1
+        return output.complain(str(error))
     for fault in known.faults:
         run.complain(fault)
     for index, label in enumerate(known.photos):
-        with reading_progress(run.err, index, len(known.photos), label.image), quiet_libraries():
+        with reading_progress(output.err_console, index, len(known.photos), label.image), quiet_libraries():
             problem = run.judge(label, read_picture, crops=sheet is not None)
         if problem is not None:
             run.complain(problem)
     sheets = [] if sheet is None else run.write_sheets(sheet)
-    run.show(console, sheets, as_json=as_json, wants_sheet=sheet is not None)
-    return 1 if run.faults else 0
+    run.show(sheets, as_json=as_json, wants_sheet=sheet is not None)
+    return output.exit_code
 
 
 def _require_sheet(sheet: Path | None, photos: Sequence[Path]) -> None:
@@ -105,24 +103,19 @@ def _require_sheet(sheet: Path | None, photos: Sequence[Path]) -> None:
 
 
 @dataclass(slots=True)
-class _Run:
+class _PhotoRun:
     """What was judged so far, and what could not be."""
 
     labels: Path
     root: Path
-    err: Console
+    output: Output
     photos: list[PhotoJudged] = field(default_factory=list)
     read_ms: list[float] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
 
     def complain(self, fault: str) -> None:
         """Say what is wrong with the labels."""
-        self.say(f"{self.labels}: {fault}")
-
-    def say(self, fault: str) -> None:
-        self.faults.append(fault)
-        self.err.print(f"tallybone evaluate: {printable(fault)}", markup=False, highlight=False, soft_wrap=True)
+        self.output.complain(f"{self.labels}: {fault}")
 
     def judge(self, label: PhotoLabel, read_picture: ReadPicture, *, crops: bool) -> str | None:
         """Read a picture and judge it; return what is wrong with its label, None where nothing is."""
@@ -155,30 +148,31 @@ class _Run:
                     raise OSError(f"a picture of shape {drawn.shape} cannot be encoded")
                 target.write_bytes(data.tobytes())
             except OSError as error:
-                self.say(f"{target}: it cannot be written: {error.strerror or error}")
+                self.output.complain(f"{target}: it cannot be written: {error.strerror or error}")
                 break
             written.append(target)
         return written
 
-    def show(self, out: Console, sheets: Sequence[Path], *, as_json: bool, wants_sheet: bool) -> None:
+    def show(self, sheets: Sequence[Path], *, as_json: bool, wants_sheet: bool) -> None:
         """Print the figures, and where the mistakes are drawn."""
         found = evaluate(self.photos, self.read_ms) if self.photos else None
+        output = self.output
         if as_json:
             figures = {} if found is None else evaluation_as_json(found)
             known = {"labels": str(self.labels), "root": str(self.root), **figures}
-            known |= {"sheets": [str(path) for path in sheets], "not_judged": self.faults}
-            out.file.write(json.dumps(known, allow_nan=False) + "\n")
+            known |= {"sheets": [str(path) for path in sheets], "not_judged": output.complaints}
+            output.write(json.dumps(known, allow_nan=False))
             return
         if found is None:
-            out.print("No picture was judged")
+            output.write("No picture was judged")
             return
-        print_evaluation(out, found)
+        print_evaluation(output.console, found)
         for path in sheets:
-            out.print(f"Drawn: {printable(str(path))}", markup=False, soft_wrap=True)
+            output.say(f"Drawn: {path}")
         if len(sheets) > 1:
-            out.print(f"A sheet holds {MOST_CELLS} mistakes.")
+            output.write(f"A sheet holds {MOST_CELLS} mistakes.")
         if wants_sheet and not self.cells:
-            out.print("There is nothing to draw on a sheet.")
+            output.write("There is nothing to draw on a sheet.")
 
 
 def _cells(photo: PhotoJudged, image: Image) -> list[Cell]:
@@ -214,26 +208,21 @@ def evaluate_sessions(
     Returns:
         The exit code: 0, or 1 if any of it could not be read or judged.
     """
-    console = Console(file=out or sys.stdout, highlight=False)
     with silent_libraries(err or sys.stderr) as shown:
-        complaints = Console(file=shown, stderr=err is None, highlight=False)
+        output = Output.of("evaluate", out, shown)
         try:
-            batch = judge_recordings(recordings_in(paths), jobs=jobs, err=complaints, judge=judge)
+            batch = judge_recordings(recordings_in(paths), jobs=jobs, err=output.err_console, judge=judge)
         except (VisionError, OSError) as error:
-            _complain(complaints, str(error))
-            return 1
+            return output.complain(str(error))
         for failure in batch.failures:
-            _complain(complaints, failure)
+            output.complain(failure)
     if as_json:
         lines = [session_line(one) for one in batch.judged]
         total = {"total": batch.total.as_json | {"not_judged": list(batch.failures)}}
-        console.file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in (*lines, total))
+        for line in (*lines, total):
+            output.write(json.dumps(line, allow_nan=False))
     elif batch.judged:
-        print_batch(console, batch)
+        print_batch(output.console, batch)
     else:
-        console.print("No recording was judged")
-    return 1 if batch.failures else 0
-
-
-def _complain(console: Console, message: str) -> None:
-    console.print(f"tallybone evaluate: {printable(message)}", markup=False, soft_wrap=True)
+        output.write("No recording was judged")
+    return output.exit_code

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -27,7 +26,7 @@ from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
-from tallybone.terminal import printable
+from tallybone.terminal import Output, printable
 
 # What only the pace of the camera changes is drawn again so often.
 _REDRAW_NS = 250_000_000
@@ -60,14 +59,14 @@ _LEAST_WITH_PANEL = 11 + PANEL_ROWS
 
 @contextmanager
 def display_for(
-    console: Console, complaints: Console, clock: Clock, *, as_json: bool, panel: VirtualPanel | None = None
+    console: Console, output: Output, clock: Clock, *, as_json: bool, panel: VirtualPanel | None = None
 ) -> Iterator[Listener]:
     """Yield what shows the game: redrawn in place where that can be seen, else a line for each thing that happens.
 
     The virtual parts of *panel* are shown where it is redrawn.
     """
     if as_json:
-        yield JsonDisplay(console.file, complaints)
+        yield JsonDisplay(output)
         return
     if not console.is_terminal or console.is_dumb_terminal:
         plain = PlainDisplay(console)
@@ -85,25 +84,22 @@ def display_for(
 class JsonDisplay(Listener):
     """What was said, a line of JSON each."""
 
-    out: IO[str]
-    complaints: Console
+    output: Output
 
     def happened(self, happened: Step) -> None:
         """Print what was said; each line is written at once."""
         for line in happened.lines:
-            self.out.write(json.dumps(line, allow_nan=False) + "\n")
-            self.out.flush()
+            self.output.write(json.dumps(line, allow_nan=False))
 
     def goes_on(self, session: Session) -> None:
         """Print where it stands."""
         totals = [] if session.state.game is None else list(session.state.game.totals)
         line = {"t_ns": session.t_ns, "event": "resumed", "words": _GOES_ON, "totals": totals}
-        self.out.write(json.dumps(line) + "\n")
-        self.out.flush()
+        self.output.write(json.dumps(line))
 
     def note(self, words: str) -> None:
         """Print it where errors go."""
-        _print(self.complaints, f"tallybone play: {words}")
+        self.output.complain(words)
 
 
 @dataclass(slots=True)

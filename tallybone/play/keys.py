@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from engine import Phase, RevealPips, Seat
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press
@@ -149,6 +149,17 @@ def _names(session: Session) -> str:
 
 def _players(session: Session) -> tuple[str, ...]:
     return () if session.state.game is None else session.state.game.players
+
+
+class Typed(Protocol):
+    """What somebody types, such as `Keyboard`."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no key will ever come."""
+
+    def pressed(self, wait_s: float) -> str:
+        """Return the keys that were pressed since the last call, after up to so many seconds; "" for none."""
 
 
 class Keyboard:

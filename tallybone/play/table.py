@@ -10,20 +10,13 @@ from hardware.clock import Clock
 from tallybone.play.assemble import MatchSetup
 from tallybone.play.counts import Counts
 from tallybone.play.game import Listener, Listeners, LiveGame
-from tallybone.play.keys import KeyCommand, Keys
+from tallybone.play.keys import KeyCommand, Keys, Typed
 from tallybone.play.parts import LiveParts
 from tallybone.play.recorder import RecordingQuota
 from tallybone.play.start import recorder_of, sitting_of
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
 from tallybone.sources.camera import Camera
-
-
-class Typed(Protocol):
-    """What is typed, such as `tallybone.play.keys.Keyboard`."""
-
-    def pressed(self, wait_s: float) -> str:
-        """Return the keys that were pressed since the last call, after up to so many seconds; "" for none."""
 
 
 class Page(Protocol):

@@ -79,7 +79,7 @@ def recorded_set(kept: LearnedSet, reader: Reader) -> RecordedSet | None:
     return RecordedSet(now.max_pips, now.eye, now.weights, now.believed) if now.weights else None
 
 
-def as_recorded(reader: Reader, said: RecordedSet, complain: Callable[[str], None]) -> Reader:
+def as_recorded(reader: Reader, said: RecordedSet, complain: Callable[[str], object]) -> Reader:
     """Return a reader that reads as a recording says; the same one where that cannot be, which *complain* is told."""
     try:
         return own_reader(reader, said)

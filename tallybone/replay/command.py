@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -14,9 +15,10 @@ from tallybone.replay.compare import by_play, differences, has_other_rules, reco
 from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.lines import Tally, narrator_for
 from tallybone.replay.log import logged_steps
-from tallybone.replay.pace import Pace, Voice, paced, speak
+from tallybone.replay.pace import Pace, paced, progress, speak
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
 from tallybone.sources.source import Item, Source
+from tallybone.terminal import Output
 from vision.perception import Perception
 
 
@@ -52,18 +54,18 @@ def replay(
     wishes, wanted, hands = wishes or ReplaySettings(), pace or Pace(), clock or ReplayClock()
     files = exports or ExportFiles()
 
-    def tell(voice: Voice) -> int:
+    def tell(output: Output) -> int:
         def through(source: Source, items: Iterator[Item]) -> Iterable[Item]:
-            return written.through(paced(voice.progress(source, items), wanted, hands.now_ns, hands.wait))
+            return written.through(paced(progress(output, source, items), wanted, hands.now_ns, hands.wait))
 
         with (
             exporting(files, has_pictures=True) as written,
-            opened_replay(path, wishes, voice.complain, perception=perception, through=through) as run,
+            opened_replay(path, wishes, output.complain, perception=perception, through=through) as run,
         ):
             steps = passing(run.steps, written.add)
-            tally = _print(steps, voice, has_game=run.match is not None, as_json=as_json, from_ns=wanted.from_ns)
+            tally = _print(steps, output, has_game=run.match is not None, as_json=as_json, from_ns=wanted.from_ns)
             written.write_texts(run.source.start, tally.result)
-        voice.say(json.dumps({"result": tally.result}) if as_json else tally.words)
+        output.write(json.dumps({"result": tally.result}) if as_json else tally.words)
         return 0
 
     return speak(tell, out, err)
@@ -91,12 +93,12 @@ def replay_log(
         The exit code, as of `replay`.
     """
 
-    def tell(voice: Voice) -> int:
+    def tell(output: Output) -> int:
         with exporting(exports or ExportFiles(), has_pictures=False) as written:
-            steps = passing(logged_steps(path, (wishes or ReplaySettings()).game, voice.complain), written.add)
-            score = _print(steps, voice, has_game=True, as_json=as_json, from_ns=from_ns).score
+            steps = passing(logged_steps(path, (wishes or ReplaySettings()).game, output.complain), written.add)
+            score = _print(steps, output, has_game=True, as_json=as_json, from_ns=from_ns).score
             written.write_texts(read_session(path).start, score.figures)
-        voice.say(json.dumps({"result": score.figures}) if as_json else score.words)
+        output.write(json.dumps({"result": score.figures}) if as_json else score.words)
         return 0
 
     return speak(tell, out, err)
@@ -122,10 +124,11 @@ def compare(
     """
     wishes = wishes or ReplaySettings()
 
-    def tell(voice: Voice) -> int:
-        recorded = recorded_facts(path, voice.complain)
+    def tell(output: Output) -> int:
+        recorded = recorded_facts(path, output.complain)
         begins_ns: set[int] = set()  # that of the items, and 0 of what is said before the first
-        with opened_replay(path, wishes, voice.complain, perception=perception, through=voice.progress) as run:
+        through = partial(progress, output)
+        with opened_replay(path, wishes, output.complain, perception=perception, through=through) as run:
             steps = passing(run.steps, lambda seen: begins_ns.add(seen.t_ns - seen.since_ns))
             now = list(replayed_facts(steps))
         if has_other_rules(path, wishes.game):
@@ -133,22 +136,22 @@ def compare(
         found = differences(recorded, now)
         equal = f"equal: {len(recorded)} events and outcomes"
         head = {"equal": not found, "differences": len(found), "recorded": len(recorded), "now": len(now)}
-        voice.say(json.dumps(head) if as_json else f"{len(found)} differences" if found else equal)
+        output.write(json.dumps(head) if as_json else f"{len(found)} differences" if found else equal)
         for one in found:
-            voice.say(one.line() if as_json else one.sentence(max(begins_ns, default=0)))
+            output.write(one.line() if as_json else one.sentence(max(begins_ns, default=0)))
         return 1 if found else 0
 
     return speak(tell, out, err)
 
 
-def _print(steps: Iterable[ReplayStep], voice: Voice, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
+def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
     """Print what happens from some time on, and return what came of all of it."""
     tally, narrator = Tally(), narrator_for(has_game=has_game, as_json=as_json)
     for seen in steps:
         tally.add(seen)
         lines = list(narrator.lines(seen))  # it notices what is not printed, too
         for line in lines if seen.since_ns >= from_ns else ():
-            voice.say(line)
+            output.write(line)
     return tally
 
 

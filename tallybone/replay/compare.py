@@ -64,7 +64,7 @@ class Difference:
         return json.dumps({"t_ns": self.t_ns, "recorded": recorded, "now": now})
 
 
-def recorded_facts(path: Path, complain: Callable[[str], None]) -> list[Fact]:
+def recorded_facts(path: Path, complain: Callable[[str], object]) -> list[Fact]:
     """Return the events and outcomes that a recording holds, and complain of what cannot be read.
 
     Raises:

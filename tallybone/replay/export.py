@@ -58,7 +58,7 @@ class Exports:
     def __init__(self, wish: ExportFiles, videos: Sequence[Video]) -> None:
         """Write *videos* as it goes, and the rest at the end."""
         self._wish, self._videos = wish, videos
-        self._story = Story()
+        self._story = Transcript()
 
     def through(self, items: Iterator[Item]) -> Iterable[Item]:
         """Let items pass."""
@@ -116,7 +116,7 @@ def exporting(wish: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
             video.close()
 
 
-def game_record(story: Story, start: SessionStart | None) -> str:
+def game_record(story: Transcript, start: SessionStart | None) -> str:
     """Return the match as a game record (docs/game_record.md), with its date where that is known.
 
     Raises:
@@ -130,7 +130,7 @@ def game_record(story: Story, start: SessionStart | None) -> str:
     return format_record(record)
 
 
-def plays_table(story: Story) -> str:
+def plays_table(story: Transcript) -> str:
     """Return a row for each play that is in force at the end, and above them what the columns are."""
     players = () if story.state.game is None else story.state.game.players
     text = StringIO()
@@ -144,7 +144,7 @@ def plays_table(story: Story) -> str:
     return text.getvalue()
 
 
-def everything(story: Story, start: SessionStart | None, result: Mapping[str, Any]) -> str:
+def everything(story: Transcript, start: SessionStart | None, result: Mapping[str, Any]) -> str:
     """Return all events, outcomes and changes of the table as one JSON document."""
     sitting = None if start is None else start.format()
     said = {
@@ -183,8 +183,8 @@ class ExportedPlay:
 
 
 @dataclass(slots=True)
-class Story:
-    """Takes in what happens."""
+class Transcript:
+    """Keeps all that happens in a replay, for what is written at its end."""
 
     state: State = field(default_factory=State)
     events: list[dict[str, Any]] = field(default_factory=list)

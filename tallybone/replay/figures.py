@@ -21,7 +21,7 @@ from engine import (
     history,
 )
 from tallybone.replay.export import ExportedPlay
-from tallybone.replay.recorded_game import RecordedGame, story_of
+from tallybone.replay.recorded_game import RecordedGame, transcript_of
 
 _MOST_BEST = 10
 _NS_PER_MS = 1_000_000
@@ -86,7 +86,7 @@ def figures_of(game: RecordedGame) -> GameFigures:
     Raises:
         NoGameError: If no score was kept.
     """
-    story = story_of(game)
+    story = transcript_of(game)
     assert story.state.game is not None  # or there would be no story
     players = story.state.game.players
     times = {step.log - 1: step.since_ns // _NS_PER_MS for step in game.steps}

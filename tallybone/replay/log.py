@@ -36,7 +36,7 @@ class Logged:
     name: int | None = None
 
 
-def log_of(path: Path, complain: Callable[[str], None]) -> list[Logged]:
+def log_of(path: Path, complain: Callable[[str], object]) -> list[Logged]:
     """Return the log in a recording, and complain of what cannot be read.
 
     Raises:
@@ -46,7 +46,7 @@ def log_of(path: Path, complain: Callable[[str], None]) -> list[Logged]:
     return log_in(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain)
 
 
-def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Callable[[str], None]) -> list[Logged]:
+def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Callable[[str], object]) -> list[Logged]:
     """Return the log in the records of events and outcomes, and complain of what cannot be read."""
     found: list[Logged] = []
     for one in records:
@@ -64,7 +64,7 @@ def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Ca
     return found
 
 
-def logged_steps(path: Path, wish: GameChoice, complain: Callable[[str], None]) -> Iterator[ReplayStep]:
+def logged_steps(path: Path, wish: GameChoice, complain: Callable[[str], object]) -> Iterator[ReplayStep]:
     """Yield what follows from each event of the log, by the rules that are wished.
 
     Where events are lost, the others keep their places in the log, because tiles are called by them.

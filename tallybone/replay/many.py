@@ -16,9 +16,9 @@ from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import RecordingError
 from tallybone.replay.lines import Tally
 from tallybone.replay.log import logged_steps
-from tallybone.replay.pace import Voice, speak
+from tallybone.replay.pace import speak
 from tallybone.replay.run import ReplaySettings, opened_replay
-from tallybone.terminal import printable
+from tallybone.terminal import Output, printable
 from vision.errors import VisionError
 
 
@@ -76,20 +76,21 @@ def replay_many(
     """
     task = partial(replay_quietly, wishes=wishes or ReplaySettings(), is_log_only=is_log_only)
 
-    def tell(voice: Voice) -> int:
+    def tell(output: Output) -> int:
         paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX)
         if not paths:
             raise RecordingError(f"{folder}: expected recordings (*{SUFFIX}), but there is none")
-        quiet = not voice.err.is_terminal
-        done = track(spread(task, paths), "Replaying", len(paths), console=voice.err, transient=True, disable=quiet)
+        console = output.err_console
+        quiet = not console.is_terminal
+        done = track(spread(task, paths), "Replaying", len(paths), console=console, transient=True, disable=quiet)
         every = []
         for path, one in zip(paths, done, strict=True):
             every.append(one)
             for problem in one.problems:
-                voice.complain(problem)
+                output.complain(problem)
             line = {"file": path.name, "result": one.result, "problems": list(one.problems)}
-            voice.say(json.dumps(line) if as_json else f"{printable(path.name)}: {one.words}")
-        voice.say(json.dumps({"result": _sum(every)}) if as_json else _sum_words(_sum(every)))
+            output.write(json.dumps(line) if as_json else f"{printable(path.name)}: {one.words}")
+        output.write(json.dumps({"result": _sum(every)}) if as_json else _sum_words(_sum(every)))
         return 0
 
     return speak(tell, out, err)

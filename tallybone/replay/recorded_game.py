@@ -19,7 +19,7 @@ from tallybone.recording.index import Whereabouts
 from tallybone.recording.messages import places_of_record
 from tallybone.recording.reader import RecordedMessage
 from tallybone.replay.compare import Fact, differences
-from tallybone.replay.export import ExportedPlay, Story
+from tallybone.replay.export import ExportedPlay, Transcript
 from tallybone.replay.lines import Score
 from tallybone.replay.log import CAME_IN, Logged, applied, log_in, match_in, seen_of
 from tallybone.session.referee import Places
@@ -253,7 +253,7 @@ class Rescored:
     count: int
 
 
-def story_of(game: RecordedGame, match: MatchStart | None = None) -> Story:
+def transcript_of(game: RecordedGame, match: MatchStart | None = None) -> Transcript:
     """Return what happened in a recording; *match* are other rules than those it was played by.
 
     Raises:
@@ -262,7 +262,7 @@ def story_of(game: RecordedGame, match: MatchStart | None = None) -> Story:
     begins = match or game.match
     if begins is None:
         raise NoGameError("no score was kept in this recording")
-    story = Story()
+    story = Transcript()
     state, said = apply(State(), begins)
     story.add(seen_of(0, 0, state, said, begins))
     begins_ns = game.begins_ns
@@ -282,20 +282,20 @@ def rescored(game: RecordedGame, wish: GameChoice) -> Rescored:
     Raises:
         EngineError: If there are no such rules, or so many cannot play by them, or there was no game.
     """
-    before = story_of(game)
+    before = transcript_of(game)
     assert game.match is not None  # or there would be no story
     given = GameChoice(wish.rules, wish.options, game.match.players)
     match = match_of(given, game.start)
     if match is None and wish.rules is not None:
         raise NoGameError(f"{wish.rules} is no game to keep the score of")
     match = match or game.match
-    now = story_of(game, match)
+    now = transcript_of(game, match)
     found = differences(list(_facts(before)), list(_facts(now)))
     sentences = tuple(one.sentence(0) for one in found[:_MOST_DIFFERENCES])
     return Rescored(match, Score.of(before.state), Score.of(now.state), sentences, len(found))
 
 
-def _facts(story: Story) -> Iterator[Fact]:
+def _facts(story: Transcript) -> Iterator[Fact]:
     """Yield the plays with what each was paid: what can be compared under other rules."""
     players = () if story.state.game is None else story.state.game.players
     for play in story.plays:

@@ -75,7 +75,7 @@ class Replay:
 def opened_replay(
     path: Path,
     wishes: ReplaySettings,
-    complain: Callable[[str], None],
+    complain: Callable[[str], object],
     *,
     perception: Perception | None = None,
     through: Through = lambda _, items: items,
@@ -138,7 +138,7 @@ def _start_of(wishes: ReplaySettings, source: Source) -> Start:
 
 
 def _shipped_perception(
-    tile_set: TileSet, match: MatchStart | None, start: Start, source: Source, complain: Callable[[str], None]
+    tile_set: TileSet, match: MatchStart | None, start: Start, source: Source, complain: Callable[[str], object]
 ) -> Perception:
     from tallybone.recording.own_tiles import as_recorded
     from vision.reader import load_reader
@@ -219,7 +219,7 @@ class WholeGame:
 
 
 def follow(
-    items: Iterable[Item], machine: ItemFollower, path: Path, complain: Callable[[str], None], *, needs_first: bool
+    items: Iterable[Item], machine: ItemFollower, path: Path, complain: Callable[[str], object], *, needs_first: bool
 ) -> Iterator[ReplayStep]:
     """Yield what each item brings about, and complain of those that cannot be used.
 
@@ -252,7 +252,7 @@ def follow(
 
 
 def _fed(
-    item: Shot | RecordedInput, begins_ns: int, machine: ItemFollower, complain: Callable[[str], None]
+    item: Shot | RecordedInput, begins_ns: int, machine: ItemFollower, complain: Callable[[str], object]
 ) -> ReplayStep | None:
     """Return what an item brings about; None for nothing that counts."""
     seen = ReplayStep(item.t_ns, item.t_ns - begins_ns, item.name if isinstance(item, Shot) else "")

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 from hardware.buttons.panel import ButtonError, Buttons
 from hardware.colour import Rgb
@@ -27,6 +27,7 @@ from hardware.open_parts import PartOpener
 from hardware.parts import OpensParts
 from hardware.pin_factory import PinError
 from hardware.virtual.panel import VirtualPanel
+from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
 
 _NS_PER_S = 1_000_000_000
@@ -210,17 +211,6 @@ class PartResult:
     part: str
     outcome: PartVerdict
     words: str
-
-
-class Typed(Protocol):
-    """What is typed, such as `tallybone.play.keys.Keyboard`."""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no key will ever come."""
-
-    def pressed(self, wait_s: float) -> str:
-        """Return the keys that were pressed since the last call, after up to so many seconds; "" for none."""
 
 
 class Leaves(Exception):  # noqa: N818 - somebody's wish, no error

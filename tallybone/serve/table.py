@@ -243,6 +243,8 @@ class ServedTable:
 class _NobodyTypes:
     """What is typed at a table without a keyboard."""
 
+    is_over = True
+
     def __init__(self) -> None:
         self._waits = threading.Event()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
@@ -16,7 +15,7 @@ from rich.text import Text
 from tallybone.recording.folder import KEEP_BYTES, default_folder, prune, recordings_in
 from tallybone.recording.survey import Survey
 from tallybone.store.house import HOUSE_NAME, load_house
-from tallybone.terminal import printable
+from tallybone.terminal import Output, printable
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _WIDTH_CHARACTERS = 200  # a name is never cut: it is what the other commands are told
@@ -64,31 +63,26 @@ def list_sessions(
     Returns:
         The exit code: 0, or 1 if the folder, or a file that is called a recording, could not be read.
     """
-    console, complaints = Console(file=out or sys.stdout, highlight=False), Console(file=err or sys.stderr, stderr=True)
+    output = Output.of("sessions", out, err)
     place = default_folder(os.environ, Path.home()) if folder is None else folder
-
-    def complain(message: str) -> None:
-        complaints.print(f"tallybone sessions: {printable(message)}", markup=False, highlight=False, soft_wrap=True)
-
     try:
         if folder is None:
             place.mkdir(parents=True, exist_ok=True)
         gone = () if keep_bytes is None else prune(place, keep_bytes=keep_bytes)
         found, others = recordings_in(place)
     except OSError as error:
-        complain(str(error))
-        return 1
+        return output.complain(str(error))
     for problem in others:
-        complain(str(problem))
+        output.complain(str(problem))
     if as_json:
         for one in found:
-            console.file.write(format_survey(one) + "\n")
+            output.write(format_survey(one))
         size_bytes = sum(one.size_bytes for one in found)
         result = {"recordings": len(found), "size_bytes": size_bytes, "deleted": [path.name for path in gone]}
-        console.file.write(json.dumps({"result": result}) + "\n")
+        output.write(json.dumps({"result": result}))
     else:
-        _print(console, place, found, gone)
-    return 1 if others else 0
+        _print(output.console, place, found, gone)
+    return output.exit_code
 
 
 def format_survey(one: Survey) -> str:

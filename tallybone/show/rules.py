@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import TextIO
 
@@ -39,7 +38,7 @@ from engine.options import (
 from engine.profiles import PROFILES, WORDS, profile
 from engine.rules import Rules, deal_problems
 from engine.tiles import set_name
-from tallybone.terminal import printable
+from tallybone.terminal import Output
 
 _INDENT = "  "
 _KEY_WIDTH = len(_INDENT) + max(len(option.key) for option in OPTIONS)
@@ -65,21 +64,20 @@ def show_rules(
     Returns:
         The exit code: 0, or 2 if there is no such game or it cannot be played so.
     """
-    console = Console(file=out or sys.stdout, highlight=False)
+    output = Output.of("rules", out, err)
     try:
         rules = None if game is None else _chosen(game, choices)
     except EngineError as error:
-        complaints = Console(file=err or sys.stderr, stderr=True)
         for fault in error.faults if isinstance(error, OptionsError) else (str(error),):
-            complaints.print(f"tallybone rules: {printable(fault)}", markup=False, highlight=False, soft_wrap=True)
+            output.complain(fault)
         return 2
     if as_json:
         shown = _all_as_json() if rules is None else _game_as_json(rules)
-        console.print(json.dumps(shown, ensure_ascii=False), markup=False, soft_wrap=True)
+        output.write(json.dumps(shown, ensure_ascii=False))
     elif rules is None:
-        _print_all(console)
+        _print_all(output.console)
     else:
-        _print_game(console, rules)
+        _print_game(output.console, rules)
     return 0
 
 

@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import Event, NodeId
+from engine import Event, NodeId, State
 from hardware.clock import Clock
 from tallybone.plain_text import names_of
 from tallybone.play.game import LiveState
@@ -183,6 +183,13 @@ class Hub:
         length = next((length for known, length in reversed(tuple(self._seen_logs)) if known <= version), 0)
         return log[length:]
 
+    # What both threads call.
+
+    def story_of(self, state: State) -> Story:
+        """Return what followed from each action of a match; only what is new is worked out."""
+        self._story = self._story.after(state)
+        return self._story
+
     # What the page's thread calls.
 
     def ask(self, wanted: PageRequest) -> bool:
@@ -213,7 +220,7 @@ class Hub:
         session = now.session
         self._hear(() if session is None or session.state.game is None else session.state.game.players)
         if session is not None:
-            self._story = self._story.after(session.state)
+            self.story_of(session.state)
         known = self.newest
         told = tuple(self._told)
         if isinstance(now, Lobby):

@@ -19,7 +19,6 @@ from tallybone.web.actions import Refused, meant_by, taking_back
 from tallybone.web.app import make_app
 from tallybone.web.feed import Acted, ActionReply, CameraPicture, Hub, PagePictures, PageRequest
 from tallybone.web.serving import Address, Serving, listen_on
-from tallybone.web.snapshot import Story
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
 
@@ -60,14 +59,14 @@ class LivePage:
         """
         listening, self._says_pin = listen_on(where), says_pin
         self._address, self.pin = Address.of(listening), pin or new_pin()
-        self._hub, self._story = hub or Hub(clock), Story()
+        self._hub = hub or Hub(clock)
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
         app = make_app(self._hub, self._access, PagePictures(clock), more=more(self._access), language=language)
         self._serving = Serving(app, listening, self._hub)
 
     def begin_anew(self, pin: str | None = None) -> None:
         """Get ready for another match: it has a new PIN, and whoever was in is out."""
-        self.pin, self._story = pin or new_pin(), Story()
+        self.pin = pin or new_pin()
         self._access.renew(self.pin, secrets.token_bytes(32))
         self._hub.begin_anew()
 
@@ -113,9 +112,8 @@ class LivePage:
 
     def _do(self, wanted: PageRequest, live: LiveGame) -> ActionReply:
         session = live.session
-        self._story = self._story.after(session.state)
-        log = session.state.log
-        meant = meant_by(wanted.action, session, self._story, self._hub.log_since(wanted.if_version, log))
+        log, story = session.state.log, self._hub.story_of(session.state)
+        meant = meant_by(wanted.action, session, story, self._hub.log_since(wanted.if_version, log))
         if isinstance(meant, Refused):
             return meant
         for one in meant:

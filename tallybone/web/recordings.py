@@ -22,7 +22,7 @@ from tallybone.recording.format import ImageMessage, RecordingError
 from tallybone.replay.export import everything, game_record, plays_table
 from tallybone.replay.figures import GameFigures, PlayerFigures, figures_of, players_in
 from tallybone.replay.lines import Score
-from tallybone.replay.recorded_game import rescored, story_of
+from tallybone.replay.recorded_game import rescored, transcript_of
 from tallybone.session.zones import Zones
 from tallybone.sources.source import GameChoice
 from tallybone.web.access import Access, insider_by
@@ -242,7 +242,7 @@ def _score(score: Score) -> ScoreShown:
 
 
 def _exported(one: OpenRecording, kind: str) -> str:
-    story, start = story_of(one.game), one.game.start
+    story, start = transcript_of(one.game), one.game.start
     match kind:
         case "dgr":
             return game_record(story, start)

@@ -14,8 +14,9 @@ from calibration.lens import LensSource
 from calibration.pi_lenses import PiCamera
 from calibration.sheet import Paper
 from calibration.table import TableSource
-from tallybone.calibrate.lens_and_table import TableGiven, Talk, calibrate_lens, calibrate_table, print_sheets
+from tallybone.calibrate.lens_and_table import TableGiven, calibrate_lens, calibrate_table, print_sheets
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
+from tallybone.terminal import Output
 from tests.calibration import held, laid
 from tests.tallybone.test_cli import tallybone
 from vision.arrays import Image
@@ -28,9 +29,9 @@ from vision.render.view import view_of
 LENS = laid.true_lens(laid.CAMERA)
 
 
-def talk() -> tuple[Talk, io.StringIO, io.StringIO]:
+def talk() -> tuple[Output, io.StringIO, io.StringIO]:
     out, err = io.StringIO(), io.StringIO()
-    return Talk(out, err), out, err
+    return Output("calibrate", out, err), out, err
 
 
 def written(folder: Path, name: str, picture: Image) -> Path:
@@ -52,14 +53,14 @@ def table_picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_pdf_is_written(tmp_path: Path) -> None:
     said, out, _ = talk()
-    assert print_sheets(tmp_path / "sheets.pdf", paper=Paper.LETTER, players=3, talk=said) == 0
+    assert print_sheets(tmp_path / "sheets.pdf", paper=Paper.LETTER, players=3, output=said) == 0
     assert (tmp_path / "sheets.pdf").read_bytes().startswith(b"%PDF-1.4")
     assert "11 sheets of Letter" in out.getvalue()
 
 
 def test_where_no_pdf_can_be_written_it_is_said(tmp_path: Path) -> None:
     said, _, err = talk()
-    assert print_sheets(tmp_path / "no" / "sheets.pdf", paper=Paper.A4, players=3, talk=said) == 1
+    assert print_sheets(tmp_path / "no" / "sheets.pdf", paper=Paper.A4, players=3, output=said) == 1
     assert "cannot be written" in err.getvalue()
 
 
@@ -67,7 +68,7 @@ def test_where_no_pdf_can_be_written_it_is_said(tmp_path: Path) -> None:
 def test_a_lens_is_measured_and_kept(tmp_path: Path) -> None:
     paths = [written(tmp_path, f"{at}.png", held.picture_of(place)) for at, place in enumerate(held.GOOD[1:7])]
     said, out, err = talk()
-    assert calibrate_lens(paths, tmp_path / "c.json", talk=said) == 0, err.getvalue()
+    assert calibrate_lens(paths, tmp_path / "c.json", output=said) == 0, err.getvalue()
     lens = load_calibration(tmp_path / "c.json").lens
     assert lens is not None
     assert lens.focal_px[0] == pytest.approx(held.FOCAL_PX * (1 + held.LENS), rel=0.01)
@@ -77,7 +78,7 @@ def test_a_lens_is_measured_and_kept(tmp_path: Path) -> None:
 def test_too_few_pictures_of_the_board_are_refused_and_what_is_missing_is_said(tmp_path: Path) -> None:
     path = written(tmp_path, "0.png", np.full((90, 160, 3), 99, np.uint8))
     said, out, err = talk()
-    assert calibrate_lens([path], tmp_path / "c.json", talk=said) == 1
+    assert calibrate_lens([path], tmp_path / "c.json", output=said) == 1
     assert "too little of the board is seen" in out.getvalue()
     assert "Still missing: Turn the right side" in out.getvalue()
     assert "0 of 1 pictures" in err.getvalue()
@@ -86,7 +87,7 @@ def test_too_few_pictures_of_the_board_are_refused_and_what_is_missing_is_said(t
 
 def test_the_lens_of_a_pi_camera_needs_one_picture_for_its_size(tmp_path: Path, table_picture: Path) -> None:
     said, out, _ = talk()
-    assert calibrate_lens([table_picture], tmp_path / "c.json", known=PiCamera.MODULE_3, talk=said) == 0
+    assert calibrate_lens([table_picture], tmp_path / "c.json", known=PiCamera.MODULE_3, output=said) == 0
     lens = load_calibration(tmp_path / "c.json").lens
     assert lens is not None
     assert (lens.width_px, lens.source) == (2304, LensSource.KNOWN_CAMERA)
@@ -98,11 +99,11 @@ def test_a_print_of_the_wrong_scale_is_noticed_by_the_tiles(tmp_path: Path, tabl
     save_calibration(Calibration(LENS), tmp_path / "c.json")
     given = TableGiven(tile=(48.0, 24.0), thickness_mm=CLASSIC.thickness_mm)
     said, out, _ = talk()
-    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=tiles, talk=said) == 0
+    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=tiles, output=said) == 0
     assert "printed at 95 %" in out.getvalue()
     right, told, _ = talk()
     given = TableGiven(tile=(48.0, 24.0), thickness_mm=CLASSIC.thickness_mm, ruler_mm=95)
-    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=tiles, talk=right) == 0
+    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=tiles, output=right) == 0
     assert "the scale is right" in told.getvalue()
 
 
@@ -110,7 +111,7 @@ def test_without_a_measured_lens_a_table_is_found_and_what_that_costs_is_said(
     tmp_path: Path, table_picture: Path
 ) -> None:
     said, out, _ = talk()
-    assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(), talk=said) == 0
+    assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(), output=said) == 0
     found = load_calibration(tmp_path / "c.json").table
     assert found is not None
     assert found.source is TableSource.MARKERS
@@ -130,7 +131,7 @@ def test_squares_of_the_corner_blocks_are_no_tiles(tmp_path: Path, table_picture
     ]
     said, out, _ = talk()
     given = TableGiven(tile=(48.0, 24.0), ruler_mm=95)
-    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=lambda _: false, talk=said) == 0
+    assert calibrate_table(table_picture, tmp_path / "c.json", given, read_tiles=lambda _: false, output=said) == 0
     assert "the scale of the print is not checked" in out.getvalue()
 
 
@@ -144,11 +145,11 @@ def test_a_lens_of_another_camera_is_noticed(tmp_path: Path, table_picture: Path
     bent = replace(LENS, distortion=(-0.1, 0.0, 0.0, 0.0, 0.0))
     save_calibration(Calibration(bent), tmp_path / "c.json")
     said, out, err = talk()
-    calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), talk=said)
+    calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), output=said)
     assert "Attention: the markers lie" in out.getvalue() or "do not lie on one plane" in err.getvalue()
     save_calibration(Calibration(LENS), tmp_path / "c.json")
     right, told, _ = talk()
-    assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), talk=right) == 0
+    assert calibrate_table(table_picture, tmp_path / "c.json", TableGiven(ruler_mm=95), output=right) == 0
     assert "Attention" not in told.getvalue()
 
 
@@ -157,18 +158,18 @@ def test_tiles_alone_do_where_no_marker_is_seen(tmp_path: Path) -> None:
     path = written(tmp_path, "bare.png", np.full((1296, 2304, 3), 99, np.uint8))
     said, out, _ = talk()
     given = TableGiven(tile=(48.0, 24.0), thickness_mm=CLASSIC.thickness_mm)
-    assert calibrate_table(path, tmp_path / "c.json", given, read_tiles=tiles, talk=said) == 0
+    assert calibrate_table(path, tmp_path / "c.json", given, read_tiles=tiles, output=said) == 0
     assert "Measured by the tiles" in out.getvalue()
     nothing, _, err = talk()
-    assert calibrate_table(path, tmp_path / "c.json", TableGiven(), talk=nothing) == 1
+    assert calibrate_table(path, tmp_path / "c.json", TableGiven(), output=nothing) == 1
     assert "0 of the 4 corner blocks are seen" in err.getvalue()
 
 
 def test_a_new_lens_makes_the_table_to_be_measured_again(tmp_path: Path, table_picture: Path) -> None:
     path = tmp_path / "c.json"
-    assert calibrate_table(table_picture, path, TableGiven(), talk=talk()[0]) == 0
+    assert calibrate_table(table_picture, path, TableGiven(), output=talk()[0]) == 0
     said, out, _ = talk()
-    assert calibrate_lens([table_picture], path, known=PiCamera.MODULE_3, talk=said) == 0
+    assert calibrate_lens([table_picture], path, known=PiCamera.MODULE_3, output=said) == 0
     assert "measure it again" in out.getvalue()
     assert load_calibration(path).table is None
 

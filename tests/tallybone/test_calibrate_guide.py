@@ -13,8 +13,9 @@ import pytest
 from calibration.lens import Lens, LensSource
 from calibration.zones import ZoneSource
 from tallybone.calibrate.guide.course import GuideSettings
-from tallybone.cli.calibrate_guide import guide_through
+from tallybone.cli.calibrate_guide import PageAt, guide_through
 from tallybone.store.calibration_file import Calibration, earlier_path, load_calibration, save_calibration
+from tallybone.terminal import Output
 
 LENS = Lens(1280, 720, (1100.0, 1100.0), (639.5, 359.5), source=LensSource.MEASURED, error_px=0.1, views=9)
 
@@ -50,7 +51,7 @@ def guided(
 ) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     wish, keys = GuideSettings(source, into, microphone=microphone), Person(out, presses, patience)
-    code = guide_through(wish, keys=keys, read_tiles=lambda _: (), clock=clock, out=out, err=err)
+    code = guide_through(wish, keys=keys, read_tiles=lambda _: (), clock=clock, output=Output("calibrate", out, err))
     return code, out.getvalue(), err.getvalue()
 
 
@@ -150,7 +151,8 @@ class Typist:
 def test_with_a_page_it_is_said_where_and_goes_on_until_somebody_leaves(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     wish = GuideSettings("simulated", tmp_path / "c.json", asks_always=True)
-    code = guide_through(wish, serve="127.0.0.1:0", pin="123456", keys=Typist("sssssq"), out=out, err=err)
+    page_at, output = PageAt("127.0.0.1:0", "123456"), Output("calibrate", out, err)
+    code = guide_through(wish, page_at=page_at, keys=Typist("sssssq"), output=output)
     assert (code, err.getvalue()) == (0, "")
     assert "/#calibrate  PIN 123456" in out.getvalue()
     assert "Calibration of simulated\nq: end" in out.getvalue()
@@ -160,7 +162,7 @@ def test_with_a_page_it_is_said_where_and_goes_on_until_somebody_leaves(tmp_path
 def test_a_page_that_cannot_be_served_is_said(tmp_path: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     wish = GuideSettings("simulated", tmp_path / "c.json")
-    assert guide_through(wish, serve="eighty", keys=Typist("q"), out=out, err=err) == 1
+    assert guide_through(wish, page_at=PageAt("eighty"), keys=Typist("q"), output=Output("calibrate", out, err)) == 1
     assert "eighty: expected a port" in err.getvalue()
 
 

@@ -12,12 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from calibration.zones import ZoneSource
-from tallybone.calibrate.lens_and_table import TableGiven, Talk, calibrate_table
+from tallybone.calibrate.lens_and_table import TableGiven, calibrate_table
 from tallybone.calibrate.light import calibrate_light
 from tallybone.calibrate.stored import check, restore, show
 from tallybone.calibrate.zones import ZonesGiven, calibrate_zones
 from tallybone.cli.calibrate import calibrate_app
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
+from tallybone.terminal import Output
 from tests.calibration import laid
 from tests.tallybone.test_calibrate_command import talk, written
 from tests.tallybone.test_calibration_file import BOTH, LENS
@@ -36,7 +37,12 @@ def picture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def measured(tmp_path: Path, picture: Path) -> Path:
     path = tmp_path / "c.json"
     save_calibration(Calibration(laid.true_lens(laid.CAMERA)), path)
-    assert calibrate_table(picture, path, TableGiven(thickness_mm=9.0), talk=Talk(io.StringIO(), io.StringIO())) == 0
+    assert (
+        calibrate_table(
+            picture, path, TableGiven(thickness_mm=9.0), output=Output("calibrate", io.StringIO(), io.StringIO())
+        )
+        == 0
+    )
     return path
 
 
@@ -49,7 +55,7 @@ def test_what_is_stored_is_shown_with_its_age(tmp_path: Path) -> None:
     save_calibration(replace(BOTH, light=LightKept((80.0, 90.0, 85.0), (60.0, 120.0), is_held=True)), path)
     os.utime(path, (DAY_S, DAY_S))
     said, out, _ = talk()
-    assert show(path, now=lambda: 4 * DAY_S, talk=said) == 0
+    assert show(path, now=lambda: 4 * DAY_S, output=said) == 0
     told = out.getvalue()
     assert "written 3 days ago" in told
     assert "measured from 12 views to 0.25 px (good)" in told
@@ -60,7 +66,7 @@ def test_what_is_stored_is_shown_with_its_age(tmp_path: Path) -> None:
 
 def test_where_nothing_is_stored_it_is_said_what_makes_it(tmp_path: Path) -> None:
     said, _, err = talk()
-    assert show(tmp_path / "c.json", talk=said) == 1
+    assert show(tmp_path / "c.json", output=said) == 1
     assert "calibrate guide" in err.getvalue()
 
 
@@ -70,7 +76,7 @@ def test_an_earlier_calibration_comes_back_with_its_age_and_the_newer_one_is_kep
         save_calibration(Calibration(replace(LENS, views=views)), path)
         os.utime(path, (views * DAY_S, views * DAY_S))
     said, out, _ = talk()
-    assert restore(path, 2, talk=said) == 0
+    assert restore(path, 2, output=said) == 0
     lens, before = load_calibration(path).lens, load_calibration(earlier_path(path, 1)).lens
     assert lens is not None
     assert before is not None
@@ -84,16 +90,16 @@ def test_what_is_not_kept_or_is_damaged_is_not_restored(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     save_calibration(BOTH, path)
     said, _, err = talk()
-    assert restore(path, 1, talk=said) == 1
+    assert restore(path, 1, output=said) == 1
     assert "there is no such file" in err.getvalue()
     earlier_path(path, 1).write_text("{}")
-    assert restore(path, 1, talk=said) == 1
+    assert restore(path, 1, output=said) == 1
     assert load_calibration(path) == BOTH
 
 
 def test_a_picture_of_the_table_as_it_was_is_well(measured: Path, picture: Path, tmp_path: Path) -> None:
     said, out, err = talk()
-    code = check(str(picture), measured, annotate=tmp_path / "out", read_tiles=no_tiles, talk=said)
+    code = check(str(picture), measured, annotate=tmp_path / "out", read_tiles=no_tiles, output=said)
     assert (code, err.getvalue()) == (0, "")
     assert "lie where they lay" in out.getvalue()
     assert "All is well" in out.getvalue()
@@ -104,7 +110,7 @@ def test_a_camera_that_was_pushed_is_noticed(measured: Path, tmp_path: Path) -> 
     camera = replace(laid.CAMERA, roll_rad=0.03)
     pushed = written(tmp_path, "pushed.png", laid.picture_of(laid.Laid(camera=camera)))
     said, out, _ = talk()
-    assert check(str(pushed), measured, read_tiles=no_tiles, talk=said) == 1
+    assert check(str(pushed), measured, read_tiles=no_tiles, output=said) == 1
     assert "pushed: by" in out.getvalue()
     assert "Not all is well" in out.getvalue()
 
@@ -112,14 +118,14 @@ def test_a_camera_that_was_pushed_is_noticed(measured: Path, tmp_path: Path) -> 
 def test_a_camera_in_another_mode_and_a_dark_picture_are_noticed(measured: Path, tmp_path: Path) -> None:
     dark = written(tmp_path, "dark.png", np.full((480, 640, 3), 8, np.uint8))
     said, out, _ = talk()
-    assert check(str(dark), measured, read_tiles=no_tiles, talk=said) == 1
+    assert check(str(dark), measured, read_tiles=no_tiles, output=said) == 1
     assert "another mode" in out.getvalue()
     assert "too dark" in out.getvalue()
 
 
 def test_zones_are_found_kept_and_drawn(measured: Path, picture: Path, tmp_path: Path) -> None:
     said, out, err = talk()
-    code = calibrate_zones(measured, ZonesGiven(seats=3), picture=picture, annotate=tmp_path / "out", talk=said)
+    code = calibrate_zones(measured, ZonesGiven(seats=3), picture=picture, annotate=tmp_path / "out", output=said)
     assert (code, err.getvalue()) == (0, "")
     zones = load_calibration(measured).zones
     assert zones is not None
@@ -130,30 +136,30 @@ def test_zones_are_found_kept_and_drawn(measured: Path, picture: Path, tmp_path:
 
 def test_zones_that_are_given_replace_those_that_were_found(measured: Path) -> None:
     yard = ((0.0, 0.0), (90.0, 0.0), (90.0, 80.0))
-    assert calibrate_zones(measured, ZonesGiven(seats=2), talk=talk()[0]) == 0
+    assert calibrate_zones(measured, ZonesGiven(seats=2), output=talk()[0]) == 0
     before = load_calibration(measured).zones
-    assert calibrate_zones(measured, ZonesGiven(boneyard=yard, seat_outlines=((1, yard),)), talk=talk()[0]) == 0
+    assert calibrate_zones(measured, ZonesGiven(boneyard=yard, seat_outlines=((1, yard),)), output=talk()[0]) == 0
     zones = load_calibration(measured).zones
     assert zones is not None
     assert before is not None
     assert (zones.source, zones.boneyard, zones.seats) == (ZoneSource.GIVEN, yard, (before.seats[0], yard))
     said, _, err = talk()
-    assert calibrate_zones(measured, ZonesGiven(seats=2, seat_outlines=((3, yard),)), talk=said) == 1
+    assert calibrate_zones(measured, ZonesGiven(seats=2, seat_outlines=((3, yard),)), output=said) == 1
     assert "seat 4: there are 2 seats" in err.getvalue()
 
 
 def test_zones_need_a_measured_table(tmp_path: Path) -> None:
     said, _, err = talk()
-    assert calibrate_zones(tmp_path / "c.json", ZonesGiven(), talk=said) == 1
+    assert calibrate_zones(tmp_path / "c.json", ZonesGiven(), output=said) == 1
     assert "measure the table first" in err.getvalue()
 
 
 def test_a_new_table_carries_the_zones_with_its_blocks(measured: Path, picture: Path, tmp_path: Path) -> None:
-    assert calibrate_zones(measured, ZonesGiven(seats=2), talk=talk()[0]) == 0
+    assert calibrate_zones(measured, ZonesGiven(seats=2), output=talk()[0]) == 0
     before = load_calibration(measured).zones
     camera = replace(laid.CAMERA, roll_rad=0.1)
     other = written(tmp_path, "other.png", laid.picture_of(laid.Laid(camera=camera)))
-    assert calibrate_table(other, measured, TableGiven(thickness_mm=9.0), talk=talk()[0]) == 0
+    assert calibrate_table(other, measured, TableGiven(thickness_mm=9.0), output=talk()[0]) == 0
     after = load_calibration(measured).zones
     assert after is not None
     assert before is not None
@@ -167,13 +173,13 @@ def test_a_bad_light_is_drawn_and_kept(tmp_path: Path, picture: Path) -> None:
     glaring = written(tmp_path, "glare.png", image)
     path = tmp_path / "c.json"
     said, out, err = talk()
-    assert calibrate_light(str(glaring), path, read_tiles=no_tiles, talk=said) == 1, err.getvalue()
+    assert calibrate_light(str(glaring), path, read_tiles=no_tiles, output=said) == 1, err.getvalue()
     assert "Glare at 1 place" in out.getvalue()
     assert (tmp_path / "c" / "light.png").exists()
     light = load_calibration(path).light
     assert light is not None
     assert "Glare" in light.warnings[0]
-    assert calibrate_light(str(picture), path, read_tiles=no_tiles, talk=talk()[0]) == 0
+    assert calibrate_light(str(picture), path, read_tiles=no_tiles, output=talk()[0]) == 0
 
 
 def test_the_commands_are_typed_as_they_are_said(tmp_path: Path, measured: Path) -> None:

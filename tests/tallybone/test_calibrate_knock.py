@@ -43,7 +43,7 @@ def sound() -> NDArray[np.float32]:
 def test_a_recording_that_follows_the_timetable_tells_knocks(tmp_path: Path, sound: NDArray[np.float32]) -> None:
     into = tmp_path / "c.json"
     said, out, err = talk()
-    assert calibrate_knock(into, 2, wav=write_wav(tmp_path / "a.wav", sound), talk=said) == 0, err.getvalue()
+    assert calibrate_knock(into, 2, wav=write_wav(tmp_path / "a.wav", sound), output=said) == 0, err.getvalue()
     kept = load_calibration(into).knock
     assert kept is not None
     assert (kept.knocks, kept.passed, len(kept.strengths)) == (10, 0, 2)
@@ -57,7 +57,7 @@ def test_a_bright_microphone_is_told_of_and_hears_knocks_by_its_calibration(
 ) -> None:
     into, said = tmp_path / "c.json", talk()
     bright = write_wav(tmp_path / "a.wav", heard_through(knock_sitting(BRIGHT_TABLE, 2), tilted(6.0)))
-    assert calibrate_knock(into, 2, wav=bright, talk=said[0]) == 0, said[2].getvalue()
+    assert calibrate_knock(into, 2, wav=bright, output=said[0]) == 0, said[2].getvalue()
     kept = load_calibration(into).knock
     assert kept is not None
     assert kept.brighter_db >= 2
@@ -81,9 +81,9 @@ def test_what_is_heard_at_the_table_gives_the_same_and_says_what_to_do(
         return WavKnockSensor(wav, clock=lambda: now_ns[0], detector=detector)
 
     said, out, err = talk()
-    code = calibrate_knock(tmp_path / "live.json", 2, sensor=heard, clock=lambda: now_ns[0], pause=pause, talk=said)
+    code = calibrate_knock(tmp_path / "live.json", 2, sensor=heard, clock=lambda: now_ns[0], pause=pause, output=said)
     assert code == 0, err.getvalue()
-    assert calibrate_knock(tmp_path / "file.json", 2, wav=wav, talk=talk()[0]) == 0
+    assert calibrate_knock(tmp_path / "file.json", 2, wav=wav, output=talk()[0]) == 0
     live, file = load_calibration(tmp_path / "live.json").knock, load_calibration(tmp_path / "file.json").knock
     assert live == file
     told = out.getvalue()
@@ -93,14 +93,14 @@ def test_what_is_heard_at_the_table_gives_the_same_and_says_what_to_do(
 def test_tiles_in_place_of_knocks_are_refused_and_nothing_is_kept(tmp_path: Path) -> None:
     wav = write_wav(tmp_path / "a.wav", knock_sitting(1, 2, knocks=Sound.TILE))
     said, _, err = talk()
-    assert calibrate_knock(tmp_path / "c.json", 2, wav=wav, talk=said) == 1
+    assert calibrate_knock(tmp_path / "c.json", 2, wav=wav, output=said) == 1
     assert "knocks sound like one" in err.getvalue()
     assert not (tmp_path / "c.json").exists()
 
 
 def test_a_missing_recording_is_named(tmp_path: Path) -> None:
     said, _, err = talk()
-    assert calibrate_knock(tmp_path / "c.json", 2, wav=tmp_path / "none.wav", talk=said) == 1
+    assert calibrate_knock(tmp_path / "c.json", 2, wav=tmp_path / "none.wav", output=said) == 1
     assert "none.wav" in err.getvalue()
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from calibration.tile_set_learn import look_at_set
-from tallybone.calibrate.lens_and_table import Talk
 from tallybone.calibrate.tile_set import calibrate_set, parse_tiles
 from tallybone.choices import TileSet
-from tallybone.cli.photographs import read_photos
+from tallybone.cli.photographs import ReadOptions, read_photos
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
+from tallybone.terminal import Output
 from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
 from tests.vision.whole_set import draw_whole_set
 from vision.reader import load_reader
@@ -23,22 +23,22 @@ WHOLE_SET = [(low, high) for low in range(7) for high in range(low, 7)]
 
 def read_pips(picture: Path, calibration: Path) -> list[tuple[int, ...]]:
     out = io.StringIO()
-    assert read_photos([picture], calibration=calibration, as_json=True, out=out) == 0
+    assert read_photos(ReadOptions(photos=[picture], calibration=calibration, as_json=True), out=out) == 0
     return sorted(
         tuple(sorted(half["pips"] for half in tile["halves"])) for tile in json.loads(out.getvalue())["tiles"]
     )
 
 
-def talk() -> Talk:
-    return Talk(io.StringIO(), io.StringIO())
+def talk() -> Output:
+    return Output("calibrate", io.StringIO(), io.StringIO())
 
 
-def said_by(one: Talk) -> str:
+def said_by(one: Output) -> str:
     assert isinstance(one.out, io.StringIO)
     return one.out.getvalue()
 
 
-def complaint_of(one: Talk) -> str:
+def complaint_of(one: Output) -> str:
     assert isinstance(one.err, io.StringIO)
     return one.err.getvalue()
 
@@ -49,7 +49,9 @@ def test_a_picture_of_the_set_is_learned_and_used(tmp_path: Path) -> None:
     rendered = render(draw_whole_set(COLORED, 6, rng, left_out=(27,)), rng)
     picture, file, words = tmp_path / "set.png", tmp_path / "table.json", talk()
     cv2.imwrite(str(picture), rendered.image)
-    assert calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, annotate_into=tmp_path / "drawn", talk=words) == 0
+    assert (
+        calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, annotate_into=tmp_path / "drawn", output=words) == 0
+    )
     said = said_by(words)
     assert "27 tiles of a set to double-6 are seen face up." in said
     assert "Missing: 6-6\n" in said
@@ -68,23 +70,23 @@ def test_of_a_set_of_signs_the_doubles_are_said(tmp_path: Path) -> None:
     rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
     picture, file, before, after = tmp_path / "set.png", tmp_path / "table.json", talk(), talk()
     cv2.imwrite(str(picture), rendered.image)
-    assert calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, talk=before) == 0
+    assert calibrate_set([picture], file, tile_set=TileSet.DOUBLE_6, output=before) == 0
     assert "say what each double is" in said_by(before)
     assert read_pips(picture, file) != WHOLE_SET
     true = true_tiles(look_at_set([rendered.image], load_reader()).seen[0], rendered)
     said = {at + 1: pips for at, pips in named_doubles(true).items()}
-    assert calibrate_set([picture], file, said=said, talk=after) == 0
+    assert calibrate_set([picture], file, said=said, output=after) == 0
     assert "28 tiles of a set to double-6" in said_by(after)
     assert "In doubt" not in said_by(after)
     assert read_pips(picture, file) == WHOLE_SET
-    assert calibrate_set([picture], file, said={29: (1, 1)}, talk=after) == 1
+    assert calibrate_set([picture], file, said={29: (1, 1)}, output=after) == 1
     assert "there is no tile 29" in complaint_of(after)
 
 
 def test_too_few_tiles_leave_the_file_as_it_was(tmp_path: Path) -> None:
     picture, file, words = tmp_path / "empty.png", tmp_path / "table.json", talk()
     cv2.imwrite(str(picture), np.full((480, 640, 3), 90, np.uint8))
-    assert calibrate_set([picture], file, talk=words) == 1
+    assert calibrate_set([picture], file, output=words) == 1
     assert "0 tiles are seen face up, and 10 or more are needed" in complaint_of(words)
     assert not file.exists()
 
@@ -92,7 +94,7 @@ def test_too_few_tiles_leave_the_file_as_it_was(tmp_path: Path) -> None:
 def test_reading_with_a_calibration_that_knows_no_tiles_says_so(tmp_path: Path) -> None:
     file, err = tmp_path / "table.json", io.StringIO()
     save_calibration(Calibration(), file)
-    assert read_photos([tmp_path / "any.png"], calibration=file, out=io.StringIO(), err=err) == 1
+    assert read_photos(ReadOptions(photos=[tmp_path / "any.png"], calibration=file), out=io.StringIO(), err=err) == 1
     assert "no tiles were learned" in err.getvalue()
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from engine import Adjust, MatchClose, NewHand, Seat
 from tallybone import clock as wall_clock
-from tallybone.calibrate.lens_and_table import Talk
 from tallybone.calibrate.stored import show
 from tallybone.choices import TileSet
 from tallybone.play.recorder import RecordingQuota
@@ -26,6 +25,7 @@ from tallybone.recording.writer import SessionWriter
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
 from tallybone.store.house import OWNER_NAME as OWNER_FILE
 from tallybone.store.house import set_password
+from tallybone.terminal import Output
 from tallybone.web.access import LASTS_S
 from tallybone.web.shelf import Shelf
 from tests.tallybone.web.served import at_served_table
@@ -205,5 +205,5 @@ def test_earlier_calibrations_are_in_the_order_in_which_they_were_kept(tmp_path:
     kept = [load_calibration(one).light for one in (path, *(earlier_path(path, number) for number in range(1, 5)))]
     assert [one.levels[0] for one in kept if one is not None] == [4.0, 3.0, 2.0, 1.0, 0.0]
     out = StringIO()
-    assert show(path, now=lambda: 0.0, talk=Talk(out=out)) == 0
+    assert show(path, now=lambda: 0.0, output=Output("calibrate", out)) == 0
     assert out.getvalue().count("ago") == 5

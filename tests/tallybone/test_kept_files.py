@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tallybone.calibrate.lens_and_table import Talk
 from tallybone.calibrate.stored import show
 from tallybone.cli.games import score_record
 from tallybone.recording.reader import read_session
 from tallybone.recording.resume import left_in
 from tallybone.replay.command import replay_log
 from tallybone.store.calibration_file import format_calibration, load_calibration
+from tallybone.terminal import Output
 
 KEPT = Path(__file__).parent / "kept"
 
@@ -54,6 +54,6 @@ def test_a_game_record_of_before_scores_the_same() -> None:
 def test_a_calibration_of_before_says_the_same_and_is_written_as_it_was(tmp_path: Path) -> None:
     path = shutil.copy(KEPT / "calibration.json", tmp_path / "calibration.json")
     out = StringIO()
-    assert show(Path(path), talk=Talk(out, StringIO())) == 0
+    assert show(Path(path), output=Output("calibrate", out, StringIO())) == 0
     assert out.getvalue().partition("\n")[2] == said_of("calibration.txt")
     assert format_calibration(load_calibration(Path(path))) == said_of("calibration.json")

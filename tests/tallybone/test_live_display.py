@@ -15,6 +15,7 @@ from tallybone.play.game import LiveState
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session, feed
 from tallybone.session.sitting import Step, opened
+from tallybone.terminal import Output
 from tests.tallybone.test_live_camera import Clock
 from tests.tallybone.test_referee import lay, line, seen
 
@@ -106,14 +107,15 @@ def test_what_a_name_would_do_to_a_terminal_is_not_done() -> None:
 
 
 def test_without_a_terminal_each_thing_said_is_a_line_and_the_board_comes_last() -> None:
-    console = Console(file=StringIO(), width=80)
-    with display_for(console, console, Clock(), as_json=False) as display:
+    out = StringIO()
+    console = Console(file=out, width=80)
+    with display_for(console, Output("play", out, out), Clock(), as_json=False) as display:
         assert isinstance(display, PlainDisplay)
         display.happened(OPENING)
         display.show(now())
         display.goes_on(SESSION)
         display.note("the camera is back")
-    shown = console.file.getvalue()  # type: ignore[attr-defined]  # it is a StringIO
+    shown = out.getvalue()
     lines = shown.splitlines()
     assert lines[0].strip() == "match: Ann, Ben  (Ann 0, Ben 0)"
     assert "the match goes on  (Ann 0, Ben 0)" in lines[1]
@@ -123,7 +125,7 @@ def test_without_a_terminal_each_thing_said_is_a_line_and_the_board_comes_last()
 
 def test_json_is_one_line_for_each_thing_said_and_notes_go_elsewhere() -> None:
     out, notes = StringIO(), StringIO()
-    display = JsonDisplay(out, Console(file=notes))
+    display = JsonDisplay(Output("play", out, notes))
     display.happened(replace(OPENING, said=(*SAID, *DOUBT)))
     display.goes_on(SESSION)
     display.note("the camera is back")

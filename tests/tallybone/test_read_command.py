@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tallybone.cli.photographs import read_photos
+from tallybone.cli.photographs import ReadOptions, read_photos
 from tallybone.show.over_pictures import Album
 from tallybone.terminal import quiet_libraries
 from vision.errors import VisionError
@@ -60,14 +60,8 @@ class Outcome:
     code: int | None = None
 
     def read(self, *photos: Path, as_json: bool = True, annotate_into: Path | None = None) -> None:
-        self.code = read_photos(
-            photos,
-            as_json=as_json,
-            annotate_into=annotate_into,
-            read_picture=self.see,
-            out=self.out,
-            err=self.err,
-        )
+        options = ReadOptions(photos=list(photos), as_json=as_json, annotate=annotate_into)
+        self.code = read_photos(options, read_picture=self.see, out=self.out, err=self.err)
 
     def see(self, image: NDArray[np.uint8]) -> Reading:
         self.seen.append(image.shape)
@@ -253,7 +247,7 @@ def test_a_reader_that_fails_for_one_picture_does_not_stop_the_others(tmp_path: 
         return READING
 
     photos = [photo(tmp_path / "dark.png", grey=1), photo(tmp_path / "light.png", grey=200)]
-    code = read_photos(photos, as_json=True, read_picture=see, out=out, err=err)
+    code = read_photos(ReadOptions(photos=photos, as_json=True), read_picture=see, out=out, err=err)
     assert code == 1
     assert "too dark" in err.getvalue()
     assert len(out.getvalue().splitlines()) == 1

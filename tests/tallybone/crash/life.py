@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import NoReturn
 from unittest.mock import patch
 
-from rich.console import Console
-
 from hardware.config.config import HardwareConfig
 from tallybone.choices import TileSet
 from tallybone.play.assemble import MatchSetup
@@ -27,6 +25,7 @@ from tallybone.recording.format import RecordingError
 from tallybone.session.session import Announcement
 from tallybone.session.sitting import Sitting, opened
 from tallybone.sources.camera import PacedCamera
+from tallybone.terminal import Output
 from tests.tallybone.crash.disk import Disk
 from tests.tallybone.crash.game import Eye, Match
 from tests.tallybone.web.served import Blind
@@ -76,7 +75,7 @@ def live(match: Match, plan: Plan) -> None:
         if plan.disk is not None:
             plan.disk.put_between()
         table = LiveTable(MatchSetup(game, Blind()), around)
-        table.run(JsonDisplay(out, Console(file=out, stderr=True)), _NobodyTypes(), lambda: False)
+        table.run(JsonDisplay(Output("play", out, out)), _NobodyTypes(), lambda: False)
 
 
 def die_some_day(match: Match, plan: Plan) -> NoReturn:
@@ -111,5 +110,7 @@ def _sitting_with(match: Match) -> Callable[..., tuple[Sitting, tuple[Announceme
 
 
 class _NobodyTypes:
+    is_over = True
+
     def pressed(self, wait_s: float) -> str:
         return ""

@@ -21,8 +21,9 @@ from playwright.sync_api import Locator, Page
 
 from calibration.zones import ZoneSource
 from tallybone.calibrate.guide.course import GuideSettings
-from tallybone.cli.calibrate_guide import guide_through
+from tallybone.cli.calibrate_guide import PageAt, guide_through
 from tallybone.store.calibration_file import load_calibration, save_calibration
+from tallybone.terminal import Output
 from tests.tallybone.web.browsers import AXE, PATIENCE_MS, Browser, Viewer, visiting
 from tests.tallybone.web.calibrated import MEASURED, Calibrated, at_calibration
 from tests.tallybone.web.served import at_served_table
@@ -103,8 +104,9 @@ def guided(into: Path) -> Iterator[str]:
     """Yield the address that `calibrate guide --serve` says with the simulated camera and microphone."""
     out, terminal, codes = StringIO(), Nobody(), []
     wish = GuideSettings("simulated:seats=2", into, seats=2, microphone="simulated", asks_always=True)
+    page_at, output = PageAt("127.0.0.1:0", PIN), Output("calibrate", out, out)
     thread = threading.Thread(
-        target=lambda: codes.append(guide_through(wish, serve="127.0.0.1:0", pin=PIN, keys=terminal, out=out, err=out))
+        target=lambda: codes.append(guide_through(wish, page_at=page_at, keys=terminal, output=output))
     )
     thread.start()
     try:
