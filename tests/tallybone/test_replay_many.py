@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,21 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "b.mcap").write_bytes(b"no recording")
     (tmp_path / "notes.txt").write_text("no recording either")
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a cluster of two workers on loopback; its files are where those of tests are."""
+    import dask
+    from distributed import LocalCluster
+
+    scratch = tmp_path_factory.mktemp("cluster")
+    # By default the dashboard wants port 8787 of every address, and warns where somebody has it.
+    with (
+        dask.config.set({"temporary-directory": str(scratch)}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as running,
+    ):
+        yield running.scheduler_address
 
 
 @pytest.mark.slow
@@ -118,11 +134,8 @@ def test_pictures_are_read_in_other_processes_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # those of the cluster's libraries
-def test_a_cluster_of_two_workers_says_the_same(folder: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        run = Run(folder, over_cluster(cluster.scheduler_address))
+def test_a_cluster_of_two_workers_says_the_same(folder: Path, cluster: str) -> None:
+    run = Run(folder, over_cluster(cluster))
     assert run.out.replace(str(folder), "") == Run(folder, over_cores(1)).out.replace(str(folder), "")
     assert run.lines[-1]["result"]["failed"] == 1
 
@@ -137,9 +150,7 @@ def test_a_worker_that_fails_costs_only_its_recording(folder: Path) -> None:
             raise MemoryError("too large")
         return ReplayedRecording({"plays": 1}, path.name, ())
 
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        paths = sorted(folder.glob("*.mcap"))
-        a, b, c = over_cluster(cluster.scheduler_address)(task, paths)
+    a, b, c = over_cluster(cluster)(task, sorted(folder.glob("*.mcap")))
     assert (a.words, c.words) == ("a.mcap", "c.mcap")
     assert b.result is None
     assert "too large" in b.problems[0]
