@@ -23,45 +23,48 @@ DEV := $(VENV)/.dev-$(VERSION)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test fuzz sbom fast check chromium mosquitto shellcheck format bench hands deb chroot lock clean
+.PHONY: help demo setup test fuzz sbom fast check programs format bench hands deb chroot lock clean
 
 help: ## list what can be made
 	@echo "Tallybone: a camera over a domino table keeps the score."
 	@echo
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
-demo: $(RUN) ## set up (about 80 MB the first time), then watch and score a rendered game; under a minute
+demo: $(RUN) ## set up (about 90 MB the first time), then watch and score a rendered game; under a minute
 	@$(BIN)/tallybone demo
 
 setup: $(RUN) ## set up .venv for use: .venv/bin/tallybone --help
 	@echo "Ready: $(BIN)/tallybone --help"
 
-test: $(DEV) chromium mosquitto shellcheck check ## set up the tools (about 200 MB the first time, what is of Debian as root), then check and run every test; a few minutes
+test: $(DEV) programs check ## set up the tools (the first time 260 MB, and as root 300 MB of Debian), then check and run every test; a few minutes
 	@echo "Running every test, the slow ones too."
 	@$(BIN)/python -m pytest $(SPREAD)
 
-# The page is tested in the distribution's Chromium. Where it cannot be installed those tests skip, and say so.
-chromium:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
-	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Chromium, in which the page is tested." && \
-	  export DEBIAN_FRONTEND=noninteractive && apt-get -qq update && \
-	  apt-get -qq -y install --no-install-recommends chromium fonts-liberation >/dev/null; } || \
-	  echo "There is no Chromium: the page is not tested in a browser. On Debian: sudo apt install chromium"
-
-# Scores by MQTT are tested with the distribution's broker; its service is not begun.
-mosquitto:
-	@command -v mosquitto >/dev/null || test -x /usr/sbin/mosquitto || { \
-	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing Mosquitto, to which tables tell their scores." && \
-	  export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 && apt-get -qq update && \
-	  apt-get -qq -y install --no-install-recommends mosquitto >/dev/null; } || \
-	  echo "There is no Mosquitto: scores by MQTT are not tested. On Debian: sudo apt install mosquitto"
-
-# What installs the appliance is written for a shell.
-shellcheck:
-	@command -v shellcheck >/dev/null || { \
-	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing ShellCheck, which reads what installs the appliance." && \
-	  export DEBIAN_FRONTEND=noninteractive && apt-get -qq update && apt-get -qq -y install --no-install-recommends shellcheck >/dev/null; } || \
-	  echo "There is no ShellCheck: what installs the appliance is not read. On Debian: sudo apt install shellcheck"
+# Tests also run programs of the distribution. Where one cannot be installed its tests skip, and say so.
+# No service starts: not now (RUNLEVEL holds back init scripts, SYSTEMD_OFFLINE units), nor at the next boot (disable).
+programs:
+	@export PATH="$$PATH:/usr/sbin:/sbin" DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes RUNLEVEL=1 SYSTEMD_OFFLINE=1; \
+	has() { for name; do command -v "$$name" >/dev/null && return; done; false; }; \
+	wanted=$$( \
+	  has systemd-analyze || echo systemd; \
+	  has chromium chromium-browser || echo chromium fonts-liberation; \
+	  has firefox-esr firefox || echo firefox-esr; \
+	  has ip || echo iproute2; \
+	  has mosquitto || echo mosquitto; \
+	  has openssl || echo openssl; \
+	  has shellcheck || echo shellcheck; \
+	  has ssh-keygen || echo openssh-client); \
+	missing=$$wanted; \
+	if [ -n "$$wanted" ] && [ "$$(id -u)" = 0 ] && has apt-get; then \
+	  missing=; \
+	  echo "Installing with apt-get, for tests:" $$wanted; \
+	  apt-get -qq update; \
+	  for package in $$wanted; do \
+	    apt-get -qq -y install --no-install-recommends $$package >/dev/null || missing="$$missing $$package"; \
+	    [ $$package != mosquitto ] || systemctl --quiet disable mosquitto 2>/dev/null; \
+	  done; \
+	fi; \
+	[ -z "$$missing" ] || echo "Without these, their tests skip. On Debian: sudo apt install" $$missing
 
 fast: $(DEV) check ## check and run the quick tests only; under two minutes
 	@$(BIN)/python -m pytest $(SPREAD) -m "not slow"
