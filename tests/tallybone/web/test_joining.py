@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,6 @@ from tallybone.web.page_files import (
     module_of,
 )
 
-NODE = shutil.which("node")
 SOURCES = {
     "main": 'import { add } from "./sum.js";\nconst found = import("./far.js");\nconsole.log(add(1, 2));\n'
     "found.then(({ far }) => far(3)).then(console.log);\n",
@@ -52,15 +51,15 @@ def test_a_module_comes_after_those_that_it_needs_and_without_those_that_it_only
     assert names_of(asked_for_later(first, read, names_of(first))) == ["ten", "far"]
 
 
-@pytest.mark.skipif(NODE is None, reason="there is no node: sudo apt install nodejs")
 def test_what_is_joined_does_what_its_modules_do(tmp_path: Path) -> None:
-    assert NODE is not None
+    pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+    node = str(files("playwright") / "driver" / "node")  # Playwright brings its own
     first = begun_with(("main",), read)
     later = asked_for_later(first, read, names_of(first))
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "page.js").write_text(first_script(first, "$.texts = {};"))
     (tmp_path / "later.js").write_text(later_script(later, "page.js", ""))
-    joined = subprocess.run([NODE, "page.js"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    joined = subprocess.run([node, "page.js"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert (joined.stdout, joined.stderr) == ("3\n17\n", "")
 
 
