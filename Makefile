@@ -105,7 +105,7 @@ sbom: ## write which packages run at a table to build/sbom.json (CycloneDX), fro
 SUITE ?= trixie
 chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, debootstrap; minutes): make chroot SUITE=bookworm
 	@test -d build/$(SUITE) || debootstrap --variant=minbase --include=systemd,udev,python3,python3-venv $(SUITE) build/$(SUITE)
-	@TALLYBONE_CHROOT=build/$(SUITE) $(BIN)/python -m pytest tests/systemd/test_in_a_chroot.py
+	@TALLYBONE_CHROOT=build/$(SUITE) $(BIN)/python -m pytest -m chroot tests/systemd/test_in_a_chroot.py
 
 # Universal: one file for 3.11 and later, x86-64 and aarch64. No host is named in them: pip asks whatever index it has.
 LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes --no-header --upgrade

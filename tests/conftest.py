@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """Real photographs and recordings with labels, which are kept beside the project and are not part of it."""
+    """Real photographs, sounds and recorded games with labels, which are kept beside the project."""
     folder = ROOT.parent / "shared" / "data"
     if not folder.is_dir():
-        pytest.skip("the real photographs (../shared/data beside the project) are not here")
+        pytest.skip("real photographs and sounds are no part of the project: there is no ../shared/data beside it")
     return folder

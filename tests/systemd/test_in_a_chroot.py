@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.chroot]
 
 INSTALL = ["/srv/tallybone/systemd/install.sh", "--wheels", "/srv/wheels"]
 INSTALLED = "/opt/tallybone/systemd/install.sh"

@@ -1,4 +1,4 @@
-"""The adapter on the real picamera2 and libcamera, on libcamera's virtual camera; skipped where these are not.
+"""The adapter on the real picamera2 and libcamera, on libcamera's virtual camera: `pytest -m hardware` runs it.
 
 On Debian 13: apt install python3-libcamera, a venv with --system-site-packages and picamera2 in it, and a camera of
 1536 x 864 (other sizes have lines that numpy cannot take) in /usr/share/libcamera/pipeline/virtual/virtual.yaml:
@@ -8,7 +8,8 @@ On Debian 13: apt install python3-libcamera, a venv with --system-site-packages 
       frames: {path: "/some/folder/of/pictures"}
       location: "CameraLocationFront"
 
-It also needs /dev/udmabuf or a DMA heap, which an ordinary kernel of Debian has.
+It also needs /dev/udmabuf or a DMA heap, which an ordinary kernel of Debian has. None of this is in a clone: Debian 12
+has no python3-libcamera, no Debian has picamera2, and pip alone gives one that cannot be imported.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from hardware.camera.sensor_time import Clocks
 from hardware.camera.watched import WatchedCamera
 
 # picamera2 itself warns: it names its threads in an old way, and leaves a pipe to the garbage collector.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.hardware, pytest.mark.filterwarnings("ignore")]
 
 _WISH = CameraWish(1536, 864)
 _LONG_S = 60.0
