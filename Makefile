@@ -50,6 +50,7 @@ programs:
 	  has chromium chromium-browser || echo chromium fonts-liberation; \
 	  has firefox-esr firefox || echo firefox-esr; \
 	  has ip || echo iproute2; \
+	  ldconfig -p 2>/dev/null | grep -q libatomic.so.1 || echo libatomic1; \
 	  has mosquitto || echo mosquitto; \
 	  has openssl || echo openssl; \
 	  has shellcheck || echo shellcheck; \

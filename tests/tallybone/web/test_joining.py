@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -51,9 +50,7 @@ def test_a_module_comes_after_those_that_it_needs_and_without_those_that_it_only
     assert names_of(asked_for_later(first, read, names_of(first))) == ["ten", "far"]
 
 
-def test_what_is_joined_does_what_its_modules_do(tmp_path: Path) -> None:
-    pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
-    node = str(files("playwright") / "driver" / "node")  # Playwright brings its own
+def test_what_is_joined_does_what_its_modules_do(node: str, tmp_path: Path) -> None:
     first = begun_with(("main",), read)
     later = asked_for_later(first, read, names_of(first))
     (tmp_path / "package.json").write_text('{"type": "module"}')
