@@ -40,8 +40,8 @@ def covered(change: PictureDifference, tiles: Sequence[SeenTile]) -> Mask:
         change.mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((_JOINED_PX, _JOINED_PX), np.uint8)
     )
     count, labels = cv2.connectedComponents(joined, connectivity=8)
-    areas = np.bincount(labels.ravel(), minlength=count)
-    by_tiles = np.bincount(labels[explained > 0], minlength=count)
+    areas = np.bincount(labels.ravel().astype(np.intp), minlength=count)
+    by_tiles = np.bincount(labels[explained > 0].astype(np.intp), minlength=count)
     is_hand = (areas >= _LEAST_TILES * 2 * side**2) & (by_tiles < _MOST_EXPLAINED * areas)
     is_hand[0] = False
     hands = is_hand[labels].astype(np.uint8)
@@ -60,7 +60,7 @@ def overlooked(change: PictureDifference, tiles: Sequence[SeenTile], hidden: Mas
     rest = cv2.morphologyEx(rest, cv2.MORPH_OPEN, np.ones((_RIM_PX, _RIM_PX), np.uint8)).astype(np.uint8, copy=False)
     least_px = _LEAST_OVERLOOKED * 2 * _side(change, tiles) ** 2 if tiles else float(_LEAST_OVERLOOKED_PX)
     count, labels = cv2.connectedComponents(rest, connectivity=8)
-    is_large = np.bincount(labels.ravel(), minlength=count) >= least_px
+    is_large = np.bincount(labels.ravel().astype(np.intp), minlength=count) >= least_px
     is_large[0] = False
     found = is_large[labels].astype(np.uint8)
     return np.asarray(cv2.dilate(found, np.ones((_MARGIN_PX, _MARGIN_PX), np.uint8)) > 0)

@@ -95,7 +95,7 @@ class Finder:
         """Return what one size of the picture, or a part of it, shows, and sides of the likely ones in its pixels."""
         left, top, right, bottom = (0, 0, *level.image.shape[1::-1]) if focus is None else _cut(level, focus)
         cells = self._cells(level.image[top:bottom, left:right])
-        heat = 1 / (1 + np.exp(-cells[[UP_CHANNEL, DOWN_CHANNEL]].max(axis=0)))
+        heat = np.asarray(1 / (1 + np.exp(-cells[[UP_CHANNEL, DOWN_CHANNEL]].max(axis=0))), np.float32)
         rows, columns = _peaks(heat)
         likely = heat[rows, columns].astype(np.float64)
         place = np.column_stack([columns, rows])

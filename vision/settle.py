@@ -252,7 +252,7 @@ def _reaching_in(cells: Cells) -> Cells:
     is_hand = np.zeros(count, bool)
     for border in (labels[0], labels[-1], labels[:, 0], labels[:, -1]):
         is_hand[border] = True
-    is_hand &= np.bincount(labels.ravel(), minlength=count) >= _LEAST_HAND * cells.size
+    is_hand &= np.bincount(labels.ravel().astype(np.intp), minlength=count) >= _LEAST_HAND * cells.size
     is_hand[0] = False
     return np.asarray(is_hand[labels])
 

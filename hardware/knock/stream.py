@@ -119,4 +119,5 @@ class _Kernel:
 def _as_float(block: SoundBlock) -> NDArray[np.float32]:
     if block.samples.dtype == np.int16:
         return np.asarray(block.samples / np.float32(32768), np.float32)
-    return np.nan_to_num(np.asarray(block.samples, np.float32), nan=0.0, posinf=0.0, neginf=0.0)
+    samples = np.asarray(block.samples, np.float32)
+    return np.asarray(np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0), np.float32)

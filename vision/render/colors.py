@@ -105,7 +105,9 @@ def brightness(bgr: Bgr) -> float:
 def ivory(rng: np.random.Generator) -> Bgr:
     """Return a white, ivory or bone colour."""
     return from_hsv(
-        rng.uniform(0.1, 0.16), rng.choice([rng.uniform(0, 0.08), rng.uniform(0.08, 0.4)]), rng.uniform(0.78, 0.96)
+        rng.uniform(0.1, 0.16),
+        float(rng.choice([rng.uniform(0, 0.08), rng.uniform(0.08, 0.4)])),
+        rng.uniform(0.78, 0.96),
     )
 
 

@@ -95,7 +95,7 @@ def draw_layout(
     """Return about *count* tiles in a layout of any kind; *from_seat*, more often a game."""
     kind = rng.random()
     if from_seat and rng.random() < 0.75:  # a line of play, most often with the boneyard around it
-        kind = rng.choice([rng.uniform(0.24, 0.52), rng.uniform(0.68, 0.84)], p=[0.35, 0.65])
+        kind = float(rng.choice([rng.uniform(0.24, 0.52), rng.uniform(0.68, 0.84)], p=[0.35, 0.65]))
     if kind < 0.24:
         down = float(rng.choice([0.0, 0.15, 0.6], p=[0.5, 0.3, 0.2]))
         hand = _some_down(rng, draw_hand(rng, count, max_pips), down)

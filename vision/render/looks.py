@@ -174,7 +174,7 @@ def draw_camera_look(
         height_px=height_px,
         px_per_mm=px_per_mm,
         fov_rad=rng.uniform(0.45, 1.2),
-        tilt_rad=float(min(tilt, largest_tilt_rad)),
+        tilt_rad=min(float(tilt), largest_tilt_rad),
         roll_rad=rng.normal(0, 0.05),
         lens=float(rng.choice([0.0, rng.uniform(-0.08, 0.08)])),
         blur_px=float(rng.choice([rng.uniform(0, 0.7), soft * rng.uniform(0.5, 1.6)], p=[0.7, 0.3])),

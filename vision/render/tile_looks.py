@@ -76,11 +76,13 @@ def draw_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
         pip_bgr=pips,
         pip_style=_pick_styles(rng),
         is_mirrored=bool(rng.random() < 0.35),
-        pip_kind=PipKind(rng.choice(["flat", "engraved", "ring", "glossy", "drilled"], p=[0.3, 0.3, 0.05, 0.2, 0.15])),
+        pip_kind=PipKind(
+            str(rng.choice(["flat", "engraved", "ring", "glossy", "drilled"], p=[0.3, 0.3, 0.05, 0.2, 0.15]))
+        ),
         pip_radius=rng.uniform(0.13, 0.25),
         pip_spread=rng.uniform(0.85, 1.08),
         pip_depth=rng.uniform(0.1, 0.9),
-        bar_kind=BarKind(rng.choice(list(BarKind), p=[0.05, 0.34, 0.29, 0.06, 0.22, 0.04])),
+        bar_kind=BarKind(str(rng.choice(list(BarKind), p=[0.05, 0.34, 0.29, 0.06, 0.22, 0.04]))),
         bar_bgr=_bar_color(rng, face, ink),
         bar_length=float(rng.choice([rng.uniform(0.6, 0.9), 1.0], p=[0.85, 0.15])),
         bar_thickness_mm=float(rng.choice([rng.uniform(0.4, 1.2), rng.uniform(1.2, 2.6)])),
