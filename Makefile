@@ -105,6 +105,7 @@ sbom: ## write which packages run at a table to build/sbom.json (CycloneDX), fro
 
 SUITE ?= trixie
 chroot: $(DEV) ## install, upgrade, package and remove in a bare system (root, debootstrap; minutes): make chroot SUITE=bookworm
+	@mkdir -p build
 	@test -d build/$(SUITE) || debootstrap --variant=minbase --include=systemd,udev,python3,python3-venv $(SUITE) build/$(SUITE)
 	@TALLYBONE_CHROOT=build/$(SUITE) $(BIN)/python -m pytest -m chroot tests/systemd/test_in_a_chroot.py
 
