@@ -141,10 +141,7 @@ def test_a_cluster_of_two_workers_says_the_same(folder: Path, cluster: str) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_a_worker_that_fails_costs_only_its_recording(folder: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-
+def test_a_worker_that_fails_costs_only_its_recording(folder: Path, cluster: str) -> None:
     def task(path: Path) -> ReplayedRecording:
         if path.name == "b.mcap":
             raise MemoryError("too large")
