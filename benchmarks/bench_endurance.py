@@ -41,7 +41,7 @@ from hardware.display.emulation.serlcd import EmulatedSerLcd
 from tallybone.cli.serve import serve
 from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import StopRequest, stop_requested
-from tests.tallybone.web.served import Blind
+from tests.tallybone.serve.served import Blind
 
 _PIN = "246813"
 _NS_PER_S = 1_000_000_000

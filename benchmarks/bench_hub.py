@@ -28,8 +28,8 @@ from tallybone.notify.broker import Publishing
 from tallybone.notify.mqtt import Teller, ToTell
 from tallybone.store.table_file import Broker, MqttSettings, TableIdentity
 from tallybone.web.shapes import PlayShown
-from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker
-from tests.tallybone.beyond.snapshots import lobby, played, players, shown
+from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, real_broker
+from tests.tallybone.notify.snapshots import lobby, played, players, shown
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PLAYS_OF_A_HAND = 14

@@ -13,7 +13,7 @@ from calibration.corner_marks import SeenMarker, find_corner_marks
 from calibration.table import Table
 from calibration.table_fit import table_from_markers
 from tests.calibration import laid
-from tests.tallybone.test_calibrate_command import tiles
+from tests.tallybone.calibrate.test_lens_and_table import tiles
 from vision.render.looks import CLASSIC
 
 LENS = laid.true_lens(laid.CAMERA)

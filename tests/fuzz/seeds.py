@@ -22,7 +22,7 @@ from tests.fuzz.targets import PIN
 from tests.tallybone.hub.said import scores, state, topic
 from tests.tallybone.recorded_game import record_game
 from tests.tallybone.recording.sittings import write
-from tests.tallybone.test_calibration_file import LENS, TABLE
+from tests.tallybone.store.test_calibration_file import LENS, TABLE
 
 _RECORD = """[DGR "1"] [Rules "bones"] [Options "target=150"] [Seats "A:Brian B:Tom"]
 #1 deal=7,7 yard=14 lead=A ; a comment

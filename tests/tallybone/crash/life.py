@@ -28,7 +28,7 @@ from tallybone.sources.camera import PacedCamera
 from tallybone.terminal import Output
 from tests.tallybone.crash.disk import Disk
 from tests.tallybone.crash.game import Eye, Match
-from tests.tallybone.web.served import Blind
+from tests.tallybone.serve.served import Blind
 from vision.reader import Reader
 
 _YEAR_S = 365 * 24 * 3600

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tallybone.cli.hub import HubOptions, run_hub
 from tallybone.terminal import StopRequest
-from tests.tallybone.beyond.brokers import RealBroker, hearing, until_heard
 from tests.tallybone.hub.said import scores, state, topic
+from tests.tallybone.notify.brokers import RealBroker, hearing, until_heard
 
 
 @dataclass(slots=True)

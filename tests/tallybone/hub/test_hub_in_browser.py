@@ -12,8 +12,8 @@ pytest.importorskip("aiomqtt", reason="aiomqtt is not installed: pip install '.[
 if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
     pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
 
-from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, real_broker
 from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
+from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, real_broker
 from tests.tallybone.web.browsers import AXE, Browser, visiting
 from tests.tallybone.web.test_in_browser import NARROW, PHONE, TELEVISION, violations
 

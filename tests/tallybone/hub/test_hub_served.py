@@ -22,8 +22,8 @@ from websockets.sync.client import connect
 from tallybone.cli.hub import HubOptions, run_hub
 from tallybone.hub.hall import PACE_S
 from tallybone.hub.tables import HubShown
-from tests.tallybone.beyond.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until_heard
 from tests.tallybone.hub.hubs import ServedHub, Tellers, served_hub
+from tests.tallybone.notify.brokers import MOSQUITTO, WHY_NOT, RealBroker, real_broker, until_heard
 
 _PAUSE = threading.Event()
 needs_broker = [pytest.mark.slow, pytest.mark.skipif(MOSQUITTO is None, reason=WHY_NOT)]

@@ -21,10 +21,10 @@ from tallybone.store.calibration_file import save_calibration
 from tallybone.store.house import set_password
 from tallybone.web import app
 from tests.tallybone.recorded_games import record_game
+from tests.tallybone.serve.calibrated import MEASURED
+from tests.tallybone.serve.served import at_served_table
 from tests.tallybone.web.browsers import Browser, Viewer, chromium, served, visiting
-from tests.tallybone.web.calibrated import MEASURED
 from tests.tallybone.web.doubts import doubtful
-from tests.tallybone.web.served import at_served_table
 
 SIZES = {"phone": (360, 740), "tablet": (820, 1180), "television": (1920, 1080)}
 SCHEMES = ("light", "dark")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from websockets.sync.client import connect
 
-from tests.tallybone.web.served import at_served_table
-from tests.tallybone.web.test_matches import NEW, act, played
-from tests.tallybone.web.test_observed import asked, samples
+from tests.tallybone.serve.served import at_served_table
+from tests.tallybone.serve.test_matches import NEW, act, played
+from tests.tallybone.serve.test_metrics import asked, samples
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 

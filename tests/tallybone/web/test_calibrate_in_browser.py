@@ -24,9 +24,9 @@ from tallybone.calibrate.guide.course import GuideSettings
 from tallybone.cli.calibrate_guide import PageAt, guide_through
 from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import Output
+from tests.tallybone.serve.calibrated import MEASURED, Calibrated, at_calibration
+from tests.tallybone.serve.served import at_served_table
 from tests.tallybone.web.browsers import AXE, PATIENCE_MS, Browser, Viewer, visiting
-from tests.tallybone.web.calibrated import MEASURED, Calibrated, at_calibration
-from tests.tallybone.web.served import at_served_table
 from tests.tallybone.web.true_table import PIN
 
 pytestmark = pytest.mark.slow

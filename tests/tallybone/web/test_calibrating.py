@@ -16,9 +16,9 @@ from calibration.zones import ZoneSource
 from tallybone.calibrate.guide.steps import StepName
 from tallybone.store.calibration_file import Calibration
 from tallybone.web.calibration_desk import Calibrating, CalibrationWanted, GoTo
-from tests.tallybone.bare_table import GreyLook
-from tests.tallybone.test_calibrate_course import course_of
-from tests.tallybone.web.calibrated import MEASURED, Calibrated, at_calibration
+from tests.tallybone.calibrate.bare_table import GreyLook
+from tests.tallybone.calibrate.test_course import course_of
+from tests.tallybone.serve.calibrated import MEASURED, Calibrated, at_calibration
 
 ZONE = {"name": "boneyard", "corners": [[700, 200], [900, 200], [900, 500]]}
 

@@ -14,9 +14,9 @@ from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
 from tallybone.web import serving
-from tests.tallybone.web.served import at_served_table
-from tests.tallybone.web.test_matches import NEW, act, played
-from tests.tallybone.web.test_observed import asked, samples
+from tests.tallybone.serve.served import at_served_table
+from tests.tallybone.serve.test_matches import NEW, act, played
+from tests.tallybone.serve.test_metrics import asked, samples
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 

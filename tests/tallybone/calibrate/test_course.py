@@ -1,0 +1,172 @@
+"""The course of a guided calibration, decided on from anywhere: nothing is skipped, kept or lost by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from calibration.errors import RefusedError
+from calibration.zones import ZoneSource, zones_on
+from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
+from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, Stage, StepName
+from tallybone.calibrate.scenes import AskedScene
+from tallybone.calibrate.zone_edit import EditableZone
+from tallybone.store.calibration_file import Calibration, load_calibration
+from tests.tallybone.calibrate.bare_table import LENS, MARKS, GreyLook, table_below
+
+MEASURED = Calibration(LENS, table_below())
+
+
+def course_of(into: Path, calibration: Calibration = MEASURED, *, asks_always: bool = True) -> GuideCourse:
+    wish = GuideSettings("simulated", into, asks_always=asks_always)
+    return GuideCourse(wish, GreyLook(), calibration, lambda _: (), lambda: 0)
+
+
+def presses_of(course: GuideCourse) -> list[str]:
+    return [choice.press for choice in course.view.choices]
+
+
+def test_what_was_done_before_is_asked_about(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json")
+    assert (course.view.stage, course.view.step, presses_of(course)) == (Stage.BEFORE, StepName.LENS, [GO_ON, AGAIN])
+    course.press(GO_ON)
+    assert (course.view.step, course.view.steps[0].outcome) == (StepName.TABLE, "as it was")
+    course.press(AGAIN)
+    assert (course.view.stage, course.view.step) == (Stage.LOOKS, StepName.TABLE)
+
+
+def test_a_result_waits_until_it_is_accepted(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json")
+    course.go_to(StepName.ZONES)
+    course.turn()
+    course.press(GO_ON)
+    assert course.view.stage is Stage.MEASURES
+    course.turn()
+    assert (course.view.stage, presses_of(course)) == (Stage.RESULT, [GO_ON, AGAIN, SKIP])
+    assert "4 seats, by the mat" in course.view.todo[0]
+    assert not (tmp_path / "c.json").exists()
+    course.press(GO_ON)
+    assert load_calibration(tmp_path / "c.json").zones == zones_on(MARKS, 4)
+
+
+def test_a_good_result_is_kept_at_once_where_nobody_wants_to_be_asked(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json", asks_always=False)
+    course.go_to(StepName.ZONES)
+    course.turn()
+    course.press(GO_ON)
+    course.turn()
+    assert course.view.step is StepName.LIGHT
+    assert load_calibration(tmp_path / "c.json").zones is not None
+
+
+def test_again_forgets_what_was_decided_and_looks_anew(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json")
+    course.go_to(StepName.ZONES)
+    course.press("2")
+    assert course.view.seen[0].startswith("2 seats")
+    course.turn()
+    course.press(GO_ON)
+    course.turn()
+    course.press(AGAIN)
+    assert course.view.stage is Stage.LOOKS
+    assert course.view.seen[0].startswith("4 seats")
+
+
+def test_what_is_no_choice_changes_nothing(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json")
+    course.go_to(StepName.ZONES)
+    before = course.view
+    for press in (AGAIN, "9", "l", ""):
+        course.press(press)
+        assert course.view == before
+
+
+def test_a_refusal_is_said_and_not_tried_again_by_itself(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json", Calibration())
+    course.turn()
+    course.press(GO_ON)
+    course.turn()
+    assert course.view.stage is Stage.LOOKS
+    assert "too few views" in course.view.refused
+    course.turn()
+    assert "too few views" in course.view.refused
+    assert AGAIN in presses_of(course)
+
+
+def test_any_step_can_be_done_out_of_order(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json")
+    course.go_to(StepName.LIGHT)
+    assert (course.view.step, course.view.stage) == (StepName.LIGHT, Stage.LOOKS)
+    course.go_to(StepName.LENS)
+    assert course.view.step is StepName.LENS
+    with pytest.raises(RefusedError, match="without a microphone there is no such step"):
+        course.go_to(StepName.KNOCK)
+    assert course.view.step is StepName.LENS
+
+
+def test_it_is_over_after_the_last_step(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json")
+    course.go_to(StepName.SET)
+    course.press(SKIP)
+    assert course.is_over
+    assert (course.view.step, course.view.choices) == (None, ())
+    assert course.view.steps[-1].is_skipped
+    course.turn()
+    course.go_to(StepName.ZONES)
+    assert not course.is_over
+
+
+def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "in the way").write_text("a file where a folder should be")
+    course = course_of(tmp_path / "in the way" / "c.json", asks_always=False)
+    course.go_to(StepName.ZONES)
+    course.turn()
+    course.press(GO_ON)
+    course.turn()
+    assert course.view.step is StepName.ZONES
+    assert "it cannot be written: Not a directory" in course.view.refused
+    assert course.calibration.zones is None
+
+
+def test_zones_that_were_drawn_are_kept(tmp_path: Path) -> None:
+    course = course_of(tmp_path / "c.json")
+    assert course.zones == ()
+    with pytest.raises(RefusedError, match="zones are not what is calibrated now"):
+        course.edit_zones(())
+    course.go_to(StepName.ZONES)
+    course.turn()
+    course.edit_zones((EditableZone("boneyard", ((700.0, 200.0), (900.0, 200.0), (900.0, 500.0))),))
+    course.press(GO_ON)
+    course.turn()
+    course.press(GO_ON)
+    kept = load_calibration(tmp_path / "c.json").zones
+    assert kept is not None
+    assert kept.source is ZoneSource.GIVEN
+    # 60 pixels right of the middle, 1190 mm below a camera of 1000 px.
+    assert kept.boneyard is not None
+    assert kept.boneyard[0] == pytest.approx((60.5 * 1.19, 159.5 * 1.19), abs=0.01)
+    assert kept.seats == zones_on(MARKS, 4).seats
+
+
+def test_zones_that_were_drawn_are_there_when_they_are_changed_again(tmp_path: Path) -> None:
+    drawn = EditableZone("layout", ((500.0, 200.0), (700.0, 200.0), (700.0, 500.0), (500.0, 500.0)))
+    course = course_of(tmp_path / "c.json")
+    course.go_to(StepName.ZONES)
+    course.edit_zones((drawn,))
+    course.turn()
+    course.press(GO_ON)
+    course.turn()
+    course.press(GO_ON)
+    course.go_to(StepName.ZONES)
+    assert drawn in course.zones
+    course.press("4")
+    assert drawn not in course.zones
+
+
+def test_the_camera_is_asked_to_show_what_the_step_needs(tmp_path: Path) -> None:
+    look = GreyLook()
+    course = GuideCourse(GuideSettings("simulated", tmp_path / "c.json"), look, MEASURED, lambda _: (), lambda: 0)
+    course.go_to(StepName.ZONES)
+    course.go_to(StepName.LIGHT)
+    assert look.scenes == [AskedScene.TABLE, AskedScene.TILES]

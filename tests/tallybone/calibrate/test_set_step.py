@@ -1,0 +1,132 @@
+"""The user's own tiles as a step of the guide: the simulated camera lays the whole set out when it is asked to."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.errors import RefusedError
+from calibration.tile_set_labels import all_pairs
+from calibration.tile_set_learn import look_at_set
+from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
+from tallybone.calibrate.guide.steps import GO_ON, SKIP, Stage, StepName
+from tallybone.calibrate.look import Onlooker, StillLook
+from tallybone.calibrate.simulated import open_simulated
+from tallybone.store.calibration_file import Calibration, load_calibration
+from tests.tallybone.calibrate.bare_table import GreyLook
+from tests.vision.sign_set import SHAPES, named_doubles, true_tiles
+from tests.vision.whole_set import draw_whole_set
+from vision.reader import load_reader
+from vision.render.paint import render
+
+pytestmark = pytest.mark.slow
+
+PATIENCE_S = 120
+
+
+def course_over(look: Onlooker, into: Path) -> GuideCourse:
+    course = GuideCourse(
+        GuideSettings("simulated", into, asks_always=True), look, Calibration(), lambda _: (), lambda: 0
+    )
+    course.go_to(StepName.SET)
+    course.turn()
+    return course
+
+
+def until_measured(course: GuideCourse) -> None:
+    pause, end_s = threading.Event(), time.monotonic() + PATIENCE_S
+    while course.view.stage is Stage.MEASURES:
+        assert time.monotonic() < end_s, course.view
+        course.turn()
+        pause.wait(0.01)
+
+
+@pytest.fixture(scope="module", name="into")
+def a_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("set") / "c.json"
+
+
+@pytest.fixture(scope="module", name="learned")
+def a_course_that_has_learned(into: Path) -> Iterator[GuideCourse]:
+    """A double-six lies there, with corner blocks around it."""
+    with closing(course_over(open_simulated("simulated:seed=2"), into)) as course:
+        course.press(GO_ON)
+        taken = course.image
+        until_measured(course)
+        assert course.image is taken, "what is drawn belongs to the picture that was learned from"
+        yield course
+
+
+def test_a_set_is_learned_named_put_right_and_kept(learned: GuideCourse, into: Path) -> None:
+    said = learned.view
+    assert (said.stage, said.seen) == (Stage.RESULT, ())
+    assert said.todo[0].startswith("Found: 28 tiles of a set to double-6; ")
+    assert "of the halves are misread" in said.todo[0]
+    assert sorted(tuple(sorted(tile.pips)) for tile in learned.tiles) == [tuple(pair) for pair in all_pairs(6).tolist()]
+    assert [shape.label for shape in learned.drawn] == [f"{tile.pips[0]}-{tile.pips[1]}" for tile in learned.tiles]
+    with pytest.raises(RefusedError, match="there is no tile 29"):
+        learned.put_tile_right(29, (1, 2))
+    with pytest.raises(RefusedError, match="this set has no 7: it goes to 6"):
+        learned.put_tile_right(1, (7, 2))
+    first = learned.tiles[0].pips
+    other = next(tile.pips for tile in learned.tiles if sorted(tile.pips) != sorted(first))
+    learned.put_tile_right(1, other)
+    assert (learned.view.stage, learned.tiles) == (Stage.MEASURES, ())
+    until_measured(learned)
+    assert sorted(learned.tiles[0].pips) == sorted(other)
+    assert any(words.startswith("Missing: ") for words in learned.view.seen)
+    learned.press(GO_ON)
+    assert learned.is_over
+    kept = load_calibration(into).set
+    assert kept is not None
+    assert len(kept.tiles) == 28
+    assert into.with_suffix("").joinpath("set.png").exists()
+
+
+def test_a_set_of_signs_is_learned_once_its_doubles_were_named(tmp_path: Path) -> None:
+    """Tiles are put right one by one, as on the page; the last double tells what all the others are."""
+    rng = np.random.default_rng(12)
+    rendered = render(draw_whole_set(SHAPES, 6, rng), rng)
+    with closing(course_over(StillLook(rendered.image), tmp_path / "c.json")) as course:
+        course.turn()
+        course.press(GO_ON)
+        until_measured(course)
+        shown = look_at_set([rendered.image], load_reader())
+        true = true_tiles(shown.seen[0], rendered)
+        for at, pips in named_doubles(true).items():
+            assert sorted(tuple(sorted(tile.pips)) for tile in course.tiles) != [
+                tuple(p) for p in all_pairs(6).tolist()
+            ]
+            course.put_tile_right(at + 1, pips)
+            until_measured(course)
+        assert [sorted(tile.pips) for tile in course.tiles] == np.sort(true, axis=1).tolist()
+        assert not any(tile.is_doubtful for tile in course.tiles)
+        assert "of the halves are misread as shipped" in course.view.todo[0]
+
+
+def test_who_does_not_wait_goes_on(tmp_path: Path) -> None:
+    with closing(course_over(open_simulated("simulated"), tmp_path / "c.json")) as course:
+        course.press(GO_ON)
+        course.turn()
+        assert course.view.stage is Stage.MEASURES
+        assert "% done" in course.view.seen[0]
+        course.press(SKIP)
+        assert course.is_over
+        assert [one.name for one in threading.enumerate() if one.name == "tile set"] == []
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_a_table_without_tiles_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with closing(course_over(GreyLook(), tmp_path / "c.json")) as course:
+        with pytest.raises(RefusedError, match="tiles are not what is calibrated now"):
+            course.put_tile_right(1, (1, 2))
+        course.press(GO_ON)
+        until_measured(course)
+        assert course.view.stage is Stage.LOOKS
+        assert course.view.refused == "0 tiles are seen face up, and 10 or more are needed; lay out the whole set"

@@ -1,0 +1,93 @@
+"""Zones that somebody draws over a picture: as they were drawn on the table, or refused with the reason."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibration.errors import RefusedError
+from calibration.zones import TableZones, ZoneSource, zones_on
+from tallybone.calibrate.zone_edit import EditableZone, editable, size_seen, with_zones
+from tests.tallybone.calibrate.bare_table import LENS, MARKS, table_below
+
+TABLE = table_below()
+ZONES = zones_on(MARKS, 4)
+SQUARE = ((600.0, 300.0), (700.0, 300.0), (700.0, 400.0), (600.0, 400.0))
+
+
+def drawn(name: str, *corners: tuple[float, float]) -> TableZones:
+    return with_zones(ZONES, (EditableZone(name, corners),), TABLE, LENS)
+
+
+def test_a_square_of_the_picture_is_one_of_the_table() -> None:
+    layout = drawn("layout", *SQUARE).layout
+    assert layout is not None
+    # Tile tops are 1190 mm below a camera that sees a millimetre at 1000 mm as a pixel; y is up on the table.
+    assert layout[0] == pytest.approx((-39.5 * 1.19, 59.5 * 1.19), abs=1e-6)
+    assert layout[2] == pytest.approx((60.5 * 1.19, -40.5 * 1.19), abs=1e-6)
+
+
+def test_only_what_was_drawn_is_changed_and_said_to_be_given() -> None:
+    after = drawn("seat 2", *SQUARE)
+    assert after.source is ZoneSource.GIVEN
+    assert (after.boneyard, after.layout) == (ZONES.boneyard, ZONES.layout)
+    assert [one == two for one, two in zip(after.seats, ZONES.seats, strict=True)] == [True, False, True, True]
+    assert with_zones(ZONES, (), TABLE, LENS) == ZONES
+
+
+@pytest.mark.parametrize(
+    ("corners", "why"),
+    [
+        (SQUARE[:2], "3 to 24 corners are possible"),
+        (tuple((600.0 + at, 300.0 + at**2) for at in range(25)), "3 to 24 corners are possible"),
+        ((SQUARE[0], SQUARE[2], SQUARE[1], SQUARE[3]), "its edges cross each other"),
+        (((600.0, 300.0), (650.0, 300.0), (700.0, 300.0)), "its corners lie in one line"),
+    ],
+)
+def test_what_is_no_zone_is_refused_with_the_reason(corners: tuple[tuple[float, float], ...], why: str) -> None:
+    with pytest.raises(RefusedError, match=f"^layout: {why}"):
+        drawn("layout", *corners)
+
+
+def test_a_zone_that_is_not_there_cannot_be_drawn() -> None:
+    with pytest.raises(RefusedError, match="there is no zone seat 5"):
+        drawn("seat 5", *SQUARE)
+
+
+def test_a_corner_above_the_horizon_is_refused() -> None:
+    # The camera looks along the table: its upper half sees the wall.
+    axes = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0)
+    table = type(TABLE)(axes, (0.0, 400.0, 900.0), 10.0, TABLE.source, 0.1, 0.0005)
+    with pytest.raises(RefusedError, match="layout: a corner does not lie on the table"):
+        with_zones(ZONES, (EditableZone("layout", ((600.0, 100.0), *SQUARE[1:])),), table, LENS)
+
+
+def test_what_can_be_moved_lies_in_the_picture_and_is_what_was_drawn() -> None:
+    near = table_below(700.0)
+    for zone in editable(ZONES, near, LENS):
+        corners = np.array(zone.corners_px)
+        assert len(corners) >= 3
+        assert (corners >= -40).all()
+        assert (corners <= (1320, 760)).all()
+    whole = {zone.name: zone.corners_px for zone in editable(drawn("layout", *SQUARE), TABLE, LENS)}
+    assert np.allclose(whole["layout"], SQUARE, atol=0.1)
+
+
+def test_without_blocks_the_zones_fill_what_is_seen() -> None:
+    width_mm, depth_mm = size_seen(TABLE, LENS)
+    # 720 pixels at 1190 mm are 857 mm deep; the mat is 759 wide and 558 deep.
+    assert depth_mm == pytest.approx(719 * 1.19, abs=3)
+    assert width_mm == pytest.approx(depth_mm * 759 / 558, abs=0.1)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1279), st.integers(0, 719)), min_size=3, max_size=8))
+def test_any_corners_are_a_zone_or_refused(corners: list[tuple[int, int]]) -> None:
+    try:
+        layout = drawn("layout", *corners).layout
+    except RefusedError:
+        return
+    assert layout is not None
+    back = TABLE.to_picture(np.array(layout), LENS, height_mm=TABLE.thickness_mm)
+    assert np.allclose(back, corners, atol=1e-6)

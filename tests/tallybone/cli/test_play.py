@@ -1,0 +1,122 @@
+"""The live game as a program: what it is told wrongly, how it ends, and that a replay says the same."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tallybone.cli.play import PlayOptions, play
+from tallybone.recording.survey import survey
+from tallybone.replay.command import replay
+from tests.tallybone.live_clips import game_clip, write_recording
+from tests.tallybone.replay.videos import write_video
+
+TALLYBONE = Path(sys.executable).with_name("tallybone")
+GREY = np.full((360, 480, 3), 90, np.uint8)
+
+
+def told(wishes: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
+    """Exit code, output and complaints of a game at whose beginning these keys are pressed."""
+    out, err = StringIO(), StringIO()
+    reading, writing = os.pipe()
+    os.write(writing, keys)
+    os.close(writing)
+    code = play(wishes, out=out, err=err, keys_fd=reading)
+    os.close(reading)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("wishes", "code", "words"),
+    [
+        (PlayOptions(rules="chess"), 2, "chess"),
+        (PlayOptions(rules="free"), 2, "no game to keep the score of"),
+        (PlayOptions(options=["target=none", "colour=red"]), 2, "colour"),
+        (PlayOptions(players="Ann,Ben,Cleo,Dora,Eve,Fay"), 2, "x 6 players"),
+        (PlayOptions(resume=True, rules="draw"), 2, "keeps its rules"),
+        (PlayOptions(camera="absent.avi"), 1, "absent.avi"),
+        (PlayOptions(camera="usb:977"), 1, "usb:977"),
+    ],
+)
+def test_what_cannot_be_played_is_said(tmp_path: Path, wishes: PlayOptions, code: int, words: str) -> None:
+    found, out, err = told(wishes)
+    assert (found, out) == (code, "")
+    assert words in err
+
+
+def test_there_must_be_a_match_to_go_on_with(tmp_path: Path) -> None:
+    code, _, err = told(PlayOptions(resume=True, record=str(tmp_path)))
+    assert code == 1
+    assert "not over" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_game_without_a_recording_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
+    code, out, _ = told(PlayOptions(camera=str(video), record="none", speed=0))
+    assert code == 0
+    assert "match: Player 1, Player 2" in out
+    assert list(tmp_path.rglob("*.mcap")) == []
+
+
+@pytest.mark.slow
+def test_a_replay_of_its_recording_says_what_the_live_game_said_byte_for_byte(tmp_path: Path) -> None:
+    items, _ = game_clip(4, 4)
+    source = write_recording(tmp_path / "source.mcap", items)
+    folder = tmp_path / "sessions"
+    code, live, err = told(
+        PlayOptions(camera=str(source), players="Ann,Ben", record=str(folder), speed=0, as_json=True)
+    )
+    assert code == 0, err
+    (recording,) = folder.iterdir()
+    out = StringIO()
+    assert replay(recording, as_json=True, out=out) == 0
+    *said, _ = live.splitlines()
+    assert any(json.loads(line)["event"] == "scored" for line in said)
+    of_the_game = [line for line in out.getvalue().splitlines() if "frame" not in json.loads(line)][:-1]
+    assert of_the_game == said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_closes_the_recording_and_gives_the_terminal_back(tmp_path: Path, number: signal.Signals) -> None:
+    video = write_video(tmp_path / "a.avi", [GREY] * 600, per_s=10)
+    person, program = pty.openpty()
+    before = termios.tcgetattr(program)
+    command: list[str | Path] = [TALLYBONE, "play", "--camera", video, "--record", tmp_path / "sessions"]
+    with subprocess.Popen(command, stdin=program, stdout=program, stderr=program) as process:
+        shown = b""
+        while b"settled" not in shown:  # the board is there, and the table is looked at
+            shown += os.read(person, 65536)
+        assert not termios.tcgetattr(program)[3] & termios.ICANON
+        process.send_signal(number)
+        while process.poll() is None:
+            _read_some(person)
+    assert process.returncode == 0
+    assert termios.tcgetattr(program) == before
+    os.close(program)
+    os.close(person)
+    (recording,) = (tmp_path / "sessions").iterdir()
+    found = survey(recording)
+    assert not found.is_running
+    assert found.facts.damage == ()
+    assert found.facts.frames > 2
+
+
+def _read_some(fd: int) -> None:
+    """Take what a program writes to a terminal, so that it can go on."""
+    os.set_blocking(fd, False)
+    with contextlib.suppress(BlockingIOError):
+        os.read(fd, 65536)

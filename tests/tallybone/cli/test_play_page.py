@@ -1,0 +1,102 @@
+"""Whether there is a page, and how the people at the table learn of it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import httpx
+import numpy as np
+import pytest
+
+from hardware.config.config import HardwareConfig
+from tallybone.cli.app import with_port
+from tallybone.cli.play import PlayOptions, open_page
+from tallybone.doctor.machine import this_machine
+from tallybone.play.counts import Counts
+from tallybone.play.table import NoPage
+from tallybone.serve.health import CameraStatus, TableStatus
+from tests.tallybone.cli.test_play import told
+from tests.tallybone.replay.videos import write_video
+from tests.tallybone.web.conftest import at_table
+
+GREY = np.full((360, 480, 3), 90, np.uint8)
+
+
+def table_in(folder: Path) -> TableStatus:
+    """A table at which nothing is wrong."""
+    return TableStatus(
+        camera=lambda: CameraStatus("none", "none", None),
+        hardware=HardwareConfig(),
+        problems=tuple,
+        folder=folder,
+        machine=this_machine,
+        clock=lambda: 0,
+        counts=Counts(),
+    )
+
+
+def test_without_the_wish_there_is_no_page(tmp_path: Path) -> None:
+    with open_page(None, table_in(tmp_path)) as page:
+        assert isinstance(page, NoPage)
+        assert (page.words, page.pin_words) == ("", "")
+
+
+def test_the_terminal_says_where_the_page_is_and_its_pin(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
+    code, out, _ = told(PlayOptions(camera=str(video), record="none", speed=0, serve="127.0.0.1:0"))
+    assert code == 0
+    assert "page http://127.0.0.1:" in out
+    assert "PIN " in out
+
+
+def test_the_display_of_a_game_gets_the_address_with_every_state() -> None:
+    with at_table() as table:
+        table.play(2)
+        assert table.display.now is not None
+        assert table.display.now.page == table.page.words
+        assert table.display.notes == [table.page.words]
+
+
+def test_an_address_that_is_none_is_said_and_nothing_begins(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "a.avi", [GREY] * 3, per_s=10)
+    code, out, err = told(PlayOptions(camera=str(video), record="none", speed=0, serve="eighty"))
+    assert (code, out) == (1, "")
+    assert "page at eighty: expected a port" in err
+
+
+def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    real = builtins.__import__
+
+    def without_page(
+        name: str,
+        names: Mapping[str, object] | None = None,
+        local: Mapping[str, object] | None = None,
+        wanted: Sequence[str] = (),
+        level: int = 0,
+    ) -> ModuleType:
+        if name == "tallybone.web.live_page":
+            raise ModuleNotFoundError("No module named 'fastapi'", name="fastapi")
+        return real(name, names, local, wanted, level)
+
+    monkeypatch.setattr(builtins, "__import__", without_page)
+    with (
+        pytest.raises(OSError, match=r"needs fastapi, .* pip install 'tallybone\[web\]'"),
+        open_page("", table_in(tmp_path)),
+    ):
+        pass
+
+
+def test_the_option_needs_no_port() -> None:
+    assert with_port(["--serve", "--rules", "bones"]) == ["--serve=", "--rules", "bones"]
+    assert with_port(["--players", "Ann", "--serve"]) == ["--players", "Ann", "--serve="]
+    assert with_port(["--serve", "127.0.0.1:80"]) == ["--serve", "127.0.0.1:80"]
+
+
+def test_a_snapshot_in_the_middle_of_a_hand_is_small() -> None:
+    with at_table() as table:
+        table.play(12)
+        answer = httpx.get(f"{table.page.url}/api/v1/state")
+        assert 1000 < len(answer.content) < 10_000

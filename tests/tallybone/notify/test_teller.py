@@ -1,0 +1,81 @@
+"""What others are told of a table: nothing twice, everything numbered."""
+
+from __future__ import annotations
+
+import json
+
+from tallybone.finding import ok, problem, warning
+from tallybone.notify.mqtt import Teller, Topics, as_payload
+from tallybone.store.table_file import TableIdentity
+from tests.tallybone.notify.snapshots import lobby, match, played, players, shown
+
+AT = "2026-05-01T20:00:00.000+02:00"
+PLACE = TableIdentity("table-3", "Table 3", "spring")
+
+
+def test_the_score_is_told_when_it_changes_and_the_state_whenever_anything_does() -> None:
+    teller = Teller(PLACE, "run")
+    assert set(teller.follow(shown(0, 0), 1, AT).states) == {"scores", "state"}
+    assert teller.follow(shown(0, 0), 1, AT).states == {}
+    assert set(teller.follow(shown(0, 0, plays=(played(1),)), 1, AT).states) == {"state"}
+    told = teller.follow(shown(10, 0, plays=(played(1, points=10),)), 1, AT)
+    assert told.states["scores"] == {
+        "v": 1,
+        "table": "table-3",
+        "name": "Table 3",
+        "tournament": "spring",
+        "match": "run-1",
+        "game": "bones",
+        "target": 150,
+        "playing": True,
+        "over": False,
+        "winner": None,
+        "players": [
+            {"seat": 0, "name": "Ann", "team": None, "total": 10},
+            {"seat": 1, "name": "Ben", "team": None, "total": 0},
+        ],
+        "at": AT,
+    }
+
+
+def test_events_are_numbered_from_the_beginning_of_the_run() -> None:
+    teller = Teller(PLACE, "run")
+    teller.follow(lobby(), 0, AT)
+    first = teller.follow(shown(), 1, AT).events
+    second = teller.follow(shown(5, 0, plays=(played(1, points=5),)), 1, AT).events
+    assert [event.said["seq"] for event in (*first, *second)] == [1, 2, 3]
+    assert second[1].said["event"] == "points"
+    assert {event.said["run"] for event in (*first, *second)} == {"run"}
+
+
+def test_a_match_keeps_its_name_in_the_lobby_and_the_next_has_another() -> None:
+    teller = Teller(PLACE, "run")
+    over = shown(150, 20, match=match(over=True, winner=0))
+    names = [
+        teller.follow(snapshot, number, AT).states["scores"]["match"]
+        for snapshot, number in ((lobby(), 0), (over, 1), (lobby(150, 20), 2), (shown(), 2))
+    ]
+    assert names == [None, "run-1", "run-1", "run-2"]
+
+
+def test_health_is_as_bad_as_the_worst_of_it() -> None:
+    teller = Teller(PLACE, "run")
+    assert teller.health((ok("camera", "works"),), AT).states["health"]["grade"] == "ok"
+    assert teller.health((ok("camera", "works"),), AT).states == {}
+    said = teller.health((warning("heat", "80 °C"), problem("camera", "gone", "plug it in")), AT).states["health"]
+    assert said["grade"] == "problem"
+    assert said["findings"] == [
+        {"part": "heat", "grade": "warning", "words": "80 °C", "mend": ""},
+        {"part": "camera", "grade": "problem", "words": "gone", "mend": "plug it in"},
+    ]
+
+
+def test_a_message_is_ascii_whatever_people_are_called() -> None:
+    told = Teller(PLACE, "run").follow(shown(players=players(0, 0, names=("Ünal", "</script>\"'"))), 1, AT)
+    payload = as_payload(told.states["scores"])
+    assert payload.isascii()
+    assert [one["name"] for one in json.loads(payload)["players"]] == ["Ünal", "</script>\"'"]
+
+
+def test_topics_say_the_version() -> None:
+    assert Topics("club/tables", "a-1").of("availability") == "club/tables/v1/a-1/availability"

@@ -1,0 +1,238 @@
+"""A live game and its calibration: which file is used, what is said, and that the zones are in the recording."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.errors import CalibrationError
+from calibration.lens import Lens
+from calibration.tile_set import LearnedSet, eye_checksum
+from calibration.tile_set_look import BarSeen, PipColors, SetLook
+from calibration.zones import zones_of_size
+from engine import EngineError
+from hardware.camera.device import CameraMode
+from hardware.camera.fake import FakeCamera
+from tallybone.choices import TileSet
+from tallybone.cli.play import PlayOptions
+from tallybone.play.assemble import with_calibration, with_own_tiles
+from tallybone.play.calibrated import Used, stored_for, use_of, words_of_unused, zones_in_picture
+from tallybone.play.start import MatchPlan, new_game, open_camera
+from tallybone.recording.own_tiles import RecordedSet
+from tallybone.recording.reader import read_session
+from tallybone.recording.resume import Left
+from tallybone.replay.command import replay
+from tallybone.sources.device import DeviceCamera
+from tallybone.store.calibration_file import (
+    Calibration,
+    default_path,
+    format_calibration,
+    load_calibration,
+    save_calibration,
+)
+from tests.calibration.test_zone_view import tilted
+from tests.tallybone.cli.test_play import told
+from tests.tallybone.replay.videos import write_video
+from tests.vision.tables import lay, table_with
+from vision.halves import FEATURES, PICTURE_FEATURES
+from vision.reader import load_reader
+
+# From 800 mm it sees 110 x 62 cm.
+LENS = Lens(1280, 720, (930.0, 930.0), (639.5, 359.5))
+GREY = np.full((180, 320, 3), 90, np.uint8)
+
+
+def calibration(tilt_deg: float = 0.0, turn_deg: float = 0.0, seats: int = 4) -> Calibration:
+    return Calibration(LENS, tilted(tilt_deg, turn_deg), zones_of_size(900, 520, seats))
+
+
+def written(path: Path, kept: Calibration) -> Path:
+    save_calibration(kept, path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("turn_deg", "sides"),
+    [
+        (0, "bottom left top right"),
+        (180, "top right bottom left"),
+        (90, "right bottom left top"),
+        (-90, "left top right bottom"),
+    ],
+)
+def test_seats_sit_at_the_side_of_the_picture_where_the_camera_shows_them(turn_deg: float, sides: str) -> None:
+    found = zones_in_picture(calibration(10, turn_deg), 4)
+    assert found is not None
+    seen = " ".join(zone.side.value for zone in found[0].seats)
+    assert seen == sides
+
+
+def test_a_zone_outside_of_the_picture_is_told_and_has_no_area_but_its_side() -> None:
+    kept = Calibration(LENS, tilted(0), zones_of_size(900, 800, 2))
+    found = zones_in_picture(kept, 2)
+    assert found is not None
+    zones, words = found
+    assert "seat 1, seat 2" in words[0]
+    assert [zone.side.value for zone in zones.seats] == ["bottom", "top"]
+    assert zones.seat_at(0.5, 0.999) is None
+
+
+def test_a_plugged_in_camera_has_its_own_file_and_else_that_of_the_table(tmp_path: Path) -> None:
+    world = {"XDG_STATE_HOME": str(tmp_path)}
+    assert stored_for("usb:0", None, world, tmp_path) is None
+    usual = written(default_path(world, tmp_path, "table"), calibration())
+    assert stored_for("usb:0,size=1920x1080", None, world, tmp_path) == usual
+    own = written(default_path(world, tmp_path, "usb-0"), calibration())
+    assert stored_for("usb:0,size=1920x1080", None, world, tmp_path) == own
+    assert stored_for("film.mp4", None, world, tmp_path) is None
+    assert stored_for("film.mp4", Path("x.json"), world, tmp_path) == Path("x.json")
+
+
+def test_pictures_of_another_shape_use_no_calibration_and_it_is_said(tmp_path: Path) -> None:
+    path = written(tmp_path / "c.json", calibration())
+    used = use_of(path, 4, (640, 480), is_said=True)
+    assert used.zones is None
+    assert "1280 x 720" in used.words[0]
+    assert use_of(path, 4, (640, 360), is_said=True).zones is not None
+
+
+def test_what_a_calibration_lacks_is_said(tmp_path: Path) -> None:
+    used = use_of(written(tmp_path / "c.json", Calibration(LENS)), 2, None, is_said=False)
+    assert used.zones is None
+    assert "says nothing of table and zones" in used.words[0]
+
+
+def test_a_damaged_file_stops_a_game_only_where_it_was_named(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(format_calibration(calibration()).replace("930.0", "931.0"))
+    assert "checksum" in use_of(path, 2, None, is_said=False).words[0]
+    with pytest.raises(CalibrationError, match="checksum"):
+        use_of(path, 2, None, is_said=True)
+    with pytest.raises(CalibrationError, match="no such file"):
+        use_of(tmp_path / "none.json", 2, None, is_said=True)
+
+
+def test_a_game_records_the_zones_of_its_calibration_and_says_which_it_uses(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
+    path = written(tmp_path / "c.json", calibration(20))
+    folder = tmp_path / "sessions"
+    code, out, err = told(
+        PlayOptions(camera=str(video), players="Ann,Ben", record=str(folder), speed=0, calibration=path)
+    )
+    assert code == 0, err
+    assert "c.json is used: the zones of 2 seats and the boneyard" in (out + err).replace("\n", " ")
+    (recording,) = folder.iterdir()
+    start = read_session(recording).start
+    assert start is not None
+    expected = zones_in_picture(load_calibration(path), 2)
+    assert expected is not None
+    assert start.zones == expected[0]
+    path.unlink()
+    assert replay(recording, as_json=True, out=StringIO()) == 0
+
+
+def five_everywhere(eye: str) -> LearnedSet:
+    """A double-six of which was learned that all that it shows is a 5."""
+    weights = np.zeros((FEATURES + PICTURE_FEATURES + 1, 7), np.float16)
+    weights[-1, 5] = 30
+    packed = base64.b64encode(weights.tobytes()).decode()
+    look = SetLook((255, 255, 255), (), PipColors.DARK, BarSeen.LINE, 2.0)
+    return LearnedSet(6, ((0, 0),), "AAAA", look, eye, packed, 0.01, 0.0, (0.1, 0.0))
+
+
+def test_a_simulated_match_says_that_what_was_tried_at_another_table_is_not_used(tmp_path: Path) -> None:
+    world = {"XDG_STATE_HOME": str(tmp_path)}
+    assert words_of_unused("simulated:seed=3", world, tmp_path) == ()
+    written(default_path(world, tmp_path, "simulated"), calibration())
+    assert words_of_unused("film.mp4", world, tmp_path) == ()
+    camera, game = open_camera("simulated:seed=3", bones(), lambda: 0)
+    same, used = with_calibration(game, camera, "simulated:seed=3", None, environment=world, home=tmp_path)
+    assert same.start.zones is not None
+    assert (same, used.zones) == (game, None)
+    assert "each simulated match has another table" in used.words[0]
+
+
+def test_tiles_are_read_as_they_were_learned_and_so_they_are_in_a_replay(tmp_path: Path) -> None:
+    pictures = [table_with(laid, frame=0).image for laid in ((), (lay(3, 2, 0, 0, 20),))]
+    video = write_video(tmp_path / "a.avi", [pictures[0]] * 10 + [pictures[1]] * 15, per_s=10)
+    path = written(tmp_path / "c.json", Calibration(set=five_everywhere(eye_checksum())))
+    folder = tmp_path / "sessions"
+    wishes = PlayOptions(
+        camera=str(video), players="Ann,Ben", record=str(folder), speed=0, calibration=path, as_json=True
+    )
+    code, out, err = told(wishes, b" ")
+    assert code == 0, err
+    path.unlink()
+    (recording,) = folder.iterdir()
+    again = StringIO()
+    assert replay(recording, as_json=True, out=again) == 0
+    for lines in (out, again.getvalue()):
+        assert "who leads the 5-5?" in lines
+
+
+def test_a_set_that_another_eye_learned_from_a_damaged_picture_is_told_and_not_used(tmp_path: Path) -> None:
+    game, reader = bones(), load_reader(6)
+    used = Used(None, (), Calibration(set=five_everywhere("another eye")))
+    game, same, words = with_own_tiles(game, used, reader)
+    assert same is reader
+    assert game.start.own_set is None
+    assert "damaged" in words[0]
+
+
+def test_a_match_that_goes_on_reads_its_tiles_as_it_began() -> None:
+    began, reader = bones(), load_reader(6)
+    start = replace(began.start, own_set=RecordedSet(6, "another eye", "AAAA", 0.6))
+    game = replace(began, start=start, left=Left(start))
+    _, same, words = with_own_tiles(game, Used(None, ()), reader)
+    assert same is reader
+    assert "another version of the eye" in words[0]
+    _, plain, said = with_own_tiles(
+        replace(began, left=Left(began.start)),
+        Used(None, (), Calibration(set=five_everywhere(eye_checksum()))),
+        reader,
+    )
+    assert (plain, said) == (reader, ())
+
+
+def bones() -> MatchPlan:
+    return new_game(
+        "bones",
+        (),
+        ("Ann", "Ben"),
+        tile_set=TileSet.AUTO,
+        in_play=False,
+        began=datetime(2026, 11, 21, tzinfo=UTC),
+        software="test",
+    )
+
+
+@pytest.mark.parametrize(("size_px", "is_used"), [((1280, 720), True), ((640, 480), False)])
+def test_a_plugged_in_camera_uses_what_is_stored_for_it_if_its_pictures_have_that_shape(
+    tmp_path: Path, size_px: tuple[int, int], is_used: bool
+) -> None:
+    world = {"XDG_STATE_HOME": str(tmp_path)}
+    written(default_path(world, tmp_path, "usb-0"), calibration())
+    camera = DeviceCamera("usb:0", FakeCamera(CameraMode(*size_px, 20.0, "MJPG")), lambda: 0)
+    game = bones()
+    after, used = with_calibration(game, camera, "usb:0", None, environment=world, home=tmp_path)
+    assert (used.zones is not None) is is_used
+    assert bool(after.start.zones) is is_used
+    with pytest.raises(EngineError, match="keeps its zones"):
+        with_calibration(
+            replace(game, left=Left(game.start)), camera, "usb:0", tmp_path / "x.json", environment=world, home=tmp_path
+        )
+
+
+def test_a_named_calibration_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "a.avi", [GREY] * 2, per_s=10)
+    code, _, err = told(
+        PlayOptions(camera=str(video), record=str(tmp_path), speed=0, calibration=tmp_path / "none.json")
+    )
+    assert code == 1
+    assert "no such file" in err

@@ -1,0 +1,191 @@
+"""A camera that freezes, turns black or is gone for a minute in a match: it is said, nothing is lost or invented."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from tallybone.choices import TileSet
+from tallybone.play.game import LiveGame
+from tallybone.play.recorder import RecordingQuota
+from tallybone.play.start import new_game, newest_left, recorder_of, state_of
+from tallybone.recording.reader import read_session
+from tallybone.recording.resume import left_in
+from tallybone.session.sitting import Sitting, opened
+from tallybone.sources.device import DeviceCamera
+from tests.tallybone.crash.game import Eye, Match, match_of, number_in, picture_of
+from tests.tallybone.play.test_game import Apart, Script
+from tests.tallybone.serve.served import Served, at_served_table
+from tests.tallybone.serve.test_matches import NEW, act, played
+from tests.tallybone.sources.faulty_camera import Fault, Passing, camera_over
+from tests.tallybone.web.true_table import PIN
+from tests.waiting import PATIENCE_S, until
+from vision.arrays import Image
+from vision.table_view import TableView
+from vision.watch import Frame
+
+MINUTE_S = 60
+SAID_WITHIN_S = 5
+BACK_WITHIN_S = 6
+
+
+@dataclass
+class Played:
+    """A match that is played before a camera, with its real loop and its real recording."""
+
+    folder: Path
+    match: Match
+    seen: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        game = new_game(
+            self.match.rules, (), self.match.players, tile_set=TileSet.AUTO, in_play=False,
+            began=datetime(2026, 11, 21, tzinfo=UTC), software="tallybone",
+        )  # fmt: skip
+        self.scene = Passing(picture_of(0))
+        self.camera = DeviceCamera("usb:0", camera_over(self.scene, self.folder), self.scene.clock)
+        self.recorder = recorder_of(game, RecordingQuota(self.folder / "kept", 10**12), self.notes.append, t_ns=0)
+        self._eye, script = Eye(self.match.looks), Script()
+        script.notes = self.notes
+        self.sitting = Sitting(self._look, opened(game.rules, game.start.players)[0])
+        self.live = LiveGame(
+            self.camera, self.sitting, self.recorder, Apart(script), clock=self.scene.clock, most_per_s=10
+        )
+
+    def _look(self, frame: Frame) -> TableView:
+        self.seen = number_in(frame.image)
+        return self._eye.look(frame)
+
+    def passes(self, seconds: float) -> None:
+        """Let time pass, and the loop go round."""
+        self.scene.passes(seconds)
+        self.live.look()
+
+    def sees(self, number: int) -> None:
+        """Lay what a look shows, and wait until the table has seen it."""
+        self.scene.shows(picture_of(number))
+        for _ in range(BACK_WITHIN_S * 5):
+            self.passes(0.2)
+            if self.seen == number:
+                return
+        raise AssertionError(f"look {number} was never seen")
+
+    def has(self, fault: Fault, number: int) -> None:
+        """Have a fault for a minute; in the middle of it somebody lays what a look shows."""
+        before = self.sitting.session.state.log
+        self.scene.goes_wrong(fault)
+        for _ in range(SAID_WITHIN_S * 2):
+            self.passes(0.5)
+        assert fault.value in self.notes[-1]
+        assert self.live.now.eye == "no camera"
+        assert not self.live.now.is_healthy
+        self.scene.shows(picture_of(number))
+        for _ in range(MINUTE_S // 5 - 1):
+            self.passes(5)
+        assert self.sitting.session.state.log == before, "something was invented"
+        self.scene.goes_wrong(None)
+        self.sees(number)
+        assert self.notes[-1] == "the camera is back"
+        assert self.live.now.is_healthy
+
+
+@pytest.fixture
+def match(tmp_path: Path) -> Iterator[Played]:
+    playing = Played(tmp_path, match_of("bones", 3))
+    yield playing
+    playing.scene.ends()
+    playing.camera.close()
+
+
+@pytest.mark.slow
+def test_a_match_goes_on_as_if_nothing_had_been_whatever_the_camera_does(match: Played) -> None:
+    looks = [item for item in match.match.items if isinstance(item, int)]
+    faults = {looks[len(looks) * at // 7]: fault for at, fault in zip((1, 3, 5), Fault, strict=True)}
+    match.sees(looks[0])
+    for item in match.match.items[1:]:
+        if not isinstance(item, int):
+            match.live.came(item)
+        elif item in faults:
+            match.has(faults[item], item)
+        else:
+            match.sees(item)
+    match.recorder.close()
+    assert match.sitting.session.state == match.match.state
+    (recording,) = (match.folder / "kept").glob("*.mcap")
+    assert state_of(left_in(read_session(recording))) == match.match.state
+    assert len(match.notes) == 2 * len(Fault), "each is said once, and that it is over"
+
+
+def table_image() -> Image:
+    image = np.full((72, 128, 3), 90, np.uint8)
+    image[20:50, 30:70] = 200
+    return image
+
+
+def health(table: Served) -> tuple[int, str]:
+    answer = httpx.get(f"{table.url}/health", timeout=PATIENCE_S)
+    return answer.status_code, " ".join(answer.json()["reasons"])
+
+
+def totals(client: httpx.Client) -> list[int]:
+    return [player["total"] for player in client.get("/state").json()["players"]]
+
+
+def is_said(table: Served, client: httpx.Client, fault: Fault) -> None:
+    """Wait until everybody knows; no time passes for the table meanwhile."""
+    until(lambda: table.out.getvalue().count(fault.value) == 1)
+    until(lambda: "the camera gives no pictures" in client.get("/state").json()["problems"])
+    status, reasons = health(table)
+    assert status == 503
+    assert "camera: usb:0" in reasons
+    assert fault.value in reasons
+
+
+def is_well(table: Served, client: httpx.Client, *, times_back: int) -> None:
+    until(lambda: table.out.getvalue().count("the camera is back") == times_back)
+    until(lambda: client.get("/state").json()["problems"] == [])
+    assert "camera" not in health(table)[1]
+
+
+@pytest.fixture
+def scene() -> Iterator[Passing]:
+    over = Passing(table_image())
+    yield over
+    over.ends()
+
+
+@pytest.mark.slow
+def test_the_page_the_terminal_and_the_health_say_so_and_points_are_still_taken(scene: Passing, tmp_path: Path) -> None:
+    served = at_served_table(
+        tmp_path, open_device=lambda source, clock: camera_over(scene, tmp_path), clock=scene.clock
+    )
+    with served as table, table.client() as client:
+        assert client.post("/match", json=NEW).status_code == 204
+        assert client.post("/login", json={"pin": PIN}).status_code == 204
+        scene.passes(BACK_WITHIN_S)
+        played(client)
+        for number, fault in enumerate(Fault):
+            is_well(table, client, times_back=number)
+            scene.goes_wrong(fault)
+            scene.passes(SAID_WITHIN_S)
+            is_said(table, client, fault)
+            assert act(client, type="points", seat=0, points=5).status_code == 200
+            scene.passes(MINUTE_S)
+            is_said(table, client, fault)
+            assert totals(client) == [10 * number + 5, 0]
+            scene.goes_wrong(None)
+            scene.passes(BACK_WITHIN_S)
+            is_well(table, client, times_back=number + 1)
+            assert act(client, type="points", seat=0, points=5).status_code == 200
+            assert totals(client) == [10 * number + 10, 0]
+        scene.ends()
+    kept = state_of(newest_left(tmp_path / "tallybone" / "sessions")[1]).game
+    assert kept is not None
+    assert kept.totals == (30, 0)

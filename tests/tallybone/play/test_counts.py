@@ -1,0 +1,73 @@
+"""What is counted of a game, and that it counts as nothing in its loop."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import numpy as np
+
+from engine import BLOCK, Adjust, Lead, Seat, Seq, Undo, profile
+from tallybone.play.counts import Counts, MeasuredSitting, PipelineStage, Times
+from tallybone.session.inputs import KnockHeard
+from tallybone.session.session import SURE_KNOCK, feed
+from tallybone.session.sitting import opened
+from tests.tallybone.serve.served import Blind
+from tests.tallybone.session.test_referee import seen
+from tests.tallybone.session.test_session_inputs import sitting as played
+from tests.tallybone.truth_eye import placed
+from vision.perception import Perception
+from vision.watch import Frame
+
+MS = 1_000_000
+SECOND = 1000 * MS
+TABLE = np.full((72, 128, 3), 90, np.uint8)
+
+
+def sitting(counts: Counts) -> MeasuredSitting:
+    session, _ = opened(profile("block"), ("Ann", "Ben"))
+    return MeasuredSitting(Perception(Blind()), session, counts)
+
+
+def total(times: Times) -> int:
+    return sum(times.within)
+
+
+def test_every_picture_is_timed_and_only_settled_ones_are_read() -> None:
+    counts = Counts()
+    sitting_ = sitting(counts)
+    for t_ns in range(0, 2000 * MS, 100 * MS):
+        sitting_.feed(Frame(TABLE, t_ns), t_ns)
+    assert counts.pictures_seen == 20
+    assert total(counts.times[PipelineStage.SETTLE]) == total(counts.times[PipelineStage.REFEREE]) == 20
+    assert 1 <= total(counts.times[PipelineStage.READ]) < 20
+    assert total(counts.times[PipelineStage.PAGE]) == 0
+
+
+def test_the_stages_of_a_picture_add_up_to_its_time() -> None:
+    counts = Counts()
+    sitting_ = sitting(counts)
+    began_s = perf_counter()
+    for t_ns in range(0, 2000 * MS, 100 * MS):
+        sitting_.feed(Frame(TABLE, t_ns), t_ns)
+    took_s = perf_counter() - began_s
+    added_s = sum(times.total_s for times in counts.times.values())
+    assert 0.5 * took_s < added_s <= took_s
+
+
+def test_what_is_taken_back_counts_as_a_correction_and_points_that_are_given_do_not() -> None:
+    counts = Counts()
+    sitting_ = sitting(counts)
+    sitting_.feed(Adjust(Seat(0), 5, "given"), MS)
+    assert (counts.inputs, counts.corrections) == (1, 0)
+    sitting_.feed(Undo(Seq(1)), 2 * MS)
+    assert (counts.inputs, counts.corrections) == (2, 1)
+
+
+def test_what_the_table_is_asked_counts_as_a_question() -> None:
+    counts = Counts()
+    led, _ = feed(played(BLOCK, Lead(Seat(0))), placed(seen((3, 5), (0, 0))), t_ns=SECOND)
+    asked = MeasuredSitting(Perception(Blind()), led, counts)
+    asked.feed(KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1), 10 * SECOND)
+    assert counts.questions == 0
+    asked.feed(Undo(Seq(99)), 13 * SECOND)  # whatever comes after a while decides what the knock was
+    assert counts.questions == 1

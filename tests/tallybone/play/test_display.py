@@ -1,0 +1,136 @@
+"""A live game on a terminal: the board fits, tells what is asked, and what is wrong; elsewhere it is lines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from engine import BONES
+from tallybone.play.display import BoardDisplay, JsonDisplay, PlainDisplay, display_for
+from tallybone.play.game import LiveState
+from tallybone.session.inputs import Button, Press
+from tallybone.session.session import Session, feed
+from tallybone.session.sitting import Step, opened
+from tallybone.terminal import Output
+from tests.tallybone.session.test_referee import lay, line, seen
+from tests.tallybone.sources.test_camera import Clock
+
+SESSION, SAID = opened(BONES, ("Ann", "Ben"))
+OPENING = Step(0, SESSION, SAID)
+ASKED, DOUBT = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
+
+
+def now(session: Session = SESSION, *, is_healthy: bool = True) -> LiveState:
+    return LiveState(session, (1280, 720), "10 a second, settled", "recorded in a.mcap", is_healthy)
+
+
+def drawn(display: BoardDisplay, at: LiveState, console: Console) -> list[str]:
+    """What the whole terminal shows."""
+    with console.capture() as shown:
+        console.print(display._drawn(at))
+    return shown.get().splitlines()
+
+
+def board(columns: int = 80, rows: int = 24) -> tuple[BoardDisplay, Console]:
+    console = Console(file=StringIO(), width=columns, height=rows, no_color=True)
+    return BoardDisplay(console, Clock()), console
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40), (60, 24)])
+@pytest.mark.parametrize("session", [SESSION, ASKED], ids=["begun", "asked"])
+@pytest.mark.parametrize("wants_help", [False, True])
+def test_the_board_fills_the_terminal_and_no_line_is_too_long(
+    columns: int, rows: int, session: Session, wants_help: bool
+) -> None:
+    display, console = board(columns, rows)
+    display.happened(OPENING)
+    display.typed("", wants_help=wants_help)
+    lines = drawn(display, now(session), console)
+    assert len(lines) == rows
+    assert max(len(line) for line in lines) <= columns
+
+
+def test_a_question_is_shown_with_its_numbered_answers() -> None:
+    display, console = board()
+    shown = "\n".join(drawn(display, now(ASKED), console))
+    question = ASKED.open_question
+    assert question is not None
+    assert f"? {question.words[:40]}" in shown
+    for number, choice in enumerate(question.choices, start=1):
+        assert f"{number}  {choice}" in shown
+    assert "1-9: answer" in shown
+
+
+def test_what_happened_last_stands_above_what_happened_before() -> None:
+    display, console = board(rows=40)
+    dealt, said = feed(SESSION, Press(Button.NEXT))
+    display.happened(OPENING)
+    display.happened(Step(1, dealt, said))
+    lines = drawn(display, now(dealt), console)
+    first = next(at for at, line in enumerate(lines) if "match: Ann, Ben" in line)
+    assert any("hand 1" in line for line in lines[4:first])
+
+
+def test_a_note_stands_where_the_recording_does_until_something_happens() -> None:
+    display, console = board()
+    display.note("usb:0 gives no pictures")
+    shown = "\n".join(drawn(display, now(is_healthy=False), console))
+    assert "usb:0 gives no pictures" in shown
+    assert "recorded in" not in shown
+    display.happened(OPENING)
+    assert "recorded in a.mcap" in "\n".join(drawn(display, now(), console))
+
+
+def test_the_address_of_the_page_stands_in_the_foot() -> None:
+    display, console = board()
+    assert "recorded in a.mcap    page http://x  PIN 1" in "\n".join(
+        drawn(display, replace(now(), page="page http://x  PIN 1"), console)
+    )
+
+
+def test_what_to_type_next_goes_before_the_help() -> None:
+    display, console = board()
+    display.typed("", wants_help=True)
+    assert "answer the question" in "\n".join(drawn(display, now(), console))
+    display.typed("knock: who? 1 Ann", wants_help=True)
+    assert drawn(display, now(), console)[-1].startswith(" knock: who?")
+
+
+def test_what_a_name_would_do_to_a_terminal_is_not_done() -> None:
+    display, console = board()
+    display.note("bad\x1b[31mname")
+    assert "\x1b[31m" not in "\n".join(drawn(display, now(), console))
+
+
+def test_without_a_terminal_each_thing_said_is_a_line_and_the_board_comes_last() -> None:
+    out = StringIO()
+    console = Console(file=out, width=80)
+    with display_for(console, Output("play", out, out), Clock(), as_json=False) as display:
+        assert isinstance(display, PlainDisplay)
+        display.happened(OPENING)
+        display.show(now())
+        display.goes_on(SESSION)
+        display.note("the camera is back")
+    shown = out.getvalue()
+    lines = shown.splitlines()
+    assert lines[0].strip() == "match: Ann, Ben  (Ann 0, Ben 0)"
+    assert "the match goes on  (Ann 0, Ben 0)" in lines[1]
+    assert lines[2].strip() == "the camera is back"
+    assert "bones to 150" in shown
+
+
+def test_json_is_one_line_for_each_thing_said_and_notes_go_elsewhere() -> None:
+    out, notes = StringIO(), StringIO()
+    display = JsonDisplay(Output("play", out, notes))
+    display.happened(replace(OPENING, said=(*SAID, *DOUBT)))
+    display.goes_on(SESSION)
+    display.note("the camera is back")
+    said = [json.loads(one) for one in out.getvalue().splitlines()]
+    assert said[0]["event"] == "match_started"
+    assert "unclear" in [one["event"] for one in said]
+    assert said[-1] == {"t_ns": 0, "event": "resumed", "words": "the match goes on", "totals": [0, 0]}
+    assert "the camera is back" in notes.getvalue()

@@ -1,0 +1,51 @@
+"""A score display that is pulled out in a match and stays away: it is said, and it is back with the right score."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from hardware.display.emulation.pty_port import PtyPort
+from hardware.display.emulation.serlcd import EmulatedSerLcd
+from tests.tallybone.play.test_camera_faults import health
+from tests.tallybone.play.test_play_parts import table_file
+from tests.tallybone.serve.served import at_served_table
+from tests.tallybone.serve.test_matches import NEW, act, played
+from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
+
+# It is looked for after 0.1, 0.2, 0.4 and then every 0.8 s: after so long a minute would add nothing new.
+_AWAY_S = 2.5
+_PAUSE = threading.Event()
+
+
+@pytest.mark.slow
+def test_a_display_that_was_away_shows_the_score_that_was_made_meanwhile(tmp_path: Path) -> None:
+    port = PtyPort(EmulatedSerLcd(20, 4), tmp_path / "display")
+    port.plug()
+    config = table_file(tmp_path, f'[[hardware.displays]]\ndriver = "serlcd-20x4"\nurl = "{tmp_path / "display"}"\n')
+    try:
+        with at_served_table(tmp_path, config=config) as table, table.client() as client:
+            table.plugs.show()
+            assert client.post("/match", json=NEW).status_code == 204
+            assert client.post("/login", json={"pin": PIN}).status_code == 204
+            played(client)
+            assert act(client, type="points", seat=0, points=5).status_code == 200
+            until(lambda: port.screen()[0].split()[-2:] == ["Ann", "5"])
+            port.close()
+            until(lambda: "display: the display on" in health(table)[1])
+            until(lambda: "is it plugged in?" in " ".join(client.get("/state").json()["problems"]))
+            for _ in range(4):
+                assert act(client, type="points", seat=0, points=10).status_code == 200
+            _PAUSE.wait(_AWAY_S)
+            assert table.out.getvalue().count("is it plugged in?") == 1, "it is said once"
+            port.plug()
+            until(lambda: port.screen()[0].split()[-2:] == ["Ann", "45"])
+            until(lambda: "hardware.displays works again" in table.out.getvalue())
+            until(lambda: client.get("/state").json()["problems"] == [])
+            assert "display" not in health(table)[1]
+            assert client.get("/state").json()["players"][0]["total"] == 45
+    finally:
+        port.close()

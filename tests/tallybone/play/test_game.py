@@ -1,0 +1,204 @@
+"""The loop of a live game: what comes is kept, then fed, then what follows is kept, then shown."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from engine import BONES
+from tallybone.play.game import Listener, LiveGame, LiveState, state_of
+from tallybone.session.inputs import Button, Press
+from tallybone.session.session import Session
+from tallybone.session.sitting import ByHand, Sitting, Step, opened
+from tallybone.sources.camera import Shown
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import RecordedInput
+from tests.tallybone.live_clips import jpeg_of
+from tests.tallybone.sources.test_camera import Clock
+from vision.changes import PictureSizeError
+from vision.table_view import TableView
+from vision.watch import Frame
+
+MS = 1_000_000
+GREY = np.full((48, 64, 3), 90, np.uint8)
+JPEG = jpeg_of(GREY)
+
+
+class Script(Listener):
+    """A camera, an eye, a recorder and a display that write down what is done to them."""
+
+    def __init__(self, *given: Shown) -> None:
+        self.given, self.log, self.notes = deque(given), list[str](), list[str]()
+        self.problem: str | None = None
+        self.at_ns = 0
+        self.shown: LiveState | None = None
+        self.is_whole, self.words = True, "recorded in a.mcap"
+        self.is_refused = False
+        self.moves_from_ms, self.moves_until_ms = 0, 0
+
+    @property
+    def is_over(self) -> bool:
+        return not self.given
+
+    def take(self) -> Shown | None:
+        return self.given.popleft() if self.given else None
+
+    def now_ns(self) -> int:
+        return self.at_ns
+
+    def close(self) -> None:
+        pass
+
+    def look(self, frame: Frame) -> TableView:
+        self.log.append(f"look {frame.t_ns // MS}")
+        if self.is_refused:
+            raise PictureSizeError("it has another size")
+        is_moving = self.moves_from_ms <= frame.t_ns // MS < self.moves_until_ms
+        return TableView((), (), (), is_settled=not is_moving)
+
+    def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
+        assert jpeg == JPEG
+        self.log.append(f"keep {t_ns // MS}")
+
+    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
+        self.log.append(f"keep input {t_ns // MS}")
+
+    def happened(self, happened: Step) -> None:
+        self.log.append("followed")
+
+    def goes_on(self, session: Session) -> None:
+        pass
+
+    def show(self, now: LiveState) -> None:
+        self.shown = now
+
+    def note(self, words: str) -> None:
+        self.notes.append(words)
+
+    def typed(self, prompt: str, *, wants_help: bool) -> None:
+        pass
+
+
+class Apart(Script):
+    """A display with a log of its own, so that keeping and showing can be told apart."""
+
+    def __init__(self, script: Script) -> None:
+        super().__init__()
+        self.log, self.notes = script.log, script.notes
+
+    def happened(self, happened: Step) -> None:
+        self.log.append("show")
+
+
+def shot(t_ms: int) -> Shot:
+    return Shot(t_ms * MS, str(t_ms), "camera", lambda: GREY, lambda: JPEG)
+
+
+def live(script: Script, *, most_per_s: float = 10.0) -> LiveGame:
+    sitting = Sitting(script.look, opened(BONES, ("Ann", "Ben"))[0])
+    return LiveGame(script, sitting, script, Apart(script), clock=Clock(), most_per_s=most_per_s)
+
+
+def play(game: LiveGame) -> None:
+    game.run(lambda wait_s: True, lambda: False)
+
+
+def test_all_is_kept_before_it_is_fed_and_before_it_is_shown() -> None:
+    script = Script(shot(10), RecordedInput(50 * MS, "it", lambda: Press(Button.NEXT)))
+    play(live(script))
+    assert script.log == ["keep 10", "look 10", "followed", "keep input 50", "followed", "show"]
+
+
+def test_no_more_pictures_are_looked_at_than_wanted() -> None:
+    script = Script(*(shot(t_ms) for t_ms in range(0, 1000, 33)))
+    play(live(script, most_per_s=10))
+    looks = [entry for entry in script.log if entry.startswith("look")]
+    assert 9 <= len(looks) <= 11
+
+
+def test_a_camera_that_is_as_fast_as_wanted_loses_no_picture_to_jitter() -> None:
+    script = Script(*(shot(t_ms) for t_ms in (0, 103, 198, 301, 396, 505, 600)))
+    play(live(script, most_per_s=10))
+    assert sum(entry.startswith("look") for entry in script.log) == 7
+
+
+def test_while_something_moves_it_is_looked_at_twice_as_often() -> None:
+    script = Script(*(shot(t_ms) for t_ms in range(0, 3000, 33)))
+    script.moves_from_ms, script.moves_until_ms = 1000, 2000
+    play(live(script, most_per_s=10))
+    at_ms = [int(entry.split()[1]) for entry in script.log if entry.startswith("look")]
+    seconds = [sum(1000 * second <= t_ms < 1000 * (second + 1) for t_ms in at_ms) for second in range(3)]
+    assert 9 <= seconds[0] <= 11
+    assert 18 <= seconds[1] <= 21
+    assert 9 <= seconds[2] <= 11
+
+
+def test_a_key_is_stamped_with_the_time_of_the_camera_and_time_never_goes_back() -> None:
+    script = Script(shot(100), shot(120), shot(300))
+    game = live(script)
+    game.look()
+    script.at_ns = 150 * MS
+    game.came(Press(Button.NEXT))
+    script.at_ns = 0
+    game.came(Press(Button.NEXT))
+    play(game)
+    assert [entry for entry in script.log if entry.startswith("keep")] == [
+        "keep 100",
+        "keep input 150",
+        "keep input 150",
+        "keep 300",
+    ]
+
+
+def test_what_is_wrong_with_the_camera_is_said_once_and_that_it_is_back() -> None:
+    script = Script()
+    game = live(script)
+    game.look()
+    script.problem = "usb:0 gives no pictures"
+    for _ in range(3):
+        game.look()
+    assert not game.now.is_healthy
+    assert game.now.eye == "no camera"
+    script.problem = None
+    game.look()
+    assert script.notes == ["usb:0 gives no pictures", "the camera is back"]
+    assert game.now.is_healthy
+
+
+def test_a_picture_that_cannot_be_read_is_told_and_the_game_goes_on() -> None:
+    torn = Shot(0, "torn", "camera", lambda: GREY, lambda: JPEG[:50])
+    script = Script(torn, shot(200), shot(400))
+    game = live(script)
+    game.look()
+    script.is_refused = True
+    game.look()
+    script.is_refused = False
+    game.look()
+    assert len(script.notes) == 2
+    assert "camera" in script.notes[0]
+    assert script.log == ["keep 200", "look 200", "keep 400", "look 400", "followed"]
+
+
+def test_it_ends_when_it_is_told_to_or_left() -> None:
+    script = Script(*(shot(t_ms) for t_ms in range(0, 1000, 100)))
+    live(script).run(lambda wait_s: False, lambda: False)
+    live(script).run(lambda wait_s: True, lambda: True)
+    assert script.log == []
+
+
+def test_the_state_of_the_eye_is_said_in_a_word() -> None:
+    assert state_of(TableView((), (), ())) == "settled"
+    assert state_of(TableView((), (), (), is_settled=False)) == "moving"
+    assert state_of(TableView((), (), (), is_covered=True)) == "a hand rests"
+    assert "LOST" in state_of(TableView((), (), (), lost="the camera was moved"))
+
+
+def test_after_its_last_picture_a_served_game_goes_on_until_somebody_ends_it() -> None:
+    script, turns = Script(shot(10)), iter(range(20))
+    sitting = Sitting(script.look, opened(BONES, ("Ann", "Ben"))[0])
+    game = LiveGame(script, sitting, script, Apart(script), clock=Clock(), most_per_s=10, is_endless=True)
+    game.run(lambda wait_s: next(turns, None) is not None, lambda: False)
+    assert script.is_over
+    assert next(turns, None) is None
+    assert script.log == ["keep 10", "look 10", "followed"]

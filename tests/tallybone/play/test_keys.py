@@ -1,0 +1,101 @@
+"""What keys mean at a table, one after the other."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import BONES, Phase, RevealPips, Seat
+from tallybone.play.keys import HELP, KeyCommand, KeyMeaning, Keys, footer
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.session import Session, feed
+from tallybone.session.sitting import opened
+from tests.tallybone.session.test_referee import lay, line, seen
+
+SESSION = opened(BONES, ("Ann", "Ben"))[0]
+
+
+def meant(keys: str, session: Session = SESSION) -> list[KeyMeaning]:
+    """All that is meant by keys one after the other."""
+    found, waiting = [], Keys()
+    for key in keys:
+        waiting, one = waiting.after(key, session)
+        found += [] if one is None else [one]
+    return found
+
+
+def prompt(keys: str) -> str:
+    waiting = Keys()
+    for key in keys:
+        waiting, _ = waiting.after(key, SESSION)
+    return waiting.prompt
+
+
+@pytest.mark.parametrize(
+    ("key", "button"),
+    [
+        (" ", Button.NEXT),
+        ("\n", Button.NEXT),
+        ("k", Button.KNOCK),
+        ("c", Button.CALL),
+        ("d", Button.DRAW),
+        ("u", Button.UNDO),
+        ("s", Button.STANDS),
+        ("h", Button.HAND_END),
+        ("r", Button.REDEAL),
+        ("t", Button.STACK),
+        ("o", Button.DONE),
+    ],
+)
+def test_a_small_letter_is_a_button_that_all_share(key: str, button: Button) -> None:
+    assert meant(key) == [Press(button)]
+
+
+def test_a_capital_and_a_number_is_the_button_of_that_player() -> None:
+    assert meant("K2D1") == [Press(Button.KNOCK, Seat(1)), Press(Button.DRAW, Seat(0))]
+    assert meant("K3") == []
+    assert "2 Ben" in prompt("K")
+
+
+def test_pips_left_are_typed_with_the_player_and_can_be_put_right() -> None:
+    assert meant("p217\n") == [RevealPips(Seat(1), 17)]
+    assert meant("p219\x7f7\r") == [RevealPips(Seat(1), 17)]
+    assert meant("p2\n ") == [Press(Button.NEXT)]
+    assert meant("p3") == []
+    assert "Ben: 17_" in prompt("p217")
+
+
+def test_leaving_is_asked_once() -> None:
+    assert meant("q") == []
+    assert meant("qq") == meant("qy") == [KeyCommand.QUIT]
+    assert meant("qnk") == [Press(Button.KNOCK)]
+    assert meant("?") == [KeyCommand.HELP]
+
+
+def test_a_number_answers_the_open_question_and_only_that() -> None:
+    assert meant("1") == []
+    session = _asked()
+    question = session.open_question
+    assert question is not None
+    assert meant("2", session) == [Answer(1, question.topic)]
+    assert meant(str(len(question.choices) + 1), session) == []
+    assert "answer" in footer(session)
+
+
+def test_keys_that_mean_nothing_do_nothing() -> None:
+    assert meant("xyz\x00é²") == []
+
+
+def test_the_foot_says_what_matters_now_and_fits_a_small_terminal() -> None:
+    assert "dealt" in footer(SESSION)
+    led, _ = feed(SESSION, Press(Button.NEXT))
+    assert led.state.game is not None
+    assert led.state.game.phase is Phase.LEAD
+    assert "knock" in footer(led)
+    assert all(len(line) <= 79 for line in (footer(SESSION), footer(led), *HELP))
+
+
+def _asked() -> Session:
+    """A game in which a tile could be one of two."""
+    session, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
+    assert session.open_question is not None
+    return session

@@ -1,0 +1,118 @@
+"""What LEDs and displays tell of a game: whose turn it is, what is asked or wrong, points, direction and spell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import BONES, Event, Knock, Lead, MatchStart, NewHand, Play, Port, Rules, Seat, Spot, Tile, replay
+from engine import NodeId as Id
+from engine.hand import Course, Spell
+from engine.profiles import SUPER
+from hardware.display.page import DisplayPage, ScoreLine
+from hardware.leds.patterns import Gain, Mood, TableState
+from tallybone.play.game import LiveState
+from tallybone.play.parts import gain_of, page_of, table_state
+from tallybone.session.session import Session, feed
+from tallybone.show.scoreboard import waits_for
+from tests.tallybone.session.test_referee import lay, line, seen
+
+START = (MatchStart(BONES, ("Ann", "Ben")), NewHand())
+LED = (*START, Play(Seat(0), Tile.parse("5-5")))
+
+
+def session(*events: Event) -> Session:
+    return Session(replay(events))
+
+
+def now(at: Session, *, is_healthy: bool = True) -> LiveState:
+    return LiveState(at, (1280, 720), "settled", "recorded", is_healthy)
+
+
+def state(*events: Event) -> TableState:
+    found = table_state(now(session(*events)), None)
+    assert found is not None
+    return found
+
+
+def test_before_a_match_there_is_nothing_to_light() -> None:
+    assert table_state(now(Session()), None) is None
+    assert page_of(Session(), "hello") == DisplayPage((), "hello")
+
+
+def test_the_turn_and_that_a_hand_is_played_are_shown() -> None:
+    assert state(*LED) == TableState(2, turn=1, mood=Mood.PLAYING)
+    assert state(*LED, Knock(Seat(1))).turn == 0
+
+
+def test_between_hands_the_table_waits() -> None:
+    assert state(START[0]) == TableState(2, mood=Mood.WAITING)
+
+
+def test_what_was_done_wrongly_last_is_shown_at_its_seat_until_the_game_goes_on() -> None:
+    wrong = (*LED, Knock(Seat(0)))
+    shown = state(*wrong)
+    assert (shown.mood, shown.concerns) == (Mood.PROBLEM, 0)
+    assert state(*wrong, Play(Seat(1), Tile.parse("5-0"), Spot(Id(2), Port.E))).mood is Mood.PLAYING
+
+
+def test_a_mistake_that_is_nobodys_concerns_all() -> None:
+    shown = state(START[0], Lead(Seat(1)))
+    assert (shown.mood, shown.concerns) == (Mood.PROBLEM, None)
+
+
+def test_a_camera_that_gives_nothing_is_a_problem_of_all() -> None:
+    shown = table_state(now(session(*LED), is_healthy=False), None)
+    assert shown == TableState(2, turn=1, mood=Mood.PROBLEM)
+
+
+def test_a_question_goes_before_a_problem() -> None:
+    asked, _ = lay(line(seen((3, 5), (0, 0))), seen((5, 4), (2, 0), sure=(0.99, 0.5)))
+    question = asked.open_question
+    assert question is not None
+    shown = table_state(now(asked, is_healthy=False), None)
+    assert shown is not None
+    assert (shown.mood, shown.concerns) == (Mood.ASKING, None)
+    assert page_of(asked, "Ann plays 3-5").message == question.words
+
+
+def test_points_are_a_gain_of_who_made_them_last() -> None:
+    _, said = feed(session(*START), Play(Seat(0), Tile.parse("5-5")))
+    assert gain_of(said, 7) == Gain(0, 10, 7)
+    _, nothing = feed(session(*LED), Knock(Seat(1)))
+    assert gain_of(nothing, 7) is None
+
+
+@pytest.mark.parametrize(("rules", "way"), [(BONES, None), (SUPER, True)])
+def test_a_direction_is_shown_only_where_it_can_turn(rules: Rules, way: bool | None) -> None:
+    shown = state(MatchStart(rules, ("Ann", "Ben", "Cleo")), NewHand(), Lead(Seat(0)))
+    assert (shown.is_clockwise, shown.is_spell) == (way, False)
+
+
+def test_a_turned_direction_and_a_spell_are_shown() -> None:
+    at = session(MatchStart(SUPER, ("Ann", "Ben", "Cleo")), NewHand(), Lead(Seat(0)))
+    game = at.state.game
+    assert game is not None
+    assert game.hand is not None
+    course = Course(direction=-1, spell=Spell(Seat(0), None))
+    cast = replace(game, hand=replace(game.hand, course=course))
+    shown = table_state(now(replace(at, state=replace(at.state, game=cast))), None)
+    assert shown is not None
+    assert (shown.is_clockwise, shown.is_spell) == (False, True)
+
+
+def test_a_page_has_names_totals_the_turn_and_what_happened_last() -> None:
+    scores = (ScoreLine("Ann", 10), ScoreLine("Ben", 0, is_turn=True))
+    assert page_of(session(*LED), "Ann plays 5-5") == DisplayPage(scores, "Ann plays 5-5")
+
+
+def test_between_hands_a_page_says_what_is_waited_for() -> None:
+    assert page_of(session(START[0]), "Ann plays 5-5").message == "the next hand is to be dealt"
+    assert page_of(session(*START), "").message == waits_for_a_lead()
+
+
+def waits_for_a_lead() -> str:
+    game = session(*START).state.game
+    assert game is not None
+    return waits_for(game)

@@ -1,0 +1,245 @@
+"""Parts in a live game: what fails is told once, what is pressed comes in, in order, and is recorded like all else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+from engine import BONES, Knock, Lead, Reason, Scored, Seat
+from hardware.buttons.debounce import PinPress, PressKind
+from hardware.buttons.panel import ButtonPress
+from hardware.config.config import ButtonPin, ButtonsDriver, ButtonsPart, HardwareConfig, LedsDriver, LedsPart, LedsRole
+from hardware.display.page import DisplayPage
+from hardware.knock.heard import ClassifiedSound
+from hardware.leds.patterns import Gain, Mood, TableState
+from hardware.parts import PartInput, Parts
+from hardware.pin_factory import PinLibrary
+from hardware.supervision import PartProblem
+from hardware.virtual.panel import VirtualPanel
+from tallybone.json_values import JsonValueError
+from tallybone.play.game import Listeners, LiveGame, LiveState
+from tallybone.play.parts import FromTable, LiveParts, open_parts, with_panel
+from tallybone.session.inputs import Button, KnockHeard, Press
+from tallybone.session.sitting import ByHand, Sitting, Step, opened
+from tallybone.sources.camera import Shown
+from tallybone.sources.source import RecordedInput
+from tests.tallybone.play.test_game import MS, Apart, Script, shot
+from tests.tallybone.sources.test_camera import Clock
+from tests.waiting import soon
+
+SESSION, SAID = opened(BONES, ("Ann", "Ben"))
+NOW = LiveState(SESSION, (1280, 720), "settled", "recorded in a.mcap", is_healthy=True)
+STRIP = PartProblem("hardware.leds", "the LEDs do not answer")
+LCD = PartProblem("hardware.displays", "is it plugged in?")
+_SOON_S = 5.0
+
+
+class Table(Parts):
+    """Parts without any device or thread."""
+
+    def __init__(self) -> None:
+        self.failing: tuple[PartProblem, ...] = ()
+        self.coming: list[PartInput] = []
+        self.shown: list[tuple[TableState, DisplayPage]] = []
+
+    @property
+    def problems(self) -> tuple[PartProblem, ...]:
+        return self.failing
+
+    def show(self, state: TableState, page: DisplayPage) -> None:
+        self.shown.append((state, page))
+
+    def came(self) -> tuple[PartInput, ...]:
+        coming, self.coming = tuple(self.coming), []
+        return coming
+
+
+class Keeps(Script):
+    """A recorder that can be asked what it kept."""
+
+    def __init__(self, *given: Shown) -> None:
+        super().__init__(*given)
+        self.kept: list[ByHand] = []
+
+    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
+        self.kept.append(said)
+
+
+def game_at(table: Table, script: Script, *, clock: Clock | None = None) -> tuple[LiveGame, Apart]:
+    """A game whose parts are those of a table, and what is shown of it beside them."""
+    parts, shown = live_parts(table, clock or Clock()), Apart(script)
+    listener = Listeners((parts.listener(), shown))
+    sitting = Sitting(script.look, SESSION)
+    return LiveGame(script, sitting, script, listener, clock=Clock(), most_per_s=10, parts=parts), shown
+
+
+def test_a_part_that_fails_is_told_once_and_stands_in_the_foot_until_it_works_again() -> None:
+    table = Table()
+    game, shown = game_at(table, Script())
+    game.show()
+    for words in ("the LEDs do not answer", "the LEDs do not answer (again)"):
+        table.failing = (replace(STRIP, words=words), LCD)
+        game.show()
+        game.show()
+    assert shown.notes == ["hardware.leds: the LEDs do not answer", "hardware.displays: is it plugged in?"]
+    assert shown.shown is not None
+    assert shown.shown.parts == (f"{STRIP} (again)", str(LCD))
+    table.failing = (LCD,)
+    game.show()
+    assert shown.notes[2:] == ["hardware.leds works again"]
+    assert list(shown.shown.parts) == [str(LCD)]
+
+
+def test_lights_and_pages_follow_the_game() -> None:
+    table = Table()
+    game, shown = game_at(table, Script())
+    game.came(Press(Button.NEXT), 5)
+    game.show()
+    state, page = table.shown[-1]
+    assert (state.mood, state.turn) == (Mood.PLAYING, None)
+    assert [score.name for score in page.scores] == ["Ann", "Ben"]
+    assert page.message == "hand 1, 14 tiles in the boneyard"
+    assert shown.log == ["keep input 0", "followed", "show"]
+
+
+def test_score_displays_say_first_what_is_to_be_known_and_then_the_game() -> None:
+    table, clock = Table(), Clock()
+    display = live_parts(table, clock).listener("PIN 123456")
+    display.show(NOW)
+    assert table.shown[-1][1].message == "PIN 123456"
+    assert [score.name for score in table.shown[-1][1].scores] == ["Ann", "Ben"]
+    clock.t_ns += 60_000 * MS
+    display.show(NOW)
+    assert table.shown[-1][1].message != "PIN 123456"
+
+
+def test_points_flash_from_when_they_were_made() -> None:
+    table, clock = Table(), Clock()
+    display = live_parts(table, clock).listener()
+    clock.t_ns = 3
+    display.happened(Step(5, SESSION, (Scored(Seat(1), 15, Reason.PLAY, ""),)))
+    clock.t_ns = 9
+    display.happened(Step(9, SESSION, SAID))
+    display.show(NOW)
+    assert table.shown[-1][0].gain == Gain(1, 15, 3)
+
+
+def live_parts(table: Table, clock: Clock) -> LiveParts:
+    return LiveParts(table, VirtualPanel(()), 2, clock)
+
+
+def test_what_comes_from_the_table_says_how_long_ago_it_was() -> None:
+    table, clock = Table(), Clock()
+    clock.t_ns = 100 * MS
+    table.coming = [
+        ButtonPress("call 1", PinPress(70 * MS, 5 * MS, PressKind.LONG)),
+        ClassifiedSound(40 * MS, None, 0.5, 0.75),
+    ]
+    assert live_parts(table, clock).came() == (
+        FromTable(Press(Button.KNOCK, Seat(0)), 30 * MS, is_held=True),
+        FromTable(KnockHeard(None, 0.5, 0.75), 60 * MS),
+    )
+
+
+def test_a_panel_is_added_to_what_the_table_has() -> None:
+    leds = LedsPart(LedsDriver.SINGLE, LedsRole.SEATS, 1, ((5,),))
+    buttons = ButtonsPart(ButtonsDriver.GPIO, (ButtonPin("undo", None, 6),))
+    config = with_panel(HardwareConfig((leds,), buttons, pins=PinLibrary.MOCK), 3)
+    assert [(one.driver, one.count) for one in config.leds] == [(LedsDriver.SINGLE, 1), (LedsDriver.VIRTUAL, 7)]
+    assert config.buttons == buttons
+    assert config.knock is not None
+    assert len(config.displays) == 1
+    assert config.pins is PinLibrary.MOCK
+
+
+def given(item: ByHand, t_ms: int) -> RecordedInput:
+    return RecordedInput(t_ms * MS, "it", lambda: item)
+
+
+def test_what_simulated_people_press_goes_through_the_panel_in_its_order_and_is_kept() -> None:
+    said: list[ByHand] = [
+        Press(Button.NEXT),
+        Lead(Seat(1)),
+        KnockHeard(Seat(0), 3.0, 0.5),
+        Press(Button.UNDO),
+        Knock(Seat(0)),
+    ]
+    script = Keeps(*(given(item, 10 * at) for at, item in enumerate(said, start=1)), shot(100))
+    parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=True)
+    soon(lambda: parts.panel.hears and parts.panel.has_button("undo"))
+    listener = Listeners((parts.listener(), Apart(script)))
+    sitting = Sitting(script.look, SESSION)
+    game = LiveGame(script, sitting, script, listener, clock=time.monotonic_ns, most_per_s=10, parts=parts)
+
+    def keys(wait_s: float) -> bool:
+        for one in parts.came():
+            assert 0 <= one.ago_ns < _SOON_S * 1e9
+            game.came(one.item, script.now_ns() - one.ago_ns)
+        threading.Event().wait(0.001)
+        return True
+
+    try:
+        game.run(keys, lambda: False)
+        assert parts.panel.look(time.monotonic_ns()).pressed == {"next", "undo"}
+    finally:
+        parts.close()
+    assert script.kept == [said[0], said[1], KnockHeard(Seat(0), 1.0, 0.5), said[3], said[4]]
+    assert script.log[-2:] == ["look 100", "followed"]
+    assert game.session.state.log[-1] == said[4]
+
+
+def test_without_a_panel_nothing_is_pressed_on_it() -> None:
+    parts = open_parts(HardwareConfig(), seats=2, clock=time.monotonic_ns, has_panel=False)
+    assert not parts.pressed(Press(Button.UNDO))
+    assert not parts.pressed(KnockHeard())
+    script = Keeps(given(Press(Button.UNDO), 10))
+    assert pressing(script, parts).look()
+    assert script.kept == [Press(Button.UNDO)]
+    parts.close()
+
+
+def test_what_cannot_be_understood_is_said_and_pressed_nowhere() -> None:
+    def fails() -> ByHand:
+        raise JsonValueError("of a later version")
+
+    script = Keeps(RecordedInput(0, "it", fails))
+    assert pressing(script, live_parts(Table(), Clock())).look()
+    assert script.notes == ["it: of a later version"]
+    assert script.kept == []
+
+
+def test_what_never_comes_back_holds_nothing_up_for_long() -> None:
+    clock, panel = Clock(), VirtualPanel(("undo",))
+    panel.open_buttons()
+    script = Keeps(given(Press(Button.UNDO), 10), shot(20))
+    game = pressing(script, LiveParts(Table(), panel, 2, clock))
+    assert not game.look()
+    assert not game.look()
+    assert list(script.given) != []
+    clock.t_ns += 300 * MS
+    assert game.look()
+    assert script.log == ["keep 20", "look 20", "followed"]
+
+
+def test_a_game_does_not_end_before_the_last_press_has_come() -> None:
+    clock, panel = Clock(), VirtualPanel(("undo",))
+    panel.open_buttons()
+    script, turns = Keeps(given(Press(Button.UNDO), 10)), list[int]()
+    game = pressing(script, LiveParts(Table(), panel, 2, clock))
+
+    def keys(wait_s: float) -> bool:
+        turns.append(clock.t_ns)
+        clock.t_ns += 100 * MS
+        return len(turns) < 20
+
+    game.run(keys, lambda: False)
+    assert script.is_over
+    # It was pressed in the first turn, and waited for until 200 ms after.
+    assert turns == [0, 100 * MS, 200 * MS]
+
+
+def pressing(script: Keeps, parts: LiveParts) -> LiveGame:
+    return LiveGame(
+        script, Sitting(script.look, SESSION), script, Apart(script), clock=Clock(), most_per_s=10, parts=parts
+    )

@@ -1,0 +1,140 @@
+"""How a sitting was left is told from its recording, wherever that was cut, and goes into the next one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from engine import Event, Lead, MatchStart, NewHand, Seat
+from tallybone.recording.format import RecordingError, SessionStart, Topic
+from tallybone.recording.messages import say_happened
+from tallybone.recording.reader import read_session
+from tallybone.recording.resume import Left, left_in, left_in_head, say_left
+from tallybone.recording.writer import SessionWriter
+from tallybone.session.session import Session
+from tallybone.session.sitting import Step
+from tests.tallybone.session.test_referee import lay, line, seen
+from vision.aim import Aim
+from vision.table_view import Change, ChangeKind, TableView
+
+START = SessionStart(started_at=datetime(2026, 11, 21, tzinfo=UTC), players=("Brian", "Tom"), rules="bones")
+TILE = seen((3, 5), (0, 0))
+VIEW = TableView((TILE,), (), (Change(ChangeKind.PLACED, TILE),))
+SESSION: Session = line(TILE)
+EVENTS: tuple[Event, ...] = tuple(event for event in SESSION.state.log if not isinstance(event, MatchStart))
+WHOLE = Left(START, EVENTS, SESSION.places, (TILE,), b"empty", b"one tile", t_ns=4)
+
+
+def write(path: Path, start: SessionStart = START) -> Path:
+    """A sitting with a hand that was dealt and led, and one play."""
+    with SessionWriter(path, start) as writer:
+        writer.frame(1, b"empty")
+        writer.say(Topic.TABLE, 1, {"picture": 0, "tiles": [], "places": {}})
+        writer.frame(2, b"a hand")
+        number = writer.records
+        writer.frame(3, b"one tile")
+        say_happened(writer, Step(3, SESSION, events=EVENTS, view=VIEW), picture=number)
+        writer.frame(4, b"a hand again")
+    return path
+
+
+def test_log_tiles_places_and_both_pictures_are_told(tmp_path: Path) -> None:
+    assert left_in(read_session(write(tmp_path / "a.mcap"))) == WHOLE
+    assert len(EVENTS) == 3
+    assert EVENTS[:2] == (NewHand(), Lead(Seat(0)))
+
+
+def test_where_the_camera_pointed_is_told_and_goes_into_the_next_recording(tmp_path: Path) -> None:
+    aim = Aim((0.9998, -0.02, 12.5, 0.02, 0.9998, -7.25))
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        writer.frame(1, b"one tile")
+        say_happened(writer, Step(1, SESSION, events=EVENTS, view=replace(VIEW, aim=aim)), picture=0)
+    left = left_in(read_session(path))
+    assert left.aim == aim
+    head = tmp_path / "b.mcap"
+    with SessionWriter(head, START) as writer:
+        say_left(writer, left, 1)
+    assert left_in(read_session(head)).aim == aim
+
+
+def test_a_game_that_was_in_play_has_no_empty_table(tmp_path: Path) -> None:
+    start = replace(START, in_play=True)
+    left = left_in(read_session(write(tmp_path / "a.mcap", start)))
+    assert left == replace(WHOLE, start=start, empty=None)
+
+
+@pytest.mark.slow
+def test_cut_at_any_byte_it_is_as_it_was_or_as_it_became_and_nothing_between(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.mcap").read_bytes()
+    cut, found = tmp_path / "cut.mcap", []
+    for size in range(data.index(b"CompressedImage"), len(data), 7):
+        cut.write_bytes(data[:size])
+        found.append(left_in(read_session(cut)))
+    kinds = [
+        (len(left.events), len(left.tiles), len(left.places.known), left.empty is None, left.last) for left in found
+    ]
+    before, begun, after = (0, 0, 0, True, None), (0, 0, 0, False, b"empty"), (3, 1, 1, False, b"one tile")
+    assert list(dict.fromkeys(kinds)) == [before, begun, after]
+
+
+def test_the_head_of_the_next_recording_says_the_same_and_is_only_the_head(tmp_path: Path) -> None:
+    path = tmp_path / "b.mcap"
+    start = replace(START, continues="a.mcap")
+    with SessionWriter(path, start) as writer:
+        number = say_left(writer, WHOLE, 50)
+        writer.frame(60, b"later")
+    assert number is not None
+    session = read_session(path)
+    assert left_in(session) == replace(WHOLE, start=start, t_ns=60)
+    records = iter(session)
+    assert left_in_head(start, records, path) == replace(WHOLE, start=start, t_ns=50)
+    (rest,) = records
+    assert rest.t_ns == 60  # type: ignore[union-attr]  # it is a record, and no damage
+
+
+def test_what_was_played_after_it_went_on_is_added(tmp_path: Path) -> None:
+    path, start = tmp_path / "b.mcap", replace(START, continues="a.mcap")
+    second = seen((5, 4), (2, 0))
+    later, _ = lay(SESSION, second)
+    with SessionWriter(path, start) as writer:
+        say_left(writer, WHOLE, 50)
+        number = writer.records
+        writer.frame(60, b"two tiles")
+        view = TableView((TILE, second), (), (Change(ChangeKind.PLACED, second),))
+        events = later.state.log[len(SESSION.state.log) :]
+        say_happened(writer, Step(60, later, events=events, view=view), picture=number)
+    left = left_in(read_session(path))
+    assert left.events == (*EVENTS, *events)
+    assert (left.empty, left.last) == (b"empty", b"two tiles")
+    assert left.places == later.places
+
+
+def test_a_head_that_was_cut_is_refused(tmp_path: Path) -> None:
+    path, cut = tmp_path / "b.mcap", tmp_path / "cut.mcap"
+    with SessionWriter(path, replace(START, continues="a.mcap")) as writer:
+        say_left(writer, WHOLE, 50)
+    data = path.read_bytes()
+    cut.write_bytes(data[: data.index(b'"continued"')])
+    with pytest.raises(RecordingError, match="ends before its sitting went on"):
+        left_in(read_session(cut))
+    with pytest.raises(RecordingError):
+        left_in_head(START, iter(read_session(cut)), cut)
+
+
+def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    data = bytearray(path.read_bytes())
+    data[data.index(b"a hand")] ^= 1
+    path.write_bytes(data)
+    assert len(left_in(read_session(path)).damage) == 1
+
+
+def test_the_start_of_the_match_is_in_the_metadata_even_where_the_log_has_it_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with SessionWriter(path, START) as writer:
+        say_happened(writer, Step(3, SESSION, events=SESSION.state.log))
+    assert left_in(read_session(path)).events == EVENTS

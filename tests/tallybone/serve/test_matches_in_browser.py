@@ -1,0 +1,141 @@
+"""Matches in a real browser: begun, ended, gone on with, and what is wrong said at its field."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason='playwright is not installed: pip install ".[browser]"')
+if shutil.which("chromium") is None and shutil.which("chromium-browser") is None:
+    pytest.skip("there is no Chromium: sudo apt install chromium", allow_module_level=True)
+
+from tests.tallybone.serve.served import Served, at_served_table
+from tests.tallybone.web.browsers import Browser, Viewer, visiting
+from tests.tallybone.web.test_in_browser import NARROW, PHONE, TABLET, TELEVISION
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(name="table")
+def a_served_table(tmp_path: Path) -> Iterator[Served]:
+    with at_served_table(tmp_path) as table:
+        yield table
+
+
+def at_match(
+    browser: Browser, table: Served, size: tuple[int, int] = PHONE, scheme: str = "light"
+) -> AbstractContextManager[Viewer]:
+    return visiting(browser, f"{table.url}/#match", size, scheme=scheme)
+
+
+def test_a_match_is_begun_ended_and_gone_on_with(browser: Browser, table: Served) -> None:
+    with visiting(browser, table.url) as viewer, visiting(browser, f"{table.url}/?display", TELEVISION) as television:
+        page = viewer.page
+        television.page.get_by_text("No match is being played", exact=True).wait_for()
+        page.get_by_role("link", name="Begin a match").click()
+        page.locator("[data-seat='0']").fill("Zoe")
+        page.get_by_role("button", name="Add a player").click()
+        assert page.evaluate("document.activeElement.dataset.seat") == "2"
+        page.get_by_role("button", name="Move Player 2 up").click()
+        page.locator("#option-target").fill("75")
+        page.locator("#begin").click()
+        viewer.log_in("Zoe's phone")
+        page.locator(".player").first.wait_for()
+        assert page.locator(".player .name").all_inner_texts() == ["Player 2", "Zoe", "Player 3"]
+        assert "to 75" in page.locator("#game").inner_text()
+        television.page.locator(".player").first.wait_for()
+
+        page.get_by_role("link", name="Match").click()
+        page.locator("#end-match").click()
+        page.locator("#go-on").wait_for()
+        page.locator("#toast .undo").click()
+        page.locator("#view-table").wait_for()
+        page.locator("#waits", has_text="dealt").wait_for()
+        assert [one for one in viewer.complaints if "401" not in one and "404" not in one] == []
+
+
+def test_the_usual_match_begins_with_one_tap(browser: Browser, table: Served) -> None:
+    with table.client() as client:
+        said = {"game": "block", "players": ["Ann", "Ben"], "options": {"target": "50"}}
+        assert client.post("/match", json=said).status_code == 204
+        assert client.post("/match/end", json={}).status_code == 204
+    with at_match(browser, table) as viewer:
+        viewer.page.locator("#again").click()
+        viewer.log_in()
+        viewer.page.locator("#game", has_text="block to 50").wait_for()
+
+
+def test_what_is_wrong_stands_at_its_field_and_goes_when_it_is_right(browser: Browser, table: Served) -> None:
+    with at_match(browser, table) as viewer:
+        page = viewer.page
+        page.get_by_text("Tiles and players").click()
+        hand = page.locator("#option-hand")
+        hand.fill("many")
+        hand.press("Tab")
+        page.locator("#option-hand-wrong", has_text="expected").wait_for()
+        assert hand.get_attribute("aria-invalid") == "true"
+        page.locator("#option-hand").fill("5")
+        page.locator("#option-hand").press("Tab")
+        page.locator("#option-hand-wrong").wait_for(state="detached")
+        page.locator("[data-seat='1']").fill("Player 1")
+        page.locator("#begin").click()
+        viewer.log_in()
+        page.locator("#seats-wrong", has_text="the same name").wait_for()
+
+
+def test_an_option_that_another_makes_useless_is_not_offered(browser: Browser, table: Served) -> None:
+    with at_match(browser, table, TABLET) as viewer:
+        page = viewer.page
+        page.get_by_text("Spinners").click()
+        page.locator("#option-branch_order").wait_for()
+        page.locator("#option-spinner").focus()
+        page.locator("#option-spinner").select_option("none")
+        page.locator("#option-branch_order").wait_for(state="detached")
+        assert page.evaluate("document.activeElement.id") == "option-spinner"
+
+
+@pytest.mark.parametrize("size", [NARROW, PHONE, TABLET, TELEVISION], ids=lambda size: str(size[0]))
+def test_the_match_view_fits_the_screen(browser: Browser, table: Served, size: tuple[int, int]) -> None:
+    with at_match(browser, table, size) as viewer:
+        viewer.page.locator("#begin").wait_for()
+        viewer.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        assert viewer.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_the_views_are_reached_with_the_keyboard_and_by_address(browser: Browser, table: Served) -> None:
+    with at_match(browser, table) as viewer:
+        page = viewer.page
+        page.locator("#begin").wait_for()
+        assert page.locator("#view-table").is_hidden()
+        assert page.title() == "Match – Tallybone"
+        page.locator("#nav-table").focus()
+        page.keyboard.press("Enter")
+        page.locator("#view-table").wait_for()
+        assert page.locator("#view-match").is_hidden()
+        assert page.locator("#nav-table").get_attribute("aria-current") == "page"
+        assert page.evaluate("document.activeElement.id") == "view-table"
+        page.go_back()
+        page.locator("#begin").wait_for()
+
+
+def test_what_is_typed_slowly_is_not_lost_when_the_table_answers(browser: Browser, table: Served) -> None:
+    with at_match(browser, table) as viewer:
+        page = viewer.page
+        name = page.locator("[data-seat='0']")
+        name.fill("")
+        name.press_sequentially("Ann B", delay=20)
+        page.wait_for_timeout(1500)
+        page.keyboard.type("ee")
+        target = page.locator("#option-target")
+        target.fill("")
+        target.press_sequentially("7", delay=20)
+        page.wait_for_timeout(1500)
+        page.keyboard.type("5")
+        page.locator("#begin").click()
+        viewer.log_in()
+        page.locator("#game", has_text="bones to 75").wait_for()
+        assert page.locator(".player .name").first.inner_text() == "Ann Bee"

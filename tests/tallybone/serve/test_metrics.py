@@ -1,0 +1,131 @@
+"""What a served table says to the programs that look after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from websockets.sync.client import connect
+
+from tallybone.doctor.machine import Machine
+from tallybone.finding import absent, ok, problem, warning
+from tallybone.play.counts import Counts
+from tallybone.serve.health import Health
+from tallybone.serve.metrics import Observed, Process, as_text, families_of, verdict_of
+from tests.tallybone.serve.served import Plugs, Served, at_served_table
+from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
+
+WARM = Machine("Raspberry Pi 5", "Debian", 64, (3, 11), 4096, 61.5, 0x50005, is_clock_set=True)
+HEALTH = Health(
+    (
+        ok("camera", "usb:0"),
+        absent("LEDs", ""),
+        ok("display", "works"),
+        problem("display", "no port"),
+        warning("heat", ""),
+    ),
+    0.25,
+    WARM,
+    7 * 10**9,
+)
+SEEN = Observed(Counts(), HEALTH, 3, is_played=True, process=Process(1.5, 2**20, 9, 4), version="0.1.0")
+
+
+def samples(text: str) -> dict[str, float]:
+    """Each number by its name, with the values of its labels."""
+    return {
+        " ".join((one.name, *one.labels.values())): one.value
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+    }
+
+
+def test_a_kind_of_part_is_up_when_all_of_its_parts_are() -> None:
+    found = samples(as_text(families_of(SEEN)))
+    up = {name.split()[1]: value for name, value in found.items() if name.startswith("tallybone_part_up")}
+    assert up == {"camera": 1.0, "display": 0.0, "heat": 1.0}
+
+
+def test_heat_power_and_room_are_said_where_the_computer_says_them() -> None:
+    found = samples(as_text(families_of(SEEN)))
+    assert found["tallybone_temperature_celsius"] == 61.5
+    assert found["tallybone_recordings_free_bytes"] == 7e9
+    assert (found["tallybone_power_limited undervoltage"], found["tallybone_power_limited throttled"]) == (1.0, 1.0)
+    assert found["tallybone_power_limited frequency_capped"] == 0.0
+    assert found["tallybone_power_limited_since_start undervoltage"] == 1.0
+    silent = replace(SEEN, health=replace(HEALTH, machine=replace(WARM, temperature_c=None, throttled=None)))
+    assert not [name for name in samples(as_text(families_of(silent))) if "temperature_c" in name or "power" in name]
+
+
+def test_what_was_not_looked_at_counts_as_dropped() -> None:
+    found = samples(as_text(families_of(replace(SEEN, counts=Counts(pictures_taken=9, pictures_seen=7)))))
+    assert (found["tallybone_frames_taken_total"], found["tallybone_frames_dropped_total"]) == (9.0, 2.0)
+
+
+def test_only_problems_make_a_table_unwell_and_each_is_named() -> None:
+    assert verdict_of(HEALTH).reasons == ("display: no port",)
+    assert verdict_of(replace(HEALTH, findings=HEALTH.findings[:2])).ok
+
+
+@pytest.fixture(name="table")
+def a_served_table(tmp_path: Path) -> Iterator[Served]:
+    with at_served_table(tmp_path) as table:
+        yield table
+
+
+def asked(table: Served, path: str) -> httpx.Response:
+    return httpx.get(table.url + path, timeout=20)
+
+
+def test_a_match_is_counted_from_its_pictures_to_its_page(table: Served) -> None:
+    with table.client() as client:
+        match = {"game": "block", "players": ["Wilhelmina", "Ben"]}
+        assert client.post("/match", json=match).status_code == 204
+
+        def is_counted() -> bool:
+            table.plugs.show()
+            return samples(asked(table, "/metrics").text)["tallybone_stage_seconds_count read"] > 0
+
+        until(is_counted)
+    answer = asked(table, "/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    found = samples(answer.text)
+    assert found["tallybone_frames_taken_total"] >= found["tallybone_frames_seen_total"] > 0
+    assert found["tallybone_stage_seconds_count page"] > 0
+    assert found["tallybone_match_played"] == 1.0
+    assert found["process_resident_memory_bytes"] > 10**7
+
+
+def test_neither_path_says_who_plays_or_the_pin(table: Served) -> None:
+    with table.client() as client:
+        assert client.post("/match", json={"game": "block", "players": ["Wilhelmina", "Ben"]}).status_code == 204
+        until(lambda: samples(asked(table, "/metrics").text)["tallybone_match_played"] == 1.0)
+    for path in ("/metrics", "/health"):
+        text = asked(table, path).text
+        assert "Wilhelmina" not in text
+        assert PIN not in text.replace(f":{table.url.rpartition(':')[2]}", "")
+
+
+def test_a_table_without_its_camera_is_unwell_with_status_503(tmp_path: Path) -> None:
+    with at_served_table(tmp_path, plugs=Plugs(None)) as table:
+        until(lambda: asked(table, "/health").status_code == 503)
+        said = asked(table, "/health").json()
+        assert not said["ok"]
+        assert any("camera" in reason and "plugged in" in reason for reason in said["reasons"])
+        assert httpx.head(f"{table.url}/health", timeout=20).status_code == 503
+        assert samples(asked(table, "/metrics").text)["tallybone_part_up camera"] == 0.0
+
+
+def test_viewers_are_counted_while_they_watch(table: Served) -> None:
+
+    def viewers() -> float:
+        return samples(asked(table, "/metrics").text)["tallybone_viewers"]
+
+    with connect(table.url.replace("http", "ws") + "/api/v1/live"):
+        until(lambda: viewers() == 1.0)
+    until(lambda: viewers() == 0.0)

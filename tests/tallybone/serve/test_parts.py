@@ -1,0 +1,139 @@
+"""The parts of a table on its page: the virtual ones, and the test of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.tallybone.serve.served import Served, at_served_table
+from tests.tallybone.serve.test_matches import NEW, in_lobby, played
+from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(name="table")
+def a_table_with_virtual_parts(tmp_path: Path) -> Iterator[Served]:
+    with at_served_table(tmp_path, panel=True) as table:
+        yield table
+
+
+def state(client: httpx.Client) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/parts/test").json()
+    return found
+
+
+def asked_for(client: httpx.Client, words: str) -> None:
+    until(lambda: any(words in line for line in state(client)["lines"]))
+
+
+def answer(client: httpx.Client, key: str) -> None:
+    until(lambda: key in state(client)["keys"])
+    assert client.post("/parts/test/answer", json={"key": key}).status_code == 204
+
+
+def panel(client: httpx.Client) -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/panel").json()
+    return found
+
+
+def test_without_a_match_the_display_says_the_pin_only_to_those_who_see_it(table: Served) -> None:
+    with table.client() as client, table.client(knows_pin=False) as anybody:
+        until(lambda: PIN in " ".join(panel(client)["screen"]))
+        assert anybody.get("/panel").status_code == 401
+
+
+def test_no_answer_to_anybody_holds_the_pin(table: Served) -> None:
+    with table.client() as client, table.client(knows_pin=False) as anybody:
+        client.post("/match", json=NEW)
+        played(client)
+        paths = ("state", "events", "me", "plays?hand=1", "match", "games", "health", "settings", "parts/test", "panel")
+        for path in (*paths, "openapi.json"):
+            assert PIN not in anybody.get(f"/{path}").text
+
+
+def test_a_button_of_the_panel_is_pressed_in_a_match(table: Served) -> None:
+    with table.client() as client:
+        client.post("/match", json=NEW)
+        played(client)
+        assert client.post("/panel", json={"button": "next"}).status_code == 204
+        until(lambda: client.get("/state").json()["match"]["phase"] == "lead")
+        assert client.post("/panel", json={"button": None}).status_code == 204
+        until(lambda: panel(client)["knocked"])
+        assert client.post("/panel", json={"button": "self_destruct"}).status_code == 404
+
+
+def test_the_parts_are_tested_with_somebody_at_the_page(table: Served) -> None:
+    with table.client() as client:
+        assert state(client)["running"] is False
+        assert client.post("/parts/test", json={}).status_code == 204
+        asked_for(client, "LED 1 of 8")
+        until(lambda: panel(client)["leds"][0]["colours"][0] != "#000000")
+        answer(client, "y")
+        asked_for(client, "LED 2 of 8")
+        answer(client, "s")
+        asked_for(client, "press each")
+        answer(client, "q")
+        until(lambda: not state(client)["running"])
+        results = [(one["part"], one["outcome"]) for one in state(client)["results"]]
+        assert results == [("LEDs (all)", "skipped"), ("the rest", "skipped")]
+        until(lambda: PIN in " ".join(panel(client)["screen"]))
+        assert client.post("/match", json=NEW).status_code == 204, "the parts are open again, and a match can begin"
+
+
+def test_a_button_that_is_pressed_on_the_panel_is_the_one_that_is_asked_for(table: Served) -> None:
+    with table.client() as client:
+        client.post("/parts/test", json={})
+        answer(client, "s")
+        asked_for(client, "knock:")
+        client.post("/panel", json={"button": "undo"})
+        asked_for(client, "that was undo")
+        client.post("/panel", json={"button": "knock"})
+        asked_for(client, "short")
+        answer(client, "q")
+
+
+def test_while_the_parts_are_tested_no_match_begins_and_the_other_way_round(table: Served) -> None:
+    with table.client() as client:
+        client.post("/parts/test", json={})
+        asked_for(client, "LED 1")
+        for path, said in (("match", NEW), ("match/goes_on", {}), ("parts/test", {})):
+            refused = client.post(f"/{path}", json=said)
+            assert (refused.status_code, "being tested" in refused.json()["error"]) == (409, True)
+        answer(client, "q")
+        until(lambda: not state(client)["running"])
+        client.post("/match", json=NEW)
+        played(client)
+        assert client.post("/parts/test", json={}).status_code == 409
+        client.post("/match/end", json={})
+        in_lobby(client)
+
+
+@pytest.mark.parametrize("path", ["parts/test", "parts/test/answer", "panel"])
+def test_parts_are_only_for_those_who_know_the_pin(table: Served, path: str) -> None:
+    with table.client(knows_pin=False) as anybody, table.client() as client:
+        said = {"key": "y"} if path.endswith("answer") else {"button": "next"}
+        assert anybody.post(f"/{path}", json=said).status_code == 401
+        assert client.post(f"/{path}", json=said, headers={"origin": "http://evil.example"}).status_code == 403
+        assert state(client)["running"] is False
+
+
+@pytest.mark.parametrize("said", [{}, [], {"key": "x"}, {"key": "yy"}, {"key": 7}, {"button": 7}, {"button": "x" * 41}])
+def test_what_is_no_answer_and_no_button_is_refused(table: Served, said: Any) -> None:
+    with table.client() as client:
+        for path in ("parts/test/answer", "panel"):
+            assert client.post(f"/{path}", json=said).status_code == 422
+        assert client.post("/parts/test/answer", json={"key": "y"}).status_code == 409, "nothing is asked"
+
+
+def test_where_a_display_shows_the_pin_no_log_gets_it(table: Served) -> None:
+    with table.client() as client:
+        client.post("/match", json=NEW)
+        played(client)
+        assert "page http" in table.out.getvalue()
+        assert PIN not in table.out.getvalue()

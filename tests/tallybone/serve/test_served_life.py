@@ -1,0 +1,144 @@
+"""A served table under a systemd that listens: ready with and without a camera, fed while camera and page live."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tallybone.play.counts import Counts
+from tallybone.serve.systemd import Notifier
+from tallybone.serve.table import LifeSigns, ServedLife
+from tests.tallybone.serve.served import Plugs, at_served_table
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+S = 1_000_000_000
+_PAUSE = threading.Event()
+
+
+@dataclass
+class Table:
+    """A table as its life sees it, with a watchdog of 30 s."""
+
+    now_ns: int = 0
+    seen_ns: int | None = None
+    is_silent: bool = False
+    page_lives: bool = True
+    sent: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        def send(message: bytes) -> bool:
+            self.sent.append(message)
+            return True
+
+        notifier = Notifier(send, lambda: self.now_ns, 30 * S)
+        look = LifeSigns(seen_ns=lambda: self.seen_ns, is_silent=lambda: self.is_silent, words=lambda: "")
+        self.life = ServedLife(notifier, look, self._answer, lambda: self.now_ns, Counts())
+
+    def _answer(self, do: Callable[[], object]) -> None:
+        if self.page_lives:
+            do()
+
+    def fed_in(self, seconds: int, *, pictures: bool) -> int:
+        """Let time go by, and return how often the watchdog was fed."""
+        before = len(self.sent)
+        for _ in range(seconds):
+            self.now_ns += S
+            self.seen_ns = self.now_ns if pictures else self.seen_ns
+            self.life.turn()
+        return sum(b"WATCHDOG=1" in message for message in self.sent[before:])
+
+
+def test_it_is_fed_while_pictures_come() -> None:
+    assert Table().fed_in(60, pictures=True) >= 7
+
+
+def test_it_is_fed_while_it_is_said_that_none_come() -> None:
+    assert Table(is_silent=True).fed_in(60, pictures=False) >= 7
+
+
+def test_it_is_not_fed_when_pictures_stay_away_without_a_word() -> None:
+    table = Table()
+    table.fed_in(10, pictures=True)
+    assert table.fed_in(60, pictures=False) <= 2
+
+
+def test_it_is_not_fed_when_the_page_does_not_answer() -> None:
+    table = Table()
+    table.fed_in(10, pictures=True)
+    table.page_lives = False
+    assert table.fed_in(60, pictures=True) <= 2
+
+
+@pytest.fixture
+def systemd(tmp_path: Path) -> Iterator[Callable[[], str]]:
+    """What it has heard so far."""
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    listening.bind(str(tmp_path / "notify"))
+    listening.settimeout(0)
+    heard: list[str] = []
+
+    def all_heard() -> str:
+        while True:
+            try:
+                heard.append(listening.recv(4096).decode())
+            except BlockingIOError:
+                return "\n".join(heard)
+
+    yield all_heard
+    listening.close()
+
+
+def watched(folder: Path) -> dict[str, str]:
+    return {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "2000000"}
+
+
+def test_a_table_is_ready_when_its_page_and_its_first_picture_are_there(
+    systemd: Callable[[], str], tmp_path: Path
+) -> None:
+    with at_served_table(tmp_path, environment=watched(tmp_path)) as table:
+        until(lambda: "STATUS=page http://127.0.0.1:" in systemd())
+        assert "READY=1" not in systemd()
+
+        def is_ready() -> bool:
+            table.plugs.show()
+            return "READY=1" in systemd()
+
+        until(is_ready)
+        assert "STOPPING=1" not in systemd()
+    assert systemd().endswith("STOPPING=1")
+
+
+def test_a_table_without_a_camera_is_ready_and_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
+    with at_served_table(tmp_path, plugs=Plugs(None), environment=watched(tmp_path)):
+        until(lambda: systemd().count("WATCHDOG=1") >= 3)
+        assert "is it plugged in?" in systemd()
+
+
+def test_a_table_that_wants_no_camera_is_ready_and_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
+    with at_served_table(tmp_path, camera="none", environment=watched(tmp_path)):
+        until(lambda: systemd().count("WATCHDOG=1") >= 3)
+
+
+def test_a_table_whose_camera_says_nothing_more_is_not_fed(systemd: Callable[[], str], tmp_path: Path) -> None:
+    with at_served_table(tmp_path, environment=watched(tmp_path)) as table:
+
+        def is_fed() -> bool:
+            table.plugs.show()
+            return "WATCHDOG=1" in systemd()
+
+        until(is_fed)
+        until(lambda: fed_no_more(systemd))
+
+
+def fed_no_more(systemd: Callable[[], str]) -> bool:
+    """Whether two seconds go by without a word; it is fed twice a second otherwise."""
+    count = systemd().count("WATCHDOG=1")
+    _PAUSE.wait(2.0)
+    return systemd().count("WATCHDOG=1") == count

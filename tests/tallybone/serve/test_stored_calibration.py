@@ -1,0 +1,177 @@
+"""The calibration of a table that is always on: begun and ended there, one thing at a time, kept for the next match."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tallybone.store.calibration_file import Calibration, save_calibration
+from tests.tallybone.calibrate.bare_table import LENS, table_below
+from tests.tallybone.serve.served import Served, at_served_table
+from tests.tallybone.serve.test_matches import NEW, in_lobby, played
+from tests.tallybone.web.test_calibrating import do_zones_of_two, press, shown
+from tests.waiting import until
+
+pytestmark = pytest.mark.slow
+
+MEASURED = Calibration(LENS, table_below())
+
+
+@pytest.fixture(name="table")
+def a_table(tmp_path: Path) -> Iterator[Served]:
+    with at_served_table(tmp_path) as table:
+        table.plugs.show()
+        yield table
+
+
+def file_of(table: Served) -> Path:
+    return table.state_folder / "calibration" / "usb-0.json"
+
+
+def stored(client: httpx.Client, language: str = "en") -> dict[str, Any]:
+    found: dict[str, Any] = client.get("/calibration/stored", params={"lang": language}).json()
+    return found
+
+
+def begin(client: httpx.Client) -> None:
+    assert client.post("/calibration", json={}).status_code == 204
+    assert stored(client)["is_running"] is True
+
+
+def end(client: httpx.Client) -> None:
+    assert client.post("/calibration/end", json={}).status_code == 204
+    assert stored(client)["is_running"] is False
+
+
+@contextmanager
+def pictures(table: Served) -> Iterator[None]:
+    """Let the camera take pictures until the end of the block."""
+    over = threading.Event()
+
+    def show() -> None:
+        while not over.wait(0.02):
+            table.plugs.show()
+
+    thread = threading.Thread(target=show)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_nothing_is_stored_at_first(table: Served) -> None:
+    with table.client(knows_pin=False) as anybody:
+        said = stored(anybody)
+        assert (said["camera"], said["written_at"], said["known"], said["earlier"]) == ("usb:0", None, [], [])
+        assert anybody.get("/calibration").status_code == 404
+
+
+def test_a_calibration_is_begun_followed_and_ended(table: Served) -> None:
+    with table.client() as client:
+        begin(client)
+        assert [step["name"] for step in shown(client)["steps"]] == ["lens", "table", "zones", "light", "set"]
+        table.plugs.show(50)
+        until(lambda: shown(client)["seen"] and shown(client)["picture"] is not None)
+        end(client)
+        assert client.get("/calibration").status_code == 404
+        assert client.post("/calibration/end", json={}).status_code == 404
+        begin(client)
+
+
+def test_what_is_found_is_kept_and_used_by_the_next_match(table: Served) -> None:
+    save_calibration(MEASURED, file_of(table))
+    with table.client() as client:
+        begin(client)
+        do_zones_of_two(client)
+        end(client)
+        said = stored(client)
+        assert any(words.startswith("Zones by the mat: seat 1, seat 2, boneyard") for words in said["known"])
+        assert said["earlier"][0]["parts"] == ["lens", "table"]
+        client.post("/match", json=NEW)
+        played(client)
+        told = [one["words"] for one in client.get("/events").json()]
+        assert any("is used: the zones of 2 seats" in words for words in told), told
+
+
+def test_one_thing_is_done_at_a_time(table: Served) -> None:
+    with table.client() as client:
+        begin(client)
+        for path, said in (("match", NEW), ("match/goes_on", {}), ("parts/test", {}), ("calibration", {})):
+            refused = client.post(f"/{path}", json=said)
+            assert (refused.status_code, "being calibrated" in refused.json()["error"]) == (409, True), path
+        assert client.post("/calibration/check", json={}).status_code == 409
+        assert client.post("/calibration/restore", json={"number": 1}).status_code == 409
+        end(client)
+        client.post("/match", json=NEW)
+        played(client)
+        for path in ("calibration", "calibration/check"):
+            assert client.post(f"/{path}", json={}).status_code == 409, path
+        assert client.post("/calibration/restore", json={"number": 1}).status_code == 409
+        client.post("/match/end", json={})
+        in_lobby(client)
+        begin(client)
+
+
+def test_an_earlier_one_is_brought_back(table: Served) -> None:
+    save_calibration(MEASURED, file_of(table))
+    save_calibration(Calibration(), file_of(table))
+    with table.client() as client:
+        assert stored(client)["known"][0] == "Lens: not measured, so it is guessed."
+        assert client.post("/calibration/restore", json={"number": 1}).status_code == 204
+        assert stored(client)["known"][0].startswith("Lens: for pictures of 1280 x 720")
+        assert stored(client, "es")["known"][0].startswith("Objetivo: para imágenes de 1280 x 720")
+        missing = client.post("/calibration/restore", json={"number": 5})
+        assert (missing.status_code, "no more than" in missing.json()["error"]) == (422, True)
+        assert client.post("/calibration/restore", json={"number": 6}).status_code == 422
+
+
+def test_a_damaged_one_is_said_and_another_brought_back(table: Served) -> None:
+    save_calibration(MEASURED, file_of(table))
+    save_calibration(MEASURED, file_of(table))
+    file_of(table).write_text('{"version": 1, "sha256": "", "calibration": {}}')
+    with table.client() as client:
+        assert "checksum is wrong" in stored(client)["problem"]
+        refused = client.post("/calibration", json={})
+        assert (refused.status_code, "checksum is wrong" in refused.json()["error"]) == (422, True)
+        assert client.post("/calibration/restore", json={"number": 1}).status_code == 204
+        assert stored(client)["problem"] is None
+
+
+def test_a_picture_is_compared_with_what_is_stored(table: Served) -> None:
+    with table.client() as client, pictures(table):
+        found = client.post("/calibration/check", json={}).json()
+        assert found[0] == {"well": False, "words": "lens and table not measured yet: places cannot be checked."}
+
+
+def test_without_a_camera_nothing_is_calibrated_and_the_reason_is_said(table: Served) -> None:
+    table.plugs.device = None
+    with at_served_table(table.state_folder, plugs=table.plugs) as other, other.client() as client:
+        refused = client.post("/calibration", json={})
+        assert (refused.status_code, "is it plugged in" in refused.json()["error"]) == (422, True)
+
+
+@pytest.mark.parametrize("path", ["calibration", "calibration/end", "calibration/check", "calibration/restore"])
+def test_only_those_who_know_the_pin_calibrate(table: Served, path: str) -> None:
+    said = {"number": 1} if path.endswith("restore") else {}
+    with table.client(knows_pin=False) as anybody, table.client() as client:
+        assert anybody.post(f"/{path}", json=said).status_code == 401
+        assert client.post(f"/{path}", json=said, headers={"origin": "http://evil.example"}).status_code == 403
+        assert stored(client)["is_running"] is False
+
+
+def test_a_step_is_done_again_by_itself(table: Served) -> None:
+    save_calibration(MEASURED, file_of(table))
+    with table.client() as client:
+        begin(client)
+        assert client.post("/calibration/step", json={"step": "set"}).status_code == 200
+        assert press(client, "skip").status_code == 200
+        assert shown(client)["stage"] == "over"
+        end(client)

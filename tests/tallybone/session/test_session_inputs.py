@@ -1,0 +1,302 @@
+"""Buttons, knocks and answers: what each means at its moment, and that a tile put down hard is no pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    BLOCK,
+    BONES,
+    SUPER,
+    TWOSET,
+    Call,
+    Decline,
+    Draw,
+    Event,
+    HandEnd,
+    Irregular,
+    ItStands,
+    Knock,
+    Lead,
+    LeadRule,
+    MatchStart,
+    NewHand,
+    Passed,
+    Phase,
+    Play,
+    Redeal,
+    RedealReason,
+    Rules,
+    Scored,
+    Seat,
+    Seq,
+    Tile,
+    Undo,
+)
+from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
+from tallybone.session.knocks import HANDS_STAY_NS, KNOCK_WAITS_NS, ONE_KNOCK_NS
+from tallybone.session.session import SURE_KNOCK, TILE_ECHOES_NS, Session, feed
+from tests.tallybone.session.test_referee import line, questions, seen
+from tests.tallybone.truth_eye import placed
+from vision.table_view import TableView
+
+SECOND_NS = 1_000_000_000
+NOTHING_NEW = TableView((), (), ())
+FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
+
+
+def sitting(rules: Rules, *events: Event, seats: int = 2) -> Session:
+    session = Session()
+    names = ("Ann", "Ben", "Cleo", "Dora")[:seats]
+    for event in (MatchStart(replace(rules, lead_first=LeadRule.LOT_ANY), names), NewHand(), *events):
+        session, _ = feed(session, event)
+    return session
+
+
+def led(rules: Rules = BLOCK, seats: int = 2) -> Session:
+    session, _ = feed(sitting(rules, Lead(Seat(0)), seats=seats), placed(FIRST), t_ns=SECOND_NS)
+    return session
+
+
+def heard(session: Session, *events: tuple[float, KnockHeard | TableView]) -> tuple[Session, list[object]]:
+    told: list[object] = []
+    for at_s, event in events:
+        session, said = feed(session, event, t_ns=int(at_s * SECOND_NS))
+        told += said
+    return session, told
+
+
+def passes(told: list[object]) -> list[int]:
+    return [one.seat for one in told if isinstance(one, Passed)]
+
+
+@pytest.mark.parametrize("seat", [None, Seat(1)], ids=["nobody knows whose", "the seat is known"])
+def test_a_knock_that_leaves_the_table_as_it_is_passes(seat: Seat | None) -> None:
+    session, told = heard(led(), (10.0, KnockHeard(seat)))
+    assert told == []
+    session, told = heard(session, (10.0 + KNOCK_WAITS_NS / SECOND_NS, NOTHING_NEW))
+    assert passes(told) == [1]
+    assert session.state.log[-1] == Knock(Seat(1))
+
+
+def test_a_tile_put_down_hard_is_no_pass() -> None:
+    session, told = heard(led(), (10.0, KnockHeard()), (11.0, placed(NEXT)), (20.0, NOTHING_NEW))
+    assert passes(told) == []
+    assert isinstance(session.state.log[-1], Play)
+
+
+def test_a_hand_that_touches_the_table_as_it_leaves_is_no_pass() -> None:
+    echo_s = 0.5 * TILE_ECHOES_NS / SECOND_NS
+    _, told = heard(led(), (10.0, placed(NEXT)), (10.0 + echo_s, KnockHeard()), (20.0, NOTHING_NEW))
+    assert passes(told) == []
+
+
+def test_a_pass_and_the_next_players_tile_right_after_it_are_told_apart() -> None:
+    session, told = heard(led(), (10.0, KnockHeard()), (11.2, KnockHeard()), (11.9, placed(NEXT)))
+    assert passes(told) == [1]
+    play = session.state.log[-1]
+    assert isinstance(play, Play)
+    assert play.seat == 0
+
+
+def moving(since_s: float) -> TableView:
+    return replace(NOTHING_NEW, is_settled=False, moved_since_ns=int(since_s * SECOND_NS))
+
+
+def test_a_tile_put_down_hard_while_hands_stay_over_the_table_is_no_pass() -> None:
+    laid = replace(placed(NEXT), moved_since_ns=int(9.5 * SECOND_NS))
+    hands = [(at_s, moving(9.5)) for at_s in (10.5, 12.5, 14.0)]
+    session, told = heard(
+        led(), (9.4, moving(9.5)), (10.0, KnockHeard(Seat(1))), *hands, (14.5, laid), (20.0, NOTHING_NEW)
+    )
+    assert passes(told) == []
+    assert isinstance(session.state.log[-1], Play)
+
+
+def test_a_knock_before_a_hand_came_is_a_pass_however_long_the_hand_stays() -> None:
+    _, told = heard(led(), (8.0, KnockHeard()), *((at_s, moving(9.5)) for at_s in (9.6, 10.1)))
+    assert passes(told) == [1]
+
+
+def test_nobodys_knock_waits_for_hands_for_ever() -> None:
+    stays_s = HANDS_STAY_NS / SECOND_NS
+    _, told = heard(led(), (9.9, moving(9.5)), (10.0, KnockHeard()), (10.0 + stays_s + 0.1, moving(9.5)))
+    assert passes(told) == [1]
+
+
+def test_while_the_table_is_lost_a_knock_waits_however_long_that_takes() -> None:
+    lost = replace(NOTHING_NEW, is_settled=False, lost="put the camera back")
+    waits = ((at_s, lost) for at_s in (9.0, 13.0, 40.0))
+    session, told = heard(led(), (8.9, lost), (9.5, KnockHeard()), *waits)
+    assert passes(told) == []
+    _, told = heard(session, (41.0, NOTHING_NEW))
+    assert passes(told) == [1]
+
+
+def test_who_knocks_twice_passes_once() -> None:
+    twice_s = 0.5 * ONE_KNOCK_NS / SECOND_NS
+    _, told = heard(led(), (10.0, KnockHeard()), (10.0 + twice_s, KnockHeard()), (20.0, NOTHING_NEW))
+    assert passes(told) == [1]
+
+
+def test_a_knock_of_another_is_told_and_waits() -> None:
+    session, told = heard(led(), (10.0, KnockHeard(Seat(0))), (13.0, NOTHING_NEW))
+    (wrong,) = (one for one in told if isinstance(one, Irregular))
+    assert "it is Ben's turn" in wrong.problem.words
+    assert not wrong.stands
+    session, _ = feed(session, Press(Button.STANDS))
+    assert not session.state.irregular
+
+
+def test_a_knock_that_is_not_sure_is_asked_about() -> None:
+    faint = KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1)
+    session, told = heard(led(), (10.0, faint), (13.0, NOTHING_NEW))
+    assert questions(tuple(told)) == ["was that a knock of Ben?"]  # type: ignore[arg-type]  # of what was said
+    assert session.open_question is not None
+    assert session.open_question.holds_up
+    _, said = feed(session, Answer(0))
+    assert passes(list(said)) == [1]
+    went_on, said = feed(session, Answer(1))
+    assert (passes(list(said)), went_on.open_question) == ([], None)
+    assert Knock(Seat(1)) not in went_on.state.log
+
+
+@pytest.mark.parametrize("seat", [Seat(0), None], ids=["of another", "before drawing"])
+def test_a_knock_that_is_not_sure_and_would_be_wrong_is_nothing(seat: Seat | None) -> None:
+    rules = BLOCK if seat == 0 else BONES
+    session, told = heard(led(rules), (10.0, KnockHeard(seat, confidence=0.3)), (13.0, NOTHING_NEW))
+    assert (told, session.open_question) == ([], None)
+    assert not any(isinstance(event, Knock) for event in session.state.log)
+
+
+def test_who_has_to_draw_first_is_told_so_and_keeps_the_turn() -> None:
+    session, told = heard(led(BONES), (10.0, KnockHeard(Seat(1))), (13.0, NOTHING_NEW))
+    assert questions(tuple(told)) == ["Ben knocked? draw before knocking: 14 tiles left in the boneyard"]  # type: ignore[arg-type]
+    assert session.open_question is not None
+    assert not session.open_question.holds_up
+    stands, said = feed(session, Answer(0))
+    assert passes(list(said)) == [1]
+    assert stands.state.irregular
+    played, told = heard(session, (14.0, placed(NEXT)), (20.0, NOTHING_NEW))
+    assert played.open_question is None
+    play = played.state.log[-1]
+    assert isinstance(play, Play)
+    assert play.seat == 1
+
+
+def test_of_two_knocks_that_are_one_the_surer_counts() -> None:
+    faint, clear = KnockHeard(Seat(1), confidence=0.3), KnockHeard(Seat(1), confidence=0.9)
+    _, told = heard(led(), (10.0, faint), (10.3, clear), (13.0, NOTHING_NEW))
+    assert passes(told) == [1]
+
+
+@pytest.mark.parametrize("wrong", [{"confidence": 1.1}, {"confidence": float("nan")}, {"strength": -1.0}])
+def test_a_knock_needs_a_probability_and_a_strength(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must be 0"):
+        KnockHeard(**wrong)  # type: ignore[arg-type]  # no seat among them
+
+
+def test_a_knock_while_a_question_holds_up_the_game_waits_for_its_answer() -> None:
+    unsure = seen((5, 4), (2, 0), sure=(0.99, 0.5))
+    session, _ = heard(led(), (5.0, placed(unsure, before=(FIRST,))), (10.0, KnockHeard()))
+    session, told = heard(session, (13.0, NOTHING_NEW))
+    assert told == []
+    session, _ = feed(session, Answer(0))
+    session, told = heard(session, (14.0, TableView((FIRST, unsure), (), ())))
+    assert passes(told) == [0]
+
+
+def test_frames_that_show_nothing_new_change_nothing_but_the_time() -> None:
+    session = led()
+    view = TableView((FIRST,), (), ())
+    session, _ = feed(session, view, t_ns=2 * SECOND_NS)
+    after, told = feed(session, view, t_ns=3 * SECOND_NS)
+    assert told == ()
+    assert after == replace(session, t_ns=3 * SECOND_NS)
+
+
+def test_knocks_between_hands_are_the_shuffle() -> None:
+    session, _ = feed(led(), HandEnd())
+    assert session.state.game is not None
+    assert session.state.game.phase is Phase.REVEAL
+    after, told = heard(session, (10.0, KnockHeard()), (20.0, NOTHING_NEW))
+    assert told == []
+    assert after.state == session.state
+
+
+@pytest.mark.parametrize(
+    ("press", "event"),
+    [
+        (Press(Button.KNOCK), Knock(Seat(1))),
+        (Press(Button.KNOCK, Seat(0)), Knock(Seat(0))),
+        (Press(Button.DRAW), Draw(Seat(1))),
+        (Press(Button.DONE), Decline(Seat(1))),
+        (Press(Button.CALL, Seat(1)), Call(Seat(1))),
+        (Press(Button.CALL), None),
+        (Press(Button.HAND_END), HandEnd()),
+        (Press(Button.REDEAL), Redeal(RedealReason.MISDEAL)),
+        (Press(Button.UNDO), Undo(Seq(3))),
+        (Press(Button.STANDS), None),
+        (Press(Button.NEXT), None),
+    ],
+)
+def test_a_button_means_what_fits_the_moment(press: Press, event: Event | None) -> None:
+    assert event_of(press, led().state) == event
+
+
+def test_next_names_the_next_leader_and_deals_the_next_hand() -> None:
+    session = sitting(BLOCK)
+    for seat in (0, 1, 0):
+        session, _ = feed(session, Press(Button.NEXT))
+        assert session.state.log[-1] == Lead(Seat(seat))
+    for event in (Play(Seat(0), Tile.parse("5-3")), HandEnd(), *(Press(Button.NEXT),)):
+        session, _ = feed(session, event)
+    assert session.state.log[-1] == HandEnd()  # the hands are not open yet
+
+
+def test_undo_takes_back_one_thing_after_the_other_and_leaves_the_match() -> None:
+    session = led()
+    for _ in range(8):
+        session, _ = feed(session, Press(Button.UNDO))
+    assert session.state.game is not None
+    assert session.state.game.hand is None
+
+
+def test_the_call_button_calls_the_points_of_the_last_play() -> None:
+    session, _ = feed(sitting(TWOSET, Lead(Seat(0)), seats=4), placed(seen((5, 5), (0, 0), 90)))
+    session, said = feed(session, Press(Button.CALL))
+    assert [one.points for one in said if isinstance(one, Scored)] == [10]
+    session, said = feed(session, Press(Button.CALL, Seat(2)))
+    assert any(isinstance(one, Irregular) for one in said)
+
+
+def test_it_stands_accepts_what_was_against_the_rules() -> None:
+    session, said = feed(line(FIRST), placed(seen((4, 1), (2, 0))))
+    assert any(isinstance(one, Irregular) for one in said)
+    session, _ = feed(session, Press(Button.STANDS))
+    assert isinstance(session.state.log[-1], ItStands)
+    assert not session.state.irregular
+    session, said = feed(session, placed(seen((1, 0), (4, 0))))
+    assert not questions(said)
+
+
+def test_who_leads_is_answered_on_the_page() -> None:
+    session, said = feed(sitting(SUPER, seats=3), placed(seen((7, 7), (0, 0), 90)))
+    assert questions(said) == ["who leads the 7-7?"]
+    session, _ = feed(session, Answer(2))
+    assert session.open_question is None
+    play = session.state.log[-1]
+    assert isinstance(play, Play)
+    assert play.seat == 2
+
+
+def test_an_answer_to_nothing_changes_nothing() -> None:
+    session = led()
+    after, said = feed(session, Answer(0))
+    assert (after.state, said) == (session.state, ())
+    asked, _ = feed(session, placed(seen((5, 4), (2, 0), sure=(0.99, 0.5))))
+    for answer in (Answer(99), Answer(-1), Answer(0, topic="something else")):
+        after, said = feed(asked, answer)
+        assert (after.state, said) == (asked.state, ())

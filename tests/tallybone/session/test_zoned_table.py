@@ -1,0 +1,90 @@
+"""Whole games of every kind at a table with zones: draws, hands, deals and leaders come from what is seen alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import Draw, Irregular, Lead, NewHand, Play, ProblemKind, Reveal, profile
+from tallybone.session.session import Session, feed
+from tallybone.simulate.game_script import ScriptStep
+from tests.tallybone.session.zoned_table import ZonedTable, ZoneFaults, ZoneFigures
+from tests.tallybone.truth_eye import PLAYERS_OF
+from vision.settle import EntrySide
+
+FAULTS = ZoneFaults(unsure=0.03, nudged=0.1, miscounted=0.05, pushed=0.1, side_right=0.95)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(PLAYERS_OF))
+def test_a_clear_eye_tells_draws_hands_and_deals_without_a_question(name: str) -> None:
+    table = ZonedTable(profile(name), 1, ZoneFaults(), hands=2)
+    figures = table.run()
+    assert figures.plays_right == figures.plays > 10
+    assert figures.questions == []
+    assert figures.is_right_at_end
+    pressed = [event for _, event in table.inputs if isinstance(event, NewHand | Lead | Draw | Reveal)]
+    assert pressed == []
+    told = [type(event) for event in table.session.state.log]
+    assert told.count(NewHand) == sum(isinstance(step.event, NewHand) for step in table.steps)
+    assert Reveal in told
+    assert (Draw in told) is (name != "block")
+
+
+@pytest.mark.parametrize("name", sorted(PLAYERS_OF))
+def test_an_eye_with_faults_ends_right(name: str) -> None:
+    figures = ZonedTable(profile(name), 3, FAULTS, hands=1).run()
+    assert figures.plays_right == figures.plays
+    assert figures.is_right_at_end
+
+
+class Reached(ZonedTable):
+    """At every play, what would be said if another player's hand had laid the tile; and how often nothing was."""
+
+    shown = unsaid = 0
+
+    def _see(self, steps: list[ScriptStep]) -> None:
+        play = steps[0].event
+        if isinstance(play, Play) and len(steps) == 1 and play.at is not None:
+            self._reach(play, steps)
+        super()._see(steps)
+
+    def _reach(self, play: Play, steps: list[ScriptStep]) -> None:
+        side = next(zone.side for seat, zone in enumerate(self.zones.seats) if seat != play.seat)
+        tiles = list(self.eye.tiles)
+        changes = self.eye.look(steps).changes
+        self.t_ns += 1
+        view = self.view(changes, (EntrySide(side, 1.0),))
+        self.eye.tiles = tiles
+        after, said = feed(self.session, view, t_ns=self.t_ns)
+        self.shown += 1
+        is_said = any(isinstance(one, Irregular) and one.problem.kind is ProblemKind.WRONG_SEAT for one in said)
+        self.unsaid += not (is_said or asks_who(after))
+
+
+def asks_who(session: Session) -> bool:
+    return any(one.unclear.words.startswith(("it was", "who led")) for one in session.questions)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_clear", [False, True], ids=["reaching", "clearly wrong"])
+def test_where_one_side_in_ten_is_wrong_nobody_is_said_to_be_out_of_turn(is_clear: bool) -> None:
+    for name in ("bones", "block", "twoset"):
+        for seed in range(2):
+            table = Reached(profile(name), seed, ZoneFaults(side_right=0.9, wrong_is_clear=is_clear))
+            figures = table.run()
+            assert isinstance(figures, ZoneFigures)
+            assert figures.out_of_turn == 0
+            assert figures.plays_right == figures.plays
+            assert table.unsaid <= 0.05 * table.shown
+            assert table.shown > 5
+
+
+def test_a_resumed_sitting_goes_on_alike() -> None:
+    table = ZonedTable(profile("bones"), 5, FAULTS)
+    table.run()
+    session = Session(zones=table.zones)
+    for at, (t_ns, event) in enumerate(table.inputs):
+        if at % 7 == 0 and not session.heard:
+            session = Session.resumed(session.state, session.places, t_ns=session.t_ns, zones=session.zones)
+        session, _ = feed(session, event, t_ns=t_ns)
+    assert session.state == table.session.state

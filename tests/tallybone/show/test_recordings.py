@@ -1,0 +1,105 @@
+"""`tallybone sessions`: the list as a table and as JSON, and room made on demand."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tallybone.choices import parse_size
+from tallybone.recording.writer import SessionWriter
+from tallybone.show.recordings import list_sessions, room_of_table
+from tallybone.store.house import HOUSE_NAME, HouseSettings, save_house
+from tests.tallybone.cli.test_app import tallybone
+from tests.tallybone.recording.sittings import START, jpeg, write
+
+
+class Run:
+    """One run of the command and what it left behind."""
+
+    def __init__(self, folder: Path | None, *, as_json: bool = True, keep_bytes: int | None = None) -> None:
+        out, err = io.StringIO(), io.StringIO()
+        self.code = list_sessions(folder, as_json=as_json, keep_bytes=keep_bytes, out=out, err=err)
+        self.out, self.err = out.getvalue(), err.getvalue()
+
+
+def test_each_recording_is_a_line_of_json(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap")
+    run = Run(tmp_path)
+    first, last = [json.loads(line) for line in run.out.splitlines()]
+    assert first == {
+        "path": str(path),
+        "started_at": "2026-11-21T18:30:05+00:00",
+        "players": ["Ann", "Bob"],
+        "rules": "bones",
+        "totals": [10, 10],
+        "frames": 3,
+        "length_s": 2.0,
+        "size_bytes": path.stat().st_size,
+        "running": False,
+        "damage": [],
+    }
+    assert last == {"result": {"recordings": 1, "size_bytes": path.stat().st_size, "deleted": []}}
+    assert (run.code, run.err) == (0, "")
+
+
+def test_the_table_shows_date_players_result_and_size(tmp_path: Path) -> None:
+    write(tmp_path / "a.mcap")
+    with SessionWriter(tmp_path / "b.mcap", replace(START, players=("\x1b[31mEve",))):
+        run = Run(tmp_path, as_json=False)
+    assert "a.mcap" in run.out
+    for said in ("2026-11-21 18:30", "Ann, Bob", "bones", "10 : 10", "0:00:02", "KB", "running", "2 recordings"):
+        assert said in " ".join(run.out.split()), said
+    assert "\x1b" not in run.out
+
+
+def test_the_oldest_are_deleted_first_and_named(tmp_path: Path) -> None:
+    write(tmp_path / "a.mcap")
+    run = Run(tmp_path, keep_bytes=0)
+    assert json.loads(run.out) == {"result": {"recordings": 0, "size_bytes": 0, "deleted": ["a.mcap"]}}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_recording_is_named_and_the_others_are_listed(tmp_path: Path) -> None:
+    write(tmp_path / "a.mcap")
+    (tmp_path / "b.mcap").write_bytes(jpeg(1))
+    run = Run(tmp_path)
+    assert run.code == 1
+    assert f"tallybone sessions: {tmp_path / 'b.mcap'}: expected a recording" in run.err
+    assert len(run.out.splitlines()) == 2
+
+
+def test_an_absent_folder_is_named_but_the_own_one_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "nowhere" in Run(tmp_path / "nowhere").err
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert Run(None).code == 0
+    assert (tmp_path / "tallybone" / "sessions").is_dir()
+
+
+@pytest.mark.parametrize("size", ["", "many", "-1", "5 XB", "1e9", "5MiB", "9" * 40])
+def test_what_is_no_size_is_refused(size: str) -> None:
+    with pytest.raises(ValueError, match="expected a size"):
+        parse_size(size)
+
+
+def test_a_size_that_is_none_is_a_usage_error() -> None:
+    done = tallybone("sessions", "--keep=many")
+    assert done.returncode == 2
+    assert "--keep" in done.stderr
+
+
+def test_the_room_is_what_was_set_on_the_page(tmp_path: Path) -> None:
+    environment = {"XDG_STATE_HOME": str(tmp_path)}
+    assert room_of_table(environment, tmp_path) == 20 * 10**9
+    save_house(HouseSettings(keep_bytes=3 * 10**9), tmp_path / "tallybone" / HOUSE_NAME)
+    assert room_of_table(environment, tmp_path) == 3 * 10**9
+
+
+def test_what_was_set_and_cannot_be_read_makes_no_room(tmp_path: Path) -> None:
+    (tmp_path / "tallybone").mkdir()
+    (tmp_path / "tallybone" / HOUSE_NAME).write_text("{")
+    with pytest.raises(ValueError, match="cannot be read"):
+        room_of_table({"XDG_STATE_HOME": str(tmp_path)}, tmp_path)

@@ -1,0 +1,177 @@
+"""The scoreboard in character cells: everything legible at every size, with and without colour."""
+
+from __future__ import annotations
+
+from functools import cache
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from engine import (
+    BONES,
+    Counted,
+    Draw,
+    Lead,
+    MatchStart,
+    NewHand,
+    Phase,
+    Placed,
+    Play,
+    Port,
+    Scored,
+    Seat,
+    Spot,
+    Tile,
+    apply,
+    replay,
+)
+from engine import NodeId as Id
+from tallybone.session.referee import Unclear
+from tallybone.session.session import Session, feed
+from tallybone.session.touching import Footprint, Laid
+from tallybone.show.layout import Canvas, draw_layout
+from tallybone.show.scoreboard import Board, draw_board, plain_line, tell, waits_for
+from tests.tallybone.session.test_referee import seen
+from tests.tallybone.truth_eye import game, newest_tile, placed
+
+PICTURE_PX = (1280, 720)
+SEEDS = (1, 2, 4, 5, 34)
+
+
+@cache
+def boards(seed: int) -> tuple[Board, ...]:
+    """What the scoreboard of a demo shows after each of its steps."""
+    table, steps = game(seed)
+    session, shown = Session(), []
+    for step in steps:
+        event = placed(newest_tile(table, step)) if step.is_seen else step.event
+        session, said = feed(session, event)
+        assert session.state.game is not None
+        told = tell(said, session.state.game.players)
+        shown.append(Board(session.state.game, session.places.laid, PICTURE_PX, told, eye="picture 3, read in 300 ms"))
+    return tuple(shown)
+
+
+def printed(board: Board, columns: int, rows: int, *, in_color: bool) -> str:
+    out = StringIO()
+    console = Console(file=out, width=columns, force_terminal=in_color, color_system="truecolor" if in_color else None)
+    console.print(draw_board(board, columns=columns, rows=rows, in_color=in_color))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 23), (120, 39), (200, 60), (40, 14)])
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_the_board_fits_the_terminal(seed: int, columns: int, rows: int) -> None:
+    for board in boards(seed)[::4]:
+        lines = printed(board, columns, rows, in_color=False).splitlines()
+        assert len(lines) == rows
+        assert max(len(line) for line in lines) <= columns
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 16), (100, 24), (120, 32), (200, 53)])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_number_on_the_table_is_legible(seed: int, columns: int, rows: int) -> None:
+    for board in boards(seed)[2::2]:
+        drawn = draw_layout(board.game.layout, board.laid, Canvas(columns, rows, PICTURE_PX, in_color=False)).plain
+        numbers = sorted(int(character) for character in drawn if character.isdigit())
+        assert numbers == sorted(pips for tile in board.game.layout.tiles for pips in (tile.low, tile.high))
+
+
+def test_a_small_terminal_shows_where_the_newest_tile_lies() -> None:
+    for board in boards(1):
+        drawn = draw_layout(board.game.layout, board.laid, Canvas(30, 6, PICTURE_PX, in_color=False)).plain
+        if board.game.layout.nodes:
+            newest = board.game.layout.nodes[-1].tile
+            assert {str(newest.low), str(newest.high)} <= set(drawn)
+
+
+def layout_in_plain_text(*plays: Play, places: tuple[Footprint, ...], columns: int = 40, rows: int = 9) -> list[str]:
+    state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), *plays])
+    assert state.game is not None
+    laid = tuple(Laid(node.id, place) for node, place in zip(state.game.layout.nodes, places, strict=True))
+    canvas = Canvas(columns, rows, (560, 320), in_color=False)
+    return [line.strip() for line in draw_layout(state.game.layout, laid, canvas).plain.splitlines() if line.strip()]
+
+
+def at(a: float, c: float, *, lies_along: bool = True) -> Footprint:
+    return Footprint.square((280 + 40 * a, 160 + 40 * c), 0.0, 40.0, lies_along=lies_along)
+
+
+def test_a_line_with_its_spinner_looks_like_one() -> None:
+    five = Play(Seat(0), Tile.parse("5-5"))
+    west = Play(Seat(1), Tile.parse("5-4"), Spot(Id(2), Port.W))
+    east = Play(Seat(0), Tile.parse("5-3"), Spot(Id(2), Port.E))
+    west_place = at(-1.5, 0).reversed()
+    places = (at(0, 0, lies_along=False), west_place, at(1.5, 0))
+    assert layout_in_plain_text(five, west, east, places=places) == ["(4|5] {5}[5|3)", "{5}"]
+
+
+def test_an_elbow_stands_upright() -> None:
+    five = Play(Seat(0), Tile.parse("5-5"))
+    down = Play(Seat(1), Tile.parse("5-4"), Spot(Id(2), Port.E))
+    place = Footprint.square((280, 240), 1.5708, 40.0)
+    spinner = Footprint.square((280, 160), 1.5708, 40.0, lies_along=False)
+    assert layout_in_plain_text(five, down, places=(spinner, place)) == ["{5|5}", "[5]", "(4)"]
+
+
+def test_colour_marks_ends_the_spinner_and_the_newest_tile() -> None:
+    board = next(board for board in boards(2) if len(board.game.layout.nodes) == 3)
+    text = printed(board, 80, 23, in_color=True)
+    for rgb in ("255;205;70", "190;20;20", "255;255;255", "28;74;50"):
+        assert rgb in text
+
+
+def test_without_colour_there_are_no_escape_codes() -> None:
+    assert "\x1b" not in printed(boards(2)[-1], 80, 23, in_color=False)
+
+
+def test_names_totals_tally_and_turn_are_shown() -> None:
+    # Seed 2: Ann 30 as X, O; Ben 75 as a full house and a half.
+    text = printed(boards(2)[-1], 80, 23, in_color=False)
+    (ann, ben) = boards(2)[-1].game.totals
+    for word in ("Ann", "Ben", str(ann), str(ben), "-+-", "bones to 150", "picture 3, read in 300 ms"):
+        assert word in text
+    assert "> " in printed(boards(2)[5], 80, 23, in_color=False)
+
+
+def test_a_question_takes_the_place_of_the_turn() -> None:
+    board = boards(2)[6]
+    asked = Board(board.game, board.laid, PICTURE_PX, question="does the 3-3 lie against the 5-3 or the 4-3?")
+    text = printed(asked, 80, 23, in_color=False)
+    assert "? does the 3-3 lie against the 5-3 or the 4-3?" in text
+    assert waits_for(board.game) in printed(board, 80, 23, in_color=False)
+    assert waits_for(board.game) not in text
+
+
+def test_a_play_is_told_with_its_sum() -> None:
+    state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), Play(Seat(0), Tile.parse("5-5"))])
+    _, said = apply(state, Play(Seat(1), Tile.parse("5-0"), Spot(Id(2), Port.E)))
+    assert [type(one) for one in said][:3] == [Placed, Counted, Scored]
+    assert tell(said, ("Brian", "Tom")) == "Tom plays 5-0: 5 + 5 + 0 = 10, scores 10"
+
+
+def test_a_plain_line_has_number_play_and_totals() -> None:
+    state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand(), Play(Seat(0), Tile.parse("5-5"))])
+    after, said = apply(state, Play(Seat(1), Tile.parse("5-1"), Spot(Id(2), Port.E)))
+    assert after.game is not None
+    assert plain_line(2, said, after.game) == "  2  Tom plays 5-1: 5 + 5 + 1 = 11  (Brian 10, Tom 0)"
+    after, said = apply(after, Draw(Seat(0)))
+    assert after.game is not None
+    assert plain_line(2, said, after.game) == "     Brian draws 1 tile, 13 left  (Brian 10, Tom 0)"
+
+
+def test_a_question_is_told() -> None:
+    assert tell([Unclear(seen((3, 3), (0, 0)), "which one?", holds_up=True)], ("Brian", "Tom")) == "? which one?"
+
+
+def test_what_only_changes_the_turn_is_told_as_such() -> None:
+    state = replay([MatchStart(BONES, ("Brian", "Tom")), NewHand()])
+    _, said = apply(state, Lead(Seat(1)))
+    assert tell(said, ("Brian", "Tom")) == "Tom: lead the highest double"
+
+
+def test_the_table_waits_for_something_in_every_phase() -> None:
+    shown = {board.game.phase: waits_for(board.game) for seed in SEEDS for board in boards(seed)}
+    assert set(shown) >= {Phase.DEAL, Phase.LEAD, Phase.PLAY, Phase.REVEAL}
+    assert shown[Phase.REVEAL] == "the hand is over: lay your tiles open"

@@ -1,0 +1,87 @@
+"""A camera that is plugged in, as a live game looks through it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from hardware.camera.device import CameraError, CameraMode, Light, Picture
+from hardware.camera.fake import FakeCamera
+from tallybone.choices import TileSet
+from tallybone.play.start import new_game, open_camera
+from tallybone.sources.device import DeviceCamera, open_plugged_in
+from tallybone.sources.shots import Shot
+from tests.hardware.camera.fake_picamera2 import FakeLibrary
+from tests.hardware.camera.scene import Scene
+from tests.tallybone.sources.test_camera import Clock
+from vision.picture import decode_picture
+
+_PAUSE = threading.Event()
+
+
+def _picture(level: int, t_ns: int) -> Picture:
+    image = np.full((72, 128, 3), level, np.uint8)
+    return Picture(t_ns, image, image[:, :, 0])
+
+
+@pytest.fixture
+def device() -> FakeCamera:
+    return FakeCamera(CameraMode(128, 72, 20.0, "MJPG"))
+
+
+def test_only_the_newest_picture_waits_and_it_is_given_once_with_its_time(device: FakeCamera) -> None:
+    camera = DeviceCamera("usb:0", device, Clock(9))
+    device.show(_picture(50, 3))
+    device.show(_picture(200, 7))
+    given = camera.take()
+    assert given is not None
+    assert (given.t_ns, given.where) == (7, "usb:0")
+    assert abs(int(decode_picture(given.jpeg(), "it").mean()) - 200) <= 2
+    assert camera.take() is None
+    assert camera.now_ns() == 9
+    assert not camera.is_over
+
+
+def test_the_light_is_held_for_the_game_and_the_camera_closed_after_it(device: FakeCamera) -> None:
+    camera = DeviceCamera("usb:0", device, Clock())
+    assert device.state.light is Light.HELD
+    camera.close()
+    assert device.is_closed
+
+
+def test_an_unplugged_camera_is_a_problem_until_it_is_back(device: FakeCamera) -> None:
+    camera = DeviceCamera("usb:0", device, Clock())
+    device.unplug("usb:0 gives no pictures")
+    assert camera.problem == "usb:0 gives no pictures"
+    device.plug_in()
+    assert str(camera.problem) == "None"
+
+
+def test_a_game_is_played_through_a_camera_of_a_pi(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene()
+    library = FakeLibrary(scene)
+    monkeypatch.setitem(sys.modules, "picamera2", library)
+    began = datetime(2026, 11, 21, tzinfo=UTC)
+    game = new_game("bones", (), (), tile_set=TileSet.AUTO, in_play=False, began=began, software="a test")
+    camera, same = open_camera("pi:0,size=640x360", game, scene.clock)
+    assert same is game
+    while (given := camera.take()) is None:
+        _PAUSE.wait(0.001)
+    assert isinstance(given, Shot)
+    assert given.load().shape == (360, 640, 3)
+    assert library.controls["AeEnable"] is False, "nothing is seen before the light is held"
+    camera.close()
+    assert library.opened == 0
+
+
+def test_a_camera_that_is_not_there_is_named_at_once_and_none_may_be_wanted() -> None:
+    for source in ("usb:977", "/dev/video977", "usb:x", "pi:977"):
+        with pytest.raises(CameraError, match=f"{source}: |a camera of a Raspberry Pi needs"):
+            open_plugged_in(source, Clock())
+    camera = open_plugged_in("none", Clock())
+    assert camera.take() is None
+    camera.close()

@@ -1,0 +1,231 @@
+"""Replaying a recording says exactly what was said when it was made; videos give their frames."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from tallybone.recording.format import ImageMessage
+from tallybone.replay.command import replay
+from tallybone.replay.run import ReplaySettings
+from tallybone.sources.shots import shots_of_video
+from tallybone.sources.source import GameChoice
+from tests.tallybone.recording.sittings import START, damage_of, records_of, write
+from tests.tallybone.replay.test_command import CLOSED, NOTHING, PLACED, Script, picture
+from tests.tallybone.replay.videos import write_video
+from tests.vision.tables import lay, table_with
+from vision.arrays import Image
+from vision.perception import Perception
+from vision.table_view import Change, ChangeKind, TableView
+
+
+class Witness(Perception):
+    """Keeps what it is fed, and sees a new tile in every picture."""
+
+    view = NOTHING
+
+    def __init__(self) -> None:
+        self.seen: list[Image] = []
+
+    def feed(self, image: Image) -> TableView:
+        self.seen.append(image)
+        return PLACED if len(self.seen) > 1 else NOTHING
+
+
+class Run:
+    """One run of the command and what it left behind."""
+
+    def __init__(self, path: Path, *, record: Path | None = None, eye: Perception | None = None) -> None:
+        out, err = io.StringIO(), io.StringIO()
+        wishes = ReplaySettings(game=GameChoice("free"), record=record)
+        self.code = replay(path, wishes, as_json=True, perception=eye, out=out, err=err)
+        self.out, self.err = out.getvalue(), err.getvalue()
+
+    @property
+    def frames(self) -> list[object]:
+        return [json.loads(line).get("frame") for line in self.out.splitlines()]
+
+
+class LostTimes:
+    """A video of which the times are as they are said here."""
+
+    def __init__(self, said_ms: tuple[float, ...], per_s: float) -> None:
+        self.left, self.now_ms, self.per_s = list(said_ms), 0.0, per_s
+
+    def isOpened(self) -> bool:  # noqa: N802  # the name that OpenCV has
+        return True
+
+    def read(self) -> tuple[bool, Image | None]:
+        if not self.left:
+            return False, None
+        self.now_ms = self.left.pop(0)
+        return True, noise(0)
+
+    def get(self, what: int) -> float:
+        return {cv2.CAP_PROP_POS_MSEC: self.now_ms, cv2.CAP_PROP_FPS: self.per_s}[what]
+
+    def release(self) -> None:
+        self.left.clear()
+
+
+def noise(seed: int) -> Image:
+    return np.random.default_rng(seed).integers(0, 256, (48, 64, 3), np.uint8)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A picture of each kind, all noise, so that no format can hide what it loses."""
+    made = tmp_path / "pictures"
+    made.mkdir()
+    for number, suffix in enumerate((".jpg", ".png", ".jpeg", ".bmp")):
+        assert cv2.imwrite(str(made / f"{number}{suffix}"), noise(number))
+    return made
+
+
+def test_perception_is_fed_exactly_what_the_recording_holds(folder: Path, tmp_path: Path) -> None:
+    path, live, again = tmp_path / "a.mcap", Witness(), Witness()
+    first = Run(folder, record=path, eye=live)
+    second = Run(path, eye=again)
+    assert (first.code, first.err) == (second.code, second.err) == (0, "")
+    assert first.out == second.out
+    assert first.frames == ["1.png", "2.jpeg", "3.bmp", None]
+    assert len(live.seen) == len(again.seen) == 4
+    assert all(np.array_equal(a, b) for a, b in zip(live.seen, again.seen, strict=True))
+    assert not np.array_equal(live.seen[1], noise(1))  # the PNG became a JPEG first
+
+
+def test_a_jpeg_is_recorded_byte_for_byte(folder: Path, tmp_path: Path) -> None:
+    Run(folder, record=tmp_path / "a.mcap", eye=Witness())
+    images = [one.payload for one in records_of(tmp_path / "a.mcap") if isinstance(one.payload, ImageMessage)]
+    assert [image.jpeg for image in images][::2] == [(folder / name).read_bytes() for name in ("0.jpg", "2.jpeg")]
+    assert all(image.jpeg.startswith(b"\xff\xd8\xff") for image in images)
+    assert damage_of(tmp_path / "a.mcap") == []
+
+
+@pytest.mark.slow
+def test_a_rendered_table_replays_to_the_same_bytes_with_the_shipped_reader(tmp_path: Path) -> None:
+    laid = (lay(3, 5, -70, -40, 20), lay(6, 1, 60, 40, 100))
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    for count, suffix in enumerate((".png", ".jpg", ".png")):
+        cv2.imwrite(str(pictures / f"{count:02}{suffix}"), table_with(laid[:count], frame=count).image)
+    first, second = Run(pictures, record=tmp_path / "a.mcap"), Run(tmp_path / "a.mcap")
+    assert first.out == second.out
+    assert first.frames == ["01.jpg", "02.png", None]
+    assert (first.code, second.code) == (0, 0)
+
+
+def test_an_unreadable_picture_is_named_and_not_recorded(folder: Path, tmp_path: Path) -> None:
+    (folder / "2.jpeg").write_bytes((folder / "2.jpeg").read_bytes()[:700])
+    run = Run(folder, record=tmp_path / "a.mcap", eye=Witness())
+    assert run.code == 1
+    assert "2.jpeg" in run.err
+    assert len(records_of(tmp_path / "a.mcap")) == 3
+
+
+def test_pictures_of_a_recording_without_names_are_called_by_their_number(tmp_path: Path) -> None:
+    from tallybone.recording.writer import SessionWriter
+
+    data = picture(tmp_path / "a.jpg").read_bytes()
+    with SessionWriter(tmp_path / "a.mcap", START) as writer:
+        for number in range(3):
+            writer.frame(number * 77, data)
+    run = Run(tmp_path / "a.mcap", eye=Witness())
+    assert [(line["frame"], line["t_ns"]) for line in map(json.loads, run.out.splitlines()[:-1])] == [
+        ("1", 77),
+        ("2", 154),
+    ]
+
+
+def test_a_cut_recording_is_replayed_as_far_as_it_goes_and_the_rest_is_said(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    whole = Run(folder, record=path, eye=Witness())
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    run = Run(path, eye=Witness())
+    assert run.code == 1
+    assert run.out.splitlines()[0] == whole.out.splitlines()[0]
+    assert len(run.out.splitlines()) == 2
+    assert f"tallybone replay: {path}: byte" in run.err
+    assert "without its index" in run.err
+
+
+def test_a_picture_in_a_recording_that_is_no_jpeg_is_named(tmp_path: Path) -> None:
+    run = Run(write(tmp_path / "a.mcap"), eye=Witness())
+    assert f"{tmp_path / 'a.mcap'}: record 0: " in run.err
+    assert "empty table" in run.err
+    assert run.code == 1
+
+
+@pytest.mark.parametrize("name", ["a.mcap", "a.mp4", "nowhere.mcap", "nowhere.mp4"])
+def test_what_is_no_recording_and_no_video_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.mcap").write_text("no recording")
+    (tmp_path / "a.mp4").write_text("no video")
+    run = Run(tmp_path / name, eye=Witness())
+    assert (run.code, run.out) == (1, "")
+    assert str(tmp_path / name) in run.err
+
+
+def test_a_recording_is_not_recorded_again_and_nothing_is_written_over(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    Run(folder, record=path, eye=Witness())
+    before = path.read_bytes()
+    assert "a recording already" in Run(path, record=tmp_path / "b.mcap", eye=Witness()).err
+    assert not (tmp_path / "b.mcap").exists()
+    assert "exists" in Run(folder, record=path, eye=Witness()).err
+    assert path.read_bytes() == before
+
+
+def test_a_video_gives_its_frames_with_their_times_and_numbers(tmp_path: Path) -> None:
+    path = write_video(
+        tmp_path / "a.avi", [np.full((48, 64, 3), 40 * number, np.uint8) for number in range(3)], per_s=4
+    )
+    shots = list(shots_of_video(path))
+    assert [(shot.name, shot.t_ns) for shot in shots] == [("0", 0), ("1", 250_000_000), ("2", 500_000_000)]
+    assert [abs(int(shot.load()[0, 0, 0]) - 40 * number) < 4 for number, shot in enumerate(shots)] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("said_ms", "per_s", "times_ns"),
+    [
+        ((0.0, 0.0, 0.0), 4.0, [0, 250_000_000, 500_000_000]),
+        ((0.0, 90.0, 40.0), 10.0, [0, 90_000_000, 190_000_000]),
+        ((-1.0, -1.0, -1.0), 0.0, [33_333_333, 66_666_666, 99_999_999]),
+    ],
+    ids=["no times", "a time that goes back", "neither times nor how many a second"],
+)
+def test_each_frame_of_a_video_is_later_than_the_one_before(
+    monkeypatch: pytest.MonkeyPatch, said_ms: tuple[float, ...], per_s: float, times_ns: list[int]
+) -> None:
+    monkeypatch.setattr(cv2, "VideoCapture", lambda _: LostTimes(said_ms, per_s))
+    assert [shot.t_ns for shot in shots_of_video(Path("a.avi"))] == times_ns
+
+
+def test_removed_tiles_count_in_a_recording_as_in_a_folder(folder: Path, tmp_path: Path) -> None:
+    views = [NOTHING, PLACED, TableView((), (), (Change(ChangeKind.REMOVED, CLOSED),)), NOTHING]
+    first = Run(folder, record=tmp_path / "a.mcap", eye=Script(views))
+    assert Run(tmp_path / "a.mcap", eye=Script(views)).out == first.out
+    assert json.loads(first.out.splitlines()[-1])["result"] == {
+        "frames": 4,
+        "placed": 1,
+        "moved": 0,
+        "removed": 1,
+        "turned": 0,
+        "stacked": 0,
+        "reread": 0,
+        "tiles": 0,
+    }
+
+
+@pytest.mark.slow
+def test_a_real_game_replays_from_its_recording_to_the_same_bytes(shared_data: Path, tmp_path: Path) -> None:
+    game = shared_data / "sequences" / "ddd" / "game1"
+    first = Run(game, record=tmp_path / "a.mcap")
+    assert Run(game).out == first.out
+    assert Run(tmp_path / "a.mcap").out == first.out
+    assert len(first.frames) > 5
+    assert damage_of(tmp_path / "a.mcap") == []

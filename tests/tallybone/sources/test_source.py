@@ -1,0 +1,153 @@
+"""What is replayed goes through the machine for its kind of pictures: settled ones, or every frame of a video."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from tallybone.recording.format import Pictures
+from tallybone.recording.reader import read_session
+from tallybone.replay.command import replay
+from tallybone.replay.run import ReplaySettings
+from tallybone.sources.source import GameChoice
+from tests.tallybone.recording.sittings import START, write
+from tests.tallybone.replay.test_command import NOTHING, PLACED
+from tests.tallybone.replay.videos import write_video
+from tests.vision.moving import Clip, play, still
+from tests.vision.tables import lay, table_with
+from vision.arrays import Image
+from vision.perception import Perception, Start
+from vision.settle import Side
+from vision.table_view import TableView
+
+THREE_FIVE, SIX_ONE = lay(3, 5, -110, -40, 20), lay(6, 1, 60, 40, 100)
+
+
+class Witness(Perception):
+    """Keeps what it is fed, is sure of it, and sees a new tile in every picture but the first."""
+
+    is_unconfirmed = is_unsure = False
+    view = NOTHING
+
+    def __init__(self) -> None:
+        self.seen: list[Image] = []
+
+    def feed(self, image: Image) -> TableView:
+        self.seen.append(image)
+        return PLACED if len(self.seen) > 1 else NOTHING
+
+
+class Run:
+    """One run of the command and what it left behind."""
+
+    def __init__(
+        self, path: Path, *, record: Path | None = None, eye: Perception | None = None, start: Start = Start.EMPTY
+    ) -> None:
+        out, err = io.StringIO(), io.StringIO()
+        wishes = ReplaySettings(game=GameChoice("free"), record=record, start=start)
+        self.code = replay(path, wishes, as_json=True, perception=eye, out=out, err=err)
+        self.out, self.err = out.getvalue(), err.getvalue()
+
+    @property
+    def events(self) -> list[tuple[object, ...]]:
+        lines = [json.loads(line) for line in self.out.splitlines()[:-1]]
+        return [(line["event"], line["frame"], line["t_ns"], sorted(line["pips"])) for line in lines]
+
+    @property
+    def result(self) -> dict[str, int]:
+        return dict(json.loads(self.out.splitlines()[-1])["result"])
+
+
+def block(left_px: int) -> Image:
+    """A grey picture with something light on it."""
+    image = np.full((90, 160, 3), 80, np.uint8)
+    image[30:60, left_px : left_px + 40] = 220
+    return image
+
+
+@pytest.fixture
+def video(tmp_path: Path) -> Path:
+    """Half a second of stillness, four frames of motion, and half a second of stillness, ten frames a second."""
+    places = [20] * 5 + [30, 50, 70, 90] + [100] * 5
+    return write_video(tmp_path / "a.avi", [block(place) for place in places], per_s=10)
+
+
+def test_of_a_video_only_settled_frames_are_read_once_and_said_with_their_time(video: Path) -> None:
+    eye = Witness()
+    run = Run(video, eye=eye)
+    assert run.events == [("placed", "11", 1_100_000_000, [4, 6])]
+    assert len(eye.seen) == 2
+    assert [int(image[45, 25, 0]) > 150 for image in eye.seen] == [True, False]
+    assert [int(image[45, 135, 0]) > 150 for image in eye.seen] == [False, True]
+    assert (run.code, run.err, run.result["frames"], run.result["tiles"]) == (0, "", 14, 1)
+
+
+def test_a_recording_of_a_video_says_that_it_is_moving_and_goes_through_the_same_machine(
+    video: Path, tmp_path: Path
+) -> None:
+    path, live, again = tmp_path / "a.mcap", Witness(), Witness()
+    first, second = Run(video, record=path, eye=live), Run(path, eye=again)
+    start = read_session(path).start
+    assert start is not None
+    assert start.pictures is Pictures.MOVING
+    assert first.out == second.out
+    assert len(live.seen) == len(again.seen) == 2
+    assert all(np.array_equal(a, b) for a, b in zip(live.seen, again.seen, strict=True))
+
+
+def test_a_recording_of_a_folder_says_that_it_is_settled_and_every_picture_is_read(tmp_path: Path) -> None:
+    made = tmp_path / "pictures"
+    made.mkdir()
+    for number in range(4):
+        assert cv2.imwrite(str(made / f"{number}.png"), block(30 * number))
+    live, again = Witness(), Witness()
+    first, second = Run(made, record=tmp_path / "a.mcap", eye=live), Run(tmp_path / "a.mcap", eye=again)
+    start = read_session(tmp_path / "a.mcap").start
+    assert start is not None
+    assert start.pictures is Pictures.SETTLED
+    assert len(live.seen) == len(again.seen) == 4
+    assert first.out == second.out
+
+
+def test_a_moving_recording_needs_no_first_frame_a_settled_one_does(video: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    Run(video, record=path, eye=Witness())
+    data = path.read_bytes()
+    first = data.index(b"\xff\xd8\xff")
+    path.write_bytes(data[:first] + b"\0\0\0" + data[first + 3 :])
+    run = Run(path, eye=Witness())
+    assert [event[1] for event in run.events] == ["11"]
+    assert run.code == 1
+    settled = Run(write(tmp_path / "b.mcap"), eye=Witness())
+    assert "empty table" in settled.err
+    assert START.pictures is Pictures.SETTLED
+
+
+@pytest.mark.slow
+def test_a_tile_that_a_hand_lays_in_a_video_is_said_once_when_the_hand_is_gone(tmp_path: Path) -> None:
+    moments = [
+        *still((), 4),
+        *play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.LEFT),
+        *still((THREE_FIVE,), 4),
+    ]
+    video = write_video(tmp_path / "a.avi", [frame.image for frame in Clip(seed=3).frames(moments)], per_s=10)
+    first = Run(video, record=tmp_path / "a.mcap")
+    # The hand is in the picture from frame 7 to 10, its shadow until 11; a fifth of a second after 12 all is settled.
+    assert first.events == [("placed", "14", 1_400_000_000, [3, 5])]
+    assert (first.code, first.result["frames"], first.result["tiles"]) == (0, 18, 1)
+    assert Run(tmp_path / "a.mcap").out == first.out
+
+
+@pytest.mark.slow
+def test_a_game_in_play_begins_with_its_tiles_as_placed_and_an_empty_table_with_them_as_table(tmp_path: Path) -> None:
+    for number, laid in enumerate(((THREE_FIVE,), (THREE_FIVE, SIX_ONE))):
+        cv2.imwrite(str(tmp_path / f"{number}.png"), table_with(laid, frame=number).image)
+    in_play = Run(tmp_path, start=Start.IN_PLAY)
+    assert in_play.events == [("placed", "0.png", 0, [3, 5]), ("placed", "1.png", 1_000_000_000, [1, 6])]
+    assert in_play.result["tiles"] == 2
+    assert Run(tmp_path).events == [("placed", "1.png", 1_000_000_000, [1, 6])]

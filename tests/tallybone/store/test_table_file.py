@@ -1,0 +1,66 @@
+"""The file table.toml: where it is looked for, and that it is read strictly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hardware.config.config import HardwareConfig, KnockDriver, KnockPart, LedsRole
+from tallybone.store.table_file import TableFile, TableFileError, load_table
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def test_without_a_file_there_are_no_parts(tmp_path: Path) -> None:
+    assert load_table(usual=tmp_path / "absent.toml") == TableFile()
+
+
+def test_the_usual_file_is_read_where_nobody_names_another(tmp_path: Path) -> None:
+    usual = written(tmp_path / "usual.toml", '[camera]\nurl = "pi:0"')
+    other = written(tmp_path / "other.toml", '[hardware.knock]\ndriver = "virtual"')
+    assert load_table(usual=usual) == TableFile("pi:0", path=usual)
+    knock = HardwareConfig(knock=KnockPart(KnockDriver.VIRTUAL))
+    assert load_table(other, usual=usual) == TableFile(None, knock, path=other)
+
+
+def test_the_example_of_the_documentation_can_be_used(tmp_path: Path) -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "hardware.md").read_text()
+    example = load_table(written(tmp_path / "table.toml", text.split("```toml\n")[1].split("```")[0]))
+    assert example.camera == "usb:0"
+    assert [part.shows for part in example.hardware.leds] == [LedsRole.SEATS, LedsRole.STATUS]
+    assert example.hardware.buttons is not None
+    assert example.hardware.knock is not None
+    assert len(example.hardware.displays) == 1
+
+
+def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load_table(tmp_path / "absent.toml")
+
+
+def test_every_problem_of_the_file_is_told_with_its_name(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "table.toml",
+        'camra = 1\n[camera]\nurl = 5\nrate = 2\n[hardware.knock]\ndriver = "piezo"\n',
+    )
+    with pytest.raises(TableFileError) as error:
+        load_table(path)
+    assert error.value.problems == (
+        f"{path}: [camera] url: expected a text, but got 5",
+        f"{path}: [camera] rate: is not known; expected url",
+        f"{path}: [hardware.knock] driver: expected microphone, piezo-pin, piezo-spi, wav, virtual or none,"
+        ' but got "piezo"; did you mean piezo-spi?',
+        f"{path}: camra: is not known; did you mean camera?",
+    )
+
+
+@pytest.mark.parametrize("data", [b"[camera", b"\xff\xfe"])
+def test_what_is_no_toml_is_said_in_words(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "table.toml"
+    path.write_bytes(data)
+    with pytest.raises(TableFileError, match="this is no TOML"):
+        load_table(path)
