@@ -25,6 +25,13 @@ TAGS: Mapping[str, str] = {
     "SeenTile": "tile",
 }
 """What classes are called in files, and in what is wrong with a file, that have another name in the code now."""
+FIELDS: Mapping[str, Mapping[str, str]] = {
+    "Around": {"came_from_own": "right", "came_from_other": "wrong", "lead_by_side": "led"},
+    "Known": {"came_from": "maybe_by"},
+    "Waiting": {"came_from": "by"},
+    "Yard": {"came_from": "by"},
+}
+"""What fields of classes are called in files that have another name in the code now."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -49,9 +56,8 @@ def to_json(value: object, kind: object) -> Any:
         raise TypeError(f"expected a value, got {value!r}")
     cls: type = type(value)
     tag = {_TAG: tag_of(cls)} if len(_classes(kind)) > 1 else {}
-    hints = _hints(cls)
-    said = ((one, getattr(value, one.name)) for one in fields(value) if one.init)
-    return tag | {one.name: to_json(own, hints[one.name]) for one, own in said if not _is_default(one, own)}
+    said = ((name, one, hint, getattr(value, one.name)) for name, (one, hint) in fields_of(cls).items())
+    return tag | {name: to_json(own, hint) for name, one, hint, own in said if not _is_default(one, own)}
 
 
 def from_json(said: object, kind: type[T] | Any, where: str = "") -> T:
@@ -107,15 +113,18 @@ def _read_object(said: Mapping[str, object], kind: Any, where: str) -> Any:
     cls = known.get(str(said.get(_TAG))) if len(classes) > 1 else next(iter(classes), None)
     if cls is None:
         raise JsonValueError(f"{where or 'value'}: expected {_words(classes)}, got {said.get(_TAG, said)!r}")
-    hints = _hints(cls)
-    names = {one.name for one in fields(cls) if one.init}
-    unknown = sorted(set(said) - names - {_TAG})
+    known_fields = fields_of(cls)
+    unknown = sorted(set(said) - set(known_fields) - {_TAG})
     if unknown:
         raise JsonValueError(f"{where or tag_of(cls)}: {unknown[0]!r} is nothing that a {tag_of(cls)} has")
-    lacking = [one.name for one in fields(cls) if one.init and one.name not in said and not _has_default(one)]
+    lacking = [name for name, (one, _) in known_fields.items() if name not in said and not _has_default(one)]
     if lacking:
         raise JsonValueError(f"{where or tag_of(cls)}: a {tag_of(cls)} needs {lacking[0]!r}")
-    given = {name: _read(said[name], hints[name], f"{where or tag_of(cls)}.{name}") for name in names & set(said)}
+    given = {
+        one.name: _read(said[name], hint, f"{where or tag_of(cls)}.{name}")
+        for name, (one, hint) in known_fields.items()
+        if name in said
+    }
     make: Callable[..., Any] = cls
     try:
         return make(**given)
@@ -124,8 +133,10 @@ def _read_object(said: Mapping[str, object], kind: Any, where: str) -> Any:
 
 
 @cache
-def _hints(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
+def fields_of(cls: type) -> Mapping[str, tuple[Field[Any], Any]]:
+    """Return the fields of a dataclass by their names in JSON, each with its type."""
+    hints, names = get_type_hints(cls), FIELDS.get(cls.__name__, {})
+    return {names.get(one.name, one.name): (one, hints[one.name]) for one in fields(cls) if one.init}
 
 
 @cache

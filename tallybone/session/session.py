@@ -242,7 +242,7 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
     """Return the session after one more look at the table."""
     assert parts is not None  # every view has been taken apart
     laid_ns = session.t_ns if parts.placed else session.laid_ns
-    places = observe(session.places, parts.layout, parts.by)
+    places = observe(session.places, parts)
     if session.zones and view.lost is None:
         places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
     is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes

@@ -76,8 +76,8 @@ def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
     later = [new for old, new in names.items() if old >= around.yard.seq]
     yard = replace(around.yard, seq=min(later, default=next_seq), caused=tuple(name(seq) for seq in around.yard.caused))
     hands = tuple(replace(hand, shown=None if hand.shown is None else name(hand.shown)) for hand in around.hands)
-    led = None if around.led is None else name(around.led)
-    return replace(places, known=known, around=replace(around, yard=yard, hands=hands, led=led))
+    lead = None if around.lead_by_side is None else name(around.lead_by_side)
+    return replace(places, known=known, around=replace(around, yard=yard, hands=hands, lead_by_side=lead))
 
 
 def _alike(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> int:

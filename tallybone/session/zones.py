@@ -157,7 +157,7 @@ class SortedView:
         strays: How many lie face down in no zone.
         hands: The open tiles in each seat's zone.
         is_by_hand: Whether a hand came in before it.
-        by: Who sits at the side from which alone hands came; nobody where they came from several, or nobody knows.
+        came_from: The seats at the side from which alone hands came; none where they came from several, or none came.
     """
 
     layout: TableView
@@ -165,7 +165,7 @@ class SortedView:
     strays: int = 0
     hands: tuple[tuple[SeenTile, ...], ...] = ()
     is_by_hand: bool = False
-    by: tuple[Seat, ...] = ()
+    came_from: tuple[Seat, ...] = ()
 
     @property
     def placed(self) -> int:
@@ -199,7 +199,7 @@ def split(view: TableView, zones: Zones, lying: Sequence[Footprint], *, may_join
         elif seat is not None and tile.face is Face.UP:
             hands[seat].append(tile)
     strays = sum(tile.face is Face.DOWN for tile in rest)
-    return SortedView(layout, boneyard, strays, tuple(map(tuple, hands)), bool(view.came_from), _by(view, zones))
+    return SortedView(layout, boneyard, strays, tuple(map(tuple, hands)), bool(view.came_from), _came_from(view, zones))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +249,8 @@ def _changes_within(changes: Sequence[Change], cut: _Cut) -> Iterator[Change]:
             yield Change(ChangeKind.REMOVED, change.before)
 
 
-def _by(view: TableView, zones: Zones) -> tuple[Seat, ...]:
-    """Return who sits at the side from which alone hands came."""
+def _came_from(view: TableView, zones: Zones) -> tuple[Seat, ...]:
+    """Return the seats at the side from which alone hands came."""
     heaviest = max(view.came_from, key=lambda one: one.weight, default=None)
     if heaviest is None or heaviest.weight < _ALONE:
         return ()

@@ -285,7 +285,6 @@ def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> Tile
     ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else LINE
     first, second = (place.half_center(port) for port in ports)
     confidence = _confidence(known.tile, first)
-    is_doubtful = known.is_reread or known.is_missing or bool(known.maybe_by)
     return TileShown(
         node.id,
         (node.inner, node.outer),
@@ -295,7 +294,7 @@ def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> Tile
         node.branches,
         node.id == last,
         layout.stacked.count(node.id),
-        is_doubtful or (min(confidence) < SURE and not known.is_settled),
+        known.is_doubtful or (min(confidence) < SURE and not known.is_settled),
     )
 
 

@@ -1,24 +1,26 @@
 """Every tag, field and word that is written as JSON, held against a list: names in the code may change, files may not.
 
 `kept/json.txt` has a line for each. A line that is missing in the code is a file of before that does not open any more.
-A class that is renamed keeps its tag by an entry in `json_values.TAGS`.
+A class or field that is renamed keeps its name in files by an entry in `json_values.TAGS` or `FIELDS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, NewType, Union, get_args, get_origin, get_type_hints
+from typing import Any, NewType, Union, get_args, get_origin
+
+import pytest
 
 from engine import Event, Outcome
-from tallybone.json_values import tag_of
+from tallybone.json_values import JsonValueError, fields_of, from_json, tag_of, to_json
 from tallybone.recording.messages import CORRECTION, TILES
 from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.inputs import KnockHeard, Press
-from tallybone.session.referee.places import Places
+from tallybone.session.referee.places import Around, Places
 from tallybone.session.sitting import kind_of
 from tallybone.store.calibration_file import Calibration
 from tallybone.store.house import HouseSettings, PasswordHash
@@ -62,10 +64,8 @@ def lines(kind: Any, at: str) -> Iterator[str]:
         elif isinstance(one, type) and is_dataclass(one):
             own = f"{at}<{tag_of(one)}>" if len(classes) > 1 else at
             yield f"{own} is a {tag_of(one)}"  # an error in a file says so
-            hints = get_type_hints(one)
-            for field in fields(one):
-                if field.init:
-                    yield from lines(hints[field.name], f"{own}.{field.name}")
+            for name, (_, hint) in fields_of(one).items():
+                yield from lines(hint, f"{own}.{name}")
         elif isinstance(one, type) and issubclass(one, Enum):
             yield f"{at}: {'|'.join(sorted(str(word.value) for word in one))}"
         else:
@@ -90,3 +90,12 @@ def test_what_is_written_as_json_has_the_names_of_before() -> None:
 def test_the_list_says_enough_to_fail() -> None:
     assert len(written()) > 400
     assert "event<knock>.seat: int" in written()
+
+
+def test_a_field_with_another_name_in_the_code_is_read_and_written_by_that_of_files() -> None:
+    around = Around(came_from_own=2, came_from_other=1)
+    assert to_json(around, Around) == {"right": 2, "wrong": 1}
+    read: Around = from_json({"right": 2, "wrong": 1}, Around)
+    assert read == around
+    with pytest.raises(JsonValueError, match="'came_from_own' is nothing that a around has"):
+        from_json({"came_from_own": 2}, Around)

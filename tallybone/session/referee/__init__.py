@@ -144,7 +144,7 @@ def _in_play(places: Places, state: State) -> Iterator[Decided | Question]:
 def _whose(places: Places, state: State) -> Iterator[Question]:
     """Yield the questions who has laid a tile; that of the last one stays open when it ends the hand."""
     for one in places.known:
-        question = judge_seat(places, state, one) if one.maybe_by else None
+        question = judge_seat(places, state, one)
         if question is not None:
             yield question
 

@@ -95,15 +95,15 @@ def log_lawful(state: State, action: Play | Draw) -> float:
     return 0.0 if isinstance(action, Draw) else math.log(max(1, copies_left(game, action.tile)) / game.rules.copies)
 
 
-def log_side(right: int, wrong: int, *, is_own: bool) -> float:
+def log_side(own: int, other: int, *, is_own: bool) -> float:
     """Return the log probability that a hand came clearly from one side, whether it is its player's own or another.
 
     Args:
-        right: How often hands have come from the side of their players at this table.
-        wrong: How often they have not.
+        own: How often hands have come from the side of their players at this table.
+        other: How often they have come from another.
         is_own: Whether it is the own side.
     """
-    share = (wrong + _WRONG_SIDES) / (right + wrong + _SIDES)
+    share = (other + _WRONG_SIDES) / (own + other + _SIDES)
     return math.log(1.0 - share) if is_own else math.log(share / _OTHER_SIDES)
 
 

@@ -69,7 +69,7 @@ def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) ->
     if hand.turn is None or (yard.looks < 2 and not (yard.is_by_hand and gone <= _IN_ONE_GO)):
         return None
     counted = max(0, agreed - (hand.boneyard - yard.missing))
-    if yard.by == (hand.turn,) and not _owed(hand, hand.turn):
+    if yard.came_from == (hand.turn,) and not _owed(hand, hand.turn):
         # What others were made to draw may lie there still; what a button has told is gone.
         pressed = max(0, counted - sum(hand.course.owed))
         counted = max(pressed, counted - _own(state, hand.turn, max(0, gone - pressed)))
@@ -87,7 +87,7 @@ def _drawn(places: Places, state: State, draw: Draw) -> Draw | Insert:
     later = next((one for one in entries(state) if one.seq >= yard.seq), None)
     if later is not None and isinstance(later.action, Knock):
         return Insert(later.seq, replace(draw, seat=later.action.seat))
-    seat, _ = who_acted(places, state, draw, yard.by)
+    seat, _ = who_acted(places, state, draw, yard.came_from)
     return replace(draw, seat=seat)
 
 
@@ -102,7 +102,7 @@ def _confirmed(hand: Hand, yard: Yard, tiles: int) -> tuple[Draw, ...]:
     first = 0 if hand.turn is None else hand.turn
     around = [Seat((first + away * hand.course.direction) % seats) for away in range(seats)]
     draws: list[Draw] = []
-    for seat in sorted(around, key=lambda one: one not in yard.by):
+    for seat in sorted(around, key=lambda one: one not in yard.came_from):
         taken = min(tiles, _owed(hand, seat))
         if taken:
             draws.append(Draw(seat, taken, forced=True))

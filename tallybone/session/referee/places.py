@@ -11,7 +11,7 @@ from engine import NodeId, Phase, Seat, Seq, State, Tile
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from tallybone.session.zones import SortedView
 from vision.reading import Face, PointPx, SeenTile
-from vision.table_view import Change, ChangeKind, TableView
+from vision.table_view import Change, ChangeKind
 
 # A tile within this of another is the same one, in sides of a half.
 _SAME_PLACE = 0.5
@@ -33,7 +33,8 @@ class Known:
         is_missing: Whether it was taken away, as far as one sees.
         is_handled: Whether a hand was at it and left the same tile in the same place.
         was_at: Where it lay before it was moved, until it is judged what that means.
-        maybe_by: Who else may have laid it, until the table says so or plays on.
+        came_from: The seats its hand came from, where another player is said to have laid it, until the table says who
+            did, or plays on.
     """
 
     laid: Laid
@@ -43,7 +44,7 @@ class Known:
     is_missing: bool = False
     is_handled: bool = False
     was_at: Footprint | None = None
-    maybe_by: tuple[Seat, ...] = ()
+    came_from: tuple[Seat, ...] = ()
 
     @property
     def node(self) -> NodeId:
@@ -55,6 +56,11 @@ class Known:
         """Where it lies."""
         return self.laid.place
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it is not clear what it is, whether it is there, or who laid it."""
+        return self.is_reread or self.is_missing or bool(self.came_from)
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
@@ -63,13 +69,13 @@ class Waiting:
     Attributes:
         tile: As it was seen last.
         look: Which look at the table showed it first; those of one look may have been laid in any order.
-        by: Who sits at the side from which alone hands came then; nobody where that is not clear.
+        came_from: The seats at the side from which alone hands came then; none where that is not clear.
         since_ns: Since when it has lain there, as `Change` says it.
     """
 
     tile: SeenTile
     look: int
-    by: tuple[Seat, ...] = ()
+    came_from: tuple[Seat, ...] = ()
     since_ns: int | None = None
 
 
@@ -84,7 +90,7 @@ class Yard:
         since: The look that showed so many first.
         seq: Which event would have been the next of the match then.
         is_by_hand: Whether a hand had come in before that.
-        by: Whose hand it was, as far as its side tells.
+        came_from: The seats at the side from which alone that hand came; none where that is not clear.
         strays: Tiles that were pushed out of its zone and still lie face down beside the layout; they are counted.
         agreed: The count that the rules know of; None before the first in a hand.
         missing: How many tiles of the boneyard are not seen, below 0 where there are more than there should be.
@@ -97,7 +103,7 @@ class Yard:
     since: int = 0
     seq: int = 0
     is_by_hand: bool = False
-    by: tuple[Seat, ...] = ()
+    came_from: tuple[Seat, ...] = ()
     strays: int = 0
     agreed: int | None = None
     missing: int = 0
@@ -116,8 +122,9 @@ class Around:
         is_cleared: Whether the table was seen without an open tile since the hand was counted.
         was_empty: Whether most of the boneyard was gone since then.
         goes_on: What lay open before the seats when the table said that the hand goes on.
-        right, wrong: How often hands came from the side of the player they were thought to be of, and how often not.
-        led: The event that told the leader by nothing but the side of a hand, until a play bears it out.
+        came_from_own: How often hands came from the side of the player who is said to have acted.
+        came_from_other: How often they came from another side.
+        lead_by_side: The event whose leader only the side of a hand tells, until a play bears it out.
         is_lead_doubted: Whether a play came from where it should not if that leader is right.
         is_seen: Whether there was a look at a table with zones.
     """
@@ -129,9 +136,9 @@ class Around:
     is_cleared: bool = False
     was_empty: bool = False
     goes_on: tuple[int, ...] = ()
-    right: int = 0
-    wrong: int = 0
-    led: Seq | None = None
+    came_from_own: int = 0
+    came_from_other: int = 0
+    lead_by_side: Seq | None = None
     is_lead_doubted: bool = False
     is_seen: bool = False
 
@@ -205,23 +212,23 @@ def cleared(places: Places) -> Places:
         hands=tuple(OpenHand(hand.tiles, hand.looks) for hand in places.around.hands),
         lying=places.around.lying,
         strays=places.around.strays,
-        right=places.around.right,
-        wrong=places.around.wrong,
+        came_from_own=places.around.came_from_own,
+        came_from_other=places.around.came_from_other,
         is_seen=places.around.is_seen,
     )
     return Places(dismissed=left, looks=places.looks, around=around)
 
 
-def observe(places: Places, view: TableView, by: tuple[Seat, ...] = ()) -> Places:
-    """Return what is kept after one more look at the table, before which hands came only from the side of *by*."""
-    places = replace(places, looks=places.looks + 1)
+def observe(places: Places, parts: SortedView) -> Places:
+    """Return what is kept after one more look at the table."""
+    view, places = parts.layout, replace(places, looks=places.looks + 1)
     is_one = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
     gone = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
     is_cleared = len(gone) > max(1.0, _CLEARED * len(places.known))
     for change in view.changes:
         match change.kind:
             case ChangeKind.PLACED | ChangeKind.STACKED:
-                places = _placed(places, change, by if is_one else ())
+                places = _placed(places, change, parts.came_from if is_one else ())
             case ChangeKind.MOVED | ChangeKind.TURNED:
                 places = _moved(places, change)
             case ChangeKind.REMOVED:
@@ -256,7 +263,7 @@ def numbers_of(tile: SeenTile) -> tuple[int, ...]:
     return tuple(number for number, _ in shown(tile))
 
 
-def _placed(places: Places, change: Change, by: tuple[Seat, ...]) -> Places:
+def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Places:
     """Return what is kept after a tile was laid."""
     tile = change.tile
     if tile.face is Face.DOWN:
@@ -266,7 +273,7 @@ def _placed(places: Places, change: Change, by: tuple[Seat, ...]) -> Places:
             is_handled = one.is_handled or (not one.is_missing and numbers_of(one.tile) == numbers_of(tile))
             return places.with_known(replace(one, is_missing=False, is_handled=is_handled))
     places = replace(places, dismissed=tuple(_others(places.dismissed, tile)))
-    now = Waiting(tile, places.looks, by, change.since_ns)
+    now = Waiting(tile, places.looks, came_from, change.since_ns)
     return replace(places, waiting=(*places.without_waiting(tile).waiting, now))
 
 
@@ -387,7 +394,7 @@ def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
         since=look,
         seq=seq,
         is_by_hand=parts.is_by_hand,
-        by=parts.by,
+        came_from=parts.came_from,
         strays=strays,
     )
 

@@ -101,9 +101,7 @@ def _taken(places: Places, state: State, tile: SeenTile, story: _Story) -> Decid
     events: tuple[Event, ...] = () if story.amended is None else (story.amended.event,)
     before, after = (state, places) if story.amended is None else (story.amended.state, story.amended.places)
     name = NodeId(state.next_seq + len(events))
-    by = next((one.by for one in places.waiting if one.tile == tile), ())
-    known = Known(Laid(name, story.way.place), tile)
-    play, after = placed_by(after.without_waiting(tile), before, story.way.play, known, by)
+    play, after = placed_by(after, before, story.way.play, Known(Laid(name, story.way.place), tile))
     return Decided((*events, play), after)
 
 

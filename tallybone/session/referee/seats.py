@@ -31,88 +31,91 @@ _BY_TURN = (Lead, Play, Draw, Knock)
 _WORTH_ASKING = 0.05
 
 
-def who_acted(places: Places, state: State, action: Play | Draw, by: tuple[Seat, ...]) -> tuple[Seat, tuple[Seat, ...]]:
+def who_acted(
+    places: Places, state: State, action: Play | Draw, came_from: tuple[Seat, ...]
+) -> tuple[Seat, tuple[Seat, ...]]:
     """Return who did something, and who else may have: then the table is asked.
 
     Args:
         places: What is known about the table.
         state: The match before it.
         action: What was done, by the player whose turn it is.
-        by: Who sits at the side from which alone hands came; nobody where that is not clear.
+        came_from: The seats at the side from which alone hands came; none where that is not clear.
     """
     seat = action.seat
-    if not by or seat in by:
+    if not came_from or seat in came_from:
         return seat, ()
-    right, wrong = places.around.right, places.around.wrong
-    weights = {seat: log_side(right, wrong, is_own=False) + log_lawful(state, action)}
-    for other in by:
-        weights[other] = log_side(right, wrong, is_own=True) + log_lawful(state, replace(action, seat=other))
+    own, not_own = places.around.came_from_own, places.around.came_from_other
+    weights = {seat: log_side(own, not_own, is_own=False) + log_lawful(state, action)}
+    for other in came_from:
+        weights[other] = log_side(own, not_own, is_own=True) + log_lawful(state, replace(action, seat=other))
     by_share = dict(zip(weights, shares(weights.values()), strict=True))
     best = max(by_share, key=lambda one: by_share[one])
     if by_share[best] >= SURE:
         return best, ()
-    return seat, by if by_share[seat] < 1.0 - _WORTH_ASKING else ()
+    return seat, came_from if by_share[seat] < 1.0 - _WORTH_ASKING else ()
 
 
 def who_leads(places: Places, state: State, tile: SeenTile) -> Decided | Question:
     """Return who leads where the rules do not say it: who sits where the hand came from, else a question."""
     waiting = next((one for one in places.waiting if one.tile == tile), None)
-    if waiting is not None and len(waiting.by) == 1:
-        led = replace(places.around, led=state.next_seq, is_lead_doubted=False)
-        return Decided((Lead(waiting.by[0]),), replace(places, around=led))
+    if waiting is not None and len(waiting.came_from) == 1:
+        led = replace(places.around, lead_by_side=state.next_seq, is_lead_doubted=False)
+        return Decided((Lead(waiting.came_from[0]),), replace(places, around=led))
     players = () if state.game is None else state.game.players
     low, high = numbers_of(tile)
     unclear = Unclear(tile, phrase("who leads the {tile}?", tile=f"{high}-{low}"), holds_up=True, choices=players)
     return Question(unclear, tuple(Decided((Lead(Seat(at)),), places) for at in range(len(players))))
 
 
-def placed_by(places: Places, state: State, play: Play, known: Known, by: tuple[Seat, ...]) -> tuple[Play, Places]:
-    """Return a play with who made it, and the places with its tile.
+def placed_by(places: Places, state: State, play: Play, known: Known) -> tuple[Play, Places]:
+    """Return a play with who made it, and the places with its tile, which waits no more.
 
     A play that came from where it should says that those before it were in turn too, or have been put right.
 
     Args:
-        places: What is known about the table without the tile.
+        places: What is known about the table, where the tile waits.
         state: The match before the play.
         play: What was played, by the player whose turn it is.
         known: Its tile.
-        by: Who sits at the side from which alone hands came.
     """
-    around = places.around
+    came_from = next((one.came_from for one in places.waiting if one.tile == known.tile), ())
+    around, places = places.around, places.without_waiting(known.tile)
     with_it = replace(places, known=(*places.known, known))
-    if not by or (play.at is None and around.led is not None):
+    if not came_from or (play.at is None and around.lead_by_side is not None):
         return play, with_it
-    if around.led is not None and play.seat not in by:
+    if around.lead_by_side is not None and play.seat not in came_from:
         return play, replace(with_it, around=replace(around, is_lead_doubted=True))
-    seat, others = who_acted(places, state, play, by)
-    if seat not in by and _is_turned(places, state, play, by):
+    seat, others = who_acted(places, state, play, came_from)
+    if seat not in came_from and _is_turned(places, state, play, came_from):
         led = next(one.seq for one in entries(state) if NodeId(one.seq) == places.known[0].node)
-        return play, replace(with_it, around=replace(around, led=led, is_lead_doubted=True))
-    if seat not in by:
-        around = replace(around, wrong=around.wrong + 1)
-        named = (*places.known, replace(known, maybe_by=others))
+        return play, replace(with_it, around=replace(around, lead_by_side=led, is_lead_doubted=True))
+    if seat not in came_from:
+        around = replace(around, came_from_other=around.came_from_other + 1)
+        named = (*places.known, replace(known, came_from=others))
         return play, replace(places, known=named, around=around)
-    around = replace(around, right=around.right + 1, led=None, is_lead_doubted=False)
-    cleared = tuple(replace(one, maybe_by=()) for one in places.known)
+    own = around.came_from_own + 1
+    around = replace(around, came_from_own=own, lead_by_side=None, is_lead_doubted=False)
+    cleared = tuple(replace(one, came_from=()) for one in places.known)
     return replace(play, seat=seat), replace(places, known=(*cleared, known), around=around)
 
 
-def _is_turned(places: Places, state: State, play: Play, by: tuple[Seat, ...]) -> bool:
+def _is_turned(places: Places, state: State, play: Play, came_from: tuple[Seat, ...]) -> bool:
     """Return whether the second tile came from as far away from its turn as the first: then another may have led."""
-    if len(places.known) != 1 or len(by) != 1 or state.game is None:
+    if len(places.known) != 1 or len(came_from) != 1 or state.game is None:
         return False
     first, seats = places.known[0], len(state.game.players)
     led = next((one.action for one in entries(state) if NodeId(one.seq) == first.node), None)
-    if not isinstance(led, Play) or len(first.maybe_by) != 1:
+    if not isinstance(led, Play) or len(first.came_from) != 1:
         return False
-    return (by[0] - play.seat) % seats == (first.maybe_by[0] - led.seat) % seats
+    return (came_from[0] - play.seat) % seats == (first.came_from[0] - led.seat) % seats
 
 
 def judge_lead(places: Places, state: State) -> Decided | Question:
     """Return the question who led, where the side of a hand told it and that of the next told otherwise."""
-    around = replace(places.around, led=None, is_lead_doubted=False)
-    told = replace(places, around=around, known=tuple(replace(one, maybe_by=()) for one in places.known))
-    lead = next((one.action for one in entries(state) if one.seq == places.around.led), None)
+    around = replace(places.around, lead_by_side=None, is_lead_doubted=False)
+    told = replace(places, around=around, known=tuple(replace(one, came_from=()) for one in places.known))
+    lead = next((one.action for one in entries(state) if one.seq == places.around.lead_by_side), None)
     if not isinstance(lead, Lead | Play) or state.game is None or not state.game.layout.nodes:
         return Decided((), told)
     tile, players = state.game.layout.nodes[0].tile, state.game.players
@@ -125,7 +128,7 @@ def judge_lead(places: Places, state: State) -> Decided | Question:
 def _turned_round(places: Places, state: State, by: int) -> tuple[Event, ...]:
     """Return what makes all that was done by turn since the lead the doing of who sits *by* seats to the left."""
     assert state.game is not None  # somebody has led
-    seats, led = len(state.game.players), places.around.led
+    seats, led = len(state.game.players), places.around.lead_by_side
     events: list[Event] = []
     for one in entries(state) if by else ():
         is_told = led is not None and one.seq >= led and one.seq not in state.irregular
@@ -136,18 +139,22 @@ def _turned_round(places: Places, state: State, by: int) -> tuple[Event, ...]:
 
 
 def judge_seat(places: Places, state: State, known: Known) -> Question | None:
-    """Return the question who laid a tile of the layout; None where the play is in force no more."""
+    """Return the question who laid a tile of the layout; None where that is clear, or the play is in force no more."""
     play = next((one.action for one in entries(state) if NodeId(one.seq) == known.node), None)
-    if not isinstance(play, Play) or state.game is None:
+    if not known.came_from or not isinstance(play, Play) or state.game is None:
         return None
     players = state.game.players
-    told = places.with_known(replace(known, maybe_by=()))
-    around = replace(told.around, right=told.around.right + 1, wrong=max(0, told.around.wrong - 1))
+    told = places.with_known(replace(known, came_from=()))
+    around = replace(
+        told.around,
+        came_from_own=told.around.came_from_own + 1,
+        came_from_other=max(0, told.around.came_from_other - 1),
+    )
     was_another = replace(told, around=around)
     answers = [Decided((), told)]
-    for other in known.maybe_by:
+    for other in known.came_from:
         answers.append(Decided((Amend(Seq(known.node), replace(play, seat=other)),), was_another))
-    names = [players[seat] for seat in (play.seat, *known.maybe_by)]
+    names = [players[seat] for seat in (play.seat, *known.came_from)]
     said = {"name": names[0], "other": names[1], "tile": play.tile}
     words = phrase("it was {name}'s turn, but the {tile} came from {other}'s side: who laid it?", **said)
     choices = tuple(phrase("{name} laid the {tile}", name=name, tile=play.tile) for name in names)

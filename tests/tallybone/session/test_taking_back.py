@@ -176,10 +176,10 @@ def test_looks_that_show_no_change_are_kept_but_twice() -> None:
 
 def test_what_lies_around_the_layout_keeps_its_names() -> None:
     hand = OpenHand(shown=Seq(7))
-    around = Around(yard=Yard(seq=8, caused=(Seq(4), Seq(7))), hands=(hand, OpenHand()), led=Seq(6))
+    around = Around(yard=Yard(seq=8, caused=(Seq(4), Seq(7))), hands=(hand, OpenHand()), lead_by_side=Seq(6))
     places = replace(table().places, around=around)
     found = renamed(places, {Seq(6): Seq(20), Seq(7): Seq(21), Seq(9): Seq(22)}, Seq(23)).around
-    assert (found.led, found.yard.caused, found.hands[0].shown) == (20, (4, 21), 21)
+    assert (found.lead_by_side, found.yard.caused, found.hands[0].shown) == (20, (4, 21), 21)
     assert found.yard.seq == 22, "what came after the count comes after it still"
     assert renamed(places, {Seq(6): Seq(20)}, Seq(23)).around.yard.seq == 23
     assert renamed(places, {}, Seq(23)) is places

@@ -96,7 +96,7 @@ def test_a_play_out_of_turn_can_be_taken_back() -> None:
 def test_where_hands_have_always_come_from_their_sides_a_play_out_of_turn_is_said_at_once() -> None:
     table = led()
     places = table.session.places
-    table.session = replace(table.session, places=replace(places, around=replace(places.around, right=200)))
+    table.session = replace(table.session, places=replace(places, around=replace(places.around, came_from_own=200)))
     table.put(NEXT, came="bottom")
     assert seats(table) == [0, 0]
     assert [one.problem.kind for one in table.said if isinstance(one, Irregular)] == [ProblemKind.WRONG_SEAT]
