@@ -47,7 +47,7 @@ def _augment(
     """Give the row at the last column one of its own, in place; others move on along the shortest path."""
     columns = costs.shape[1]
     least = np.full(columns, np.inf)
-    came_from = np.full(columns, columns)
+    previous = np.full(columns, columns)
     is_done = np.zeros(columns + 1, np.bool_)
     at = columns
     while row_of[at] >= 0:
@@ -55,7 +55,7 @@ def _augment(
         row, is_open = row_of[at], ~is_done[:columns]
         offered = costs[row] - row_price[row] - column_price[:columns]
         better = is_open & (offered < least)
-        least[better], came_from[better] = offered[better], at
+        least[better], previous[better] = offered[better], at
         following = int(np.where(is_open, least, np.inf).argmin())
         step = least[following]
         row_price[row_of[is_done]] += step
@@ -63,5 +63,5 @@ def _augment(
         least[is_open] -= step
         at = following
     while at != columns:
-        row_of[at] = row_of[came_from[at]]
-        at = int(came_from[at])
+        row_of[at] = row_of[previous[at]]
+        at = int(previous[at])

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import pytest
 
-from docs.wiring_drawings.drawings import EXAMPLE, FOLDER, drawings, example_pins
-from docs.wiring_drawings.header import GPIO_AT, header_sheet
-from docs.wiring_drawings.sheet import Room, Sheet
+from docs.drawings.header import GPIO_AT, header_sheet
+from docs.drawings.sheet import Extent, Sheet
+from docs.drawings.wiring import EXAMPLE, FOLDER, drawings, example_pins
 from hardware.config.config import ButtonsDriver, DisplayDriver, KnockDriver, LedsDriver
 from hardware.config.pins import pins_used
 from hardware.config.read import read_hardware
@@ -69,25 +69,25 @@ def test_the_text_says_which_pins_a_bus_takes(row: str, part: dict[str, object])
 
 @pytest.mark.parametrize("name", drawings())
 def test_drawings_are_as_they_are_drawn_now(name: str) -> None:
-    assert (FOLDER / name).read_text(encoding="utf-8") == drawings()[name].svg(), "run python -m docs.wiring_drawings"
+    assert (FOLDER / name).read_text(encoding="utf-8") == drawings()[name].svg(), "run python -m docs.drawings"
     assert f"({name})" in WIRING
 
 
 @pytest.mark.parametrize("name", drawings())
 def test_no_text_of_a_drawing_runs_into_another_or_off_the_paper(name: str) -> None:
     sheet = drawings()[name]
-    assert len(sheet.rooms) > 5
+    assert len(sheet.extents) > 5
     assert overlapping(sheet) == []
 
 
 def overlapping(sheet: Sheet) -> list[tuple[str, str]]:
     """Return texts that cannot both be read."""
-    found = [(a.words, b.words) for a, b in combinations(sheet.rooms, 2) if a.overlaps(b)]
-    return found + [(a.words, "the edge") for a in sheet.rooms if not fits(a, sheet)]
+    found = [(a.words, b.words) for a, b in combinations(sheet.extents, 2) if a.overlaps(b)]
+    return found + [(a.words, "the edge") for a in sheet.extents if not fits(a, sheet)]
 
 
-def fits(room: Room, sheet: Sheet) -> bool:
-    return room.left >= 0 and room.top >= 0 and room.right <= sheet.width and room.bottom <= sheet.height
+def fits(extent: Extent, sheet: Sheet) -> bool:
+    return extent.left >= 0 and extent.top >= 0 and extent.right <= sheet.width and extent.bottom <= sheet.height
 
 
 def test_texts_that_overlap_are_found() -> None:

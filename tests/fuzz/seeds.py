@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from calibration.zones import TableZones, ZoneSource
-from docs.wiring_drawings.drawings import EXAMPLE
+from docs.drawings.wiring import EXAMPLE
 from tallybone.json_values import to_json
 from tallybone.maintain.backup import ArchivedFile, write_archive
 from tallybone.recording.format import Topic

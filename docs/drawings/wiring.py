@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs.wiring_drawings import circuits, knock, room
-from docs.wiring_drawings.header import header_sheet
-from docs.wiring_drawings.sheet import Sheet
+from docs.drawings import circuits, knock, table
+from docs.drawings.header import header_sheet
+from docs.drawings.sheet import Sheet
 from hardware.config.pins import pins_used
 from tallybone.store.table_file import load_table
 
@@ -23,7 +23,7 @@ def drawings() -> dict[str, Sheet]:
     """Return each drawing by the name of its file."""
     return {
         "wiring-header.svg": header_sheet(example_pins()),
-        "wiring-table.svg": room.table_from_above(),
+        "wiring-table.svg": table.table_from_above(),
         "wiring-led-button.svg": circuits.led_and_button(),
         "wiring-strip.svg": circuits.strip(),
         "wiring-display.svg": circuits.display(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from docs.wiring_drawings.sheet import BLACK, INK, RED, Point, Sheet
+from docs.drawings.sheet import BLACK, INK, RED, Point, Sheet
 
 _HALF = 20
 """Half the length of a part between its two wires."""

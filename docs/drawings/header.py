@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from docs.wiring_drawings.sheet import BLACK, BLUE, FAINT, GREEN, ORANGE, PAPER, RED, Point, Sheet
-from docs.wiring_drawings.symbols import paper_note
+from docs.drawings.sheet import BLACK, BLUE, FAINT, GREEN, ORANGE, PAPER, RED, Point, Sheet
+from docs.drawings.symbols import paper_note
 
 GPIO_AT = (
     (None, None), (2, None), (3, None), (4, 14), (None, 15), (17, 18), (27, None), (22, 23), (None, 24), (10, None),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from docs.wiring_drawings.sheet import BLACK, GREEN, RED, VIOLET, Point, Sheet
-from docs.wiring_drawings.symbols import capacitor, chip, diode, ground, joint, paper_note, piezo, pin, resistor, supply
+from docs.drawings.sheet import BLACK, GREEN, RED, VIOLET, Point, Sheet
+from docs.drawings.symbols import capacitor, chip, diode, ground, joint, paper_note, piezo, pin, resistor, supply
 
 
 def microphone() -> Sheet:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from docs.wiring_drawings.sheet import BLUE, FAINT, GREEN, ORANGE, RED, VIOLET, Point, Sheet
-from docs.wiring_drawings.symbols import paper_note
+from docs.drawings.sheet import BLUE, FAINT, GREEN, ORANGE, RED, VIOLET, Point, Sheet
+from docs.drawings.symbols import paper_note
 
 
 def table_from_above() -> Sheet:

@@ -1,4 +1,4 @@
-"""A drawing as SVG: lines, boxes and texts, each text with the room it takes, so that a test can see what overlaps."""
+"""A drawing as SVG: lines, boxes and texts, each text with the space it takes, so that a test can see what overlaps."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _ASCENT, _DESCENT = 0.76, 0.24
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """What a text takes: its edges, and what it says."""
+class Extent:
+    """The space that a text takes: its edges, and its words."""
 
     left: float
     top: float
@@ -34,7 +34,7 @@ class Room:
     bottom: float
     words: str
 
-    def overlaps(self, other: Room) -> bool:
+    def overlaps(self, other: Extent) -> bool:
         """Say whether two texts run into each other."""
         apart = self.right <= other.left or other.right <= self.left or self.bottom <= other.top
         return not (apart or other.bottom <= self.top)
@@ -48,13 +48,13 @@ class Sheet:
         width: Of the paper.
         height: Of the paper.
         title: What it shows, for those who cannot see it too.
-        rooms: What each text takes.
+        extents: The space of each text.
     """
 
     width: int
     height: int
     title: str
-    rooms: list[Room] = field(default_factory=list)
+    extents: list[Extent] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
 
     def text(
@@ -64,7 +64,7 @@ class Sheet:
         x, y = at
         wide = len(words) * size * (_BOLD_WIDTH if bold else _LETTER_WIDTH)
         left = x - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
-        self.rooms.append(Room(left, y - _ASCENT * size, left + wide, y + _DESCENT * size, words))
+        self.extents.append(Extent(left, y - _ASCENT * size, left + wide, y + _DESCENT * size, words))
         weight = ' font-weight="bold"' if bold else ""
         self._parts.append(
             f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}" fill="{colour}"{weight}>'

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from docs.wiring_drawings.sheet import BLACK, BLUE, GREEN, ORANGE, RED, VIOLET, Sheet
-from docs.wiring_drawings.symbols import (
+from docs.drawings.sheet import BLACK, BLUE, GREEN, ORANGE, RED, VIOLET, Sheet
+from docs.drawings.symbols import (
     capacitor,
     chip,
     diode,
