@@ -153,7 +153,7 @@ def rooms_sheet() -> Sheet:
     sheet = Sheet(_WIDTH, height, "The rooms of tallybone and the packages below it, and which imports from which")
     sheet.text((_WIDTH / 2, 36), "The rooms of tallybone, and the packages below", size=20, anchor="middle", bold=True)
     for y, line in (
-        (58, "A room imports only from floors below it. An arrow points from a room to one that it imports;"),
+        (58, "A room imports only from floors below its own. An arrow points from a room to one that it imports;"),
         (74, "arrows that follow from others are left out."),
     ):
         sheet.text((_WIDTH / 2, y), line, size=12, anchor="middle", colour=FAINT)
