@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,38 +96,28 @@ def reach_for(
         reach = replace(hand, tip_mm=tip, heading_rad=heading, height_mm=look.thickness_mm + _TOUCHING_MM + lift_mm)
         height_mm = _HANGS * lift_mm if is_lifting else 0.0
         turn_rad = 0.5 * min(1.0, 2 * away) if is_lifting else 0.0
-        return Pose(reach, tuple(_moved(tile, by, height_mm, turn_rad) for tile in tiles))
+        return Pose(reach, tuple(moved(tile, by, turn_rad, height_mm=height_mm) for tile in tiles))
 
     come = tuple(pose(1 - _eased(step / coming), brings) for step in range(1, coming))
     go = tuple(pose(_eased(step / going), takes) for step in range(1, going + 1))
     return Gesture((*come, pose(0.0, brings)), (pose(0.0, ()),) * staying, go)
 
 
-def slide(gesture: Gesture, before: Sequence[PlacedTile], after: Sequence[PlacedTile], frames: int) -> tuple[Pose, ...]:
-    """Return a hand that pushes tiles, at the place of a gesture, from where they lay to where they will lie."""
+def slide(gesture: Gesture, before: PlacedTile, after: PlacedTile, frames: int) -> Iterator[Pose]:
+    """Yield a hand that pushes a tile, at the place of a gesture, from where it lay to where it will lie."""
     reach = gesture.come[-1].reach
-    poses = []
     for step in range(1, frames + 1):
         share = step / frames
-        by = [
-            (share * (b.center_mm[0] - a.center_mm[0]), share * (b.center_mm[1] - a.center_mm[1]))
-            for a, b in zip(before, after, strict=True)
-        ]
-        tip = (reach.tip_mm[0] + by[0][0], reach.tip_mm[1] + by[0][1])
-        moving = tuple(
-            _moved(a, one, a.height_mm, share * (b.theta_rad - a.theta_rad))
-            for a, b, one in zip(before, after, by, strict=True)
-        )
-        poses.append(Pose(replace(reach, tip_mm=tip), moving))
-    return tuple(poses)
+        x, y = (share * (new - old) for old, new in zip(before.center_mm, after.center_mm, strict=True))
+        tile = moved(before, (x, y), share * (after.theta_rad - before.theta_rad))
+        yield Pose(replace(reach, tip_mm=(reach.tip_mm[0] + x, reach.tip_mm[1] + y)), (tile,))
 
 
-def _moved(tile: PlacedTile, by_mm: Point, height_mm: float, turn_rad: float) -> PlacedTile:
-    """Return a tile elsewhere."""
+def moved(tile: PlacedTile, by_mm: Point, turn_rad: float, *, height_mm: float = 0.0) -> PlacedTile:
+    """Return a tile elsewhere, turned, and lifted to a height where it does not lie higher already."""
     center = (tile.center_mm[0] + by_mm[0], tile.center_mm[1] + by_mm[1])
-    return replace(
-        tile, center_mm=center, theta_rad=tile.theta_rad + turn_rad, height_mm=max(tile.height_mm, height_mm)
-    )
+    height_mm = max(tile.height_mm, height_mm)
+    return replace(tile, center_mm=center, theta_rad=tile.theta_rad + turn_rad, height_mm=height_mm)
 
 
 def _eased(share: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from engine import Knock, Lead, NodeId, Phase, Play, Seat, State, entries, replay
+from engine import Knock, Lead, NodeId, Phase, Play, Port, Seat, State, entries, replay
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
 from tallybone.session.session import Session
@@ -34,13 +34,14 @@ def paths_of(state: State) -> dict[NodeId, Path]:
     found: dict[NodeId, Path] = {}
     for node in () if state.game is None else state.game.layout.nodes:
         own = f"{node.tile} {node.inner} inside"
-        if node.joins is None:
-            found[node.id] = (own,)
-        else:
-            # Arms are numbered in the order in which they are started, which is no difference between layouts.
-            port = "arm" if node.joins.port.isdigit() else node.joins.port
-            found[node.id] = (*found.get(node.joins.host, ()), f"{port} {own}")
+        before = () if node.joins is None else found.get(node.joins.host, ())
+        found[node.id] = (*before, own if node.joins is None else f"{port_name(node.joins.port)} {own}")
     return found
+
+
+def port_name(port: Port) -> str:
+    """Return what a port is called in any record of a layout; arms are numbered in the order in which they began."""
+    return "arm" if port.isdigit() else port.value
 
 
 def _right_choice(session: Session, question: Question, truth: State) -> int | None:
@@ -89,20 +90,17 @@ def _as_it_was(now: State, question: Question, truth: State) -> int | None:
 
 
 def _knocked(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that says whether somebody has knocked: he has where more of his passes are true than known."""
-    answers = [list(answer.events) for answer in question.answers]
+    """Return the answer that says whether a player has knocked: true where more of their passes are true than known."""
+    answers = [answer.events for answer in question.answers]
     for choice, events in enumerate(answers):
-        match events:
-            case [Knock(seat)]:
-                has_passed = _passes(truth, seat) > _passes(now, seat)
-                return choice if has_passed else answers.index([]) if [] in answers else None
-            case _:
-                pass
+        if len(events) == 1 and isinstance(knock := events[0], Knock):
+            has_passed = _passes(truth, knock.seat) > _passes(now, knock.seat)
+            return choice if has_passed else answers.index(()) if () in answers else None
     return None
 
 
 def _all_shown(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that all tiles of somebody lie open, where as many do as he holds."""
+    """Return the answer that all tiles of a player lie open, where as many do as they hold."""
     if truth.game is None or truth.game.hand is None:
         return None
     for choice, answer in enumerate(question.answers):

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 
 from engine import Layout, Node, NodeId
-from tallybone.session.touching import Footprint, Laid, Point, distance, overlap
+from tallybone.session.touching import Footprint, Laid, Point, Quad, distance, overlap
+from tallybone.simulate.hands import moved
 from tallybone.simulate.scenes import placed_tile
 from vision.render.look_types import TileLook
-from vision.render.motion import STRAIGHT, Bump
+from vision.render.motion import Bump
 from vision.render.scene import PlacedTile
-
-__all__ = ["STRAIGHT", "CameraPush", "PushTime", "together"]
 
 # How far a tile is pushed, and turned; a gap to what it touches grows to no more than the last.
 _PUSH_MM, _TURN_RAD, _MOST_GAP_MM = (1.0, 3.0), 0.015, 3.0
@@ -74,11 +73,6 @@ class CameraPush:
             yield (x, y, turn)
 
 
-def together(one: Bump, other: Bump) -> Bump:
-    """Return two bumps as one; small ones simply add up."""
-    return (one[0] + other[0], one[1] + other[1], one[2] + other[2])
-
-
 @dataclass(slots=True)
 class Pushed:
     """Where the tiles of the layout lie.
@@ -95,7 +89,7 @@ class Pushed:
     def place(self, node: Node, laid: Laid) -> PlacedTile:
         """Return where a new tile comes to lie; it is kept under its node."""
         by = (0.0, 0.0) if node.joins is None else self._shifts[node.joins.host]
-        tile = _shifted(placed_tile(laid, (node.inner, node.outer)), by, 0.0)
+        tile = moved(placed_tile(laid, (node.inner, node.outer)), by, 0.0)
         self.tiles[node.id], self._shifts[node.id] = tile, by
         return tile
 
@@ -111,7 +105,7 @@ class Pushed:
             before = self.tiles[node.id]
             way, far_mm = rng.uniform(-math.pi, math.pi), rng.uniform(*_PUSH_MM)
             by = (float(far_mm * math.cos(way)), float(far_mm * math.sin(way)))
-            after = _shifted(before, by, float(rng.normal(0, _TURN_RAD)))
+            after = moved(before, by, float(rng.normal(0, _TURN_RAD)))
             if self._fits(node, after, look):
                 x, y = self._shifts[node.id]
                 self.tiles[node.id], self._shifts[node.id] = after, (x + by[0], y + by[1])
@@ -126,10 +120,5 @@ class Pushed:
         return is_near and not any(overlap(outline, other) for other in others.values())
 
 
-def _shifted(tile: PlacedTile, by_mm: Point, turn_rad: float) -> PlacedTile:
-    center = (tile.center_mm[0] + by_mm[0], tile.center_mm[1] + by_mm[1])
-    return replace(tile, center_mm=center, theta_rad=tile.theta_rad + turn_rad)
-
-
-def _outline(tile: PlacedTile, look: TileLook) -> tuple[Point, Point, Point, Point]:
+def _outline(tile: PlacedTile, look: TileLook) -> Quad:
     return Footprint.square(tile.center_mm, tile.theta_rad, look.width_mm).outline()

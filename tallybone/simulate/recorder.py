@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 import cv2
 
 from engine import Event, NewHand, Play, changed_options
 from tallybone.choices import TileSet
+from tallybone.clock import software
 from tallybone.json_values import to_json
 from tallybone.recording.format import Pictures, SessionStart, Topic
 from tallybone.recording.messages import say_input
@@ -63,7 +63,7 @@ def start_of(simulation: Simulation, wishes: SimulationSettings) -> SessionStart
         options=tuple(changed_options(rules).items()),
         tile_set=TileSet.to(rules.max_pips).value,
         seed=wishes.seed,
-        software=f"tallybone {version('tallybone')}",
+        software=software(),
         pictures=Pictures.MOVING,
         zones=simulation.room.zones,
     )

@@ -77,10 +77,9 @@ class BoxMm:
         """Return it larger by so much at each side."""
         return BoxMm(self.left - by_mm, self.top - by_mm, self.right + by_mm, self.bottom + by_mm)
 
-    def holds(self, point: Point, margin_mm: float = 0.0) -> bool:
-        """Return whether a point is in it, or at most *margin_mm* beside it."""
-        is_across = self.left - margin_mm <= point[0] <= self.right + margin_mm
-        return is_across and self.top - margin_mm <= point[1] <= self.bottom + margin_mm
+    def holds(self, point: Point) -> bool:
+        """Return whether a point is in it or on its edge."""
+        return self.left <= point[0] <= self.right and self.top <= point[1] <= self.bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +124,12 @@ class Room:
         # Seats that share a side sit beside each other.
         sharing = [at for at, other in enumerate(self.sides) if other is side]
         place = (sharing.index(seat) + 0.5) / len(sharing) - 0.5 + 0.12 * aside
-        x = (seen.left + seen.right) / 2 + place * (seen.right - seen.left)
-        y = (seen.top + seen.bottom) / 2 + place * (seen.bottom - seen.top)
-        outside = {
-            Side.TOP: (x, seen.top - _OUTSIDE_MM),
-            Side.RIGHT: (seen.right + _OUTSIDE_MM, y),
-            Side.BOTTOM: (x, seen.bottom + _OUTSIDE_MM),
-            Side.LEFT: (seen.left - _OUTSIDE_MM, y),
-        }
-        return outside[side]
+        x = (seen.left + seen.right) / 2 + place * seen.width
+        y = (seen.top + seen.bottom) / 2 + place * seen.height
+        outside = seen.grown(_OUTSIDE_MM)
+        if side in (Side.TOP, Side.BOTTOM):
+            return (x, outside.top if side is Side.TOP else outside.bottom)
+        return (outside.left if side is Side.LEFT else outside.right, y)
 
     def boneyard(self, tiles: int, rng: np.random.Generator) -> tuple[PlacedTile, ...] | None:
         """Return face-down tiles in rows, row by row; None where they have no room or no zone."""
@@ -323,72 +319,25 @@ class Manners:
     hurry: float
 
 
-_EASY = Manners(
-    noise=1.2,
-    blur_px=0.4,
-    tilt_rad=0.02,
-    roll_rad=0.005,
-    shadow=(0.2, 0.35),
-    drift=0.01,
-    step=0.03,
-    gesture_s=(1.0, 1.5),
-    pause_s=(0.8, 2.5),
-    idle=0.02,
-    rest=0.0,
-    nudge=0.02,
-    steps=0.02,
-    bump=0.0,
-    bump_px=0.0,
-    slam=0.05,
-    hurry=0.0,
-)
-
-
-_NORMAL = Manners(
-    noise=2.0,
-    blur_px=0.5,
-    tilt_rad=0.06,
-    roll_rad=0.012,
-    shadow=(0.2, 0.5),
-    drift=0.02,
-    step=0.06,
-    gesture_s=(0.7, 1.4),
-    pause_s=(0.5, 2.0),
-    idle=0.06,
-    rest=0.04,
-    nudge=0.06,
-    steps=0.05,
-    bump=0.03,
-    bump_px=2.5,
-    slam=0.15,
-    hurry=0.0,
-)
-
-
-_HARD = Manners(
-    noise=3.5,
-    blur_px=0.8,
-    tilt_rad=0.14,
-    roll_rad=0.02,
-    shadow=(0.35, 0.6),
-    drift=0.05,
-    step=0.12,
-    gesture_s=(0.6, 1.1),
-    pause_s=(0.4, 1.5),
-    idle=0.12,
-    rest=0.1,
-    nudge=0.12,
-    steps=0.1,
-    bump=0.08,
-    bump_px=4.0,
-    slam=0.3,
-    hurry=0.12,
-)
-
-
-_MANNERS = {Difficulty.EASY: _EASY, Difficulty.NORMAL: _NORMAL, Difficulty.HARD: _HARD}
-
-
 def manners_of(difficulty: Difficulty) -> Manners:
-    """Return how people and things behave."""
-    return _MANNERS[difficulty]
+    """Return how people and things behave; the numbers are those of an easy, a normal and a hard table."""
+    level = list(Difficulty).index(difficulty)
+    return Manners(
+        noise=(1.2, 2.0, 3.5)[level],
+        blur_px=(0.4, 0.5, 0.8)[level],
+        tilt_rad=(0.02, 0.06, 0.14)[level],
+        roll_rad=(0.005, 0.012, 0.02)[level],
+        shadow=((0.2, 0.35), (0.2, 0.5), (0.35, 0.6))[level],
+        drift=(0.01, 0.02, 0.05)[level],
+        step=(0.03, 0.06, 0.12)[level],
+        gesture_s=((1.0, 1.5), (0.7, 1.4), (0.6, 1.1))[level],
+        pause_s=((0.8, 2.5), (0.5, 2.0), (0.4, 1.5))[level],
+        idle=(0.02, 0.06, 0.12)[level],
+        rest=(0.0, 0.04, 0.1)[level],
+        nudge=(0.02, 0.06, 0.12)[level],
+        steps=(0.02, 0.05, 0.1)[level],
+        bump=(0.0, 0.03, 0.08)[level],
+        bump_px=(0.0, 2.5, 4.0)[level],
+        slam=(0.05, 0.15, 0.3)[level],
+        hurry=(0.0, 0.0, 0.12)[level],
+    )

@@ -69,17 +69,11 @@ class DemoTable:
     def scene(self, layout: Layout, laid: Sequence[Laid]) -> Scene:
         """Return what the camera sees of a layout."""
         places = {one.node: one for one in laid}
-        tiles = tuple(
-            placed_tile(places[node.id], (node.inner, node.outer)) for node in layout.nodes if node.id in places
-        )
+        nodes = [node for node in layout.nodes if node.id in places]
+        tiles = {node.id: placed_tile(places[node.id], (node.inner, node.outer)) for node in nodes}
         # A copy lies on its tile, pips and edges as below.
-        on_top = (
-            replace(placed_tile(places[node.id], (node.inner, node.outer)), height_mm=self.tile.thickness_mm)
-            for node in layout.nodes
-            if node.id in layout.stacked and node.id in places
-        )
-        tiles = (*tiles, *on_top)
-        return Scene(tiles=tiles, tile=self.tile, table=self.surface, light=self.light, camera=self.camera)
+        on_top = (replace(tiles[id_], height_mm=self.tile.thickness_mm) for id_ in tiles if id_ in layout.stacked)
+        return Scene((*tiles.values(), *on_top), self.tile, self.surface, self.light, self.camera)
 
     def center_px(self, laid: Laid) -> Point:
         """Return where the picture shows the middle of a tile."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine import (
     Abandon,
@@ -34,7 +34,7 @@ from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.hands import slide
 from tallybone.simulate.items import Planned, TrueEvent, TrueRecord, Zone
 from tallybone.simulate.pushes import CameraPush, Pushed, PushTime
-from tallybone.simulate.stage import TableStage, lifted_onto
+from tallybone.simulate.stage import TableStage
 
 # Before the first hand the camera sees the empty table, and after the last one what is left.
 _BEFORE_S, _AFTER_S = 1.5, 2.5
@@ -210,7 +210,7 @@ class _Director:
     def _stack(self, seat: Seat, on: NodeId) -> Iterator[Planned]:
         """Yield a tile that is laid on its copy."""
         stage = self.stage
-        tile = lifted_onto(self.pushed.tiles[on], stage.look.thickness_mm)
+        tile = replace(self.pushed.tiles[on], height_mm=stage.look.thickness_mm)
         yield from stage.put(seat, (tile,), Zone.LAYOUT, seconds=stage.drawn(stage.manners.gesture_s))
 
     def _draw(self, draw: Draw) -> Iterator[Planned]:
@@ -302,6 +302,6 @@ def _push(stage: TableStage, pushed: Pushed, game: Game, seat: int) -> Iterator[
     yield from stage.show((*way.come, *way.stay))
     rest = tuple(tile for tile in stage.lying[Zone.LAYOUT] if tile != before)
     stage.lying[Zone.LAYOUT] = rest
-    yield from stage.show(slide(way, (before,), (after,), stage.frames(_PUSH_S)))
+    yield from stage.show(slide(way, before, after, stage.frames(_PUSH_S)))
     yield stage.now_lie(Zone.LAYOUT, (*rest, after))
     yield from stage.show(way.go)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from tallybone.session.sitting import ByHand
 from tallybone.session.touching import Point
 from tallybone.simulate.hands import Gesture, Pose, draw_hand, reach_for
 from tallybone.simulate.items import FramePlan, Lying, NowLying, Planned, SimulatedInput, Zone
-from tallybone.simulate.pushes import CameraPush, together
+from tallybone.simulate.pushes import CameraPush
 from tallybone.simulate.room import Manners, Room
 from vision.render.motion import STRAIGHT, Bump, Moment
 from vision.render.scene import PlacedTile, Reach
@@ -72,13 +71,16 @@ class TableStage:
 
     def still(self, seconds: float) -> Iterator[Planned]:
         """Yield a table on which nobody does anything."""
-        for _ in range(self.frames(seconds)):
-            yield from self._next(None)
+        return self.show([None] * self.frames(seconds))
 
-    def show(self, poses: Iterable[Pose]) -> Iterator[Planned]:
-        """Yield a hand that moves."""
+    def show(self, poses: Iterable[Pose | None]) -> Iterator[Planned]:
+        """Yield frames of a hand that moves, or of none; before each, where the camera points if it is pushed."""
         for pose in poses:
-            yield from self._next(pose)
+            pushed = self._pushes.popleft() if self._pushes else None
+            if pushed is not None:
+                self._pushed = pushed
+                yield self._lie()
+            yield self._shot(pose)
 
     def now_lie(self, zone: Zone, tiles: Sequence[PlacedTile]) -> NowLying:
         """Put other tiles into a zone, and return how all lie now."""
@@ -160,15 +162,9 @@ class TableStage:
 
     @property
     def _aimed(self) -> Bump:
-        return together(self._bump, self._pushed)
-
-    def _next(self, pose: Pose | None) -> Iterator[Planned]:
-        """Yield the next frame, after where the camera points if it is pushed."""
-        pushed = self._pushes.popleft() if self._pushes else None
-        if pushed is not None:
-            self._pushed = pushed
-            yield self._lie()
-        yield self._shot(pose)
+        """Where the camera points: small bumps simply add up."""
+        (x, y, turn), (more_x, more_y, more_turn) = self._bump, self._pushed
+        return (x + more_x, y + more_y, turn + more_turn)
 
     def _lie(self) -> NowLying:
         tiles = tuple(Lying(tile, zone) for zone, there in self.lying.items() for tile in there)
@@ -184,8 +180,9 @@ class TableStage:
         if self._beside:
             reaches = (self._beside.popleft(), *reaches)
         tiles = tuple(tile for there in self.lying.values() for tile in there)
+        shadowed = self.room.seen.grown(_SHADOW_MM)
         # The light is no motion.
-        in_sight = tuple(reach for reach in reaches if self.room.seen.holds(reach.tip_mm, _SHADOW_MM))
+        in_sight = tuple(reach for reach in reaches if shadowed.holds(reach.tip_mm))
         if (shown := (tiles, in_sight, self._aimed)) != self._shown:
             self.last_motion_ns, self._shown = self.t_ns, shown
         moment = Moment(
@@ -203,8 +200,3 @@ def middle_of(tiles: Sequence[PlacedTile]) -> Point:
     """Return the middle of tiles on the table."""
     x, y = np.mean([tile.center_mm for tile in tiles], axis=0).tolist()
     return (x, y)
-
-
-def lifted_onto(tile: PlacedTile, height_mm: float) -> PlacedTile:
-    """Return a tile that lies on another."""
-    return replace(tile, height_mm=height_mm)

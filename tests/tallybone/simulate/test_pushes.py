@@ -9,8 +9,9 @@ import pytest
 from engine import Play
 from tallybone.choices import Difficulty
 from tallybone.simulate.items import FramePlan, NowLying, Planned, TrueEvent
-from tallybone.simulate.pushes import STRAIGHT, CameraPush, PushTime
+from tallybone.simulate.pushes import CameraPush, PushTime
 from tallybone.simulate.simulation import Simulation, simulation_settings
+from vision.render.motion import STRAIGHT
 
 
 def planned(*pushes: CameraPush) -> list[Planned]:
