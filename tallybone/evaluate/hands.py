@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from engine import (
@@ -15,7 +15,6 @@ from engine import (
     NewHand,
     NodeId,
     Play,
-    Port,
     Reason,
     Redeal,
     Scored,
@@ -27,6 +26,7 @@ from engine import (
 )
 from tallybone.evaluate.truth import TrueLying
 from tallybone.simulate.items import Zone
+from tallybone.simulate.players import port_name
 from vision.reading import Face, SeenTile
 from vision.table_view import ChangeKind, TableView
 from vision.tracks import moved_tile
@@ -148,7 +148,7 @@ class HandJudged:
 
     @property
     def are_totals_right(self) -> bool:
-        """Whether each player got what he should."""
+        """Whether each player got the right points."""
         return self.seen is not None and self.seen.gained == self.truth.gained
 
     @property
@@ -184,9 +184,9 @@ def judge_hand(
     number: int, truth: HandScored, seen: HandScored | None, *, closed_ns: int, is_flagged: bool
 ) -> HandJudged:
     """Return how a hand was scored."""
-    left = list(range(len(seen.laid))) if seen is not None else []
-    pairs: dict[int, int] = {}
     laid = () if seen is None else seen.laid
+    left = list(range(len(laid)))
+    pairs: dict[int, int] = {}
     for at, one in enumerate(truth.laid):
         same = next((other for other in left if laid[other].tile == one.tile), None)
         if same is not None:
@@ -233,13 +233,8 @@ def _tile_of(told: ActionResult, layout: Layout, numbers: dict[NodeId, int], poi
     if node is None or not isinstance(action, Play):
         return None
     host = None if node.joins is None else numbers.get(node.joins.host)
-    port = "" if node.joins is None else _port(node.joins.port)
+    port = "" if node.joins is None else port_name(node.joins.port)
     return JudgedTile(id_, action.seat, node.tile, host, port, node.inner, points)
-
-
-def _port(port: Port) -> str:
-    # Arms are numbered in the order in which they are started, which is no difference between layouts.
-    return "arm" if port.isdigit() else port.value
 
 
 def _points(told: ActionResult) -> int:
@@ -263,17 +258,16 @@ class EyeFigures:
 
 
 class EyeJudge:
-    """Takes views of a table one after the other."""
+    """Takes views of a table one after the other.
+
+    Attributes:
+        figures: How it went so far.
+    """
 
     def __init__(self) -> None:
         """Start with an empty table."""
         self._known: Counter[tuple[int, ...]] = Counter()
-        self._figures = EyeFigures()
-
-    @property
-    def figures(self) -> EyeFigures:
-        """How it went so far."""
-        return self._figures
+        self.figures = EyeFigures()
 
     def begin_hand(self) -> None:
         """Forget which tiles lie there."""
@@ -286,20 +280,15 @@ class EyeJudge:
                 self._judge(moved_tile(change.tile, view.aim.motion), lying)
 
     def _judge(self, tile: SeenTile, lying: tuple[TrueLying, ...]) -> None:
-        nearest = min(lying, key=lambda one: math.dist(one.center_px, tile.center_px), default=None)
-        if nearest is not None and math.dist(nearest.center_px, tile.center_px) < _SAME_PLACE * nearest.side_px:
-            if nearest.zone is Zone.LAYOUT:
-                self._add(tile, nearest, lying)
-            return
-        self._figures = EyeFigures(self._figures.found, self._figures.right, self._figures.spare + 1)
-
-    def _add(self, tile: SeenTile, true: TrueLying, lying: tuple[TrueLying, ...]) -> None:
-        """Count a tile of the layout; a second time it is spare."""
-        self._known[true.pips] += 1
-        there = sum(one.pips == true.pips and one.zone is Zone.LAYOUT for one in lying)
-        before = self._figures
-        if self._known[true.pips] > there:
-            self._figures = EyeFigures(before.found, before.right, before.spare + 1)
-            return
-        is_right = tuple(sorted(half.pips for half in tile.halves)) == true.pips
-        self._figures = EyeFigures(before.found + 1, before.right + is_right, before.spare)
+        """Count a tile where one of the layout lies; where none lies, or a second time, it is spare."""
+        before = self.figures
+        spare = replace(before, spare=before.spare + 1)
+        true = min(lying, key=lambda one: math.dist(one.center_px, tile.center_px), default=None)
+        if true is None or math.dist(true.center_px, tile.center_px) >= _SAME_PLACE * true.side_px:
+            self.figures = spare
+        elif true.zone is Zone.LAYOUT:
+            self._known[true.pips] += 1
+            there = sum(one.pips == true.pips and one.zone is Zone.LAYOUT for one in lying)
+            is_right = tuple(sorted(half.pips for half in tile.halves)) == true.pips
+            found = EyeFigures(before.found + 1, before.right + is_right, before.spare)
+            self.figures = spare if self._known[true.pips] > there else found

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -188,14 +189,11 @@ def _photo(image: str, fields: Mapping[str, object]) -> PhotoLabel:
 
 
 def _image(value: object) -> str:
-    expected = "image: expected the path of a picture below the root"
-    if not isinstance(value, str) or value == "" or "\0" in value or value.startswith("/"):
-        raise LabelError(f"{expected}, {_got(value)}")
-    try:
-        os.fsencode(value)
-    except UnicodeEncodeError:
-        raise LabelError(f"{expected}, {_got(value)}") from None
-    return value
+    with suppress(UnicodeEncodeError):
+        if isinstance(value, str) and value and "\0" not in value and not value.startswith("/"):
+            os.fsencode(value)
+            return value
+    raise LabelError(f"image: expected the path of a picture below the root, {_got(value)}")
 
 
 def _tile(value: object, where: str) -> TileLabel:

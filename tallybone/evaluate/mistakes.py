@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -80,7 +80,8 @@ def _tiles(photo: PhotoJudged) -> Iterator[Mistake]:
         elif words := _misread(tile):
             yield Mistake(MistakeKind.MISREAD, words, (tile.seen.corners_px,))
     for spare in photo.spare:
-        yield Mistake(MistakeKind.SPARE, f"spare {_name(spare)} ({_least_sure(spare):.2f})", (spare.corners_px,))
+        sure = min(half.confidence for half in spare.halves)
+        yield Mistake(MistakeKind.SPARE, f"spare {_name(spare)} ({sure:.2f})", (spare.corners_px,))
 
 
 def _backs(photo: PhotoJudged) -> Iterator[Mistake]:
@@ -94,21 +95,16 @@ def _backs(photo: PhotoJudged) -> Iterator[Mistake]:
 def _joins(photo: PhotoJudged) -> Iterator[Mistake]:
     if photo.joins is None:
         return
-    labels, tiles = photo.label.tiles, photo.reading.tiles
     for join in photo.joins.missed:
-        link = _link(join, lambda index, half: _end_px(labels[index], half))
-        names = f"{_name(labels[join.a])} to {_name(labels[join.b])}"
-        outlines = (_outline(labels[join.a]), _outline(labels[join.b]))
-        yield Mistake(MistakeKind.MISSED_JOIN, f"missed join {names}", outlines, link)
+        yield _wrong_join(MistakeKind.MISSED_JOIN, join, photo.label.tiles)
     for join in photo.joins.spare:
-        link = _link(join, lambda index, half: _end_px(tiles[index], half))
-        names = f"{_name(tiles[join.a])} to {_name(tiles[join.b])}"
-        outlines = (tiles[join.a].corners_px, tiles[join.b].corners_px)
-        yield Mistake(MistakeKind.SPARE_JOIN, f"spare join {names}", outlines, link)
+        yield _wrong_join(MistakeKind.SPARE_JOIN, join, photo.reading.tiles)
 
 
-def _link(join: Join, end_px: Callable[[int, int | None], PointPx]) -> tuple[PointPx, PointPx]:
-    return end_px(join.a, join.a_half), end_px(join.b, join.b_half)
+def _wrong_join(kind: MistakeKind, join: Join, tiles: Sequence[SeenTile | TileLabel]) -> Mistake:
+    a, b = tiles[join.a], tiles[join.b]
+    link = (_end_px(a, join.a_half), _end_px(b, join.b_half))
+    return Mistake(kind, f"{kind} {_name(a)} to {_name(b)}", (_outline(a), _outline(b)), link)
 
 
 def _end_px(tile: SeenTile | TileLabel, half: int | None) -> PointPx:
@@ -128,10 +124,6 @@ def _name(tile: SeenTile | TileLabel) -> str:
     return "-".join(str(half.pips) for half in tile.halves) or "face-down tile"
 
 
-def _least_sure(tile: SeenTile) -> float:
-    return min(half.confidence for half in tile.halves)
-
-
 def _usual_half_px(photo: PhotoJudged) -> float:
     """Return the side of a half in this picture, from labels or else from what was read."""
     sides_px = sorted(tile.label.half_px for tile in photo.tiles)
@@ -139,10 +131,12 @@ def _usual_half_px(photo: PhotoJudged) -> float:
     return sides_px[len(sides_px) // 2] if sides_px else 40.0
 
 
-def _outline(label: TileLabel) -> MistakeOutline:
-    """Return the rectangle in which a labelled face-up tile lies: its halves are squares, seen straight from above."""
-    (ax, ay), (bx, by) = (half.center_px for half in label.halves)
-    x, y = label.center_px
+def _outline(tile: SeenTile | TileLabel) -> MistakeOutline:
+    """Return where a tile was seen; of a labelled one the rectangle of its halves, squares seen straight from above."""
+    if isinstance(tile, SeenTile):
+        return tile.corners_px
+    (ax, ay), (bx, by) = (half.center_px for half in tile.halves)
+    x, y = tile.center_px
     along, across = (bx - ax, by - ay), ((ay - by) / 2, (bx - ax) / 2)
     return tuple(
         (x + i * along[0] + j * across[0], y + i * along[1] + j * across[1])

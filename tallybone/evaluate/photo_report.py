@@ -60,11 +60,6 @@ class Evaluation:
     read_ms: tuple[float, float]
     mistakes: tuple[PhotoMistake, ...]
 
-    @property
-    def expected_calibration_error(self) -> float | None:
-        """How far confidence lies from truth on average, 0 to 1; None where nothing was said."""
-        return expected_calibration_error(self.reliability)
-
 
 def evaluate(photos: Sequence[PhotoJudged], read_ms: Sequence[float]) -> Evaluation:
     """Return the figures of some pictures.
@@ -104,7 +99,7 @@ def as_json(found: Evaluation) -> dict[str, object]:
         "overall": _counts(found.overall),
         **{name: {key: _counts(counts) for key, counts in group.items()} for name, group in groups.items()},
         "reliability": [_bin(one) for one in found.reliability],
-        "expected_calibration_error": found.expected_calibration_error,
+        "expected_calibration_error": expected_calibration_error(found.reliability),
         "read_ms": {"median": round(median, 1), "p95": round(late, 1)},
         "mistakes": [_mistake(one) for one in found.mistakes],
     }
@@ -145,16 +140,9 @@ def print_evaluation(console: Console, found: Evaluation) -> None:
     _print_reliability(console, found)
     median, late = found.read_ms
     console.print(f"Reading a picture: median {median:.0f} ms, 95th percentile {late:.0f} ms")
-    print_mistakes(console, found.mistakes)
-
-
-def print_mistakes(console: Console, mistakes: Iterable[PhotoMistake]) -> None:
-    """Print each mistake as a line."""
-    lines = list(mistakes)
     console.print()
-    title = "No mistakes" if not lines else f"Mistakes: {len(lines)}"
-    console.print(title, style="bold")
-    for one in lines:
+    console.print(f"Mistakes: {len(found.mistakes)}" if found.mistakes else "No mistakes", style="bold")
+    for one in found.mistakes:
         x, y = one.mistake.center_px
         console.print(Text(f"{printable(one.image)}: {one.mistake.words} at {x:.0f}, {y:.0f}"), soft_wrap=True)
 
@@ -179,11 +167,10 @@ def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
 
 def _print_reliability(console: Console, found: Evaluation) -> None:
     _print(console, "Confidence: is it right as often as it says?", _reliability(found.reliability))
-    sure = [one for one in found.reliability if one.low >= _SURE]
-    for one in sure:
-        if one.claims:
+    for one in found.reliability:
+        if one.low >= _SURE and one.claims:
             console.print(f"Said with {_SURE} or more: {percent(one.share_right)} % are right")
-    error = found.expected_calibration_error
+    error = expected_calibration_error(found.reliability)
     if error is not None:
         console.print(f"Expected calibration error: {error:.4f} (a half of a spare tile counts as wrong)")
     console.print()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from tallybone.evaluate.labels import Lies, PhotoLabel, TileLabel
-from vision.reading import Face, Guess, Half, Join, PointPx, Reading, SeenTile
+from vision.reading import Face, Half, Join, PointPx, Reading, SeenTile
 
 # Distances in sides of a half.
 _SAME_HALF = 0.35
@@ -32,11 +32,10 @@ _EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class HalfJudged:
-    """What was said of a half that is truly there: with its neighbours, and by itself."""
+    """A half that is truly there, by its number, and what was said of it."""
 
     pips: int
-    said: Guess
-    alone: Guess
+    said: Half
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,7 @@ class TileJudged:
         if self.seen is None:
             return ()
         said = self.seen.halves[::-1] if self.is_turned else self.seen.halves
-        return tuple(
-            HalfJudged(true.pips, Guess(half.pips, half.confidence), half.alone)
-            for true, half in zip(self.label.halves, said, strict=True)
-        )
+        return tuple(HalfJudged(true.pips, half) for true, half in zip(self.label.halves, said, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,17 +322,13 @@ def claims_of(photos: Iterable[PhotoJudged]) -> Iterator[JudgedConfidence]:
     for photo in photos:
         for tile in photo.tiles:
             yield from (JudgedConfidence(half.said.confidence, half.said.pips == half.pips) for half in tile.halves)
-        yield from _spare_claims(photo.spare)
-
-
-def _spare_claims(spare: Iterable[SeenTile]) -> Iterator[JudgedConfidence]:
-    return (JudgedConfidence(half.confidence, is_right=False) for tile in spare for half in tile.halves)
+        yield from (JudgedConfidence(half.confidence, is_right=False) for tile in photo.spare for half in tile.halves)
 
 
 def _count_tiles(tiles: Sequence[TileJudged], *, spare: int) -> PhotoCounts:
     found = [tile.halves for tile in tiles if tile.seen is not None]
     errors = [sum(half.said.pips != half.pips for half in halves) for halves in found]
-    alone_errors = [sum(half.alone.pips != half.pips for half in halves) for halves in found]
+    alone_errors = [sum(half.said.alone.pips != half.pips for half in halves) for halves in found]
     return PhotoCounts(
         tiles=len(tiles),
         found=len(found),

@@ -173,7 +173,8 @@ def _points(gained: tuple[int, ...]) -> str:
 def session_line(session: SessionJudged) -> dict[str, Any]:
     """Return all figures of a recording, for JSON."""
     rules = session.match.rules
-    about: Mapping[str, Any] = {
+    wrong = [{"t_ns": one.t_ns, "what": one.words, "flagged": one.is_flagged} for one in wrong_in(session)]
+    return {
         "file": session.path.name,
         "game": rules.name,
         "players": len(session.match.players),
@@ -181,10 +182,12 @@ def session_line(session: SessionJudged) -> dict[str, Any]:
         "look": session.look,
         "difficulty": session.difficulty,
         "seconds": round(session.seconds, 3),
+        **Figures.of([session]).as_json,
+        "true_totals": session.true_totals,
+        "totals": session.seen_totals,
+        "wrong": wrong,
+        "complaints": session.complaints,
     }
-    wrong = [{"t_ns": one.t_ns, "what": one.words, "flagged": one.is_flagged} for one in wrong_in(session)]
-    totals = {"true_totals": session.true_totals, "totals": session.seen_totals}
-    return {**about, **Figures.of([session]).as_json, **totals, "wrong": wrong, "complaints": session.complaints}
 
 
 def print_batch(console: Console, batch: JudgedBatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from engine import Event, MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
+from engine import MatchStart, NewHand, NodeId, Seq, State, entries, replay, set_name
 from tallybone.evaluate.hands import EyeFigures, EyeJudge, HandJudged, HandScored, hand_scored, judge_hand
 from tallybone.evaluate.truth import Truth, TruthError, read_truth
 from tallybone.recording.format import Damage
@@ -140,7 +140,7 @@ class _Followed:
         at = len(happened.session.state.log) - len(happened.events)
         for event in happened.events:
             if isinstance(event, NewHand):
-                self._close(before, happened.session.state.log[:at])
+                self.leave_hand(before, replay(happened.session.state.log[:at]))
                 self.is_dealt = True
             self.said[Seq(at)] = (seen.t_ns, took_ms)
             at += 1
@@ -159,27 +159,19 @@ class _Followed:
         true = true_aim(self.truth.bump_at(t_ns), view.size_px)
         self.camera.append(CameraSaid(t_ns, view.aim, view.lost, view.aim.farthest_px(true, view.size_px)))
 
-    def _close(self, before: Session, log: tuple[Event, ...]) -> None:
-        """Leave a hand behind."""
+    def leave_hand(self, session: Session, state: State) -> None:
+        """Leave a hand behind, if one was dealt, with the match as *state* has it then."""
         self.eye.begin_hand()
         if self.is_dealt:
-            self.closed.append((replay(log), _is_flagged(before), self.t_ns))
-
-    def finish(self) -> None:
-        """Leave the last hand as it is."""
-        if self.is_dealt:
-            self.closed.append((self.session.state, _is_flagged(self.session), self.t_ns))
+            self.closed.append((state, _is_flagged(session), self.t_ns))
 
 
-def judge_session(
-    path: Path, *, perception: Perception | None = None, passing: Callable[[int], None] = lambda _: None
-) -> SessionJudged:
+def judge_session(path: Path, *, perception: Perception | None = None) -> SessionJudged:
     """Follow a recording and judge it.
 
     Args:
         path: A recording of a simulated table.
         perception: What reads the table; by default one with the shipped reader.
-        passing: Told the time of each item in nanoseconds from the first.
 
     Raises:
         TruthError: If it does not say what really happened.
@@ -195,8 +187,7 @@ def judge_session(
             raise TruthError(f"{path}: no game is played there")
         for seen in run.steps:
             followed.add(seen, players.saw(seen))
-            passing(seen.since_ns)
-        followed.finish()
+        followed.leave_hand(followed.session, followed.session.state)
         match = run.match
     hands = tuple(_hands(truth, followed))
     true_game, seen_game = truth.states[-1].game, followed.session.state.game

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from engine import Event, State, apply
 from tallybone.json_values import JsonValueError, from_json
-from tallybone.recording.format import RecordingError, Topic
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.format import Damage, RecordingError, Topic
+from tallybone.recording.reader import read_session
 from tallybone.session.touching import Point
 from tallybone.simulate.items import TrueEvent, Zone
 from vision.render.motion import STRAIGHT, Bump
@@ -90,7 +91,9 @@ def read_truth(path: Path) -> Truth:
     lying: list[tuple[int, tuple[TrueLying, ...]]] = []
     bumps: list[Bump] = []
     table: Mapping[str, Any] = {}
-    for record in _records(path):
+    for record in read_session(path):
+        if isinstance(record, Damage) or record.topic is not Topic.TRUTH:
+            continue
         said: Any = record.payload
         try:
             match said["kind"]:
@@ -110,17 +113,13 @@ def read_truth(path: Path) -> Truth:
         raise TruthError(f"{path}: it does not say what really happened; `tallybone simulate` makes recordings that do")
     return Truth(
         tuple(events),
-        tuple(_states(events)),
+        tuple(accumulate(events, lambda state, one: apply(state, one.event)[0], initial=State()))[1:],
         tuple(t_ns for t_ns, _ in lying),
         tuple(tiles for _, tiles in lying),
         tuple(bumps),
         str(table.get("look", "")),
         str(table.get("difficulty", "")),
     )
-
-
-def _records(path: Path) -> Iterator[RecordedMessage]:
-    return (one for one in read_session(path) if isinstance(one, RecordedMessage) and one.topic is Topic.TRUTH)
 
 
 def _event(said: Mapping[str, Any], t_ns: int) -> TrueEvent:
@@ -133,10 +132,3 @@ def _lying(said: Mapping[str, Any]) -> TrueLying:
     center = (sum(x for x, _ in corners) / 4, sum(y for _, y in corners) / 4)
     side_px = math.sqrt(math.dist(a, b) * math.dist(b, c) / 2)
     return TrueLying(tuple(sorted(said["pips"])), said["face"] == "up", Zone(said["zone"]), center, side_px)
-
-
-def _states(events: list[TrueEvent]) -> Iterator[State]:
-    state = State()
-    for one in events:
-        state, _ = apply(state, one.event)
-        yield state
