@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from tallybone.recording.format import RecordingError, SessionStart
-from tallybone.recording.reader import read_session
+from tallybone.recording.reader import SessionFile, read_session
 from tallybone.recording.survey import Survey, is_running, survey
 
 KEEP_BYTES = 20 * 10**9
@@ -48,14 +48,6 @@ def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
     return sorted(found, key=lambda one: age_key(one.path, one.start)), others
 
 
-@dataclass(frozen=True, slots=True)
-class _Old:
-    path: Path
-    size_bytes: int
-    key: tuple[bool, int, float, str]
-    may_go: bool
-
-
 def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
     """Delete the oldest recordings until the rest take no more than *keep_bytes*, and return which.
 
@@ -65,25 +57,19 @@ def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
     Raises:
         OSError: If there is no such folder, or a recording cannot be deleted.
     """
-    kept: list[_Old] = []
-    aside = folder / FOLDER
-    for path in _with_aside(folder):
-        try:
-            session = read_session(path)
-        except RecordingError:
-            continue
-        key = (path.parent != aside, *age_key(path, session.start))
-        with path.open("rb") as file:
-            kept.append(_Old(path, path.stat().st_size, key, not is_running(file)))
-    total_bytes = sum(one.size_bytes for one in kept)
+    ages = {one.path: (one.path.parent == folder, *age_key(one.path, one.start)) for one in _with_aside(folder)}
+    sizes_bytes = {path: path.stat().st_size for path in ages}
+    total_bytes = sum(sizes_bytes.values())
     gone: list[Path] = []
-    for one in sorted(kept, key=lambda old: old.key):
+    for path in sorted(ages, key=ages.__getitem__):
         if total_bytes <= keep_bytes:
             break
-        if one.may_go:
-            one.path.unlink()
-            total_bytes -= one.size_bytes
-            gone.append(one.path)
+        with path.open("rb") as file:
+            if is_running(file):
+                continue
+        path.unlink()
+        total_bytes -= sizes_bytes[path]
+        gone.append(path)
     return tuple(gone)
 
 
@@ -114,19 +100,15 @@ def next_number(folder: Path) -> int:
     Raises:
         OSError: If there is no such folder.
     """
-    newest = 0
-    for path in _with_aside(folder):
-        try:
-            start = read_session(path).start
-        except (RecordingError, FileNotFoundError):
-            continue
-        newest = max(newest, 0 if start is None else start.number)
-    return newest + 1
+    return 1 + max([0, *(one.start.number for one in _with_aside(folder) if one.start is not None)])
 
 
-def _with_aside(folder: Path) -> tuple[Path, ...]:
+def _with_aside(folder: Path) -> Iterator[SessionFile]:
+    """Yield the recordings of a folder, and those that were set aside; nothing that is called one but is none."""
     aside = folder / FOLDER
-    return (*recording_files(folder), *(recording_files(aside) if aside.is_dir() else ()))
+    for path in (*recording_files(folder), *(recording_files(aside) if aside.is_dir() else ())):
+        with suppress(RecordingError):
+            yield read_session(path)
 
 
 def set_aside(path: Path) -> None:
@@ -167,9 +149,8 @@ def put_back(folder: Path, name: str) -> Path:
         RecordingError: If there is another of that name now.
     """
     aside = folder / FOLDER
-    found = (
-        next((one for one in aside.iterdir() if one.name == name and one.is_file()), None) if aside.is_dir() else None
-    )
+    inside = aside.iterdir() if aside.is_dir() else ()
+    found = next((one for one in inside if one.name == name and one.is_file()), None)
     if found is None:
         raise FileNotFoundError(name)
     back = folder / found.name

@@ -15,6 +15,7 @@ from functools import cached_property
 
 from mcap.records import Channel, Schema
 
+from tallybone.json_values import from_json, to_json
 from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones
 
@@ -22,7 +23,6 @@ PROFILE = "tallybone"
 """What the header of a recording says, so that it is told from what others write."""
 FORMAT_VERSION = "1"
 METADATA_NAME = "tallybone.sitting"
-_KEYS = ("format", "started_at", "players", "rules", "options", "set", "seed", "software")
 _CRC = "crc32"  # MCAP covers chunks, but not metadata
 
 IMAGE_SCHEMA_NAME = "foxglove.CompressedImage"
@@ -151,23 +151,22 @@ class SessionStart:
 
     def format(self) -> dict[str, str]:
         """Return it as names and values, with a checksum over them."""
-        values = (
-            FORMAT_VERSION,
-            self.started_at.isoformat(),
-            json.dumps(self.players),
-            self.rules,
-            json.dumps(dict(self.options)),
-            self.tile_set,
-            "" if self.seed is None else str(self.seed),
-            self.software,
-        )
-        said = dict(zip(_KEYS, values, strict=True))
+        said = {
+            "format": FORMAT_VERSION,
+            "started_at": self.started_at.isoformat(),
+            "players": json.dumps(self.players),
+            "rules": self.rules,
+            "options": json.dumps(dict(self.options)),
+            "set": self.tile_set,
+            "seed": "" if self.seed is None else str(self.seed),
+            "software": self.software,
+        }
         if self.pictures is not Pictures.SETTLED:  # nothing is said of those: so it was before there were others
             said["pictures"] = self.pictures.value
         if self.zones:
             said["zones"] = self.zones.format()
         if self.own_set is not None:
-            said["own_set"] = self.own_set.format()
+            said["own_set"] = json.dumps(to_json(self.own_set, RecordedSet))
         if self.in_play:
             said["in_play"] = "yes"
         if self.continues is not None:
@@ -208,7 +207,7 @@ class SessionStart:
             zones=Zones.parse(rest["zones"]) if "zones" in rest else Zones(),
             in_play=rest.get("in_play") == "yes",
             continues=rest.get("continues"),
-            own_set=RecordedSet.parse(rest["own_set"]) if "own_set" in rest else None,
+            own_set=from_json(json.loads(rest["own_set"]), RecordedSet) if "own_set" in rest else None,
             number=int(rest.get("number", "0")),
         )
 
@@ -345,10 +344,9 @@ class Damage:
         where = f"byte {self.start_byte}"
         if self.end_byte > self.start_byte + 1:
             where = f"bytes {self.start_byte} to {self.end_byte - 1}"
-        lost = "" if not self.lost else f"; {self.lost} record{'s' if self.lost > 1 else ''} lost"
-        return f"{where}: {self.problem}{lost}{self._when()}"
-
-    def _when(self) -> str:
-        if not self.lost or self.after_ns is None or self.before_ns is None:
-            return ""
-        return f" between {self.after_ns / 1e9:.3f} s and {self.before_ns / 1e9:.3f} s"
+        if not self.lost:
+            return f"{where}: {self.problem}"
+        when = ""
+        if self.after_ns is not None and self.before_ns is not None:
+            when = f" between {self.after_ns / 1e9:.3f} s and {self.before_ns / 1e9:.3f} s"
+        return f"{where}: {self.problem}; {self.lost} record{'s' if self.lost > 1 else ''} lost{when}"

@@ -76,7 +76,7 @@ class EndIndex:
         """
         content = _content(file)
         try:
-            found = next((one for opcode, one in _records(content) if opcode == Opcode.STATISTICS), None)
+            found = next((one for _, opcode, one in _records(content) if opcode == Opcode.STATISTICS), None)
             if found is None:
                 raise IndexDamageError("the index does not count the records")
             return cls(content, Statistics.read(ReadDataStream(BytesIO(found))))
@@ -133,40 +133,33 @@ def _content(file: BinaryIO) -> bytes:
 
 def _chunks_backwards(content: bytes, count: int) -> Iterator[memoryview]:
     """Yield the entries of chunks, the last first; where all are of one length, without a look at those before."""
-    at = next((at for at, opcode, _ in _places(content) if opcode == Opcode.CHUNK_INDEX), None)
-    if at is None:
+    first = next(((at, one) for at, opcode, one in _records(content) if opcode == Opcode.CHUNK_INDEX), None)
+    if first is None:
         return
-    whole = memoryview(content)
-    length = _HEAD.size + _HEAD.unpack_from(content, at)[1]
+    at, length = first[0], _HEAD.size + len(first[1])
     head, end = content[at : at + _HEAD.size], at + length * count
     has_one_length = end <= len(content) and (end == len(content) or content[end] == Opcode.SUMMARY_OFFSET)
     if not has_one_length:
-        yield from reversed([one for opcode, one in _records(content) if opcode == Opcode.CHUNK_INDEX])
+        yield from reversed([one for _, opcode, one in _records(content) if opcode == Opcode.CHUNK_INDEX])
         return
     for start in range(end - length, at - 1, -length):
         if content[start : start + _HEAD.size] != head:
             raise IndexDamageError("the index is damaged")
-        yield whole[start + _HEAD.size : start + length]
+        yield memoryview(content)[start + _HEAD.size : start + length]
 
 
-def _records(content: bytes) -> Iterator[tuple[int, memoryview]]:
-    """Yield opcode and content of the records of an index."""
-    whole = memoryview(content)
-    for at, opcode, length in _places(content):
-        yield opcode, whole[at + _HEAD.size : at + _HEAD.size + length]
-
-
-def _places(content: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield where each record of an index begins, its opcode and its length without those."""
-    at = 0
+def _records(content: bytes) -> Iterator[tuple[int, int, memoryview]]:
+    """Yield where each record of an index begins, its opcode, and its content."""
+    at, whole = 0, memoryview(content)
     while at < len(content):
         if at + _HEAD.size > len(content):
             raise IndexDamageError("the index is damaged")
         opcode, length = _HEAD.unpack_from(content, at)
-        if at + _HEAD.size + length > len(content):
+        start, end = at + _HEAD.size, at + _HEAD.size + length
+        if end > len(content):
             raise IndexDamageError("the index is damaged")
-        yield at, opcode, length
-        at += _HEAD.size + length
+        yield at, opcode, whole[start:end]
+        at = end
 
 
 def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessage | Damage]:
@@ -351,15 +344,3 @@ def _ends_early(file: BinaryIO, at: int, size_bytes: int) -> bool:
         return False
     room = _INDEX.size + _ONE_MESSAGE if opcode == Opcode.CHUNK else 0
     return bool(at + _HEAD.size + length + room > size_bytes)
-
-
-def whereabouts_in(path: Path, *, is_growing: bool) -> Whereabouts:
-    """Return where the records of a recording are.
-
-    Raises:
-        OSError: If it cannot be read, or another tool has packed it anew.
-    """
-    found = Whereabouts()
-    with path.open("rb") as file:
-        found.go_on(file, is_growing=is_growing)
-    return found

@@ -18,6 +18,7 @@ from vision.reading import SeenTile
 
 CORRECTION: Final = Answer | AnswerBack | Event
 """What a record of `Topic.CORRECTION` is."""
+_INPUTS: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: CORRECTION}
 _BY = "by"
 TILES: Final = tuple[SeenTile, ...]
 """What `tiles` of a record of `Topic.TABLE` are."""
@@ -35,14 +36,10 @@ def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -
     Raises:
         RecordingError: If it cannot be written.
     """
-    author = {_BY: by} if by else {}
-    match said:
-        case Press():
-            writer.say(Topic.BUTTON, t_ns, to_json(said, Press) | author)
-        case KnockHeard():
-            writer.say(Topic.KNOCK, t_ns, to_json(said, KnockHeard) | author)
-        case _:
-            writer.say(Topic.CORRECTION, t_ns, to_json(said, CORRECTION) | author)
+    topic = Topic.BUTTON if isinstance(said, Press) else Topic.CORRECTION
+    if isinstance(said, KnockHeard):
+        topic = Topic.KNOCK
+    writer.say(topic, t_ns, to_json(said, _INPUTS[topic]) | ({_BY: by} if by else {}))
 
 
 def input_of(record: RecordedMessage) -> ByHand | None:
@@ -51,8 +48,7 @@ def input_of(record: RecordedMessage) -> ByHand | None:
     Raises:
         JsonValueError: If it is of a later version, or was not written by Tallybone.
     """
-    kinds: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: CORRECTION}
-    kind = kinds.get(record.topic)
+    kind = _INPUTS.get(record.topic)
     payload = record.payload
     if isinstance(payload, Mapping):
         payload = {name: value for name, value in payload.items() if name != _BY}

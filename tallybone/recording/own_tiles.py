@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import TypeAlias
 from calibration.errors import RefusedError
 from calibration.tile_set import LearnedSet, own_reader, with_shipped_eye
 from tallybone.choices import TileSet
-from tallybone.json_values import from_json, to_json
 from tallybone.store.calibration_file import load_calibration
 from vision.arrays import Image
 from vision.reader import Reader, load_reader
@@ -35,23 +33,6 @@ class RecordedSet:
     eye: str
     weights: str
     believed: float
-
-    def format(self) -> str:
-        """Return it as JSON.
-
-        >>> RecordedSet(6, "a1", "AAAA", 0.6).format()
-        '{"max_pips": 6, "eye": "a1", "weights": "AAAA", "believed": 0.6}'
-        """
-        return json.dumps(to_json(self, RecordedSet))
-
-    @classmethod
-    def parse(cls, text: str) -> RecordedSet:
-        """Return what `format` has written.
-
-        Raises:
-            ValueError: If it is damaged.
-        """
-        return from_json(json.loads(text), cls)
 
 
 def reader_with_set(reader: Reader, calibration: Path) -> Reader:

@@ -126,7 +126,7 @@ def _read_start(path: Path, file: BinaryIO) -> SessionStart | None:
         problem = "it is empty" if not magic else "it ends within its first bytes" if cut else "it is no MCAP file"
         raise RecordingError(f"{path}: expected a recording, but {problem}")
     is_ours = False
-    for piece in scan(file, _size_bytes(file)):
+    for piece in scan(file, os.fstat(file.fileno()).st_size):
         if isinstance(piece, Damage):
             continue
         if piece.opcode == Opcode.HEADER:
@@ -159,7 +159,7 @@ def _pieces_of(file: BinaryIO) -> Iterator[_Found | Damage]:
     """Yield the messages of a file, and damage where a part of it cannot be used."""
     paths: dict[int, str] = {}
     is_known = False  # that something was changed
-    for piece in scan(file, _size_bytes(file)):
+    for piece in scan(file, os.fstat(file.fileno()).st_size):
         if isinstance(piece, Damage):
             if not (is_known and piece.problem == DATA_CHANGED):
                 yield piece
@@ -248,10 +248,6 @@ def _profile(content: bytes) -> str | None:
     except (McapError, struct.error, UnicodeDecodeError):
         return None
     return header.profile
-
-
-def _size_bytes(file: BinaryIO) -> int:
-    return os.fstat(file.fileno()).st_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from mcap.records import (
 )
 from mcap.writer import MCAP0_MAGIC
 
+from tallybone.files import sync_folder
 from tallybone.recording.format import METADATA_NAME, PROFILE, ImageMessage, RecordingError, SessionStart, Topic
 from tallybone.recording.reader import MAX_RECORD_BYTES
 
@@ -72,7 +73,7 @@ class SessionWriter:
             self._append(head + metadata)
             self._contents.add_metadata(METADATA_NAME, len(head), len(metadata))
             os.fsync(self._fd)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except BaseException:
             self.abandon()
             raise
@@ -218,15 +219,6 @@ def _bytes_of(record: McapRecord) -> bytes:
     builder = RecordBuilder()
     record.write(builder)
     return bytes(builder.end())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in *folder* survive a power cut."""
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 class Contents:

@@ -59,9 +59,9 @@ def test_zones_are_said_where_there_are_any_and_read(older: dict[str, str]) -> N
 
 
 def test_what_was_learned_of_the_tiles_is_said_and_read(older: dict[str, str]) -> None:
-    own = RecordedSet(9, "a1b2", "AAAA", 0.6)
-    said = replace(START, own_set=own)
-    assert said.format() == signed(older | {"own_set": own.format()})
+    said = replace(START, own_set=RecordedSet(9, "a1b2", "AAAA", 0.6))
+    own = '{"max_pips": 9, "eye": "a1b2", "weights": "AAAA", "believed": 0.6}'
+    assert said.format() == signed(older | {"own_set": own})
     assert SessionStart.parse(said.format()) == said
     with pytest.raises(ValueError, match="believed"):
         SessionStart.parse(signed(older | {"own_set": '{"max_pips": 9, "eye": "a", "weights": ""}'}))

@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
-from tallybone.recording.index import MOST_TEXT_BYTES, Whereabouts, whereabouts_in
+from tallybone.recording.index import MOST_TEXT_BYTES, Whereabouts
 from tallybone.recording.writer import SessionWriter
 from tests.tallybone.recording.sittings import SECOND, START, jpeg, records_of, write
+
+
+def whereabouts_in(path: Path, *, is_growing: bool) -> Whereabouts:
+    found = Whereabouts()
+    with path.open("rb") as file:
+        found.go_on(file, is_growing=is_growing)
+    return found
 
 
 def test_every_record_is_read_from_its_place(tmp_path: Path) -> None:
