@@ -8,11 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
-def _nothing() -> None:
-    pass
-
-
-def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[[], None] = _nothing) -> None:
+def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[[], object] = lambda: None) -> None:
     """Write a file; when this returns, it and its name are on the disk.
 
     Args:

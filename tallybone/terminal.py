@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
@@ -80,24 +79,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-@contextlib.contextmanager
+@contextmanager
 def quiet_libraries() -> Iterator[None]:
     """Swallow what C libraries write to stderr: libpng and libjpeg remark on harmless oddities of a picture there.
 
     It holds for the whole process, so keep it short and write nothing to stderr meanwhile, from any thread.
     """
-    sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
+    with silent_libraries(sys.stderr):
         yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
 
 
-@contextlib.contextmanager
+@contextmanager
 def silent_libraries(err: TextIO) -> Iterator[TextIO]:
     """Swallow what C libraries write to stderr, in any thread, and give what still writes where *err* did."""
     err.flush()

@@ -6,10 +6,12 @@ import re
 import ssl
 import stat
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
+from typing import TypeVar
+from urllib.parse import urlsplit
 
 from hardware.config.config import HardwareConfig
 from hardware.config.errors import ConfigError
@@ -17,6 +19,7 @@ from hardware.config.fields import Fields
 from hardware.config.read import read_hardware
 from tallybone.plain_text import MOST_NAME, plain
 
+T = TypeVar("T")
 USUAL_PATH = Path("/etc/tallybone/table.toml")
 """Where it is looked for when nobody names another."""
 USUAL_CAMERA = "usb:0"
@@ -192,7 +195,7 @@ def _webhook(fields: Fields) -> Webhook | None:
         fields.problem("url", "has to be said")
     if url is not None and not _is_web_address(url):
         fields.problem("url", f"expected an address as http://HOST/PATH or https://HOST/PATH, but got {_short(url)}")
-    events, secret, ca_file = _events(fields), _secret(fields), fields.text("ca_file")
+    events, secret, ca_file = _events(fields), _file(fields, "secret_file", secret_in), fields.text("ca_file")
     if ca_file is not None and not Path(ca_file).is_file():
         fields.problem("ca_file", f"{ca_file}: there is no such file")
     table = _table_of(fields)
@@ -221,17 +224,6 @@ def _events(fields: Fields) -> tuple[EventKind, ...]:
     return tuple(EventKind(one) for one in said)
 
 
-def _secret(fields: Fields) -> str | None:
-    path = fields.text("secret_file")
-    if path is None:
-        return None
-    try:
-        return secret_in(Path(path))
-    except SecretFileError as error:
-        fields.problem("secret_file", str(error))
-        return None
-
-
 def read_prefix(fields: Fields, key: str, usual: str) -> str:
     """Return what topics begin with: levels of plain letters, so that no pattern of the broker is among them."""
     said = fields.text(key)
@@ -252,18 +244,14 @@ def _flag(fields: Fields, key: str) -> bool:
 
 
 def _is_web_address(url: str) -> bool:
+    """Return whether an address is one of the web without a password, and of characters that requests are made of."""
     try:
         parts = urlsplit(url)
-        return _is_plain(parts, url) and (parts.port is None or parts.port > 0)
+        is_plain = parts.username is None and not parts.fragment and parts.port != 0
     except ValueError:
         return False
-
-
-def _is_plain(parts: SplitResult, url: str) -> bool:
-    """Return whether an address is one of the web without a password, and of characters that requests are made of."""
-    is_printable = url.isascii() and all(" " < one < "\x7f" for one in url)
-    is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
-    return is_printable and is_web and not parts.fragment and len(url) <= _MOST_URL
+    is_printable = len(url) <= _MOST_URL and all(" " < one < "\x7f" for one in url)
+    return is_plain and is_printable and parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _short(text: str) -> str:
@@ -319,10 +307,10 @@ class Broker:
 def read_broker(fields: Fields) -> Broker | None:
     """Return what a table of a file says of its broker; what is wrong is noted, and then it is None."""
     where = _address(fields)
-    user, password = fields.text("user"), _password(fields)
+    user, password = fields.text("user"), _file(fields, "password_file", secret_in)
     if password is not None and user is None:
         fields.problem("password_file", "a password needs a user")
-    files = {key: _file(fields, key) for key in _TLS_KEYS}
+    files = {key: _file(fields, key, keep_from_others if key == "key_file" else _existing) for key in _TLS_KEYS}
     if where is None:
         return None
     is_tls, host, port = where
@@ -358,30 +346,19 @@ def _address(fields: Fields) -> tuple[bool, str, int] | None:
     return parts.scheme == "mqtts", parts.hostname, port or _PORTS[parts.scheme]
 
 
-def _password(fields: Fields) -> str | None:
-    path = fields.text("password_file")
-    if path is None:
-        return None
-    try:
-        return secret_in(Path(path))
-    except SecretFileError as error:
-        fields.problem("password_file", str(error))
-        return None
-
-
-def _file(fields: Fields, key: str) -> Path | None:
+def _file(fields: Fields, key: str, take: Callable[[Path], T]) -> T | None:
+    """Return what *take* makes of the file that a key names; None for no file, or for one that is of no use."""
     said = fields.text(key)
-    if said is None:
-        return None
-    path = Path(said)
     try:
-        if key == "key_file":
-            keep_from_others(path)
-        elif not path.is_file():
-            raise SecretFileError(f"{path}: there is no such file")
+        return None if said is None else take(Path(said))
     except SecretFileError as error:
         fields.problem(key, str(error))
         return None
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise SecretFileError(f"{path}: there is no such file")
     return path
 
 
@@ -418,8 +395,8 @@ def secret_in(path: Path) -> str:
     return secret
 
 
-def keep_from_others(path: Path) -> None:
-    """Refuse a file that everybody on the machine can read or write; its group may, as that of a service.
+def keep_from_others(path: Path) -> Path:
+    """Return a file, refusing one that everybody on the machine can read or write; its group may, as for a service.
 
     Raises:
         SecretFileError: If it is such, is no file, or is not there.
@@ -432,3 +409,4 @@ def keep_from_others(path: Path) -> None:
         raise SecretFileError(f"{path}: this is no file")
     if mode & (stat.S_IRWXO):
         raise SecretFileError(f"{path}: others can read it; chmod 600 {path}")
+    return path

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from engine.phrases import Phrase, Value
+from engine.phrases import Phrase
 
 LANGUAGES = ("en", "es", "pt", "fr")
 """The languages that there are texts for; English is what everything is written in."""
@@ -52,20 +52,12 @@ def in_language(text: str, language: str) -> str:
         return text
     if language == "en":
         return str(text)
-    found = catalogue(language).get(text.key, text.key)
-    return _filled(found if isinstance(found, str) else _form(found, text.values, language), text.values, language)
-
-
-def _form(forms: Mapping[str, str], values: Mapping[str, Value], language: str) -> str:
-    """Return the form that goes with the value `number`."""
-    return forms["one"] if values.get("number") in _ONES[language] else forms["other"]
-
-
-def _filled(template: str, values: Mapping[str, Value], language: str) -> str:
-    """Return a text with its holes filled in; what a value says is never taken for a hole."""
+    values, found = text.values, catalogue(language).get(text.key, text.key)
+    if not isinstance(found, str):
+        found = found["one" if values.get("number") in _ONES[language] else "other"]
 
     def said(hole: re.Match[str]) -> str:
         one = values.get(hole[1], hole[0])
         return in_language(one, language) if isinstance(one, str) else str(one)
 
-    return _HOLE.sub(said, template)
+    return _HOLE.sub(said, found)  # in one go: a value is never taken for a hole
