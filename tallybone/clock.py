@@ -1,4 +1,4 @@
-"""What the clock on the wall says, and which version this is: what a recording says of its beginning."""
+"""Read the clock on the wall and the version of this program, as a recording names them at its beginning."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def wall_time() -> datetime:
 
 
 def software() -> str:
-    """Return what this program calls itself in recordings."""
+    """Return the name of this program in recordings, with its version."""
     return f"tallybone {version('tallybone')}"

@@ -13,9 +13,9 @@ def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[
 
     Args:
         path: The file; its folder is made if it is not there.
-        text: What is to be in it.
-        mode: Who may read it.
-        before: Is called once the new one is written, and the old one is still there.
+        text: Its new content.
+        mode: Its permissions, where it is new.
+        before: Called once the new content is written, while the old file is still there.
 
     Raises:
         OSError: If it cannot be written; then the file is as it was.
@@ -39,7 +39,7 @@ def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk.
+    """Bring the names in a folder onto the disk.
 
     Raises:
         OSError: If that cannot be.
@@ -52,14 +52,14 @@ def sync_folder(folder: Path) -> None:
 
 
 class ExportError(OSError):
-    """A file that cannot be exported; says why."""
+    """A file cannot be exported; the message gives the reason."""
 
 
 def require_free(path: Path, *, is_forced: bool) -> None:
-    """Refuse to write over what is there.
+    """Refuse to write over a file.
 
     Raises:
-        ExportError: If the file is there, and it is not said that it may go.
+        ExportError: If the file is there and may not be replaced, or its folder is not.
     """
     if path.is_dir() or (path.exists() and not is_forced):
         raise ExportError(f"{path}: it is there already; --force writes over a file")
@@ -69,10 +69,10 @@ def require_free(path: Path, *, is_forced: bool) -> None:
 
 @contextmanager
 def whole_file(path: Path, *, is_forced: bool = False) -> Iterator[Path]:
-    """Give another name in the same folder to write to; what is there gets its own name once all is written.
+    """Yield another name in the same folder to write to; the file takes its own name once all of it is written.
 
     Raises:
-        ExportError: If the file is there, and it is not said that it may go.
+        ExportError: If the file is there and may not be replaced, or its folder is not.
         OSError: If it cannot be written.
     """
     require_free(path, is_forced=is_forced)

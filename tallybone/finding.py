@@ -1,4 +1,4 @@
-"""What a check says: how it is, in one sentence, and how to mend it."""
+"""Describe the result of a check: the state of a part, in one sentence, and how to repair it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        part: What was checked, in one or two words.
-        grade: How it is.
-        words: What was found.
-        mend: How to mend it, in words; "" where there is nothing to mend.
-        commands: What to type for that, in this order.
+        part: The checked part, in one or two words.
+        grade: Its state.
+        words: The result, in a sentence.
+        mend: How to repair it, in words; "" where there is nothing to repair.
+        commands: The commands for that, in this order.
     """
 
     part: str
@@ -47,7 +47,7 @@ def warning(part: str, words: str, mend: str = "", *commands: str) -> Finding:
 
 
 def problem(part: str, words: str, mend: str = "", *commands: str) -> Finding:
-    """Return that a part does not work, and how to mend it."""
+    """Return that a part does not work, and how to repair it."""
     return Finding(part, Grade.PROBLEM, words, mend, commands)
 
 

@@ -1,7 +1,7 @@
 """Values as JSON and back: frozen dataclasses, enums, tuples and numbers, by their type hints.
 
 A value of a class that stands alone becomes an object of its fields. Where several classes may stand, as for an event,
-the object says which in "is". Fields that have their default are left out, so that what is written stays short and a
+the object says which in "is". Fields that have their default are left out, so that files stay short and a
 field that comes later is read from older files as its default. docs/dependencies.md says why no library does it.
 """
 
@@ -24,23 +24,23 @@ TAGS: Mapping[str, str] = {
     "LearnedSet": "tile_set",
     "SeenTile": "tile",
 }
-"""What classes are called in files, and in what is wrong with a file, that have another name in the code now."""
+"""Names in files, and in messages about files, of classes that have another name in the code now."""
 FIELDS: Mapping[str, Mapping[str, str]] = {
     "Around": {"came_from_own": "right", "came_from_other": "wrong", "lead_by_side": "led"},
     "Known": {"came_from": "maybe_by"},
     "Waiting": {"came_from": "by"},
     "Yard": {"came_from": "by"},
 }
-"""What fields of classes are called in files that have another name in the code now."""
+"""Names in files of fields that have another name in the code now."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class JsonValueError(ValueError):
-    """JSON that is no such value; says where in it."""
+    """JSON is no such value; the message names the place in it."""
 
 
 def to_json(value: object, kind: object) -> Any:
-    """Return *value*, which has the type *kind*, as what `json.dumps` takes.
+    """Return *value*, which has the type *kind*, in a form that `json.dumps` takes.
 
     >>> from engine import Event, Seat, Knock
     >>> to_json(Knock(Seat(1)), Event)
@@ -64,7 +64,7 @@ def from_json(said: object, kind: type[T] | Any, where: str = "") -> T:
     """Return the value of type *kind* that `to_json` has written as *said*.
 
     Raises:
-        JsonValueError: If it is none; names what is wrong and where.
+        JsonValueError: If it is none; the message names the fault and its place.
 
     >>> from engine import Event
     >>> from_json({"is": "knock", "seat": 1}, Event)
@@ -79,7 +79,7 @@ def from_json(said: object, kind: type[T] | Any, where: str = "") -> T:
 
 
 def tag_of(cls: type) -> str:
-    """Return what a class is called in JSON: as in `TAGS`, or else by its own name.
+    """Return the name of a class in JSON: from `TAGS`, or else its own.
 
     >>> from engine import MatchStart
     >>> tag_of(MatchStart)

@@ -14,7 +14,7 @@ _JOINERS = "\u200c\u200d"
 
 
 def plain(text: str, most: int = MOST_WORDS) -> str:
-    r"""Return a text on one line, without what would turn or hide its neighbours, and not longer than *most*.
+    r"""Return a text on one line, not longer than *most*, without characters that would turn or hide their neighbours.
 
     Letters that are written from the right stay as they are; marks that force a direction on what follows go. A phrase
     stays one, and so do those in it.

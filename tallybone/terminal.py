@@ -18,13 +18,13 @@ from rich.text import Text
 
 @dataclass(slots=True)
 class Output:
-    """Where a command prints, and what it has complained of.
+    """The output of a command, and its complaints so far.
 
     Attributes:
         command: Its name, which stands before each complaint; "" where the complaint begins with a file.
         out: Where results go.
         err: Where complaints and progress go.
-        complaints: What was wrong so far.
+        complaints: The faults so far.
     """
 
     command: str
@@ -58,11 +58,11 @@ class Output:
         self.out.flush()
 
     def say(self, text: str) -> None:
-        """Print a text in which anything may stand."""
+        """Print a text that may hold any characters."""
         self.write(printable(text))
 
     def complain(self, text: str) -> int:
-        """Print what is wrong, and keep it; return the exit code, 1."""
+        """Print a fault, and keep it; return the exit code, 1."""
         self.complaints.append(text)
         before = f"tallybone {self.command}: " if self.command else ""
         self.err.write(f"{before}{printable(text)}\n")
@@ -91,7 +91,7 @@ def quiet_libraries() -> Iterator[None]:
 
 @contextmanager
 def silent_libraries(err: TextIO) -> Iterator[TextIO]:
-    """Swallow what C libraries write to stderr, in any thread, and give what still writes where *err* did."""
+    """Swallow what C libraries write to stderr, in any thread; yield a stream that still writes where *err* did."""
     err.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     shown = os.fdopen(os.dup(kept), "w", encoding="utf-8", errors="backslashreplace") if _is_stderr(err) else err
@@ -115,14 +115,14 @@ def _is_stderr(stream: TextIO) -> bool:
 
 @dataclass(slots=True)
 class StopRequest:
-    """Whether the program was told to end."""
+    """Whether the user or the system has asked the program to end."""
 
     is_requested: bool = False
 
 
 @contextmanager
 def stop_requested() -> Iterator[StopRequest]:
-    """Yield whether Ctrl-C was pressed or the system ends the program, which then sees to its own end."""
+    """Yield whether somebody pressed Ctrl-C or the system ends the program, which then ends by itself."""
     stop = StopRequest()
 
     def end(number: int, frame: FrameType | None) -> None:

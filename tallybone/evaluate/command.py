@@ -49,12 +49,12 @@ def evaluate_photos(
     """Read labelled photographs and print how much of it is right.
 
     Args:
-        labels: What truly lies in them (docs/labels.md).
+        labels: The file of their labels (docs/labels.md).
         root: Folder that the paths in *labels* begin at.
         tile_set: The set on the table, where it is known.
         as_json: Print one JSON object instead of tables.
         sheet: Draw every mistake into this JPEG or PNG file.
-        read_picture: What reads a picture; by default the shipped reader.
+        read_picture: Reads a picture; by default the shipped reader.
         out: Where figures go, by default stdout.
         err: Where progress and errors go, by default stderr.
 
@@ -104,7 +104,7 @@ def _require_sheet(sheet: Path | None, photos: Sequence[Path]) -> None:
 
 @dataclass(slots=True)
 class _PhotoRun:
-    """What was judged so far, and what could not be."""
+    """The photographs that were judged so far, and where the faults go."""
 
     labels: Path
     root: Path
@@ -114,11 +114,11 @@ class _PhotoRun:
     cells: list[Cell] = field(default_factory=list)
 
     def complain(self, fault: str) -> None:
-        """Say what is wrong with the labels."""
+        """Print a fault of the labels."""
         self.output.complain(f"{self.labels}: {fault}")
 
     def judge(self, label: PhotoLabel, read_picture: ReadPicture, *, crops: bool) -> str | None:
-        """Read a picture and judge it; return what is wrong with its label, None where nothing is."""
+        """Read a picture and judge it; return the fault of its label, None where it has none."""
         try:
             image = load_picture(self.root / label.image)
             label.require_fits(image.shape[1], image.shape[0])
@@ -137,7 +137,7 @@ class _PhotoRun:
         return None
 
     def write_sheets(self, path: Path) -> list[Path]:
-        """Write every mistake into FILE, and where they are too many into FILE-2 and so on; return what was written."""
+        """Draw every mistake into FILE, and where they are too many into FILE-2 and so on; return the written files."""
         written = []
         cells = sorted(self.cells, key=lambda cell: cell.source)
         for number, drawn in enumerate(draw_sheets(cells), start=1):
@@ -201,7 +201,7 @@ def evaluate_sessions(
         paths: Recordings, or folders of them.
         as_json: Print one line of JSON per recording, and one with the figures of all, instead of tables.
         jobs: How many are judged at once.
-        judge: What judges one; by default with the shipped reader.
+        judge: Judges one; by default with the shipped reader.
         out: Where figures go, by default stdout.
         err: Where progress and errors go, by default stderr.
 

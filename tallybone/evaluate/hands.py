@@ -1,4 +1,4 @@
-"""Judge each scored hand, play by play, and the unaided eye, against what really happened."""
+"""Judge each scored hand, play by play, and the unaided eye, against the truth."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from vision.reading import Face, SeenTile
 from vision.table_view import ChangeKind, TableView
 from vision.tracks import moved_tile
 
-# A bonus is what a hand is worth: the totals of the hand show it.
+# A bonus belongs to the whole hand: its totals show it.
 _OF_PLAYS = (Reason.PLAY, Reason.STEAL)
 
 # In sides of a half: a tile that is seen nearer than this to a true one is that.
@@ -44,12 +44,12 @@ class JudgedTile:
 
     Attributes:
         node: Its name on the table; of one that was stacked, the place of its event in the log.
-        seat: Who laid it.
-        tile: What it is.
+        seat: The player who laid it.
+        tile: Its numbers.
         host: The tile of the hand against or on which it lies, counted from 0; None for the first.
         port: Where it lies against it.
         inner: The number that touches; None for one that was stacked.
-        points: What was scored until the next tile.
+        points: The points until the next tile.
     """
 
     node: NodeId
@@ -68,11 +68,11 @@ class JudgedTile:
 
 @dataclass(frozen=True, slots=True)
 class HandScored:
-    """A hand as a match says that it went.
+    """A hand as a match scored it.
 
     Attributes:
         laid: Its tiles in order.
-        gained: What each seat was paid in it.
+        gained: The points of each seat in it.
         over: How it ended; None where it is not over.
     """
 
@@ -83,13 +83,13 @@ class HandScored:
 
 @dataclass(frozen=True, slots=True)
 class PlayJudged:
-    """One tile that was laid, and what was made of it.
+    """One tile that was laid, and how it was scored.
 
     Attributes:
         hand: Counts from 1.
         number: Counts the tiles of the hand from 1.
-        truth: What was laid.
-        seen: What was made of it; None for nothing.
+        truth: The tile as it was laid.
+        seen: The tile as it was scored; None for not at all.
         is_place_right: Whether it lies where it was laid, and the right way round.
     """
 
@@ -111,7 +111,7 @@ class PlayJudged:
 
     @property
     def are_points_right(self) -> bool:
-        """Whether it scored what it should."""
+        """Whether it scored the right points."""
         return self.seen is not None and self.seen.points == self.truth.points
 
     @property
@@ -126,7 +126,7 @@ class PlayJudged:
 
 @dataclass(frozen=True, slots=True)
 class HandJudged:
-    """A hand and what was made of it.
+    """A hand, and how it was scored.
 
     Attributes:
         number: Counts from 1.
@@ -212,7 +212,7 @@ def _judged(hand: int, at: int, truth: JudgedTile, seen: JudgedTile | None, true
 
 
 def _laid(told: Sequence[ActionResult], layout: Layout) -> tuple[JudgedTile, ...]:
-    """Return the tiles that were laid, each with what was scored until the next."""
+    """Return the tiles that were laid, each with the points until the next."""
     starts = [at for at, one in enumerate(told) if isinstance(one.entry.action, Play | Stack)]
     laid: list[JudgedTile] = []
     numbers: dict[NodeId, int] = {}
@@ -238,7 +238,7 @@ def _tile_of(told: ActionResult, layout: Layout, numbers: dict[NodeId, int], poi
 
 
 def _points(told: ActionResult) -> int:
-    """Return what was scored by one action, without what a hand is worth and what the table gave."""
+    """Return the points of one action, without those of the whole hand and of the table."""
     return sum(one.points for one in told.outcomes if isinstance(one, Scored) and one.reason in _OF_PLAYS)
 
 
@@ -274,7 +274,7 @@ class EyeJudge:
         self._known.clear()
 
     def saw(self, view: TableView, lying: tuple[TrueLying, ...]) -> None:
-        """Judge what was placed with a view, by how the tiles really lie."""
+        """Judge the tiles that a view adds, by how the tiles really lie."""
         for change in view.changes:
             if change.kind is ChangeKind.PLACED and change.tile.face is Face.UP:
                 self._judge(moved_tile(change.tile, view.aim.motion), lying)

@@ -20,7 +20,7 @@ _LONGEST_SHOWN = 60
 
 
 class LabelError(ValueError):
-    """Labels cannot be used; the message names the field and what was expected there."""
+    """Labels cannot be used; the message names the field and the value expected there."""
 
 
 class Lies(StrEnum):
@@ -55,7 +55,7 @@ class TileLabel:
 
     @property
     def half_px(self) -> float:
-        """Side of a half; 0 where the label does not tell."""
+        """Side of a half; 0 where the label does not give it."""
         return math.dist(self.halves[0].center_px, self.halves[1].center_px) if self.halves else 0.0
 
 
@@ -75,14 +75,14 @@ class IgnoredBox:
 
 @dataclass(frozen=True, slots=True)
 class PhotoLabel:
-    """What truly lies in one picture.
+    """The true tiles of one picture.
 
     Attributes:
         image: Path of the picture below the root, with slashes.
         tiles: Every tile that is not in an ignored box.
         joins: Pairs of *tiles* that touch as in a play; empty where joins are not judged.
         ignored: Parts of the picture that are not judged.
-        scene, kind, look: What the picture belongs to, in the words of who labelled it; empty where nothing is said.
+        scene, kind, look: The groups of the picture, in the words of its label; empty where it has none.
     """
 
     image: str
@@ -116,7 +116,7 @@ class PhotoLabel:
 
 @dataclass(frozen=True, slots=True)
 class PhotoLabels:
-    """The labels of a file that can be used, and what is wrong with the others, one sentence each."""
+    """The labels of a file that can be used, and the faults of the others, one sentence each."""
 
     photos: tuple[PhotoLabel, ...]
     faults: tuple[str, ...]
@@ -148,7 +148,7 @@ def _load_json(path: Path) -> object:
 
 
 def parse_labels(known: object) -> PhotoLabels:
-    """Return the labels of what a JSON file holds.
+    """Return the labels in the content of a JSON file.
 
     Raises:
         LabelError: If it is no list.

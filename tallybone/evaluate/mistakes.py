@@ -19,7 +19,7 @@ from vision.arrays import Bgr, Image
 from vision.reading import Join, PointPx, SeenTile
 
 MistakeOutline = tuple[PointPx, ...]
-# How far round the centre of a face-down tile one looks, in sides: its label does not say how it lies.
+# Radius of the ring round a face-down tile, in sides: its label does not say how it lies.
 _BACK_REACH = 1.1
 
 MOST_CELLS = 200
@@ -29,12 +29,12 @@ _PAPER: Bgr = (250, 250, 250)
 _INK: Bgr = (24, 20, 16)
 _FAINT: Bgr = (110, 110, 110)
 _OUTSIDE: Bgr = (200, 200, 200)
-# What a crop shows around what it is about, as a share of its size: enough to see how tiles lie to each other.
+# The margin of a crop around its tiles, as a share of their size: enough to see how tiles lie to each other.
 _MARGIN = 0.3
 
 
 class MistakeKind(StrEnum):
-    """What kind of mistake it is."""
+    """The kind of a mistake."""
 
     MISSED = "missed tile"
     MISREAD = "wrong pips"
@@ -50,9 +50,9 @@ class Mistake:
     """One thing that was read wrongly.
 
     Attributes:
-        wrong: What kind it is.
-        words: What is wrong, for example `2-5 read as 2-6 (0.71)`.
-        outlines_px: The tiles it is about.
+        wrong: Its kind.
+        words: The mistake in words, for example `2-5 read as 2-6 (0.71)`.
+        outlines_px: The tiles in it.
         link_px: Of a join its two ends, otherwise None.
     """
 
@@ -63,7 +63,7 @@ class Mistake:
 
     @property
     def center_px(self) -> PointPx:
-        """The middle of what it is about."""
+        """The middle of its tiles."""
         points = [point for outline in self.outlines_px for point in outline]
         return (sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points))
 
@@ -112,7 +112,7 @@ def _end_px(tile: SeenTile | TileLabel, half: int | None) -> PointPx:
 
 
 def _misread(tile: TileJudged) -> str:
-    """Return what a tile was taken for, with the confidence of each wrong half; empty where it is right."""
+    """Return how a tile was misread, with the confidence of each wrong half; empty where it is right."""
     wrong = [half for half in tile.halves if half.said.pips != half.pips]
     if not wrong:
         return ""
@@ -125,7 +125,7 @@ def _name(tile: SeenTile | TileLabel) -> str:
 
 
 def _usual_half_px(photo: PhotoJudged) -> float:
-    """Return the side of a half in this picture, from labels or else from what was read."""
+    """Return the side of a half in this picture, from labels or else from the reading."""
     sides_px = sorted(tile.label.half_px for tile in photo.tiles)
     sides_px = sides_px or sorted(math.dist(*tile.half_centers_px) for tile in photo.reading.tiles)
     return sides_px[len(sides_px) // 2] if sides_px else 40.0
@@ -165,9 +165,9 @@ class Cell:
     """A mistake on the sheet.
 
     Attributes:
-        source: Whose picture it is; cells of a source stand together under its name.
+        source: The source of its picture; the cells of a source come together under its name.
         picture: Name of the picture within its source.
-        words: What is wrong.
+        words: The mistake in words.
         crop: Shape (232, 232, 3), BGR.
     """
 
@@ -178,7 +178,7 @@ class Cell:
 
 
 def crop_mistake(image: Image, mistake: Mistake) -> Image:
-    """Return the part of a picture that a mistake is about, with the tiles outlined.
+    """Return the part of a picture around a mistake, with the tiles outlined.
 
     Args:
         image: Shape (H, W, 3), BGR, the upright picture.
@@ -242,7 +242,7 @@ def _paper(height_px: int) -> Image:
 
 
 def _write(canvas: Image, text: str, corner: tuple[int, int], *, scale: float, ink: Bgr, thick_px: int = 1) -> None:
-    """Write a line of text, smaller where it would be wider than its place; what the font lacks becomes `?`."""
+    """Write a line of text, smaller where it would be wider than its place; letters that the font lacks become `?`."""
     shown = text.encode("ascii", "replace").decode()
     font = cv2.FONT_HERSHEY_SIMPLEX
     room_px = _CELL_PX if thick_px == 1 else canvas.shape[1] - 2 * _GAP_PX
@@ -268,6 +268,6 @@ def _mark(crop: Image, mistake: Mistake, scale: float, shift: NDArray[np.float64
 
 
 def _smoothed(image: Image, scale: float) -> Image:
-    """Return a picture without what is finer than a pixel after shrinking: otherwise pips crumble."""
+    """Return a picture without details finer than a pixel after shrinking: otherwise pips crumble."""
     sigma_px = 0.5 * math.sqrt(1 / scale**2 - 1)
     return cv2.GaussianBlur(image, (0, 0), max(sigma_px, 0.1)).astype(np.uint8, copy=False)

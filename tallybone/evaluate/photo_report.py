@@ -30,24 +30,16 @@ _SURE = 0.99
 
 
 @dataclass(frozen=True, slots=True)
-class PhotoMistake:
-    """A mistake and the picture in which it was made."""
-
-    image: str
-    mistake: Mistake
-
-
-@dataclass(frozen=True, slots=True)
 class Evaluation:
     """All figures of some photographs.
 
     Attributes:
         overall: The counts over all pictures.
-        sources, looks, kinds, scenes: The counts by what the labels say, without pictures of which they say nothing.
+        sources, looks, kinds, scenes: The counts by group of the labels, without pictures that belong to none.
         sizes: The counts of tiles by the size of their halves.
-        reliability: What was said of halves, by confidence.
+        reliability: How often halves were right, by confidence.
         read_ms: How long reading a picture took: median and 95th percentile.
-        mistakes: Picture by picture, in the order of the labels within each source.
+        mistakes: Each with the path of its picture, in the order of the labels within each source.
     """
 
     overall: PhotoCounts
@@ -58,7 +50,7 @@ class Evaluation:
     sizes: Mapping[str, PhotoCounts]
     reliability: tuple[Bin, ...]
     read_ms: tuple[float, float]
-    mistakes: tuple[PhotoMistake, ...]
+    mistakes: tuple[tuple[str, Mistake], ...]
 
 
 def evaluate(photos: Sequence[PhotoJudged], read_ms: Sequence[float]) -> Evaluation:
@@ -78,7 +70,7 @@ def evaluate(photos: Sequence[PhotoJudged], read_ms: Sequence[float]) -> Evaluat
         reliability=sort_into_bins(claims_of(photos)),
         read_ms=(statistics.median(read_ms), float(np.percentile(read_ms, 95))),
         mistakes=tuple(
-            PhotoMistake(photo.label.image, mistake)
+            (photo.label.image, mistake)
             for photo in sorted(photos, key=lambda photo: photo.label.source)
             for mistake in mistakes_in(photo)
         ),
@@ -101,7 +93,7 @@ def as_json(found: Evaluation) -> dict[str, object]:
         "reliability": [_bin(one) for one in found.reliability],
         "expected_calibration_error": expected_calibration_error(found.reliability),
         "read_ms": {"median": round(median, 1), "p95": round(late, 1)},
-        "mistakes": [_mistake(one) for one in found.mistakes],
+        "mistakes": [_mistake(image, one) for image, one in found.mistakes],
     }
 
 
@@ -119,10 +111,9 @@ def _bin(one: Bin) -> dict[str, object]:
     }
 
 
-def _mistake(one: PhotoMistake) -> dict[str, object]:
-    x, y = one.mistake.center_px
-    wrong = one.mistake.wrong.value
-    return {"image": one.image, "wrong": wrong, "words": one.mistake.words, "center_px": [round(x, 1), round(y, 1)]}
+def _mistake(image: str, one: Mistake) -> dict[str, object]:
+    x, y = one.center_px
+    return {"image": image, "wrong": one.wrong.value, "words": one.words, "center_px": [round(x, 1), round(y, 1)]}
 
 
 def print_evaluation(console: Console, found: Evaluation) -> None:
@@ -142,9 +133,9 @@ def print_evaluation(console: Console, found: Evaluation) -> None:
     console.print(f"Reading a picture: median {median:.0f} ms, 95th percentile {late:.0f} ms")
     console.print()
     console.print(f"Mistakes: {len(found.mistakes)}" if found.mistakes else "No mistakes", style="bold")
-    for one in found.mistakes:
-        x, y = one.mistake.center_px
-        console.print(Text(f"{printable(one.image)}: {one.mistake.words} at {x:.0f}, {y:.0f}"), soft_wrap=True)
+    for image, one in found.mistakes:
+        x, y = one.center_px
+        console.print(Text(f"{printable(image)}: {one.words} at {x:.0f}, {y:.0f}"), soft_wrap=True)
 
 
 def _print(console: Console, title: str, table: Table) -> None:

@@ -1,7 +1,7 @@
 """Judge photographs against their labels: match tiles, count mistakes, compare confidence with truth.
 
 A labelled tile is found where both half centres of a reading lie within 0.35 sides of its own, in either order, the
-closest pairs first. What lies in an ignored box or where a tile stands on edge counts neither way.
+closest pairs first. Tiles in an ignored box, and where a tile is on edge, count neither way.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from vision.reading import Face, Half, Join, PointPx, Reading, SeenTile
 _SAME_HALF = 0.35
 _SAME_BACK = 0.7
 _NEAR_STANDING = 1.0
-# Side of a half where no tile of the picture tells it.
+# Side of a half where no tile of the picture shows it.
 _USUAL_HALF_PX = 40.0
 JoinEnd = tuple[int, int | None]
 # Two ends in no order. Of two halves that lie in one place a single end is left.
@@ -32,7 +32,7 @@ _EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class HalfJudged:
-    """A half that is truly there, by its number, and what was said of it."""
+    """The number of a half that is truly there, and its reading."""
 
     pips: int
     said: Half
@@ -40,11 +40,11 @@ class HalfJudged:
 
 @dataclass(frozen=True, slots=True)
 class TileJudged:
-    """A labelled face-up tile, and what was read there.
+    """A labelled face-up tile, and its reading.
 
     Attributes:
         label: The tile as it truly is.
-        seen: What was found there, or None where it was missed.
+        seen: The tile that was read there, or None where it was missed.
         is_turned: Whether the first half that was read is the second of the label.
     """
 
@@ -78,10 +78,10 @@ class JoinsJudged:
 
 @dataclass(frozen=True, slots=True)
 class PhotoJudged:
-    """What is right and wrong in the reading of one picture.
+    """The right and wrong parts of the reading of one picture.
 
     Attributes:
-        label, reading: What was compared.
+        label, reading: The two that were compared.
         tiles: Every tile that lies face up, in the order of the label.
         spare: Face-up tiles of the reading where none lies.
         backs_missed: Tiles that lie face down and were not seen so.
@@ -99,7 +99,7 @@ class PhotoJudged:
 
 
 def judge_photo(label: PhotoLabel, reading: Reading) -> PhotoJudged:
-    """Return what is right and wrong in the reading of a picture."""
+    """Compare the reading of a picture with its label."""
     places = _Places(label)
     up = {
         index: tile.halves
@@ -173,7 +173,7 @@ def _tile_judged(label: TileLabel, reading: Reading, found: tuple[int, bool] | N
 
 
 class _Places:
-    """Where in a picture something truly lies."""
+    """The true places of things in a picture."""
 
     def __init__(self, label: PhotoLabel) -> None:
         sides_px = sorted(tile.half_px for tile in label.tiles if tile.lies is Lies.UP)
@@ -230,7 +230,7 @@ def _in_label(join: Join, meant: Mapping[int, tuple[int, bool]]) -> Ends | Join:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhotoCounts:
-    """What was counted in some pictures.
+    """The counts of some pictures.
 
     Attributes:
         pictures, perfect: How many, and in how many every tile is right and none spare.
@@ -318,7 +318,7 @@ def by_half_px(photos: Sequence[PhotoJudged]) -> dict[str, PhotoCounts]:
 
 
 def claims_of(photos: Iterable[PhotoJudged]) -> Iterator[JudgedConfidence]:
-    """Yield what was said of each half, and whether it was right; a half of a tile that is not there is wrong."""
+    """Yield the confidence of each half, and whether it is right; a half of a tile that is not there is wrong."""
     for photo in photos:
         for tile in photo.tiles:
             yield from (JudgedConfidence(half.said.confidence, half.said.pips == half.pips) for half in tile.halves)
@@ -358,7 +358,7 @@ def _share(part: int, whole: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class JudgedConfidence:
-    """Something that was said with a confidence of 0 to 1, and whether it was right."""
+    """A claim with a confidence of 0 to 1, and whether it was right."""
 
     confidence: float
     is_right: bool
@@ -383,12 +383,12 @@ class Bin:
 
     @property
     def mean_confidence(self) -> float | None:
-        """What was claimed on average, None where nothing was."""
+        """The confidence on average, None without claims."""
         return self.confidence_sum / self.claims if self.claims else None
 
     @property
     def share_right(self) -> float | None:
-        """What was true of it, None where nothing was claimed."""
+        """The share of right claims, None without claims."""
         return self.right / self.claims if self.claims else None
 
 
@@ -413,7 +413,7 @@ def sort_into_bins(claims: Iterable[JudgedConfidence]) -> tuple[Bin, ...]:
 
 
 def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
-    """Return how far what is claimed lies from what is true, on average over all claims; None where there are none.
+    """Return how far confidence lies from truth, on average over all claims, 0 to 1; None where there are none.
 
     It is the sum over the bins of (claims in the bin / all claims) * |share right - mean confidence|: Guo, Pleiss, Sun
     and Weinberger, On Calibration of Modern Neural Networks (ICML 2017), equation 3, after Naeini, Cooper and

@@ -37,16 +37,16 @@ class Figures:
     """How recordings were followed, added up.
 
     Attributes:
-        sessions, winners_right: Recordings, and those won by whom they were.
+        sessions, winners_right: Recordings, and those with the right winner.
         hands, totals_right, ends_right: Hands, those with all totals right, and those that ended as they did.
         unflagged: Hands that were left with a wrong score of which nothing was asked or called irregular.
         plays: Tiles that were laid.
         tiles_right, places_right, seats_right, points_right, wholly_right: Those of them that were scored so.
         spare: Tiles that were scored and never laid.
         asked, answered: Questions.
-        eye_found, eye_right, eye_spare: What the eye alone made of the tiles.
+        eye_found, eye_right, eye_spare: The tiles as the eye alone read them.
         latencies_ms: From the last motion to the score, of each play.
-        settling_ms: The part of it until the frame with which it was said.
+        settling_ms: The part of it until the frame that showed the play.
     """
 
     sessions: int
@@ -101,7 +101,7 @@ class Figures:
         )
 
     def share(self, right: int) -> float | None:
-        """Return which share of the plays is right, spare ones counted as wrong; None without any."""
+        """Return the share of right plays, spare ones counted as wrong; None without any."""
         plays = self.plays + self.spare
         return right / plays if plays else None
 
@@ -134,7 +134,7 @@ class WrongPlay:
 
     Attributes:
         t_ns: When it was left so.
-        words: What it is.
+        words: The fault in words.
         is_flagged: Whether something of the hand was asked or called irregular then.
     """
 
@@ -246,7 +246,7 @@ class JudgedBatch:
 
     Attributes:
         judged: Those that could be, in the order in which they were named.
-        failures: What is wrong with the others, and what in those could not be used.
+        failures: The faults of the others, and the parts of the judged ones that could not be used.
     """
 
     judged: tuple[SessionJudged, ...]
@@ -285,13 +285,13 @@ def recordings_in(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def judge_recordings(paths: Sequence[Path], *, jobs: int, err: Console, judge: Judge = judge_session) -> JudgedBatch:
-    """Judge recordings by so many processes, and show how far it is where somebody watches.
+    """Judge recordings in several processes, and show the progress on a terminal.
 
     Args:
         paths: The recordings.
         jobs: How many are judged at once.
         err: Where the progress is shown.
-        judge: What judges one; a function of a module, or a `partial` of one, to reach other processes.
+        judge: Judges one; a function of a module, or a `partial` of one, to reach other processes.
     """
     found = _outcomes(paths, partial(_outcome, judge), jobs)
     outcomes = track(found, "Judging", len(paths), console=err, transient=True, disable=not err.is_terminal)
@@ -318,7 +318,7 @@ def _outcomes(
 
 
 def _outcome(judge: Judge, path: Path) -> SessionJudged | str:
-    """Return a judged recording, or what is wrong with it."""
+    """Return a judged recording, or its fault in words."""
     try:
         return judge(path)
     except OSError as error:

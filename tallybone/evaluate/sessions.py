@@ -26,17 +26,17 @@ from vision.perception import Perception
 from vision.render.motion import Bump
 from vision.table_view import TableView
 
-# Who is asked so often without anything having come of it stops answering.
+# Players who have answered so often without any change stop answering.
 _PATIENCE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long the table took to say a play.
+    """How long the table took to show a play.
 
     Attributes:
-        settled_ms: From the last motion to the frame with which it was said.
-        judged_ms: What following that frame took.
+        settled_ms: From the last motion to the frame that showed it.
+        judged_ms: Time that following that frame took.
     """
 
     settled_ms: float
@@ -44,13 +44,13 @@ class Latency:
 
     @property
     def whole_ms(self) -> float:
-        """Both."""
+        """The sum of both."""
         return self.settled_ms + self.judged_ms
 
 
 @dataclass(frozen=True, slots=True)
 class CameraSaid:
-    """What was said of the camera, until something else was.
+    """The state of the camera, until the next one.
 
     Attributes:
         t_ns: Since when.
@@ -74,15 +74,15 @@ class SessionJudged:
         match: The game.
         look, difficulty: Of the table, as the truth names them.
         hands: Each hand that was played.
-        eye: What the eye made of the tiles without the rules.
+        eye: The tiles as the eye read them without the rules.
         asked: How many questions were asked.
         answered: How many of them the players answered.
         latencies: Of each play that was said.
         seconds: Time at the table.
-        true_totals, seen_totals: What each player had in the end, and what was scored.
-        is_winner_right: Whether the match was won by whom it was, or by nobody yet.
-        complaints: What of the recording could not be used.
-        camera: What was said of the camera, in the order of time.
+        true_totals, seen_totals: The points of each player in the end, and those that were scored.
+        is_winner_right: Whether the match was scored with the right winner, or rightly with none yet.
+        complaints: The parts of the recording that could not be used.
+        camera: The states of the camera, in the order of time.
     """
 
     path: Path
@@ -110,12 +110,12 @@ class SessionJudged:
 
 @dataclass(slots=True)
 class _Followed:
-    """What a replay has said so far.
+    """The results of a replay so far.
 
     Attributes:
-        truth: What really happened.
+        truth: The truth of the recording.
         closed: Each hand that was left behind: the match then, whether anything of it was flagged, and when.
-        said: With which item each event of the log was said, and how long following it took.
+        said: For each event of the log, the time of its item, and how long following that took.
     """
 
     truth: Truth
@@ -130,7 +130,7 @@ class _Followed:
     camera: list[CameraSaid] = field(default_factory=list)
 
     def add(self, seen: ReplayStep, took_ms: float) -> None:
-        """Take what an item has brought about."""
+        """Take the results of an item."""
         if seen.happened is None:
             return
         before, happened = self.session, seen.happened
@@ -152,7 +152,7 @@ class _Followed:
         self.session = happened.session
 
     def _look_at_camera(self, view: TableView, t_ns: int) -> None:
-        """Keep what is said of the camera where that is new."""
+        """Keep the state of the camera where it is new."""
         last = self.camera[-1] if self.camera else None
         if view.size_px is None or (last is not None and (last.aim, last.lost) == (view.aim, view.lost)):
             return
@@ -171,10 +171,10 @@ def judge_session(path: Path, *, perception: Perception | None = None) -> Sessio
 
     Args:
         path: A recording of a simulated table.
-        perception: What reads the table; by default one with the shipped reader.
+        perception: Reads the table; by default with the shipped reader.
 
     Raises:
-        TruthError: If it does not say what really happened.
+        TruthError: If it holds no truth.
         EngineError: If there is no such game.
         VisionError: If it cannot be read.
         OSError: If it cannot be read.
@@ -211,7 +211,7 @@ def judge_session(path: Path, *, perception: Perception | None = None) -> Sessio
 
 
 def true_aim(bump: Bump, size_px: tuple[int, int]) -> Aim:
-    """Return where a camera points that was bumped so, and was straight when it saw the table first."""
+    """Return the aim of a camera that was bumped so, and was straight when it first saw the table."""
     right_px, down_px, degrees = bump
     turn = cv2.getRotationMatrix2D((size_px[0] / 2, size_px[1] / 2), degrees, 1.0)
     return Aim.of(turn + np.array([[0.0, 0.0, right_px], [0.0, 0.0, down_px]]))
@@ -226,13 +226,13 @@ def _is_flagged(session: Session) -> bool:
 
 
 def _hands(truth: Truth, followed: _Followed) -> Iterator[HandJudged]:
-    """Yield each hand of the truth with what was made of it."""
+    """Yield each hand of the truth, judged."""
     seen = _in_turn([state for state, _, _ in followed.closed])
     flags = [(is_flagged, t_ns) for _, is_flagged, t_ns in followed.closed]
     played = _in_turn(_true_ends(truth))
     for at, (true, found) in enumerate(zip_longest(played, seen)):
         is_flagged, t_ns = flags[at] if found is not None else (False, followed.t_ns)
-        # What was scored in a hand that nobody played is spare.
+        # The tiles of a hand that nobody played are spare.
         nothing = HandScored((), (), None)
         yield judge_hand(at + 1, true or nothing, found, closed_ns=t_ns, is_flagged=is_flagged)
 
@@ -254,7 +254,7 @@ def _in_turn(ends: list[State]) -> list[HandScored]:
 
 
 def _latencies(truth: Truth, followed: _Followed, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:
-    """Yield how long after its last motion each play was said."""
+    """Yield how long after its last motion each play was shown."""
     ended_ns = {NodeId(at): one.ended_ns for at, one in enumerate(truth.events)}
     for play in (play for hand in hands for play in hand.plays):
         said = None if play.seen is None else followed.said.get(Seq(play.seen.node))
@@ -263,14 +263,14 @@ def _latencies(truth: Truth, followed: _Followed, hands: tuple[HandJudged, ...])
 
 
 class TruePlayers:
-    """Sit between what came in and what follows it, and put their answers in when they are asked.
+    """Players who know the truth: they put their answers among the inputs when they are asked.
 
     Attributes:
         answered: How many questions they have answered.
     """
 
     def __init__(self, truth: Truth) -> None:
-        """Know what happens."""
+        """Take the truth."""
         self._truth = truth
         self._session: Session | None = None
         self._given_ns = 0
@@ -278,7 +278,7 @@ class TruePlayers:
         self.answered = 0
 
     def among(self, _source: Source, items: Iterator[Item]) -> Iterator[Item]:
-        """Yield what came in, and after each the answers to what is asked then."""
+        """Yield the items, and after each the answers to the questions then."""
         for item in items:
             self._given_ns = time.perf_counter_ns()
             yield item
@@ -295,14 +295,14 @@ class TruePlayers:
                     break
 
     def saw(self, seen: ReplayStep) -> float:
-        """Take what an item brought about; return how many milliseconds that took."""
+        """Take the results of an item; return how many milliseconds they took."""
         now_ns = time.perf_counter_ns()
         if seen.happened is not None:
             self._session = seen.happened.session
         return (now_ns - self._given_ns) / 1e6 if self._given_ns else 0.0
 
     def _answer(self, t_ns: int) -> Answer | None:
-        """Return what they answer now; None where nothing is asked, or none of the answers is right."""
+        """Return their answer now; None where nothing is asked, or none of the answers is right."""
         if self._session is None or not self._session.questions:
             return None
         true_state = self._truth.state_at(t_ns)

@@ -1,4 +1,4 @@
-"""What really happened at a simulated table, read from its recording."""
+"""Read the truth of a simulated table from its recording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vision.render.motion import STRAIGHT, Bump
 
 
 class TruthError(RecordingError):
-    """A recording does not say what really happened."""
+    """A recording does not hold the truth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class TrueLying:
     Attributes:
         pips: Its numbers, the smaller first; of a tile that lies face down, too, if they are known.
         is_open: Whether its face is up.
-        zone: What it belongs to.
+        zone: The part of the table that it belongs to.
         center_px: Its middle.
         side_px: Side of a half.
     """
@@ -44,15 +44,15 @@ class TrueLying:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a recording says that really happened.
+    """The truth in a recording.
 
     Attributes:
         events: Every event of the rules, in order.
         states: The match after each of them.
         lying_ns, lying: When the tiles began to lie so, and how.
         bumps: Where the camera points since then, right and down in pixels and degrees, compared with a straight one.
-        look: Name of the looks of the table; empty where nothing is said.
-        difficulty: How hard it is to follow; empty where nothing is said.
+        look: Name of the looks of the table; empty where it is not known.
+        difficulty: How hard it is to follow; empty where it is not known.
     """
 
     events: tuple[TrueEvent, ...]

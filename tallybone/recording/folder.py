@@ -13,17 +13,17 @@ from tallybone.recording.reader import SessionFile, read_session
 from tallybone.recording.survey import Survey, is_running, survey
 
 KEEP_BYTES = 20 * 10**9
-"""What all recordings together may take where nobody says otherwise."""
+"""The room for all recordings together, unless the user sets another."""
 SUFFIX = ".mcap"
 FOLDER = "deleted"
-"""The folder in that of the recordings where they are meanwhile."""
+"""The folder for deleted recordings, in the folder of the others."""
 KEPT_S = 7 * 24 * 3600
-# What seems to be there for so long was not: the clock on the wall has jumped, and the week begins anew.
+# A recording seems to be there for so long only where the clock on the wall has jumped: its week begins anew.
 _JUMPED_S = 90 * 24 * 3600
 
 
 def default_folder(environment: Mapping[str, str], home: Path) -> Path:
-    """Return where recordings are when nobody says otherwise: `tallybone/sessions` in the user's state folder.
+    """Return the usual folder of recordings: `tallybone/sessions` in the user's state folder.
 
     >>> default_folder({"XDG_STATE_HOME": "/var/lib/anna"}, Path("/anna")).as_posix()
     '/var/lib/anna/tallybone/sessions'
@@ -33,7 +33,7 @@ def default_folder(environment: Mapping[str, str], home: Path) -> Path:
 
 
 def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
-    """Return what is in a folder, oldest first, and what is called a recording but is none.
+    """Return the recordings of a folder, oldest first, and an error for each file that is only called one.
 
     Raises:
         OSError: If there is no such folder.
@@ -51,7 +51,7 @@ def recordings_in(folder: Path) -> tuple[list[Survey], list[RecordingError]]:
 def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
     """Delete the oldest recordings until the rest take no more than *keep_bytes*, and return which.
 
-    Those that somebody has set aside go first. A recording that is being written counts, but is never deleted; nor is
+    Those that a user has set aside go first. A recording that is being written counts, but is never deleted; nor is
     anything that is no recording.
 
     Raises:
@@ -85,9 +85,9 @@ def recording_files(folder: Path) -> list[Path]:
 
 
 def age_key(path: Path, start: SessionStart | None) -> tuple[int, float, str]:
-    """Return what sorts recordings by age: their numbers first, because the clock on the wall jumps by years.
+    """Return a key that sorts recordings by age: their numbers first, because the clock on the wall jumps by years.
 
-    Those that nobody has numbered come first, by when they say they began, or else by when they were last written.
+    Those without a number come first, by the time of their start, or else by that of their last change.
     """
     if start is None:
         return 0, path.stat().st_mtime, path.name
@@ -112,7 +112,7 @@ def _with_aside(folder: Path) -> Iterator[SessionFile]:
 
 
 def set_aside(path: Path) -> None:
-    """Take a recording out of its folder; what was set aside more than a week ago is deleted for good.
+    """Move a recording to the deleted ones; those set aside more than a week ago are deleted for good.
 
     Raises:
         RecordingError: If it is being written, or one of its name was set aside already.
@@ -129,7 +129,7 @@ def set_aside(path: Path) -> None:
         if moved.exists():
             raise RecordingError("one of that name was deleted this week already")
         path.rename(moved)
-    os.utime(moved)  # since when it is there
+    os.utime(moved)  # the week begins
     now_s = moved.stat().st_mtime
     for one in aside.iterdir():
         if not one.is_file() or one.is_symlink():
@@ -142,7 +142,7 @@ def set_aside(path: Path) -> None:
 
 
 def put_back(folder: Path, name: str) -> Path:
-    """Return a recording that was set aside to its folder.
+    """Move a recording that was set aside back to its folder, and return its path there.
 
     Raises:
         FileNotFoundError: If none of that name was set aside.

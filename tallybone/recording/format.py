@@ -20,7 +20,7 @@ from tallybone.recording.own_tiles import RecordedSet
 from tallybone.session.zones import Zones
 
 PROFILE = "tallybone"
-"""What the header of a recording says, so that it is told from what others write."""
+"""The profile in the header of a recording, which tells it from the files of other programs."""
 FORMAT_VERSION = "1"
 METADATA_NAME = "tallybone.sitting"
 _CRC = "crc32"  # MCAP covers chunks, but not metadata
@@ -37,9 +37,9 @@ _STAMP_FILE = b"google/protobuf/timestamp.proto"
 
 
 class Topic(Enum):
-    """A channel of a recording: its name, what stands in it, and the fields that are known of it.
+    """A channel of a recording: its name, its content, and the known fields of that.
 
-    Every topic but CAMERA holds JSON objects. What a reader does not know of them it leaves alone.
+    Every topic but CAMERA holds JSON objects. A reader ignores fields that it does not know.
     """
 
     CAMERA = ("/camera", "A picture that perception consumed.", ())
@@ -52,7 +52,7 @@ class Topic(Enum):
     TABLE = ("/table", "What lay on the table after a look that changed something, or after an event.", ())
 
     def __init__(self, path: str, meaning: str, lists: tuple[tuple[str, str], ...]) -> None:
-        """Take what stands above; *lists* are fields that hold lists, each with the type of what is in them."""
+        """Take the values above; *lists* are fields that hold lists, each with the type of its items."""
         self.path = path
         self.meaning = meaning
         self.lists = lists
@@ -61,8 +61,8 @@ class Topic(Enum):
     def is_synced(self) -> bool:
         """Whether a record is on the disk before the call returns.
 
-        Pictures are many, and a sync of each would wear an SD card out; outcomes follow from the rest. The table is
-        written last of what follows from one input: once it is there, all before it is too, and may be shown.
+        Pictures are many, and a sync of each would wear out an SD card; outcomes follow from the rest. The table is
+        written last after each input: once it is there, all before it is too, and may be shown.
         """
         return self in (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION, Topic.EVENT, Topic.TABLE)
 
@@ -73,7 +73,7 @@ class Topic(Enum):
 
     @cached_property
     def schema(self) -> Schema:
-        """The schema as it stands in the file."""
+        """The schema as the file has it."""
         if self is Topic.CAMERA:
             return Schema(id=self.number, name=IMAGE_SCHEMA_NAME, encoding="protobuf", data=IMAGE_SCHEMA)
         fields = {name: {"type": "array", "items": {"type": kind}} for name, kind in self.lists}
@@ -83,7 +83,7 @@ class Topic(Enum):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel as it stands in the file."""
+        """The channel as the file has it."""
         encoding = "protobuf" if self is Topic.CAMERA else "json"
         return Channel(
             id=self.number, topic=self.path, message_encoding=encoding, metadata={}, schema_id=self.schema.id
@@ -100,7 +100,7 @@ def topic_at(path: str) -> Topic | None:
 
 
 class Pictures(StrEnum):
-    """What the pictures of a sitting are, and so what follows them.
+    """The kind of the pictures of a sitting, and so of the program that follows them.
 
     `SETTLED`: on none does anything move; each is read. `MOVING`: every frame of a camera or a video; only those on
     which nothing moves any more are read.
@@ -112,22 +112,22 @@ class Pictures(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStart:
-    """What is known before the first picture.
+    """The facts of a sitting before its first picture.
 
     Attributes:
         started_at: The clock on the wall, with its zone; only ever shown, because such a clock jumps.
         players: By seat.
         rules: Name of the game, "free" for none.
-        options: What is agreed otherwise, as names and values.
+        options: Changes to those rules, as names and values.
         tile_set: The set on the table, such as "double-6", or "auto".
-        own_set: What was learned of that set, where the eye reads by it.
+        own_set: The learned look of that set, where the eye reads by it.
         seed: Of a simulated table.
-        software: What wrote it, with its version.
+        software: The program that wrote it, with its version.
         pictures: Whether they are a moving picture.
         zones: Where boneyard and open hands lie.
         in_play: Whether the first picture shows a game that goes on, instead of the empty table.
-        continues: Name of the recording that this one goes on with; its first records say where that one was left.
-        number: Its place among the recordings of its folder, from 1: what orders them; 0 where nobody has counted.
+        continues: Name of the recording that this one goes on with; its first records say how that one was left.
+        number: Its place among the recordings of its folder, from 1, by which they are sorted; 0 for none.
     """
 
     started_at: datetime
@@ -145,7 +145,7 @@ class SessionStart:
     number: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse a time that could be anywhere."""
+        """Refuse a time without a zone."""
         if self.started_at.tzinfo is None:
             raise ValueError(f"started_at needs a zone, got {self.started_at}")
 
@@ -177,7 +177,7 @@ class SessionStart:
 
     @classmethod
     def parse(cls, said: Mapping[str, str]) -> SessionStart:
-        """Return what `format` has written.
+        """Read the names and values that `format` has written.
 
         Raises:
             VersionError: If a later version wrote it.
@@ -327,7 +327,7 @@ class Damage:
 
     Attributes:
         start_byte, end_byte: Where it is; equal where something is missing.
-        problem: What is wrong there.
+        problem: The fault there.
         after_ns, before_ns: When it was: time of the record before and of the one after, None where there is none.
         lost: How many records are missing between those two; None where there is none after it, so that nobody knows.
     """
@@ -340,7 +340,7 @@ class Damage:
     lost: int | None = None
 
     def __str__(self) -> str:
-        """Say it as a sentence without an end."""
+        """Return it as a sentence without an end."""
         where = f"byte {self.start_byte}"
         if self.end_byte > self.start_byte + 1:
             where = f"bytes {self.start_byte} to {self.end_byte - 1}"

@@ -44,7 +44,7 @@ MOST_TEXT_BYTES = 4 << 20
 _MOST_RECORDS = 2_000_000  # two days at ten pictures a second: 34 MB
 _MOST_DAMAGE = 20
 _CHUNK = struct.Struct("<BQQ")  # with its length, from
-_INDEX = struct.Struct("<BQHI")  # with its length, its channel, and how long what follows is
+_INDEX = struct.Struct("<BQHI")  # with its length, its channel, and the length of the rest
 _ONE_MESSAGE = 16
 _MOST_NS = 2**63 - 1
 _OTHER_TOOL = "it was packed anew by another tool: `tallybone replay` can read it"
@@ -59,8 +59,8 @@ class EndIndex:
     """The index of a recording.
 
     Attributes:
-        content: Its records, as they stand in the file.
-        counted: What it says of the whole.
+        content: Its records, as the file has them.
+        counted: Its statistics of the whole file.
     """
 
     content: bytes
@@ -96,7 +96,7 @@ class EndIndex:
         """Yield the records on a topic, the last first.
 
         Raises:
-            IndexDamageError: If what the index leads to is damaged.
+            IndexDamageError: If a record that the index leads to is damaged.
             OSError: If it cannot be read.
         """
         size_bytes = os.fstat(file.fileno()).st_size
@@ -182,7 +182,7 @@ def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessag
 
 
 def _through_index(path: Path, topics: Collection[Topic]) -> list[RecordedMessage] | None:
-    """Return what the index leads to; None where there is none, or anything it leads to is damaged."""
+    """Return the records that the index leads to; None where there is no index, or any of them is damaged."""
     try:
         with path.open("rb") as file:
             reader = SeekingReader(file, validate_crcs=True, record_size_limit=MAX_RECORD_BYTES)
@@ -216,7 +216,7 @@ class Whereabouts:
 
     @property
     def damage(self) -> tuple[Damage, ...]:
-        """What was seen of damage so far; whether what a record holds is whole shows when it is read."""
+        """The damage that was seen so far; damage inside a record shows when it is read."""
         return tuple(self._damage)
 
     @property
@@ -246,7 +246,7 @@ class Whereabouts:
         return range(after, end)
 
     def go_on(self, file: BinaryIO, *, is_growing: bool) -> None:
-        """Look at what of the file is not known yet; a growing one may end in the middle of a record.
+        """Look at the part of the file that is not known yet; a growing one may end in the middle of a record.
 
         Raises:
             RecordingError: If another tool has packed it anew.
@@ -294,7 +294,7 @@ class Whereabouts:
         return True
 
     def _take(self, file: BinaryIO, head: bytes, at: int, end: int) -> bool:
-        """Take a chunk with the index of its message, which says what it is about."""
+        """Take a chunk with the index of its message, which names its channel."""
         index = os.pread(file.fileno(), _INDEX.size + _ONE_MESSAGE, end)
         if len(head) < _CHUNK.size or len(index) < _INDEX.size + _ONE_MESSAGE:
             return False

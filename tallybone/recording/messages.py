@@ -1,4 +1,4 @@
-"""What came into a sitting besides pictures, and what it led to, as records of a recording and back."""
+"""Write the inputs of a sitting, and what followed from them, as records of a recording; read them back."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from vision.aim import STRAIGHT_ON, Aim, AimNumbers
 from vision.reading import SeenTile
 
 CORRECTION: Final = Answer | AnswerBack | Event
-"""What a record of `Topic.CORRECTION` is."""
+"""The type of a record of `Topic.CORRECTION`."""
 _INPUTS: Mapping[Topic, object] = {Topic.BUTTON: Press, Topic.KNOCK: KnockHeard, Topic.CORRECTION: CORRECTION}
 _BY = "by"
 TILES: Final = tuple[SeenTile, ...]
-"""What `tiles` of a record of `Topic.TABLE` are."""
+"""The type of `tiles` in a record of `Topic.TABLE`."""
 
 
 def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -> None:
-    """Write what was pressed, heard, answered or put right, before the sitting is fed with it.
+    """Write a press, a knock, an answer or a correction, before the sitting is fed with it.
 
     Args:
         writer: Where to.
-        said: What came in.
+        said: The input.
         t_ns: When.
-        by: Who said it at the page; nothing follows from it.
+        by: The name of its author at the page; nothing follows from it.
 
     Raises:
         RecordingError: If it cannot be written.
@@ -43,7 +43,7 @@ def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -
 
 
 def input_of(record: RecordedMessage) -> ByHand | None:
-    """Return what a record says that was pressed, heard, answered or put right; None for records of other things.
+    """Return the press, knock, answer or correction of a record; None for records of other things.
 
     Raises:
         JsonValueError: If it is of a later version, or was not written by Tallybone.
@@ -67,11 +67,11 @@ def event_of_record(record: RecordedMessage) -> Event:
 
 
 def say_happened(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
-    """Write what followed; its events are on the disk when this returns, so that nothing is shown that could be lost.
+    """Write the results of an input; events are on the disk when this returns, so that nothing shown can be lost.
 
     Args:
         writer: Where to.
-        happened: What followed.
+        happened: The results.
         picture: The number of the picture's record, if a picture brought it about.
 
     Raises:
@@ -86,7 +86,7 @@ def say_happened(writer: SessionWriter, happened: Step, *, picture: int | None =
 
 
 def say_table(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
-    """Write how the table lies; of a frame with its tiles and the number of the picture in which they lie so.
+    """Write the state of the table; after a frame with its tiles and the number of the picture that shows them.
 
     Raises:
         RecordingError: If it cannot be written.
@@ -97,7 +97,7 @@ def say_table(writer: SessionWriter, happened: Step, *, picture: int | None = No
 
 
 def aim_line(aim: Aim) -> dict[str, Any]:
-    """Return what a record of `Topic.TABLE` says of the camera: nothing while it points as at the start."""
+    """Return the fields of a `Topic.TABLE` record about the camera: none while it points as at the start."""
     return {} if aim.is_straight else {"aim": list(aim.numbers)}
 
 
@@ -118,7 +118,7 @@ def places_of_record(record: RecordedMessage) -> Places:
     """Return where the tiles of the layout lay after a look, from a record of `Topic.TABLE`.
 
     Raises:
-        JsonValueError: If it does not say.
+        JsonValueError: If it holds no places.
     """
     said = record.payload if isinstance(record.payload, Mapping) else {}
     places: Places = from_json(said.get("places"), Places, record.topic.path)

@@ -1,4 +1,4 @@
-"""Read the user's own tiles: from a calibration file, or as a recording says they were read."""
+"""Build readers for the user's own tiles, from a calibration file or from a recording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ReadPicture: TypeAlias = Callable[[Image], Reading]
 
 @dataclass(frozen=True, slots=True)
 class RecordedSet:
-    """What was learned of a set of tiles, without the tiles.
+    """The learned look of a set of tiles, without the tiles.
 
     Attributes:
         max_pips: Its highest number, 6 to 18.
@@ -35,24 +35,11 @@ class RecordedSet:
     believed: float
 
 
-def reader_with_set(reader: Reader, calibration: Path) -> Reader:
-    """Return a reader that reads the tiles of a calibration; the same one where another set is told.
-
-    Raises:
-        CalibrationError: If no set was learned, or the file is damaged.
-        OSError: If it cannot be read.
-    """
-    kept = load_calibration(calibration).set
-    if kept is None:
-        raise RefusedError(f"{calibration}: no tiles were learned; lay out the set and run `tallybone calibrate set`")
-    return own_reader(reader, with_shipped_eye(kept, reader))
-
-
 def recorded_set(kept: LearnedSet, reader: Reader) -> RecordedSet | None:
-    """Return what a recording says of a set, for a reader that is told which set it reads; None where it does not help.
+    """Return a learned set as a recording keeps it, for a reader of a known set; None where it does not help.
 
     Raises:
-        RefusedError: If what is kept is damaged.
+        RefusedError: If the learned set is damaged.
     """
     if reader.max_pips is None or reader.max_pips > kept.max_pips:
         return None
@@ -61,7 +48,7 @@ def recorded_set(kept: LearnedSet, reader: Reader) -> RecordedSet | None:
 
 
 def as_recorded(reader: Reader, said: RecordedSet, complain: Callable[[str], object]) -> Reader:
-    """Return a reader that reads as a recording says; the same one where that cannot be, which *complain* is told."""
+    """Return a reader with the set of a recording; the same reader, and a complaint, where that cannot be."""
     try:
         return own_reader(reader, said)
     except RefusedError as error:
@@ -70,11 +57,17 @@ def as_recorded(reader: Reader, said: RecordedSet, complain: Callable[[str], obj
 
 
 def shipped_reader(tile_set: TileSet, calibration: Path | None = None) -> ReadPicture:
-    """Return the reader with the classifiers that the package ships, and what was learned of the user's own tiles.
+    """Return the reader with the shipped classifiers, and with the user's own tiles where a calibration is given.
 
     Raises:
-        CalibrationError: If there is no such calibration, or it is damaged.
+        CalibrationError: If no set was learned, or the file of the calibration is damaged.
         ModelError: If a classifier's file is absent or of another version.
+        OSError: If the calibration cannot be read.
     """
     reader = load_reader(tile_set.max_pips)
-    return (reader if calibration is None else reader_with_set(reader, calibration)).read
+    if calibration is None:
+        return reader.read
+    kept = load_calibration(calibration).set
+    if kept is None:
+        raise RefusedError(f"{calibration}: no tiles were learned; lay out the set and run `tallybone calibrate set`")
+    return own_reader(reader, with_shipped_eye(kept, reader)).read

@@ -1,4 +1,4 @@
-"""Read recordings in feeding order, one record in memory at a time; recover what damaged ones still hold.
+"""Read recordings in feeding order, one record in memory at a time; recover the whole records of damaged ones.
 
 The reader of the package `mcap` stops at the first byte that is wrong. This one goes on at the next chunk: its header
 says its length twice, so that hardly anything else looks like one.
@@ -43,7 +43,7 @@ MAX_RECORD_BYTES = 64 << 20
 _HEAD = struct.Struct("<BQ")
 _CHUNK_HEAD = struct.Struct("<QQQII")  # from, to, size, checksum, length of the name of the compression
 _FOOTER_BYTES = 20
-_NO_CRC = bytes(4)  # of the data section, when somebody else has written it again
+_NO_CRC = bytes(4)  # of the data section, where another program has written it again
 _WINDOW_BYTES = 1 << 20
 # What the sitting is, a chunk with a known compression, or the end of the data; looked up at every byte, hence the
 # lookahead.
@@ -85,14 +85,14 @@ class SessionFile:
 
     Attributes:
         path: The file.
-        start: What it says of its sitting; None where that is damaged.
+        start: The facts of its sitting; None where they are damaged.
     """
 
     path: Path
     start: SessionStart | None
 
     def __iter__(self) -> Iterator[RecordedMessage | Damage]:
-        """Yield what it holds.
+        """Yield its records and damage.
 
         Raises:
             OSError: If the file cannot be read any more.
@@ -184,7 +184,7 @@ def _pieces_of(file: BinaryIO) -> Iterator[_Found | Damage]:
 
 
 def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[RecordedMessage | Damage]:
-    """Yield records, and damage with what is known of it once the next record is there."""
+    """Yield records, and damage with its times and its loss once the next record is known."""
     waiting: list[Damage] = []
     expected, last_ns = 0, None
     for one in found:
@@ -214,7 +214,7 @@ def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[RecordedMessage | D
 
 
 def record_of(message: ChannelMessage) -> RecordedMessage | None:
-    """Return a message as what it means; None on a topic that a later version has.
+    """Return the record in a message; None on a topic of a later version.
 
     Raises:
         ValueError: If it is no picture, or no JSON object.
@@ -234,7 +234,7 @@ def record_of(message: ChannelMessage) -> RecordedMessage | None:
 
 
 def _start_in(content: bytes) -> SessionStart | None:
-    """Return what a metadata record says of the sitting, None if it says something else."""
+    """Return the facts of the sitting in a metadata record, None where it holds something else."""
     try:
         metadata: Metadata = Metadata.read(ReadDataStream(BytesIO(content)))
     except (McapError, struct.error) as error:
@@ -293,7 +293,7 @@ def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
 
 
 def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> RawRecord | str:
-    """Return the record at a place, of a kind that is allowed there, or what is wrong with it."""
+    """Return the record at a place, of a kind that is allowed there, or its fault in words."""
     file.seek(at)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size or at + _HEAD.size > size_bytes:
@@ -315,7 +315,7 @@ def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcod
 
 
 def _has_its_length(opcode: int, begin: bytes, length: int) -> bool:
-    """Return whether a record that begins so has the length that it says inside, of the kinds that hold anything up."""
+    """Return whether the length of a record that begins so agrees with the lengths inside it, if its kind has any."""
     match opcode:
         case Opcode.CHUNK:
             if len(begin) < _CHUNK_HEAD.size + 8:
@@ -357,7 +357,7 @@ def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
 
 
 def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[Damage]:
-    """Yield what is wrong with all that follows the data."""
+    """Yield the damage in the part after the data."""
     at, crc = start_byte, 0
     while at < size_bytes:
         found = record_at(file, at, size_bytes, _IN_SUMMARY)

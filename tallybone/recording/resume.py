@@ -1,4 +1,4 @@
-"""How a sitting was left, from its recording; and the same at the head of the recording that goes on with it."""
+"""Find how a sitting was left, from its recording, and write that at the head of the recording that goes on with it."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Left:
     """How a sitting was left.
 
     Attributes:
-        start: What was known at its beginning.
+        start: The facts at its beginning.
         events: The log of the match, after the start of it.
-        places: What the referee kept of the table.
-        tiles: What lay on it.
+        places: The referee's memory of the table.
+        tiles: The tiles on it.
         empty: The picture of the empty table as a JPEG; None where it was not seen yet, or the game was in play.
         last: The picture in which the tiles lie so; None where nothing was settled yet.
         aim: Where the camera pointed then.
-        damage: What is lost in the middle of the recording.
+        damage: Losses in the middle of the recording.
         t_ns: When its last record was made; of a head, when it went on.
     """
 
@@ -51,7 +51,7 @@ def left_in(session: SessionFile) -> Left:
     """Return how the sitting of a recording was left; it may have been cut anywhere.
 
     Raises:
-        RecordingError: If it does not say.
+        RecordingError: If that cannot be found in it.
     """
     if session.start is None:
         raise RecordingError(f"{session.path}: it cannot be gone on with: what it says of its sitting is damaged")
@@ -62,7 +62,7 @@ def left_in(session: SessionFile) -> Left:
 
 
 def left_in_head(start: SessionStart, records: Iterator[RecordedMessage | Damage], path: Path) -> Left:
-    """Return where a recording goes on, taking only its head from *records*: what follows was fed.
+    """Return where a recording goes on, taking only its head from *records*: its inputs follow after that.
 
     Raises:
         RecordingError: If its head is damaged.
@@ -96,10 +96,10 @@ def say_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
 
 @dataclass(slots=True)
 class _Gathered:
-    """What was found in the records so far.
+    """The state of a sitting as the records so far have it.
 
-    What follows from one input ends with a record of the table, and is shown after that. Events without one were cut
-    off before anybody saw them: they are left out, and what brought them about is seen again. *told* counts the others.
+    The results of an input end with a record of the table, and are shown after that. Events without one were cut
+    off before anybody saw them: they are left out, and their input is fed again. *told* counts the other events.
     """
 
     start: SessionStart
@@ -152,7 +152,7 @@ def _gathered(start: SessionStart, records: Iterable[RecordedMessage | Damage], 
 
 
 def _with_pictures(found: _Gathered, records: Iterable[RecordedMessage | Damage]) -> Left:
-    """Return what was found, with its pictures, which are looked for again: a sitting has too many to keep."""
+    """Return the state with its pictures, from a second pass: a sitting has too many pictures to keep."""
     wanted = {found.empty, found.last} - {None}
     pictures: dict[int, bytes] = {}
     for one in records if wanted else ():

@@ -1,4 +1,4 @@
-"""What a recording holds, in short, for a list: from the end of a closed one, or from the heads of its records."""
+"""Summarise a recording for a list: from the index of a closed one, or from the heads of its records."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _MOST_LOOKED = 50
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the records say.
+    """The figures of a recording.
 
     Attributes:
         frames: How many pictures there are.
         length_ns: Time from the first record to the last.
         totals: Points by seat as last said, None where none were.
-        damage: What is wrong, as far as was looked: records are not read.
+        damage: The damage that shows without reading the records.
         winner: The seat that had won the match when it was left.
     """
 
@@ -49,7 +49,7 @@ class Survey:
 
 
 def survey(path: Path) -> Survey:
-    """Return what a recording holds.
+    """Return a recording in short.
 
     Raises:
         OSError: If it is none, or cannot be read.
@@ -64,7 +64,7 @@ def survey(path: Path) -> Survey:
 
 
 def is_running(file: BinaryIO) -> bool:
-    """Return whether somebody is writing the recording."""
+    """Return whether a program is writing the recording."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -74,7 +74,7 @@ def is_running(file: BinaryIO) -> bool:
 
 
 def _facts_of_index(file: BinaryIO) -> Facts | None:
-    """Return what the index of a closed recording says, None if it has none that can be used."""
+    """Return the figures from the index of a closed recording, None without an index that can be used."""
     try:
         index = EndIndex.read(file)
         totals, winner = _result(index.last(Topic.OUTCOME, file))
@@ -84,7 +84,7 @@ def _facts_of_index(file: BinaryIO) -> Facts | None:
 
 
 def _facts_of_records(session: SessionFile, file: BinaryIO, *, is_growing: bool) -> Facts:
-    """Return what the heads of the records say; where another tool has packed them, the records themselves."""
+    """Return the figures from the heads of the records; where another tool has packed them, from the records."""
     found = Whereabouts()
     try:
         found.go_on(file, is_growing=is_growing)
@@ -98,7 +98,7 @@ def _facts_of_records(session: SessionFile, file: BinaryIO, *, is_growing: bool)
 
 
 def facts_of(found: Whereabouts, file: BinaryIO) -> Facts:
-    """Return what the records of a recording say, of which the last outcomes are read.
+    """Return the figures of a recording, of which only the last outcomes are read.
 
     Raises:
         OSError: If it cannot be read.

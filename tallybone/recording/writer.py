@@ -54,7 +54,7 @@ class SessionWriter:
     """
 
     def __init__(self, path: Path, start: SessionStart) -> None:
-        """Make the file *path*, which must not exist, and say in it what is known at the *start*.
+        """Make the file *path*, which must not exist, and write the facts of the *start* into it.
 
         Raises:
             RecordingError: If it cannot be made.
@@ -89,7 +89,7 @@ class SessionWriter:
         Args:
             t_ns: When it was taken, monotonic, not negative.
             jpeg: The file exactly as it is decoded for perception.
-            name: What it is called where it comes from, None for its number.
+            name: Its name at its source, None for its number.
 
         Raises:
             RecordingError: If it cannot be written, or is larger than any picture.
@@ -100,7 +100,7 @@ class SessionWriter:
         """Write anything but a picture; where the topic asks for it, it is on the disk when this returns.
 
         Args:
-            topic: What it is about.
+            topic: Its channel.
             t_ns: When it was, monotonic, not negative.
             fact: What is said.
             is_waited_for: False where more follows before anything is shown: an SD card takes long for each sync.
@@ -115,7 +115,7 @@ class SessionWriter:
         if topic.is_synced and is_waited_for:
             try:
                 os.fsync(self._fd)
-                if os.fstat(self._fd).st_nlink == 0:  # what is written on goes nowhere
+                if os.fstat(self._fd).st_nlink == 0:  # further records would go nowhere
                     raise OSError(errno.ENOENT, "it was deleted")
             except OSError as error:
                 raise self._failure(error) from error
@@ -141,7 +141,7 @@ class SessionWriter:
             self._fd = -1
 
     def abandon(self) -> None:
-        """Take the file away again: nothing of worth is in it."""
+        """Delete the file again: it holds nothing of worth."""
         with contextlib.suppress(OSError):
             os.close(self._fd)
         self._fd = -1
@@ -222,7 +222,7 @@ def _bytes_of(record: McapRecord) -> bytes:
 
 
 class Contents:
-    """What has been written so far."""
+    """The index of the records so far."""
 
     def __init__(self) -> None:
         """Start with nothing."""

@@ -1,7 +1,7 @@
 """Script a game that people could play, event by event, and lay its tiles as people do.
 
-Nobody sees the hands but this script. A camera can see the plays; who leads, draws, knocks, calls, stacks, ends the
-hand and lays his tiles open is said by buttons, as at a table without boneyard and seat zones.
+Nobody sees the hands but this script. A camera can see the plays; leads, draws, knocks, calls, stacks, the end of a
+hand and tiles laid open are entered with buttons, as at a table without boneyard and seat zones.
 
 `lay` gives the place of the next tile, in millimetres on a table. Nothing overlaps, and no tile lies so near to an end
 that it does not belong to that anybody could take it for joined.
@@ -60,7 +60,7 @@ from tallybone.session.touching import Edge, Footprint, Laid, Quad, bends_of, di
 
 # How often a player takes the play that scores most, where any scores.
 _LIKES_TO_SCORE = 0.8
-# How often he calls his points in time, and how often he steals where he can.
+# How often players call their points in time, and how often they steal where they can.
 _CALLS, _STEALS = 0.9, 0.8
 _DRAWS = (Must.PLAY_OR_DRAW, Must.BREAK_OR_DRAW, Must.START_ARM_OR_DRAW, Must.DRAW_A_DOUBLE)
 # Where the rule is to draw two.
@@ -76,7 +76,7 @@ _ARM_LEAN_RAD = math.radians(55)
 # How hands push a tile against its neighbour.
 _LARGEST_GAP, _SLIP, _SKEW_RAD = 0.07, 0.04, math.radians(1.2)
 _GAP_STEP, _LAST_GAP = 0.02, 0.3
-# A line goes straight on while there is room for one more tile; longer room than the last is not told apart.
+# A line goes straight on while there is room for one more tile; room beyond the last length counts no more.
 _ROOM_AHEAD = (1.2, 2.2, 3.6, 5.0)
 _STRAIGHT_ON = 2.2
 
@@ -86,7 +86,7 @@ class ScriptStep:
     """One thing that happens at the table.
 
     Attributes:
-        event: What it is.
+        event: The event.
         state: Where it leaves the match.
         laid: Where the tiles of the layout lie after it, in millimetres.
     """
@@ -97,7 +97,7 @@ class ScriptStep:
 
     @property
     def is_seen(self) -> bool:
-        """Whether it is for the camera to see; all else is said by a button."""
+        """Whether it is for the camera to see; all else is entered with a button."""
         return isinstance(self.event, Play)
 
 
@@ -115,7 +115,7 @@ def play_out(
 
 @dataclass(slots=True)
 class _Match:
-    """The match while it is played, with what nobody else sees."""
+    """The match while it is played, with the hands and the boneyard that nobody else sees."""
 
     rng: np.random.Generator
     table: PlayArea
@@ -182,7 +182,7 @@ def _redeal_reason(match: _Match, rules: Rules) -> RedealReason | None:
 
 
 def _leader(match: _Match) -> Seat:
-    """Return who leads: whom the rules say, else who holds the highest double, else anybody."""
+    """Return the leader: by the rules, else the holder of the highest double, else anybody."""
     if match.hand.turn is not None:
         return match.hand.turn
     if match.hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
@@ -192,7 +192,7 @@ def _leader(match: _Match) -> Seat:
 
 
 def _turn(match: _Match) -> Iterator[ScriptStep]:
-    """Yield what the player whose turn it is does: steal, else play, else draw, else pass or end a blocked hand."""
+    """Yield the turn of a player: they steal, else play, else draw, else pass or end a blocked hand."""
     seat = match.hand.turn
     assert seat is not None  # a leader has been named
     stacks = legal_stacks(match.state, match.hands[seat])
@@ -216,7 +216,7 @@ def _turn(match: _Match) -> Iterator[ScriptStep]:
 
 
 def _instead_of_playing(match: _Match, seat: Seat) -> Event:
-    """Return what a player does who cannot play."""
+    """Return the event of a player who cannot play."""
     whose = turn(match.game)
     assert whose is not None  # the hand is being played
     if match.hand.locked:
@@ -225,7 +225,7 @@ def _instead_of_playing(match: _Match, seat: Seat) -> Event:
         return Abandon()  # the table is full
     if whose.must is Must.PLAY_AGAIN:
         return Decline(seat)
-    # In a roll call of doubles who has drawn one tile and still has none says so.
+    # In a roll call of doubles a player who has drawn one tile and still has none knocks.
     if whose.must in _DRAWS and match.boneyard and not (match.game.phase is Phase.LEAD and whose.extra):
         tiles = 1
         if match.game.rules.draw is Drawing.TWO and match.game.phase is Phase.PLAY:
@@ -249,7 +249,7 @@ def _choose(match: _Match, tiles: tuple[Tile, ...]) -> tuple[Play, Footprint] | 
 
 
 def _points(state: State, play: Play) -> int:
-    """Return what a play scores."""
+    """Return the points of a play."""
     _, outcomes = apply(state, play)
     return sum(outcome.points for outcome in outcomes if isinstance(outcome, Scored))
 
@@ -291,7 +291,7 @@ def lay(
     """Return where a player lays the tile of *play*, or None where it finds no room.
 
     Args:
-        layout: What lies on the table before it.
+        layout: The layout before it.
         laid: Where each tile of *layout* lies, in millimetres.
         play: A play that the layout can take.
         table: Where there is room.
@@ -390,7 +390,7 @@ def _meet_at(host: Footprint, edge: Edge, shake: _Shake, *, gap: float, turn: in
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What a new tile has to keep clear of."""
+    """The tiles that a new one has to keep clear of, and the table."""
 
     layout: Layout
     places: dict[NodeId, Footprint]
@@ -462,7 +462,7 @@ def _open_ports(layout: Layout, node: Node) -> tuple[Port, ...]:
 
 
 def _end_outline(place: Footprint, node: Node, port: Port) -> Quad:
-    """Return the outline of what shows the number of an open end: a half, or a whole double."""
+    """Return the outline of the part that shows the number of an open end: a half, or a whole double."""
     if node.tile.is_double:
         return place.outline()
     start = 0.0 if port is Port.E else -1.0

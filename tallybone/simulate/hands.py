@@ -1,4 +1,4 @@
-"""What hands do over a table, frame by frame: come in with tiles, take them away, rest, knock, push."""
+"""Move hands over a table, frame by frame: they bring tiles, take them away, rest, knock, push."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Gesture:
 
 
 def draw_hand(rng: np.random.Generator, look: TileLook) -> Reach:
-    """Return the hand of a person: skin, sleeve, left or right, size; where it is says nothing yet."""
+    """Return the hand of a person: skin, sleeve, left or right, size; its place has no meaning yet."""
     drawn = draw_reach(rng, Area(1.0, 1.0), look)
     return replace(drawn, curl=float(rng.uniform(0.45, 0.75)), spread=float(rng.uniform(0.1, 0.4)))
 

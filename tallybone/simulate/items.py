@@ -1,4 +1,4 @@
-"""What a simulated sitting is made of: what the camera sees, what is pressed and heard, and what is true."""
+"""Define the items of a simulated sitting: frames, presses and sounds, and the truth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vision.watch import Frame
 
 
 class Zone(StrEnum):
-    """What a tile that lies on the table belongs to."""
+    """The part of the table that a tile belongs to."""
 
     BONEYARD = "boneyard"
     LAYOUT = "layout"
@@ -24,7 +24,7 @@ class Zone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lying:
-    """A tile that lies on the table, and what it belongs to."""
+    """A tile that lies on the table, and its zone."""
 
     placed: PlacedTile
     zone: Zone
@@ -40,7 +40,7 @@ class FramePlan:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedInput:
-    """What is pressed, heard or put right."""
+    """A press, a sound or a correction."""
 
     t_ns: int
     said: ByHand
@@ -57,11 +57,11 @@ class NowLying:
 
 @dataclass(frozen=True, slots=True)
 class TrueTable:
-    """What the table is like, once at the beginning.
+    """The properties of the table, once at the beginning.
 
     Attributes:
         t_ns: Before the first frame.
-        look: Name of its looks, one of `demo_scene.LOOKS`.
+        look: Name of its looks, one of `scenes.LOOKS`.
         difficulty: How hard it is to follow.
     """
 
@@ -76,7 +76,7 @@ class TrueTile:
 
     Attributes:
         tile: Where the picture shows it, whatever hides it, and its pips.
-        zone: What it belongs to.
+        zone: The part of the table that it belongs to.
     """
 
     tile: SeenTile
@@ -97,9 +97,9 @@ class TrueEvent:
     """An event of the rules that is over.
 
     Attributes:
-        t_ns: When it is told.
-        event: What it was.
-        points: What it scored, for all seats together.
+        t_ns: When it is entered.
+        event: The event.
+        points: Its points, for all seats together.
         totals: Points of each seat after it.
         ended_ns: Time of the last frame that shows a change of it; from then on nothing moved.
     """

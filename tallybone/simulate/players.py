@@ -1,4 +1,4 @@
-"""What the players of a demo answer when they are asked: they know what they have played."""
+"""Answer questions as the players of a simulated game do: they know how they have played."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Path = tuple[str, ...]
 
 
 def answer_of(session: Session, truth: State) -> Answer | None:
-    """Return what the players answer to the first question that they can; None where no answer is right.
+    """Return the players' answer to the first question that they can answer; None where no answer is right.
 
-    What holds up the game comes first.
+    Questions that hold up the game come first.
 
     Args:
-        session: Where the sitting stands.
+        session: The state of the sitting.
         truth: The match as it was played, with at least all that was seen.
     """
     for asked in sorted(session.questions, key=lambda one: not one.unclear.holds_up):
@@ -40,12 +40,12 @@ def paths_of(state: State) -> dict[NodeId, Path]:
 
 
 def port_name(port: Port) -> str:
-    """Return what a port is called in any record of a layout; arms are numbered in the order in which they began."""
+    """Return a name of a port that is alike in all records of a layout: arms are numbered as they are started."""
     return "arm" if port.isdigit() else port.value
 
 
 def _right_choice(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that leaves less wrong, or that what lies there is what it is taken for."""
+    """Return the answer that leaves fewer tiles wrong, or that confirms the tiles there."""
     now = session.state
     known = _known(session, question, truth)
     if known is not None:
@@ -66,7 +66,7 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
 
 
 def _known(session: Session, question: Question, truth: State) -> int | None:
-    """Return the answer that says what the players know besides the layout."""
+    """Return the answer that the players know besides the layout."""
     for known in (_as_it_was(session.state, question, truth), _knocked(session.state, question, truth)):
         if known is not None:
             return known
@@ -74,7 +74,7 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
 
 
 def _as_it_was(now: State, question: Question, truth: State) -> int | None:
-    """Return the answer that says who led, or which tiles lie open."""
+    """Return the answer that names the leader, or the tiles that lie open."""
     if truth.game is None or truth.game.hand is None or now.game is None or now.game.hand is None:
         return None
     leader = _leader(truth)
@@ -112,7 +112,7 @@ def _all_shown(session: Session, question: Question, truth: State) -> int | None
 
 
 def _leader(truth: State) -> Seat:
-    """Return who has led the last hand; nobody where no tile was played."""
+    """Return the leader of the last hand; -1 where no tile was played."""
     plays = [one.action for one in entries(truth) if isinstance(one.action, Play) and one.action.at is None]
     return plays[-1].seat if plays else Seat(-1)
 

@@ -1,4 +1,4 @@
-"""Push the camera or the laid tiles of a simulated table, and say where they really lie afterwards."""
+"""Push the camera or the laid tiles of a simulated table, and keep where the tiles really lie."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vision.render.look_types import TileLook
 from vision.render.motion import Bump
 from vision.render.scene import PlacedTile
 
-# How far a tile is pushed, and turned; a gap to what it touches grows to no more than the last.
+# How far a tile is pushed, and turned; a gap to its neighbour grows to no more than the last.
 _PUSH_MM, _TURN_RAD, _MOST_GAP_MM = (1.0, 3.0), 0.015, 3.0
 _TRIES = 16
 
@@ -41,7 +41,7 @@ class CameraPush:
     Attributes:
         play: With which play, counted from 1 through the sitting.
         when: At which moment of it.
-        right_px, down_px, degrees: Where the camera points then, compared with the start, as `Bump` says it.
+        right_px, down_px, degrees: Where the camera points then, compared with the start, as in a `Bump`.
         seconds: How long it takes; 0 for at once, more for a slow slip.
     """
 
@@ -77,7 +77,7 @@ class CameraPush:
 class Pushed:
     """Where the tiles of the layout lie.
 
-    What is laid against a tile that was pushed lies as much aside as that.
+    A tile laid against one that was pushed lies as much aside as that.
 
     Attributes:
         tiles: Each tile of the layout.

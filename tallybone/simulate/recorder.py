@@ -1,4 +1,4 @@
-"""Writes a simulated sitting as a recording: what the camera and the players give, and the truth of it."""
+"""Write a simulated sitting as a recording: the frames, the inputs of the players, and the truth."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RecordingSummary:
 
 
 def start_of(simulation: Simulation, wishes: SimulationSettings) -> SessionStart:
-    """Return what the recording of a simulated sitting says at its beginning."""
+    """Return the start of the recording of a simulated sitting."""
     rules = wishes.rules
     return SessionStart(
         started_at=_STARTED_AT,
@@ -94,7 +94,7 @@ def record(items: Iterable[SimulatedItem], writer: SessionWriter) -> Iterator[Re
 
 
 def truth_line(item: TrueTable | TrueTiles | TrueEvent | TrueRecord) -> dict[str, Any]:
-    """Return what is true, for JSON."""
+    """Return an item of the truth, for JSON."""
     match item:
         case TrueTable(look=look, difficulty=difficulty):
             return {"kind": "table", "look": look, "difficulty": difficulty}

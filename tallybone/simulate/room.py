@@ -33,7 +33,7 @@ _SIDES = (Side.BOTTOM, Side.LEFT, Side.TOP, Side.RIGHT)
 _TWO_SIDES = (Side.BOTTOM, Side.TOP)
 # How far outside the picture a hand waits, and how far tiles stay from the border of their zone.
 _OUTSIDE_MM, _INSIDE_MM, _CLEAR_OF_BONEYARD_MM = 150.0, 3.0, 10.0
-# What lies at the border of the picture looks like a hand that rests there: the boneyard is laid a little off it.
+# A tile at the border of the picture looks like a hand that rests there: the boneyard is laid a little off it.
 _FROM_BORDER_MM = 20.0
 # From tile to tile in rows of the boneyard and of open hands, in sizes of a tile; at most so far in a boneyard.
 _PITCH, _WIDEST_PITCH = 1.06, 1.35
@@ -89,9 +89,9 @@ class Room:
     Attributes:
         look: Name of the looks.
         scene: Looks of everything, with the wide camera of a film.
-        zones: What lies where, in shares of a frame.
+        zones: Boneyard and seat zones, in shares of a frame.
         sides: At which side of the picture each seat sits.
-        seen: What of the table a frame shows.
+        seen: The part of the table that a frame shows.
         board: The part that is played on.
         yard: Where the boneyard lies; None where it is kept out of the picture.
         opens: Where each seat lays its tiles open; nothing where hands have no zones.
@@ -179,7 +179,7 @@ def pick_room(
         rng: Picks lamp and camera, and the look where none is named.
         rules: The game; larger sets need larger tables.
         players: How many sit around it.
-        look: A name of `demo_scene.LOOKS`, or None for any.
+        look: A name of `scenes.LOOKS`, or None for any.
         manners: How hard it is to see.
         margin_px: How much more than a frame the camera sees at each side.
     """
@@ -232,18 +232,13 @@ def _camera(rng: np.random.Generator, rules: Rules, manners: Manners, margin_px:
 def _board(
     seen: BoxMm, sides: tuple[Side, ...], opens: tuple[BoxMm, ...], yard: BoxMm | None, side_mm: float
 ) -> PlayArea:
-    """Return what is left for the layout: a rectangle around the middle, and the boneyard taken out of it."""
+    """Return the place for the layout: a rectangle around the middle, without the boneyard."""
     half_width, half_height = min(-seen.left, seen.right), min(-seen.top, seen.bottom)
     for side, box in zip(sides, opens, strict=False):
-        match side:
-            case Side.TOP:
-                half_height = min(half_height, -box.bottom)
-            case Side.BOTTOM:
-                half_height = min(half_height, box.top)
-            case Side.LEFT:
-                half_width = min(half_width, -box.right)
-            case Side.RIGHT:
-                half_width = min(half_width, box.left)
+        if side in (Side.TOP, Side.BOTTOM):
+            half_height = min(half_height, -box.bottom if side is Side.TOP else box.top)
+        else:
+            half_width = min(half_width, -box.right if side is Side.LEFT else box.left)
     closed = () if yard is None else (yard.grown(_CLEAR_OF_BONEYARD_MM).corners,)
     return PlayArea(2 * (half_width - _INSIDE_MM), 2 * (half_height - _INSIDE_MM), side_mm, closed)
 

@@ -37,7 +37,7 @@ LOOKS = {
 }
 """Tiles and the table they lie on, by name."""
 
-# A half is 40 pixels wide: what a camera of 1280x720 sees of a small table, 77 x 43 cm.
+# A half is 40 pixels wide: a camera of 1280x720 sees 77 x 43 cm of a small table.
 _CAMERA = replace(OVERHEAD, width_px=1280, height_px=720, px_per_mm=1.667)
 # Two sets need a larger table, 120 x 67 cm, and six arms one of 154 x 86 cm: halves of 38 and 30 pixels then.
 _CAMERAS = (
@@ -49,7 +49,7 @@ _CAMERAS = (
 
 @dataclass(frozen=True, slots=True)
 class DemoTable:
-    """What does not change during a demo.
+    """The parts of a demo that do not change.
 
     Attributes:
         tile, surface, light, camera: Looks, for the renderer.
@@ -67,7 +67,7 @@ class DemoTable:
         return PlayArea(area.width_mm, area.height_mm, self.tile.width_mm)
 
     def scene(self, layout: Layout, laid: Sequence[Laid]) -> Scene:
-        """Return what the camera sees of a layout."""
+        """Return the scene of a layout, as the camera sees it."""
         places = {one.node: one for one in laid}
         nodes = [node for node in layout.nodes if node.id in places]
         tiles = {node.id: placed_tile(places[node.id], (node.inner, node.outer)) for node in nodes}

@@ -36,18 +36,18 @@ from tallybone.simulate.items import Planned, TrueEvent, TrueRecord, Zone
 from tallybone.simulate.pushes import CameraPush, Pushed, PushTime
 from tallybone.simulate.stage import TableStage
 
-# Before the first hand the camera sees the empty table, and after the last one what is left.
+# Before the first hand the camera sees the empty table, and after the last one the tiles that are left.
 _BEFORE_S, _AFTER_S = 1.5, 2.5
-# Nobody lays a tile so soon after a knock: it could be the knock of that tile (knocks_waiting.KNOCK_WAITS_NS).
+# Nobody lays a tile so soon after a knock: it could be the knock of that tile (session.knocks.KNOCK_WAITS_NS).
 _AFTER_KNOCK_S = (2.3, 3.2)
-# Nobody knocks or presses before he has seen what lies there.
+# Nobody knocks or presses before they have looked at the table.
 _LOOKS_S = (0.7, 1.2)
 # A boneyard lies for so long before anybody goes on.
 _COUNTED_S = (1.3, 2.0)
 _HURRIED_S = 0.1
 # Many tiles at once: laid out, laid open, swept away; in so many goes.
 _MANY_S, _LAYING_GOES, _SWEEPS = (1.2, 1.8), 2, 3
-# How often the sensor tells whose side it was, and how often a hand that knocks is seen.
+# How often the sensor knows the side of a knock, and how often a hand that knocks is seen.
 _KNOWS_SIDE, _KNOCKS_IN_SIGHT = 0.8, 0.6
 
 # A hand that does nothing takes so long, and stays so long; one that rests comes and goes in the last.
@@ -55,7 +55,7 @@ _IDLE_S, _STAYS_S = (0.7, 1.6), 0.3
 _REST_S, _TO_REST_S = (1.5, 4.0), 1.0
 _PUSH_S = 0.3
 _MOST_PUSHED = 2
-# What is a player's own side of the table reaches so far into the picture.
+# A player's own side of the table reaches so far into the picture.
 _OWN_SIDE_MM = 45.0
 
 
@@ -75,7 +75,7 @@ def script(steps: Iterator[ScriptStep], stage: TableStage, pushes: Sequence[Came
 
 @dataclass(slots=True)
 class _Director:
-    """Turns steps into what people do.
+    """Turns steps into the actions of people.
 
     Attributes:
         stage: Where they do it.
@@ -92,7 +92,7 @@ class _Director:
     has_boneyard: bool = False
 
     def act(self, step: ScriptStep, before: State) -> Iterator[Planned]:
-        """Yield what people do in one step."""
+        """Yield the actions of people in one step."""
         event, rng = step.event, self.stage.rng
         match event:
             case NewHand():
@@ -126,7 +126,7 @@ class _Director:
                 assert isinstance(event, MatchStart)  # no script has others
 
     def tell(self, event: Event, before: State, after: State) -> TrueEvent:
-        """Return what was true of the step that is over."""
+        """Return the truth of the step that is over."""
         totals = _game(after).totals
         was = 0 if before.game is None else sum(before.game.totals)
         return TrueEvent(self.stage.between_ns, event, sum(totals) - was, totals, self.stage.last_motion_ns)
@@ -175,9 +175,9 @@ class _Director:
             yield from stage.take(seat, part, seconds=stage.drawn(_MANY_S), is_lifting=False)
 
     def _lead(self, game: Game, seat: Seat) -> Iterator[Planned]:
-        """Say at the page who leads, where the rules do not.
+        """Enter the leader at the page, where the rules name none.
 
-        The button names one seat after another: what it means depends on whether the new hand was seen already, which
+        The button names one seat after another: its meaning depends on whether the new hand was seen already, which
         a script cannot know.
         """
         assert game.hand is not None  # a hand has begun
@@ -214,13 +214,13 @@ class _Director:
         yield from stage.put(seat, (tile,), Zone.LAYOUT, seconds=stage.drawn(stage.manners.gesture_s))
 
     def _draw(self, draw: Draw) -> Iterator[Planned]:
-        """Yield tiles that are drawn from the boneyard, or buttons that say so."""
+        """Yield tiles that are drawn from the boneyard, or buttons for them."""
         stage = self.stage
         for _ in range(draw.tiles):
             if self.has_boneyard:
                 (*_, last) = stage.lying[Zone.BONEYARD]
                 yield from stage.take(draw.seat, (last,), seconds=stage.drawn(stage.manners.gesture_s))
-            elif not draw.forced:  # what is forced the rules have counted
+            elif not draw.forced:  # forced draws are counted by the rules
                 yield from self._press(Press(Button.DRAW, draw.seat))
 
     def _knock(self, seat: Seat) -> Iterator[Planned]:
@@ -257,7 +257,7 @@ def _game(state: State) -> Game:
 
 
 def disturb(stage: TableStage, pushed: Pushed, game: Game) -> Iterator[Planned]:
-    """Yield what disturbs before a play, if anything does."""
+    """Yield the disturbances before a play, if there are any."""
     manners = stage.manners
     seat = int(stage.rng.integers(len(game.players)))
     if stage.happens(manners.steps):

@@ -1,4 +1,4 @@
-"""A simulated sitting from its seed: frames, inputs and truth one after another, drawn as they are asked for."""
+"""Simulate a sitting from its seed: frames, inputs and truth one after another, each drawn when it is asked for."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from vision.watch import Frame
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationSettings:
-    """What a simulated sitting is asked for.
+    """The wishes for a simulated sitting.
 
     Attributes:
         rules: The game.
         players: Names, by seat.
-        seed: Picks everything that is not said here.
+        seed: Picks everything that is not given here.
         hands: How many hands are played at most; None for a whole match.
-        look: A name of `demo_scene.LOOKS`; None for one that the seed picks.
+        look: A name of `scenes.LOOKS`; None for one that the seed picks.
         difficulty: How hard the table is to follow.
         fps: Frames in a second.
         plays: After how many plays it is left; None for when it is over.
@@ -47,7 +47,7 @@ class SimulationSettings:
     pushes: tuple[CameraPush, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be played."""
+        """Refuse a game that cannot be played."""
         if problems := deal_problems(self.rules, len(self.players)):
             raise EngineError("; ".join(problems))
 
@@ -72,7 +72,7 @@ def simulation_settings(
     plays: int | None = None,
     pushes: tuple[CameraPush, ...] = (),
 ) -> SimulationSettings:
-    """Return what a command asks for.
+    """Return the wishes of a command.
 
     Raises:
         EngineError: If so many cannot play this, an option cannot be, or there is no such look; all in plain words.

@@ -1,4 +1,4 @@
-"""The table while a script goes on: the clock, what lies where, the light, and the shots that show it."""
+"""Keep the table while a script goes on: the clock, the tiles, the light; and take the shots that show it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_BUMP_PX, _MOST_TURN = 10.0, 0.25
 
 
 class TableStage:
-    """What is in front of the camera; its methods yield the items that show what they do."""
+    """The table in front of the camera; its methods yield the items that show their actions."""
 
     def __init__(self, room: Room, *, manners: Manners, players: int, fps: int, rng: np.random.Generator) -> None:
         """Start with an empty table at time 0."""
@@ -142,7 +142,7 @@ class TableStage:
         yield from self.show(way.go)
 
     def rest_beside(self, poses: Iterable[Pose]) -> None:
-        """Let a hand be seen beside whatever comes next."""
+        """Let a hand be seen beside the next poses."""
         self._beside.extend(pose.reach for pose in poses)
 
     def expose(self) -> None:

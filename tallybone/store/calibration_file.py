@@ -30,7 +30,7 @@ _MOST_NAME = 40
 
 
 class CalibrationFileError(CalibrationError, ValueError):
-    """A file cannot be used; the message names it and says why."""
+    """A file cannot be used; the message names it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class LightKept:
         levels: Median of blue, green and red in the picture, 0 to 255.
         contrast: The lowest and the highest contrast of tiles and markers, in grey levels.
         is_held: Whether the camera could hold exposure and white balance; None for a picture.
-        warnings: What was wrong.
+        warnings: The faults, in words.
     """
 
     levels: tuple[float, float, float]
@@ -52,7 +52,7 @@ class LightKept:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What is known of a camera, its table and the tiles on it; None for what was not measured."""
+    """The measurements of a camera, its table and the tiles on it; None for those that were not made."""
 
     lens: Lens | None = None
     table: Table | None = None
@@ -63,7 +63,7 @@ class Calibration:
 
 
 def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Path:
-    """Return where the calibration of a camera is when nobody says otherwise.
+    """Return the usual path of the calibration of a camera.
 
     >>> default_path({"XDG_STATE_HOME": "/var/lib/anna"}, Path("/anna"), "table").as_posix()
     '/var/lib/anna/tallybone/calibration/table.json'
@@ -74,7 +74,7 @@ def default_path(environment: Mapping[str, str], home: Path, camera: str) -> Pat
 
 
 def name_of_camera(source: str) -> str:
-    """Return what the calibration of a camera is called; *source* is as `tallybone play --camera` takes it.
+    """Return the name of the calibration of a camera; *source* is as `tallybone play --camera` takes it.
 
     >>> name_of_camera("pi:0,size=1920x1080"), name_of_camera("/dev/v4l/by-id/usb-Cam_12-index0")
     ('pi-0', 'dev-v4l-by-id-usb-Cam_12-index0')
@@ -83,7 +83,7 @@ def name_of_camera(source: str) -> str:
 
 
 def load_calibration(path: Path) -> Calibration:
-    """Return what a file says; nothing is known where there is none.
+    """Return the calibration in a file; an empty one where there is no file.
 
     Raises:
         CalibrationFileError: If it is damaged, or of another version.
@@ -102,7 +102,7 @@ def load_calibration(path: Path) -> Calibration:
 
 
 def parse_calibration(text: str) -> Calibration:
-    """Return what `format_calibration` has written.
+    """Read a calibration that `format_calibration` has written.
 
     Raises:
         ValueError: If it is damaged, or of another version.
@@ -128,7 +128,7 @@ def format_calibration(calibration: Calibration) -> str:
 
 
 def save_calibration(calibration: Calibration, path: Path) -> None:
-    """Write a file; what was there before is kept as NAME.1.json, up to NAME.5.json for the oldest.
+    """Write a file; the one before is kept as NAME.1.json, up to NAME.5.json for the oldest.
 
     After a power cut there is the file as it was, or the new one.
 
@@ -148,7 +148,7 @@ def earlier_path(path: Path, number: int) -> Path:
 
 
 def restore_calibration(path: Path, number: int) -> Calibration:
-    """Bring back what was replaced so many times ago, with its age; what is now becomes the one before it.
+    """Bring back the calibration that was replaced so many times ago, with its date; the present one is kept before it.
 
     Raises:
         CalibrationFileError: If there is none, or it is damaged; then nothing has changed.
@@ -164,12 +164,12 @@ def restore_calibration(path: Path, number: int) -> Calibration:
 
 
 def _keep(path: Path) -> None:
-    """Give what is there one number more each; the file itself stays until it is replaced."""
+    """Give each kept file a number more; the file itself stays until it is replaced."""
     if not path.exists():
         return
     copied = path.with_name(path.name + ".old")
     try:
-        # With its time: that says how old it is. First of all, because then there may be no room.
+        # With its time, which shows its age. First of all, because later there may be no room.
         shutil.copy2(path, copied)
     except OSError:
         copied.unlink(missing_ok=True)

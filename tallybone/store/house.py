@@ -17,11 +17,11 @@ from tallybone.json_values import JsonValueError, from_json, to_json
 from tallybone.texts import LANGUAGES
 
 HOUSE_NAME = "house.json"
-"""What the file is called, in the folder of the program's state."""
+"""The name of the file, in the folder of the program's state."""
 _MOST_BYTES = 100_000
 LEAST_KEEP_BYTES, MOST_KEEP_BYTES = 10**9, 10**15
 OWNER_NAME = "owner.json"
-"""What the file is called, in the folder of the program's state."""
+"""The name of the file, in the folder of the program's state."""
 LEAST_CHARACTERS, MOST_CHARACTERS = 8, 200
 _MOST_PASSWORD_BYTES = 4096
 # 16 MB and some tens of milliseconds: more would cost a Pi a game's pictures, and guesses are limited besides.
@@ -70,7 +70,7 @@ class HouseSettings:
 
 
 def load_house(path: Path) -> tuple[HouseSettings, str | None]:
-    """Return what a file says; of one that is damaged nothing is taken, and why is said in words."""
+    """Return the settings in a file, and None; of a damaged one empty settings, and the reason in words."""
     try:
         with path.open("rb") as file:
             said = json.loads(file.read(_MOST_BYTES))
@@ -91,20 +91,20 @@ def save_house(house: HouseSettings, path: Path) -> None:
 
 
 class HouseFile:
-    """What holds at a table, as it is now and in its file; any thread may ask and change it."""
+    """The settings of a table, now and in their file; any thread may read and change them."""
 
     def __init__(self, path: Path) -> None:
-        """Take what the file says."""
+        """Read the file."""
         self._path, self._lock = path, threading.Lock()
         self._house, self.problem = load_house(path)
 
     @property
     def house(self) -> HouseSettings:
-        """What holds."""
+        """The settings now."""
         return self._house
 
     def change(self, to: Callable[[HouseSettings], HouseSettings]) -> HouseSettings:
-        """Return what holds from now on; it is in the file when this returns.
+        """Change the settings and return the new ones; they are in the file when this returns.
 
         Raises:
             OSError: If it cannot be written; then nothing has changed.
@@ -117,12 +117,12 @@ class HouseFile:
 
 
 class PasswordError(ValueError):
-    """A password that cannot be one; the message says why."""
+    """A password cannot be used; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class PasswordHash:
-    """What is kept of a password: how it was hashed, and to what, in hexadecimal."""
+    """A hashed password: the parameters of the hash, and its result in hexadecimal."""
 
     salt: str
     hash: str

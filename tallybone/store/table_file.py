@@ -21,9 +21,9 @@ from tallybone.plain_text import MOST_NAME, plain
 
 T = TypeVar("T")
 USUAL_PATH = Path("/etc/tallybone/table.toml")
-"""Where it is looked for when nobody names another."""
+"""The path of the file, unless the user names another."""
 USUAL_CAMERA = "usb:0"
-"""What looks at a table where nothing is said."""
+"""The camera of a table, unless the file names another."""
 USUAL_PREFIX = "tallybone"
 USUAL_TABLE = "table"
 _DISCOVERY_PREFIX = "homeassistant"
@@ -37,12 +37,12 @@ _MOST_BYTES = 4096
 
 
 class TableFileError(ConfigError):
-    """A file that cannot be used; each problem names it."""
+    """A file cannot be used; each problem names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BeyondSettings:
-    """Where scores go; nowhere unless somebody asks for it."""
+    """Where scores go; nowhere unless the owner asks for it."""
 
     mqtt: MqttSettings | None = None
     webhooks: tuple[Webhook, ...] = ()
@@ -50,12 +50,12 @@ class BeyondSettings:
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """What the file says.
+    """The content of the file.
 
     Attributes:
-        camera: What looks at the table, as `tallybone play --camera` takes it; None where nothing is said.
+        camera: The camera, as `tallybone play --camera` takes it; None where the file names none.
         hardware: The parts.
-        beyond: Who is told the score.
+        beyond: The broker and the addresses that get the scores.
         path: The file; None where there is none.
     """
 
@@ -66,7 +66,7 @@ class TableFile:
 
 
 def load_table(path: Path | None = None, *, usual: Path = USUAL_PATH) -> TableFile:
-    """Return what a file says; without a *path*, the *usual* file where it is there, otherwise nothing.
+    """Read a file; without a *path*, the *usual* one where there is one, and otherwise nothing.
 
     Raises:
         TableFileError: With everything that is wrong.
@@ -106,7 +106,7 @@ def _read(said: dict[str, object], path: Path) -> TableFile:
 
 @dataclass(frozen=True, slots=True)
 class TableIdentity:
-    """What a table is called: *table* is its id in topics, *name* is for people, *tournament* what it is part of."""
+    """The names of a table: *table* is its id in topics, *name* is for people, *tournament* is that of the event."""
 
     table: str = USUAL_TABLE
     name: str = USUAL_TABLE
@@ -115,13 +115,13 @@ class TableIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MqttSettings:
-    """What [mqtt] says.
+    """The settings in [mqtt].
 
     Attributes:
-        broker: Where it goes, and as whom.
+        broker: The broker, and the user there.
         place: Which table this is.
-        prefix: What all topics begin with.
-        discovery: What topics of Home Assistant begin with; None where it is not to find the table by itself.
+        prefix: The beginning of all topics.
+        discovery: The beginning of Home Assistant's topics; None where it is not to find the table by itself.
     """
 
     broker: Broker
@@ -131,7 +131,7 @@ class MqttSettings:
 
 
 class EventKind(StrEnum):
-    """What can happen at a table."""
+    """An event at a table that others can be told of."""
 
     MATCH_BEGAN = "match_began"
     MATCH_OVER = "match_over"
@@ -147,13 +147,13 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """What one of [[webhooks]] says.
+    """The settings of one of [[webhooks]].
 
     Attributes:
-        url: Where events are sent.
+        url: The address that events are sent to.
         events: Which.
-        secret: What they are signed with; None for no signature.
-        ca_file: Who vouches for the address; None for those whom the system trusts.
+        secret: The key of their signature; None for no signature.
+        ca_file: The authorities that vouch for the address; None for those that the system trusts.
         table: Which table this is, where it is not the one of [mqtt].
     """
 
@@ -165,7 +165,7 @@ class Webhook:
 
 
 def read_beyond(fields: Fields) -> BeyondSettings:
-    """Return what the file says; what is wrong is noted at *fields*, which read the whole file."""
+    """Read where scores go; problems are noted at *fields*, which read the whole file."""
     mqtt = fields.table("mqtt", "mqtt")
     hooks = fields.tables("webhooks", "webhooks")
     read = None if mqtt is None else _mqtt(mqtt)
@@ -225,7 +225,7 @@ def _events(fields: Fields) -> tuple[EventKind, ...]:
 
 
 def read_prefix(fields: Fields, key: str, usual: str) -> str:
-    """Return what topics begin with: levels of plain letters, so that no pattern of the broker is among them."""
+    """Return the beginning of topics: levels of plain letters, so that no pattern of the broker is among them."""
     said = fields.text(key)
     if said is None:
         return usual
@@ -255,23 +255,23 @@ def _is_web_address(url: str) -> bool:
 
 
 def _short(text: str) -> str:
-    """Return a text as it may be shown; what stands before an @ may be a password."""
+    """Return a text as it may be shown; the part before an @ may be a password."""
     shown = plain(text.rpartition("@")[2], 60)
     return f'"{shown}"' if "@" not in text else f'"...@{shown}"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """A broker, and who speaks to it.
+    """A broker, and the user there.
 
     Attributes:
         host: Its name or address.
         port: Its port.
-        is_tls: Whether what is said is encrypted, and the broker shows who it is.
-        user: As whom; None for nobody in particular.
+        is_tls: Whether the connection is encrypted, and the broker proves its identity.
+        user: The name of the user; None for none.
         password: Of this user.
-        ca_file: Who vouches for the broker; None for those whom the system trusts.
-        cert_file: What shows the broker who this is; None for nothing.
+        ca_file: The authorities that vouch for the broker; None for those that the system trusts.
+        cert_file: The certificate of this table; None for none.
         key_file: Its key; None where it is in *cert_file*.
     """
 
@@ -290,7 +290,7 @@ class Broker:
         return f"{'mqtts' if self.is_tls else 'mqtt'}://{self.host}:{self.port}"
 
     def tls(self) -> ssl.SSLContext | None:
-        """Return how it is spoken to in secret; None for openly.
+        """Return the context of an encrypted connection; None for an open one.
 
         Raises:
             OSError: If a file is none of those that are needed (`ssl.SSLError` is one).
@@ -305,7 +305,7 @@ class Broker:
 
 
 def read_broker(fields: Fields) -> Broker | None:
-    """Return what a table of a file says of its broker; what is wrong is noted, and then it is None."""
+    """Return the broker in a table of a file; None, with a noted problem, where it cannot be used."""
     where = _address(fields)
     user, password = fields.text("user"), _file(fields, "password_file", secret_in)
     if password is not None and user is None:
@@ -372,11 +372,11 @@ def _try_tls(fields: Fields, broker: Broker) -> None:
 
 
 class SecretFileError(ValueError):
-    """A secret that cannot be used; its words say why, and never the secret."""
+    """A secret cannot be used; the message gives the reason, and never the secret."""
 
 
 def secret_in(path: Path) -> str:
-    """Return what stands in a file, without the end of its line.
+    """Return the one line of a file, without its end.
 
     Raises:
         SecretFileError: If it is not there, if others can read it, or if it holds no secret.

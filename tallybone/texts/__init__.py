@@ -17,7 +17,7 @@ from typing import TypeAlias
 from engine.phrases import Phrase
 
 LANGUAGES = ("en", "es", "pt", "fr")
-"""The languages that there are texts for; English is what everything is written in."""
+"""The languages that there are texts for; everything is written in English."""
 TextEntry: TypeAlias = str | dict[str, str]
 """A translation: one text, or its plural forms."""
 _HOLE = re.compile(r"\{(\w+)\}")
@@ -42,7 +42,7 @@ def catalogue(language: str) -> dict[str, TextEntry]:
 
 
 def in_language(text: str, language: str) -> str:
-    """Return a phrase in one of `LANGUAGES`; English where nobody has translated it, and what is no phrase as it is.
+    """Return a phrase in one of `LANGUAGES`: in English where nobody has translated it; any other text as it is.
 
     >>> from engine.phrases import phrase
     >>> in_language(phrase("{name} knocks", name="Ann"), "es"), in_language("Ann", "es")
