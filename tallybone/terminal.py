@@ -163,6 +163,13 @@ def add_row(table: Table, name: str, *cells: str) -> None:
     table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
 
 
+def print_table(console: Console, title: str, table: Table) -> None:
+    """Print a table under its title, and an empty line."""
+    console.print(title, style="bold")
+    console.print(table)
+    console.print()
+
+
 def percent(share: float | None) -> str:
     """Return a share in per cent.
 

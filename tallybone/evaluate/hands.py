@@ -265,7 +265,6 @@ class EyeJudge:
     """
 
     def __init__(self) -> None:
-        """Start with an empty table."""
         self._known: Counter[tuple[int, ...]] = Counter()
         self.figures = EyeFigures()
 

@@ -23,7 +23,7 @@ from tallybone.evaluate.photos import (
     sort_into_bins,
     total,
 )
-from tallybone.terminal import TableStyle, add_row, percent, printable
+from tallybone.terminal import TableStyle, add_row, percent, print_table, printable
 
 _STYLE = TableStyle(least_name=16, most_name=24, gap=2)
 _SURE = 0.99
@@ -119,15 +119,15 @@ def _mistake(image: str, one: Mistake) -> dict[str, object]:
 def print_evaluation(console: Console, found: Evaluation) -> None:
     """Print all figures, the most general first."""
     everything = found.overall
-    _print(console, "Tiles by source, in per cent", _tiles({**found.sources, "all": everything}))
+    print_table(console, "Tiles by source, in per cent", _tiles({**found.sources, "all": everything}))
     if everything.backs or everything.backs_spare or everything.joins:
-        _print(console, "Face-down tiles and joins by source", _rest({**found.sources, "all": everything}))
-    _print(console, "By the size of a half in pixels", _tiles(found.sizes, by_picture=False))
+        print_table(console, "Face-down tiles and joins by source", _rest({**found.sources, "all": everything}))
+    print_table(console, "By the size of a half in pixels", _tiles(found.sizes, by_picture=False))
     for title, groups in (("By look", found.looks), ("By kind of picture", found.kinds)):
         if groups:
-            _print(console, title, _tiles(groups))
+            print_table(console, title, _tiles(groups))
     _print_scenes(console, found.scenes)
-    _print(console, "Halves read with their joins and set, and each alone", _ways(everything))
+    print_table(console, "Halves read with their joins and set, and each alone", _ways(everything))
     _print_reliability(console, found)
     median, late = found.read_ms
     console.print(f"Reading a picture: median {median:.0f} ms, 95th percentile {late:.0f} ms")
@@ -138,26 +138,20 @@ def print_evaluation(console: Console, found: Evaluation) -> None:
         console.print(Text(f"{printable(image)}: {one.words} at {x:.0f}, {y:.0f}"), soft_wrap=True)
 
 
-def _print(console: Console, title: str, table: Table) -> None:
-    console.print(title, style="bold")
-    console.print(table)
-    console.print()
-
-
 def _print_scenes(console: Console, scenes: Mapping[str, PhotoCounts]) -> None:
     """Print the scenes in which something is wrong: a label file has many, most of a picture or two."""
     doubtful = {name: counts for name, counts in scenes.items() if counts.perfect < counts.pictures}
     if not scenes:
         return
     if doubtful:
-        _print(console, "By scene, where a tile is missed, wrong or spare", _tiles(doubtful))
+        print_table(console, "By scene, where a tile is missed, wrong or spare", _tiles(doubtful))
     fine = len(scenes) - len(doubtful)
     console.print(f"Scenes with every tile right and none spare: {fine} of {len(scenes)}")
     console.print()
 
 
 def _print_reliability(console: Console, found: Evaluation) -> None:
-    _print(console, "Confidence: is it right as often as it says?", _reliability(found.reliability))
+    print_table(console, "Confidence: is it right as often as it says?", _reliability(found.reliability))
     for one in found.reliability:
         if one.low >= _SURE and one.claims:
             console.print(f"Said with {_SURE} or more: {percent(one.share_right)} % are right")

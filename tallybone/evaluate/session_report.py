@@ -23,7 +23,7 @@ from tallybone.evaluate.hands import HandJudged
 from tallybone.evaluate.sessions import SessionJudged, judge_session
 from tallybone.evaluate.truth import TruthError
 from tallybone.recording.folder import SUFFIX
-from tallybone.terminal import TableStyle, add_row, percent, printable
+from tallybone.terminal import TableStyle, add_row, percent, print_table, printable
 from vision.errors import VisionError
 
 _STYLE = TableStyle(least_name=20, most_name=32, gap=1)
@@ -198,12 +198,9 @@ def print_batch(console: Console, batch: JudgedBatch) -> None:
         ("By look", batch.by(lambda one: one.look or "not said")),
         ("By difficulty", {**batch.by(lambda one: one.difficulty or "not said"), "all": total}),
     ):
-        console.print(f"{title}: plays with rules, in per cent", style="bold")
-        console.print(_plays(groups))
-        console.print()
-    console.print("Hands, what was asked, and how long it took from the last motion to the score", style="bold")
-    console.print(_rest({**batch.by(lambda one: one.game), "all": total}))
-    console.print()
+        print_table(console, f"{title}: plays with rules, in per cent", _plays(groups))
+    title = "Hands, what was asked, and how long it took from the last motion to the score"
+    print_table(console, title, _rest({**batch.by(lambda one: one.game), "all": total}))
     _print_wrong(console, batch)
 
 

@@ -270,7 +270,6 @@ class TruePlayers:
     """
 
     def __init__(self, truth: Truth) -> None:
-        """Take the truth."""
         self._truth = truth
         self._session: Session | None = None
         self._given_ns = 0

@@ -161,18 +161,15 @@ class SessionStart:
             "seed": "" if self.seed is None else str(self.seed),
             "software": self.software,
         }
-        if self.pictures is not Pictures.SETTLED:  # nothing is said of those: so it was before there were others
-            said["pictures"] = self.pictures.value
-        if self.zones:
-            said["zones"] = self.zones.format()
-        if self.own_set is not None:
-            said["own_set"] = json.dumps(to_json(self.own_set, RecordedSet))
-        if self.in_play:
-            said["in_play"] = "yes"
-        if self.continues is not None:
-            said["continues"] = self.continues
-        if self.number:
-            said["number"] = str(self.number)
+        later = {  # left out where they have their default, as in files from before they came
+            "pictures": None if self.pictures is Pictures.SETTLED else self.pictures.value,
+            "zones": self.zones.format() if self.zones else None,
+            "own_set": None if self.own_set is None else json.dumps(to_json(self.own_set, RecordedSet)),
+            "in_play": "yes" if self.in_play else None,
+            "continues": self.continues,
+            "number": str(self.number) if self.number else None,
+        }
+        said |= {name: value for name, value in later.items() if value is not None}
         return said | {_CRC: _checksum(said)}
 
     @classmethod
@@ -230,14 +227,8 @@ class ImageMessage:
     def encode(self, t_ns: int) -> bytes:
         """Return the message, stamped with *t_ns*."""
         stamp = _number(1, t_ns // _NS_PER_S) + _number(2, t_ns % _NS_PER_S)
-        return b"".join(
-            (
-                _text(_TIMESTAMP, stamp),
-                _text(_DATA, self.jpeg),
-                _text(_FORMAT, b"jpeg"),
-                _text(_FRAME_ID, (self.name or UNNAMED).encode("utf-8", "backslashreplace")),
-            )
-        )
+        name = (self.name or UNNAMED).encode("utf-8", "backslashreplace")
+        return _text(_TIMESTAMP, stamp) + _text(_DATA, self.jpeg) + _text(_FORMAT, b"jpeg") + _text(_FRAME_ID, name)
 
     @classmethod
     def decode(cls, message: bytes) -> ImageMessage:

@@ -205,7 +205,6 @@ class Whereabouts:
     """The places of the records of a file, in feeding order; each has a number from 0."""
 
     def __init__(self) -> None:
-        """Know of no record yet."""
         self._starts, self._times, self._topics = array("q"), array("q"), array("B")
         self._damage: list[Damage] = []
         self.end_byte = len(MCAP0_MAGIC)

@@ -149,14 +149,8 @@ def _read_start(path: Path, file: BinaryIO) -> SessionStart | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    start_byte: int
-    message: ChannelMessage
-
-
-def _pieces_of(file: BinaryIO) -> Iterator[_Found | Damage]:
-    """Yield the messages of a file, and damage where a part of it cannot be used."""
+def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, ChannelMessage] | Damage]:
+    """Yield the messages of a file, each with its first byte, and damage where a part of it cannot be used."""
     paths: dict[int, str] = {}
     is_known = False  # that something was changed
     for piece in scan(file, os.fstat(file.fileno()).st_size):
@@ -168,7 +162,7 @@ def _pieces_of(file: BinaryIO) -> Iterator[_Found | Damage]:
         match piece.opcode:
             case Opcode.CHUNK:
                 try:
-                    yield from (_Found(piece.start_byte, message) for message in messages_in(piece.content, paths))
+                    yield from ((piece.start_byte, message) for message in messages_in(piece.content, paths))
                 except ChunkError as error:
                     problem = str(error)
             case Opcode.METADATA:
@@ -183,7 +177,7 @@ def _pieces_of(file: BinaryIO) -> Iterator[_Found | Damage]:
             yield Damage(piece.start_byte, piece.end_byte, problem)
 
 
-def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[RecordedMessage | Damage]:
+def _with_gaps(found: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterator[RecordedMessage | Damage]:
     """Yield records, and damage with its times and its loss once the next record is known."""
     waiting: list[Damage] = []
     expected, last_ns = 0, None
@@ -191,11 +185,11 @@ def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[RecordedMessage | D
         if isinstance(one, Damage):
             waiting.append(one)
             continue
-        message = one.message
+        start_byte, message = one
         lost = message.sequence - expected
         if lost and not waiting:
             problem = "records are missing" if lost > 0 else "a record is not in its place"
-            waiting.append(Damage(one.start_byte, one.start_byte, problem))
+            waiting.append(Damage(start_byte, start_byte, problem))
         for index, damage in enumerate(waiting):
             here = max(lost, 0) if index == 0 else 0
             yield replace(damage, after_ns=last_ns, before_ns=message.t_ns, lost=here)
@@ -205,7 +199,7 @@ def _with_gaps(found: Iterable[_Found | Damage]) -> Iterator[RecordedMessage | D
             recorded = record_of(message)
         except (ValueError, RecursionError) as error:
             problem = f"record {message.sequence} on {message.path} cannot be read: {error}"
-            yield Damage(one.start_byte, one.start_byte, problem, last_ns, last_ns, 1)
+            yield Damage(start_byte, start_byte, problem, last_ns, last_ns, 1)
             continue
         if recorded is not None:
             yield recorded

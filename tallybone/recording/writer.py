@@ -18,7 +18,6 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
 from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
@@ -151,9 +150,7 @@ class SessionWriter:
     def __enter__(self) -> SessionWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _write(self, topic: Topic, t_ns: int, payload: bytes) -> None:
@@ -225,7 +222,6 @@ class Contents:
     """The index of the records so far."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
         self._chunks = bytearray()
         self._metadata: list[MetadataIndex] = []
         self._counts: Counter[Topic] = Counter()

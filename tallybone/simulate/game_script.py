@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -63,8 +63,6 @@ _LIKES_TO_SCORE = 0.8
 # How often players call their points in time, and how often they steal where they can.
 _CALLS, _STEALS = 0.9, 0.8
 _DRAWS = (Must.PLAY_OR_DRAW, Must.BREAK_OR_DRAW, Must.START_ARM_OR_DRAW, Must.DRAW_A_DOUBLE)
-# Where the rule is to draw two.
-_TWO = 2
 # All in sides of a half. Tiles that have nothing to do with each other are kept this far apart, ends a little farther.
 _CLEAR, _CLEAR_OF_ENDS = 0.3, 0.65
 # Tiles whose middles are farther apart than this keep clear of each other however they are turned.
@@ -229,7 +227,7 @@ def _instead_of_playing(match: _Match, seat: Seat) -> Event:
     if whose.must in _DRAWS and match.boneyard and not (match.game.phase is Phase.LEAD and whose.extra):
         tiles = 1
         if match.game.rules.draw is Drawing.TWO and match.game.phase is Phase.PLAY:
-            tiles = min(_TWO - match.hand.course.drawn, len(match.boneyard))
+            tiles = min(2 - match.hand.course.drawn, len(match.boneyard))
         match.draw(seat, tiles)
         return Draw(seat, tiles)
     return Knock(seat)
@@ -367,19 +365,19 @@ def _meet(host: Footprint, edge: Edge, shake: _Shake, *, turn: int = 0, across: 
         turn: -1 or 1 for an elbow to the left or right, else 0.
         across: Whether the long edge meets it, as that of a crosswise double.
     """
-    gap = shake.gap
     while True:
-        place = _meet_at(host, edge, shake, gap=gap, turn=turn, across=across)
-        if gap > _LAST_GAP or not overlap(place.outline(), host.outline()):
+        place = _meet_at(host, edge, shake, turn=turn, across=across)
+        if shake.gap > _LAST_GAP or not overlap(place.outline(), host.outline()):
             return place
-        gap += _GAP_STEP
+        shake = replace(shake, gap=shake.gap + _GAP_STEP)
 
 
-def _meet_at(host: Footprint, edge: Edge, shake: _Shake, *, gap: float, turn: int, across: bool) -> Footprint:
-    """Return where a tile lies at a given gap."""
+def _meet_at(host: Footprint, edge: Edge, shake: _Shake, *, turn: int, across: bool) -> Footprint:
+    """Return where a tile lies with just this gap."""
     (out_a, out_c), side = edge.outward, host.side
     # The middle of the half that touches; of a crosswise double its own middle.
-    near = (edge.middle[0] + (gap + 0.5) * out_a, edge.middle[1] + (gap + 0.5) * out_c)
+    beyond = shake.gap + 0.5
+    near = (edge.middle[0] + beyond * out_a, edge.middle[1] + beyond * out_c)
     touching = host.at(near[0] - shake.slip * out_c, near[1] + shake.slip * out_a)
     heading_rad = host.heading_rad + math.atan2(out_c, out_a) + turn * math.pi / 2 + shake.skew_rad
     if across:

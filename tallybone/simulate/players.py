@@ -85,8 +85,8 @@ def _as_it_was(now: State, question: Question, truth: State) -> int | None:
     if now.game.phase is not Phase.REVEAL and now.game.hand.ending is None:
         return None
     open_tiles = {tile for one in truth.game.hand.holdings if one is not None for tile in one.tiles or ()}
-    named = [at for at, words in enumerate(question.unclear.choices) if words in {f"the {one}" for one in open_tiles}]
-    return named[0] if named else None
+    names = {f"the {one}" for one in open_tiles}
+    return next((at for at, words in enumerate(question.unclear.choices) if words in names), None)
 
 
 def _knocked(now: State, question: Question, truth: State) -> int | None:

@@ -90,13 +90,11 @@ def load_calibration(path: Path) -> Calibration:
         OSError: If it cannot be read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        return parse_calibration(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return Calibration()
     except UnicodeDecodeError:
         raise CalibrationFileError(f"{path}: this is no calibration, or it is damaged") from None
-    try:
-        return parse_calibration(text)
     except (ValueError, RecursionError) as error:
         raise CalibrationFileError(f"{path}: {error}") from None
 

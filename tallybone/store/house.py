@@ -94,7 +94,6 @@ class HouseFile:
     """The settings of a table, now and in their file; any thread may read and change them."""
 
     def __init__(self, path: Path) -> None:
-        """Read the file."""
         self._path, self._lock = path, threading.Lock()
         self._house, self.problem = load_house(path)
 
