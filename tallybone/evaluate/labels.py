@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -175,13 +175,13 @@ def parse_labels(known: object) -> PhotoLabels:
 
 
 def _photo(image: str, fields: Mapping[str, object]) -> PhotoLabel:
-    tiles = tuple(_each(fields.get("tiles"), "tiles", _tile))
+    tiles = _each(fields.get("tiles"), "tiles", _tile)
     joins = fields.get("joins")
     return PhotoLabel(
         image,
         tiles,
-        joins=tuple(_each(joins or [], "joins", lambda join, where: _join(join, where, tiles))),
-        ignored=tuple(_each(fields.get("ignore") or [], "ignore", _box)),
+        joins=_each(joins or [], "joins", lambda join, where: _join(join, where, tiles)),
+        ignored=_each(fields.get("ignore") or [], "ignore", _box),
         scene=_word(fields, "scene"),
         kind=_word(fields, "kind"),
         look=_word(fields, "look"),
@@ -204,7 +204,7 @@ def _tile(value: object, where: str) -> TileLabel:
     lies = Lies(str(face))
     if lies is not Lies.UP:
         return TileLabel(lies, _point(fields.get("c"), f"{where}.c"), ())
-    halves = tuple(_each(fields.get("halves"), f"{where}.halves", _half))
+    halves = _each(fields.get("halves"), f"{where}.halves", _half)
     if len(halves) != 2:
         raise LabelError(f"{where}.halves: expected 2 halves, got {len(halves)}")
     (ax, ay), (bx, by) = (half.center_px for half in halves)
@@ -222,7 +222,7 @@ def _half(value: object, where: str) -> HalfLabel:
 
 
 def _join(value: object, where: str, tiles: Sequence[TileLabel]) -> Join:
-    ends = tuple(_each(value, where, lambda end, place: _end(end, place, tiles)))
+    ends = _each(value, where, lambda end, place: _end(end, place, tiles))
     if len(ends) != 2 or ends[0][0] == ends[1][0]:
         raise LabelError(f"{where}: expected two ends of two tiles, {_got(value)}")
     return Join(*ends[0], *ends[1])
@@ -264,9 +264,8 @@ def _word(fields: Mapping[str, object], name: str) -> str:
     raise LabelError(f"{name}: expected a text, {_got(value)}")
 
 
-def _each(value: object, where: str, parse: Callable[[object, str], T]) -> Iterator[T]:
-    for index, one in enumerate(_list(value, where)):
-        yield parse(one, f"{where}[{index}]")
+def _each(value: object, where: str, parse: Callable[[object, str], T]) -> tuple[T, ...]:
+    return tuple(parse(one, f"{where}[{index}]") for index, one in enumerate(_list(value, where)))
 
 
 def _list(value: object, where: str) -> Sequence[object]:

@@ -114,19 +114,21 @@ class _Followed:
 
     Attributes:
         truth: The truth of the recording.
-        closed: Each hand that was left behind: the match then, whether anything of it was flagged, and when.
+        closed: Each hand that was left behind, whether anything of it was flagged, and when it was left.
+        totals: The points of the seats then.
         said: For each event of the log, the time of its item, and how long following that took.
     """
 
     truth: Truth
     eye: EyeJudge = field(default_factory=EyeJudge)
-    closed: list[tuple[State, bool, int]] = field(default_factory=list)
+    closed: list[tuple[HandScored, bool, int]] = field(default_factory=list)
     said: dict[Seq, tuple[int, float]] = field(default_factory=dict)
     asked: int = 0
     session: Session = field(default_factory=Session)
     begins_ns: int | None = None
     t_ns: int = 0
     is_dealt: bool = False
+    totals: tuple[int, ...] = ()
     camera: list[CameraSaid] = field(default_factory=list)
 
     def add(self, seen: ReplayStep, took_ms: float) -> None:
@@ -163,7 +165,8 @@ class _Followed:
         """Leave a hand behind, if one was dealt, with the match as *state* has it then."""
         self.eye.begin_hand()
         if self.is_dealt:
-            self.closed.append((state, _is_flagged(session), self.t_ns))
+            self.closed.append((hand_scored(state, self.totals), _is_flagged(session), self.t_ns))
+            self.totals = () if state.game is None else state.game.totals
 
 
 def judge_session(path: Path, *, perception: Perception | None = None) -> SessionJudged:
@@ -227,30 +230,19 @@ def _is_flagged(session: Session) -> bool:
 
 def _hands(truth: Truth, followed: _Followed) -> Iterator[HandJudged]:
     """Yield each hand of the truth, judged."""
-    seen = _in_turn([state for state, _, _ in followed.closed])
-    flags = [(is_flagged, t_ns) for _, is_flagged, t_ns in followed.closed]
-    played = _in_turn(_true_ends(truth))
-    for at, (true, found) in enumerate(zip_longest(played, seen)):
-        is_flagged, t_ns = flags[at] if found is not None else (False, followed.t_ns)
-        # The tiles of a hand that nobody played are spare.
-        nothing = HandScored((), (), None)
-        yield judge_hand(at + 1, true or nothing, found, closed_ns=t_ns, is_flagged=is_flagged)
+    nothing = HandScored((), (), None)  # of a hand that nobody played: its tiles are spare
+    for at, (true, closed) in enumerate(zip_longest(_true_hands(truth), followed.closed)):
+        seen, is_flagged, t_ns = closed or (None, False, followed.t_ns)
+        yield judge_hand(at + 1, true or nothing, seen, closed_ns=t_ns, is_flagged=is_flagged)
 
 
-def _true_ends(truth: Truth) -> list[State]:
-    """Return the match as it was when each hand was over."""
+def _true_hands(truth: Truth) -> Iterator[HandScored]:
     begins = [at for at, one in enumerate(truth.events) if isinstance(one.event, NewHand)]
-    ends = [*begins[1:], len(truth.states)] if begins else []
-    return [truth.states[end - 1] for end in ends]
-
-
-def _in_turn(ends: list[State]) -> list[HandScored]:
-    """Return the hand with which each of the matches ends."""
-    hands, before = [], tuple[int, ...]()
-    for state in ends:
-        hands.append(hand_scored(state, before))
+    before: tuple[int, ...] = ()
+    for end in [*begins[1:], len(truth.states)] if begins else []:
+        state = truth.states[end - 1]
+        yield hand_scored(state, before)
         before = () if state.game is None else state.game.totals
-    return hands
 
 
 def _latencies(truth: Truth, followed: _Followed, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:

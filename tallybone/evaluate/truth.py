@@ -29,14 +29,12 @@ class TrueLying:
 
     Attributes:
         pips: Its numbers, the smaller first; of a tile that lies face down, too, if they are known.
-        is_open: Whether its face is up.
         zone: The part of the table that it belongs to.
         center_px: Its middle.
         side_px: Side of a half.
     """
 
     pips: tuple[int, ...]
-    is_open: bool
     zone: Zone
     center_px: Point
     side_px: float
@@ -131,4 +129,4 @@ def _lying(said: Mapping[str, Any]) -> TrueLying:
     a, b, c, _ = corners = said["corners_px"]
     center = (sum(x for x, _ in corners) / 4, sum(y for _, y in corners) / 4)
     side_px = math.sqrt(math.dist(a, b) * math.dist(b, c) / 2)
-    return TrueLying(tuple(sorted(said["pips"])), said["face"] == "up", Zone(said["zone"]), center, side_px)
+    return TrueLying(tuple(sorted(said["pips"])), Zone(said["zone"]), center, side_px)

@@ -301,7 +301,7 @@ def lay(
     places = {one.node: one.place for one in laid}
     if host is None or host.id not in places:
         return None
-    around = _Around(layout, places, table, {node.id: _open_ports(layout, node) for node in layout.nodes})
+    around = _Around(layout, places, table)
     covered = layout.covered(host)
     ways = [way for way in _ways(places[host.id], host, covered, play, rng) if around.admits(way.place, host, play.at)]
     ranked = [(around.room(way), way) for way in ways]
@@ -393,7 +393,6 @@ class _Around:
     layout: Layout
     places: dict[NodeId, Footprint]
     table: PlayArea
-    open_ports: dict[NodeId, tuple[Port, ...]]
 
     def admits(self, place: Footprint, host: Node, at: Spot) -> bool:
         """Return whether a tile can lie there, joined to the one port it is meant for and to nothing else."""
@@ -408,7 +407,7 @@ class _Around:
             clear, clear_of_end = (_CLEAR_ARMS, _CLEAR_OF_ARM_ENDS) if is_sibling else (_CLEAR, _CLEAR_OF_ENDS)
             if node.id != host.id and distance(outline, other.outline()) < clear * side:
                 return False
-            for port in self.open_ports[node.id]:
+            for port in _open_ports(self.layout, node):
                 own = node.id == host.id and (port is at.port or node.tile.is_double)
                 if not own and distance(outline, _end_outline(other, node, port)) < clear_of_end * side:
                     return False

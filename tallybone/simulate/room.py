@@ -106,7 +106,7 @@ class Room:
     board: PlayArea
     yard: BoxMm | None
     opens: tuple[BoxMm, ...]
-    margin_px: int = MARGIN_PX
+    margin_px: int
 
     @property
     def width_px(self) -> int:
@@ -171,7 +171,7 @@ def pick_room(
     players: int,
     look: str | None,
     manners: Manners,
-    margin_px: int = MARGIN_PX,
+    margin_px: int,
 ) -> Room:
     """Return a table for a game.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from engine import (
@@ -59,10 +59,10 @@ _MOST_PUSHED = 2
 _OWN_SIDE_MM = 45.0
 
 
-def script(steps: Iterator[ScriptStep], stage: TableStage, pushes: Sequence[CameraPush] = ()) -> Iterator[Planned]:
+def script(steps: Iterator[ScriptStep], stage: TableStage, pushes: tuple[CameraPush, ...]) -> Iterator[Planned]:
     """Yield a match, step by step as the game goes, in the order of time, with *pushes* of the camera."""
     yield from stage.still(_BEFORE_S)
-    director = _Director(stage, tuple(pushes))
+    director = _Director(stage, pushes)
     state = State()
     for step in steps:
         yield from director.act(step, state)
@@ -86,7 +86,7 @@ class _Director:
     """
 
     stage: TableStage
-    pushes: tuple[CameraPush, ...] = ()
+    pushes: tuple[CameraPush, ...]
     plays: int = 0
     pushed: Pushed = field(default_factory=Pushed)
     has_boneyard: bool = False
