@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from engine import BONES, Layout, MatchStart, Play
 from tallybone.recording.format import Pictures, SessionStart
-from tallybone.recording.messages import say_input
+from tallybone.recording.messages import write_input
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.sitting import ByHand
 from tallybone.simulate.game_script import ScriptStep, play_out
@@ -85,7 +85,7 @@ def write_match(path: Path, shown: Iterator[Shown]) -> int:
                 frames += 1
                 writer.frame(one.t_ns, one.item)
             else:
-                say_input(writer, one.item, one.t_ns)
+                write_input(writer, one.item, one.t_ns)
     return frames
 
 

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 from engine import MatchStart
 from engine.phrases import phrase
 from tallybone.recording.folder import prune
-from tallybone.recording.messages import say_happened, say_input, say_table
+from tallybone.recording.messages import write_input, write_step, write_table
 from tallybone.recording.resume import Left
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
@@ -133,7 +133,7 @@ class FileRecorder:
 
     def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         """Keep what was pressed or said."""
-        self._write(lambda: say_input(self._writer, said, t_ns, by=by))
+        self._write(lambda: write_input(self._writer, said, t_ns, by=by))
 
     def happened(self, happened: Step) -> None:
         """Keep what followed; its events are on the disk when this returns."""
@@ -141,9 +141,9 @@ class FileRecorder:
         is_first = False
         if view is not None and view.is_settled:
             is_first, self._settled = self._settled is None, self._picture
-        self._write(lambda: say_happened(self._writer, happened, picture=self._settled))
+        self._write(lambda: write_step(self._writer, happened, picture=self._settled))
         if is_first and view is not None and not view.changes and not happened.events:
-            self._write(lambda: say_table(self._writer, happened, picture=self._settled))
+            self._write(lambda: write_table(self._writer, happened, picture=self._settled))
 
     def close(self) -> None:
         """End the recording with its index."""

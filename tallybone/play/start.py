@@ -19,7 +19,7 @@ from tallybone.play.recorder import FileRecorder, LastingRecorder, NoRecorder, R
 from tallybone.recording.folder import SUFFIX, age_key, next_number
 from tallybone.recording.format import Pictures, RecordingError, SessionStart
 from tallybone.recording.reader import SessionFile, read_session
-from tallybone.recording.resume import Left, left_in, say_left
+from tallybone.recording.resume import Left, left_in, write_left
 from tallybone.recording.survey import is_running
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Announcement, Session
@@ -163,7 +163,7 @@ def recorder_of(
         start = replace(game.start, continues=continues, number=next_number(room.folder))
         writer = SessionWriter(path, start)
         try:
-            settled = None if left is None else say_left(writer, left, at_ns)
+            settled = None if left is None else write_left(writer, left, at_ns)
         except BaseException:
             writer.abandon()
             raise

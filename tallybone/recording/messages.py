@@ -24,7 +24,7 @@ TILES: Final = tuple[SeenTile, ...]
 """The type of `tiles` in a record of `Topic.TABLE`."""
 
 
-def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -> None:
+def write_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -> None:
     """Write a press, a knock, an answer or a correction, before the sitting is fed with it.
 
     Args:
@@ -39,7 +39,7 @@ def say_input(writer: SessionWriter, said: ByHand, t_ns: int, *, by: str = "") -
     topic = Topic.BUTTON if isinstance(said, Press) else Topic.CORRECTION
     if isinstance(said, KnockHeard):
         topic = Topic.KNOCK
-    writer.say(topic, t_ns, to_json(said, _INPUTS[topic]) | ({_BY: by} if by else {}))
+    writer.write(topic, t_ns, to_json(said, _INPUTS[topic]) | ({_BY: by} if by else {}))
 
 
 def input_of(record: RecordedMessage) -> ByHand | None:
@@ -66,7 +66,7 @@ def event_of_record(record: RecordedMessage) -> Event:
     return event
 
 
-def say_happened(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
+def write_step(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
     """Write the results of an input; events are on the disk when this returns, so that nothing shown can be lost.
 
     Args:
@@ -78,14 +78,14 @@ def say_happened(writer: SessionWriter, happened: Step, *, picture: int | None =
         RecordingError: If it cannot be written.
     """
     for event in happened.events:
-        writer.say(Topic.EVENT, happened.t_ns, to_json(event, Event))
+        writer.write(Topic.EVENT, happened.t_ns, to_json(event, Event))
     for line in happened.lines:
-        writer.say(Topic.OUTCOME, happened.t_ns, line)
+        writer.write(Topic.OUTCOME, happened.t_ns, line)
     if (happened.view is not None and happened.view.changes) or happened.events:
-        say_table(writer, happened, picture=picture)
+        write_table(writer, happened, picture=picture)
 
 
-def say_table(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
+def write_table(writer: SessionWriter, happened: Step, *, picture: int | None = None) -> None:
     """Write the state of the table; after a frame with its tiles and the number of the picture that shows them.
 
     Raises:
@@ -93,7 +93,7 @@ def say_table(writer: SessionWriter, happened: Step, *, picture: int | None = No
     """
     view = happened.view
     seen = {} if view is None else {"picture": picture, "tiles": to_json(view.tiles, TILES)} | aim_line(view.aim)
-    writer.say(Topic.TABLE, happened.t_ns, seen | {"places": to_json(happened.session.places, Places)})
+    writer.write(Topic.TABLE, happened.t_ns, seen | {"places": to_json(happened.session.places, Places)})
 
 
 def aim_line(aim: Aim) -> dict[str, Any]:

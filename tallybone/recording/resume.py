@@ -71,7 +71,7 @@ def left_in_head(start: SessionStart, records: Iterator[RecordedMessage | Damage
     return _with_pictures(_gathered(start, head, path), head)
 
 
-def say_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
+def write_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
     """Write how a sitting was left as the head of a recording; all of it is on the disk when this returns.
 
     Returns:
@@ -83,14 +83,14 @@ def say_left(writer: SessionWriter, left: Left, t_ns: int) -> int | None:
     if left.empty is not None:
         number = writer.records
         writer.frame(t_ns, left.empty, name="empty")
-        writer.say(Topic.TABLE, t_ns, {"picture": number, "tiles": [], "places": {}}, is_waited_for=False)
+        writer.write(Topic.TABLE, t_ns, {"picture": number, "tiles": [], "places": {}}, is_waited_for=False)
     last = None if left.last is None else writer.records
     if left.last is not None:
         writer.frame(t_ns, left.last, name="last")
     seen = {} if last is None else {"picture": last, "tiles": to_json(left.tiles, TILES)} | aim_line(left.aim)
     for event in left.events:
-        writer.say(Topic.EVENT, t_ns, to_json(event, Event), is_waited_for=False)
-    writer.say(Topic.TABLE, t_ns, seen | {"places": to_json(left.places, Places), _HEAD_ENDS: True})
+        writer.write(Topic.EVENT, t_ns, to_json(event, Event), is_waited_for=False)
+    writer.write(Topic.TABLE, t_ns, seen | {"places": to_json(left.places, Places), _HEAD_ENDS: True})
     return last
 
 

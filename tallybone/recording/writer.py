@@ -95,7 +95,7 @@ class SessionWriter:
         """
         self._write(Topic.CAMERA, t_ns, ImageMessage(jpeg, name).encode(t_ns))
 
-    def say(self, topic: Topic, t_ns: int, fact: Mapping[str, object], *, is_waited_for: bool = True) -> None:
+    def write(self, topic: Topic, t_ns: int, fact: Mapping[str, object], *, is_waited_for: bool = True) -> None:
         """Write anything but a picture; where the topic asks for it, it is on the disk when this returns.
 
         Args:

@@ -14,7 +14,7 @@ from tallybone.choices import TileSet
 from tallybone.clock import software
 from tallybone.json_values import to_json
 from tallybone.recording.format import Pictures, SessionStart, Topic
-from tallybone.recording.messages import say_input
+from tallybone.recording.messages import write_input
 from tallybone.recording.writer import SessionWriter
 from tallybone.simulate.items import (
     SimulatedInput,
@@ -84,10 +84,10 @@ def record(items: Iterable[SimulatedItem], writer: SessionWriter) -> Iterator[Re
                 writer.frame(t_ns, data.tobytes())
                 frames += 1
             case SimulatedInput(t_ns=t_ns, said=said):
-                say_input(writer, said, t_ns)
+                write_input(writer, said, t_ns)
             case _:
                 t_ns = item.t_ns
-                writer.say(Topic.TRUTH, t_ns, truth_line(item))
+                writer.write(Topic.TRUTH, t_ns, truth_line(item))
                 if isinstance(item, TrueEvent):
                     plays, hands = plays + isinstance(item.event, Play), hands + isinstance(item.event, NewHand)
         yield RecordingSummary(frames, t_ns / _NS_PER_S, plays, hands)

@@ -27,7 +27,7 @@ from engine import (
 from tallybone.choices import TileSet
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import Damage, Pictures, RecordingError, SessionStart, Topic
-from tallybone.recording.messages import input_of, say_happened, say_input
+from tallybone.recording.messages import input_of, write_input, write_step
 from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.resume import Left, left_in_head
 from tallybone.recording.writer import SessionWriter
@@ -151,7 +151,7 @@ def recording(
         options=() if match is None else tuple(changed_options(match.rules).items()),
     )
     with SessionWriter(record, start) as writer:
-        yield Tapped((_recorded(one, writer) for one in items), partial(say_happened, writer))
+        yield Tapped((_recorded(one, writer) for one in items), partial(write_step, writer))
 
 
 def _items_of_session(records: Iterable[RecordedMessage | Damage], path: Path) -> Iterator[Item]:
@@ -183,7 +183,7 @@ def _recorded(item: Item, writer: SessionWriter) -> Item:
 
             def say() -> ByHand:
                 said = load()
-                say_input(writer, said, t_ns)
+                write_input(writer, said, t_ns)
                 return said
 
             return RecordedInput(t_ns, where, say)

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine import MatchStart, State
 from tallybone.recording.format import Pictures, SessionStart
-from tallybone.recording.messages import say_input
+from tallybone.recording.messages import write_input
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.sitting import ByHand
 from tests.tallybone.truth_eye import script
@@ -52,7 +52,7 @@ def write_recording(path: Path, items: Sequence[Frame | Timed], *, pictures: Pic
     with SessionWriter(path, start) as writer:
         for number, item in enumerate(items):
             if isinstance(item, Timed):
-                say_input(writer, item.item, item.t_ns)
+                write_input(writer, item.item, item.t_ns)
             else:
                 writer.frame(item.t_ns, jpeg_of(item.image), name=str(number))
     return path

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules
 from tallybone.recording.format import SessionStart
-from tallybone.recording.messages import say_happened, say_input
+from tallybone.recording.messages import write_input, write_step
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.sitting import Look, Sitting, Step, opened
 from tests.tallybone.recording.sittings import START
@@ -73,9 +73,9 @@ def record_game(path: Path, seed: int = 1, hands: int = 1, rules: Rules = BONES)
             if item is None:
                 writer.frame(t_ns, _jpeg(at))
             else:
-                say_input(writer, item, t_ns)
+                write_input(writer, item, t_ns)
             happened.append(sitting.feed(Frame(_GREY, t_ns) if item is None else item, t_ns))
-            say_happened(writer, happened[-1], picture=at)
+            write_step(writer, happened[-1], picture=at)
     return happened
 
 

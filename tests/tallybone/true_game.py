@@ -11,7 +11,7 @@ import numpy as np
 
 from engine import BONES, MatchStart, NewHand, Redeal
 from tallybone.recording.format import SessionStart, Topic
-from tallybone.recording.messages import say_input
+from tallybone.recording.messages import write_input
 from tallybone.recording.writer import SessionWriter
 from tallybone.simulate.game_script import ScriptStep
 from tallybone.simulate.items import TrueEvent, TrueTable, TrueTile, TrueTiles, Zone
@@ -42,7 +42,7 @@ def record_true_game(path: Path, seed: int = 1, hands: int = 1) -> tuple[TableVi
             if step.is_seen:
                 _say(writer, TrueTiles(t_ns - STILL_NS, tuple(TrueTile(t, Zone.LAYOUT) for t in seen[frame].tiles)))
             elif not isinstance(step.event, MatchStart):
-                say_input(writer, step.event, t_ns)
+                write_input(writer, step.event, t_ns)
             is_cleared = isinstance(step.event, NewHand | Redeal) and frame > 1
             if step.is_seen or (is_cleared and frame < len(seen) and not seen[frame].tiles):
                 writer.frame(t_ns, _JPEG)
@@ -77,7 +77,7 @@ def without(seen: Iterable[TableView], tile: SeenTile) -> Iterator[TableView]:
 
 
 def _say(writer: SessionWriter, true: TrueTable | TrueTiles | TrueEvent) -> None:
-    writer.say(Topic.TRUTH, true.t_ns, truth_line(true))
+    writer.write(Topic.TRUTH, true.t_ns, truth_line(true))
 
 
 _JPEG = bytes(cv2.imencode(".jpg", np.full((48, 64, 3), 90, np.uint8))[1].tobytes())

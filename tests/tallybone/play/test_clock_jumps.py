@@ -20,7 +20,7 @@ from tallybone.play.start import MatchPlan, new_game, newest_left, recorder_of, 
 from tallybone.recording.folder import FOLDER, next_number, prune, recordings_in, set_aside
 from tallybone.recording.format import RecordingError, SessionStart
 from tallybone.recording.reader import RecordedMessage, read_session
-from tallybone.recording.resume import Left, say_left
+from tallybone.recording.resume import Left, write_left
 from tallybone.recording.writer import SessionWriter
 from tallybone.store.calibration_file import Calibration, LightKept, earlier_path, load_calibration, save_calibration
 from tallybone.store.house import OWNER_NAME as OWNER_FILE
@@ -50,7 +50,7 @@ def begun(folder: Path, year: int, *, over: bool = False, continues: str | None 
     path = folder / f"{year}-{number}.mcap"
     given = Adjust(Seat(0), number, "given")
     with SessionWriter(path, start) as writer:
-        say_left(writer, Left(start, (NewHand(), given, MatchClose()) if over else (NewHand(), given)), 0)
+        write_left(writer, Left(start, (NewHand(), given, MatchClose()) if over else (NewHand(), given)), 0)
         writer.frame(0, bytes(20_000))
     return path
 
@@ -117,7 +117,7 @@ def test_numbers_go_on_after_those_that_were_set_aside(tmp_path: Path) -> None:
 def test_recordings_that_nobody_has_numbered_are_older_than_all_others(tmp_path: Path) -> None:
     start = SessionStart(started_at=datetime(2030, 1, 1, tzinfo=UTC), players=("Ann", "Ben"), rules="bones")
     with SessionWriter(tmp_path / "before.mcap", start) as writer:
-        say_left(writer, Left(start, (NewHand(),)), 0)
+        write_left(writer, Left(start, (NewHand(),)), 0)
     newest = begun(tmp_path, 2026)
     assert newest_left(tmp_path)[0] == newest
     assert SessionStart.parse(replace(start, number=7).format()).number == 7

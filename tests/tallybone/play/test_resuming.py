@@ -17,7 +17,7 @@ from tallybone.cli.play import PlayOptions, play
 from tallybone.play.start import newest_left, state_of
 from tallybone.recording.format import RecordingError, SessionStart
 from tallybone.recording.reader import read_session
-from tallybone.recording.resume import Left, left_in, say_left
+from tallybone.recording.resume import Left, left_in, write_left
 from tallybone.recording.writer import SessionWriter
 from tallybone.replay.command import compare, replay
 from tests.tallybone.live_clips import game_clip, write_recording
@@ -31,7 +31,7 @@ def write(path: Path, day: int, *, over: bool = False, continues: str | None = N
     start = replace(START, started_at=datetime(2026, 11, day, tzinfo=UTC), continues=continues)
     with SessionWriter(path, start) as writer:
         events = (NewHand(), MatchClose()) if over else (NewHand(),)
-        say_left(writer, Left(start, events), 0)
+        write_left(writer, Left(start, events), 0)
     return path
 
 

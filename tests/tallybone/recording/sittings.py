@@ -33,8 +33,8 @@ def write(path: Path, *, frames: int = 3) -> Path:
         for number in range(frames):
             t_ns = (number + 1) * SECOND
             writer.frame(t_ns, jpeg(number), name=f"{number:02}.jpg" if number else None)
-            writer.say(Topic.EVENT, t_ns + 1, {"event": "play", "seat": number % 2})
-            writer.say(Topic.OUTCOME, t_ns + 2, {"totals": [5 * number, 10]})
+            writer.write(Topic.EVENT, t_ns + 1, {"event": "play", "seat": number % 2})
+            writer.write(Topic.OUTCOME, t_ns + 2, {"totals": [5 * number, 10]})
     return path
 
 

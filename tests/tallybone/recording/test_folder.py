@@ -31,8 +31,8 @@ def filled(folder: Path, days: int) -> Path:
 def test_the_list_says_what_is_in_each_oldest_first(tmp_path: Path) -> None:
     second = write(tmp_path / "a.mcap")
     with SessionWriter(tmp_path / "b.mcap", later(-1)) as writer:
-        writer.say(Topic.OUTCOME, 2 * SECOND, {"totals": [1, 2]})
-        writer.say(Topic.OUTCOME, 9 * SECOND, {"outcome": "turn"})
+        writer.write(Topic.OUTCOME, 2 * SECOND, {"totals": [1, 2]})
+        writer.write(Topic.OUTCOME, 9 * SECOND, {"outcome": "turn"})
         first, running = survey(tmp_path / "b.mcap"), recordings_in(tmp_path)[0][0].is_running
     assert running
     assert first.facts.totals == (1, 2)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from engine import BONES, Event, Knock, Seat, replay
 from tallybone.recording.format import SessionStart, Topic
-from tallybone.recording.messages import event_of_record, input_of, places_of_record, say_happened, say_input
+from tallybone.recording.messages import event_of_record, input_of, places_of_record, write_input, write_step
 from tallybone.recording.reader import RecordedMessage, read_session
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press
@@ -34,7 +34,7 @@ def test_all_that_comes_in_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with SessionWriter(path, _START) as writer:
         for t_ns, said in enumerate(_INPUTS):
-            say_input(writer, said, t_ns)
+            write_input(writer, said, t_ns)
     records = _records(path)
     assert [input_of(record) for record in records] == list(_INPUTS)
     assert [record.t_ns for record in records] == list(range(len(_INPUTS)))
@@ -49,7 +49,7 @@ def test_the_log_of_the_match_and_the_places_can_be_taken_from_the_recording(tmp
     with SessionWriter(path, _START) as writer:
         for t_ns, item in ((1, Press(Button.NEXT)), (2, Press(Button.NEXT)), (3, _FRAME)):
             happened = sitting.feed(item, t_ns)
-            say_happened(writer, happened, picture=7)
+            write_step(writer, happened, picture=7)
     records = _records(path)
     events += [event_of_record(record) for record in records if record.topic is Topic.EVENT]
     assert replay(events) == sitting.session.state
@@ -65,7 +65,7 @@ def test_a_frame_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     session, _ = opened(BONES, _START.players)
     with SessionWriter(path, _START) as writer:
-        say_happened(writer, Sitting(lambda frame: TableView((), (), ()), session).feed(_FRAME, 5))
+        write_step(writer, Sitting(lambda frame: TableView((), (), ()), session).feed(_FRAME, 5))
     assert _records(path) == []
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from engine import Event, Lead, MatchStart, NewHand, Seat
 from tallybone.recording.format import RecordingError, SessionStart, Topic
-from tallybone.recording.messages import say_happened
+from tallybone.recording.messages import write_step
 from tallybone.recording.reader import read_session
-from tallybone.recording.resume import Left, left_in, left_in_head, say_left
+from tallybone.recording.resume import Left, left_in, left_in_head, write_left
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
@@ -32,11 +32,11 @@ def write(path: Path, start: SessionStart = START) -> Path:
     """A sitting with a hand that was dealt and led, and one play."""
     with SessionWriter(path, start) as writer:
         writer.frame(1, b"empty")
-        writer.say(Topic.TABLE, 1, {"picture": 0, "tiles": [], "places": {}})
+        writer.write(Topic.TABLE, 1, {"picture": 0, "tiles": [], "places": {}})
         writer.frame(2, b"a hand")
         number = writer.records
         writer.frame(3, b"one tile")
-        say_happened(writer, Step(3, SESSION, events=EVENTS, view=VIEW), picture=number)
+        write_step(writer, Step(3, SESSION, events=EVENTS, view=VIEW), picture=number)
         writer.frame(4, b"a hand again")
     return path
 
@@ -52,12 +52,12 @@ def test_where_the_camera_pointed_is_told_and_goes_into_the_next_recording(tmp_p
     path = tmp_path / "a.mcap"
     with SessionWriter(path, START) as writer:
         writer.frame(1, b"one tile")
-        say_happened(writer, Step(1, SESSION, events=EVENTS, view=replace(VIEW, aim=aim)), picture=0)
+        write_step(writer, Step(1, SESSION, events=EVENTS, view=replace(VIEW, aim=aim)), picture=0)
     left = left_in(read_session(path))
     assert left.aim == aim
     head = tmp_path / "b.mcap"
     with SessionWriter(head, START) as writer:
-        say_left(writer, left, 1)
+        write_left(writer, left, 1)
     assert left_in(read_session(head)).aim == aim
 
 
@@ -85,7 +85,7 @@ def test_the_head_of_the_next_recording_says_the_same_and_is_only_the_head(tmp_p
     path = tmp_path / "b.mcap"
     start = replace(START, continues="a.mcap")
     with SessionWriter(path, start) as writer:
-        number = say_left(writer, WHOLE, 50)
+        number = write_left(writer, WHOLE, 50)
         writer.frame(60, b"later")
     assert number is not None
     session = read_session(path)
@@ -101,12 +101,12 @@ def test_what_was_played_after_it_went_on_is_added(tmp_path: Path) -> None:
     second = seen((5, 4), (2, 0))
     later, _ = lay(SESSION, second)
     with SessionWriter(path, start) as writer:
-        say_left(writer, WHOLE, 50)
+        write_left(writer, WHOLE, 50)
         number = writer.records
         writer.frame(60, b"two tiles")
         view = TableView((TILE, second), (), (Change(ChangeKind.PLACED, second),))
         events = later.state.log[len(SESSION.state.log) :]
-        say_happened(writer, Step(60, later, events=events, view=view), picture=number)
+        write_step(writer, Step(60, later, events=events, view=view), picture=number)
     left = left_in(read_session(path))
     assert left.events == (*EVENTS, *events)
     assert (left.empty, left.last) == (b"empty", b"two tiles")
@@ -116,7 +116,7 @@ def test_what_was_played_after_it_went_on_is_added(tmp_path: Path) -> None:
 def test_a_head_that_was_cut_is_refused(tmp_path: Path) -> None:
     path, cut = tmp_path / "b.mcap", tmp_path / "cut.mcap"
     with SessionWriter(path, replace(START, continues="a.mcap")) as writer:
-        say_left(writer, WHOLE, 50)
+        write_left(writer, WHOLE, 50)
     data = path.read_bytes()
     cut.write_bytes(data[: data.index(b'"continued"')])
     with pytest.raises(RecordingError, match="ends before its sitting went on"):
@@ -136,5 +136,5 @@ def test_what_is_lost_in_the_middle_is_told(tmp_path: Path) -> None:
 def test_the_start_of_the_match_is_in_the_metadata_even_where_the_log_has_it_too(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with SessionWriter(path, START) as writer:
-        say_happened(writer, Step(3, SESSION, events=SESSION.state.log))
+        write_step(writer, Step(3, SESSION, events=SESSION.state.log))
     assert left_in(read_session(path)).events == EVENTS

@@ -106,7 +106,7 @@ def test_a_record_whose_file_was_replaced_is_damage_and_no_surprise(tmp_path: Pa
 def test_a_text_that_is_larger_than_any_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with SessionWriter(path, START) as writer:
-        writer.say(Topic.EVENT, 1, {"is": "x" * MOST_TEXT_BYTES})
+        writer.write(Topic.EVENT, 1, {"is": "x" * MOST_TEXT_BYTES})
     found = whereabouts_in(path, is_growing=False)
     tracemalloc.start()
     with path.open("rb") as file, pytest.raises(RecordingError):

@@ -29,7 +29,7 @@ from tests.tallybone.recording.sittings import SECOND, START, damage_of, jpeg, n
 def test_what_was_written_is_read_again_in_the_order_of_writing(tmp_path: Path) -> None:
     with SessionWriter(tmp_path / "a.mcap", START) as writer:
         writer.frame(5 * SECOND, jpeg(1), name="one.jpg")
-        writer.say(Topic.BUTTON, 4 * SECOND, {"button": "seat 1", "note": "übung"})
+        writer.write(Topic.BUTTON, 4 * SECOND, {"button": "seat 1", "note": "übung"})
         writer.frame(6 * SECOND, jpeg(2))
     assert records_of(tmp_path / "a.mcap") == [
         RecordedMessage(0, 5 * SECOND, Topic.CAMERA, ImageMessage(jpeg(1), "one.jpg")),
@@ -89,9 +89,9 @@ def test_an_event_is_in_the_file_when_the_call_returns(tmp_path: Path, monkeypat
     writer = SessionWriter(tmp_path / "a.mcap", START)
     monkeypatch.setattr(os, "fsync", synced.append)
     writer.frame(1, jpeg(1))
-    writer.say(Topic.OUTCOME, 2, {})
+    writer.write(Topic.OUTCOME, 2, {})
     assert len(synced) == 0
-    writer.say(Topic.EVENT, 3, {})
+    writer.write(Topic.EVENT, 3, {})
     assert len(synced) == 1
     assert numbers(records_of(tmp_path / "a.mcap")) == [0, 1, 2]
     writer.close()
@@ -105,16 +105,16 @@ def test_what_cannot_be_written_is_refused_and_leaves_no_trace(
 ) -> None:
     with SessionWriter(tmp_path / "a.mcap", START) as writer:
         with pytest.raises(ValueError, match=r"t_ns must be|not JSON compliant"):
-            writer.say(Topic.EVENT, t_ns, fact)
+            writer.write(Topic.EVENT, t_ns, fact)
         with pytest.raises(ValueError, match="frame"):
-            writer.say(Topic.CAMERA, 0, {})
+            writer.write(Topic.CAMERA, 0, {})
         with pytest.raises(RecordingError, match="64 MB"):
             writer.frame(0, bytes(64 << 20))
-        writer.say(Topic.EVENT, 1, {})
+        writer.write(Topic.EVENT, 1, {})
     assert numbers(records_of(tmp_path / "a.mcap")) == [0]
     assert damage_of(tmp_path / "a.mcap") == []
     with pytest.raises(ValueError, match="closed"):
-        writer.say(Topic.EVENT, 1, {})
+        writer.write(Topic.EVENT, 1, {})
 
 
 def test_a_file_that_exists_and_a_folder_that_does_not_are_named(tmp_path: Path) -> None:
@@ -148,14 +148,14 @@ def test_a_full_disk_keeps_what_was_written_and_writing_goes_on_when_there_is_ro
     monkeypatch.setattr(os, "write", write_while_there_is_room)
     path = tmp_path / "a.mcap"
     with SessionWriter(path, START) as writer:
-        writer.say(Topic.EVENT, 1, {})
+        writer.write(Topic.EVENT, 1, {})
         whole = path.read_bytes()
         room[0] = 100
         with pytest.raises(RecordingError, match=r"a\.mcap: .*no room left.*1 records"):
             writer.frame(2, jpeg(2))
         assert path.read_bytes() == whole
         room[0] = 10**9
-        writer.say(Topic.EVENT, 3, {})
+        writer.write(Topic.EVENT, 3, {})
     assert numbers(records_of(path)) == [0, 1]
     assert damage_of(path) == []
 
@@ -199,7 +199,7 @@ with SessionWriter(Path(sys.argv[1]), START) as writer:
     number = 0
     while True:
         writer.frame(number, jpeg(number, 30_000))
-        writer.say(Topic.EVENT, number, {"number": number})
+        writer.write(Topic.EVENT, number, {"number": number})
         sys.stdout.write(f"{number}\\n")
         sys.stdout.flush()
         number += 1

@@ -82,7 +82,7 @@ def test_an_outcome_that_was_recorded_otherwise_is_shown_from_both_sides(recordi
                 continue
             if payload.get("event") == "scored":
                 payload = {**payload, "points": 99, "words": "99 points"}
-            writer.say(one.topic, one.t_ns, payload)
+            writer.write(one.topic, one.t_ns, payload)
     run = Run(other, as_json=True)
     head, *found = run.lines
     assert run.code == 1

@@ -112,11 +112,11 @@ def test_tiles_keep_their_names_where_an_event_is_lost(played: tuple[Path, Sessi
 def test_events_that_no_game_has_are_left_out_or_end_it(tmp_path: Path, event: dict[str, object]) -> None:
     path = tmp_path / "a.mcap"
     with SessionWriter(path, start_of()) as writer:
-        writer.say(Topic.EVENT, 1, {"is": "new_hand"})
+        writer.write(Topic.EVENT, 1, {"is": "new_hand"})
         if event.get("seat") == float("inf"):
             writer._write(Topic.EVENT, 2, b'{"is": "knock", "seat": 1e999}')
         else:
-            writer.say(Topic.EVENT, 2, event)
+            writer.write(Topic.EVENT, 2, event)
     game = looked_at(path)
     assert len(game.steps) <= 2
     assert game.steps[0].hand == 1
@@ -126,9 +126,9 @@ def test_events_that_no_game_has_are_left_out_or_end_it(tmp_path: Path, event: d
 def test_points_beyond_all_measure_end_the_game(tmp_path: Path) -> None:
     path = tmp_path / "a.mcap"
     with SessionWriter(path, start_of()) as writer:
-        writer.say(Topic.EVENT, 1, {"is": "new_hand"})
+        writer.write(Topic.EVENT, 1, {"is": "new_hand"})
         for number in range(3):
-            writer.say(Topic.EVENT, 2 + number, {"is": "adjust", "seat": 0, "points": MOST_NUMBER, "why": ""})
+            writer.write(Topic.EVENT, 2 + number, {"is": "adjust", "seat": 0, "points": MOST_NUMBER, "why": ""})
     game = looked_at(path)
     assert game.steps[-1].totals == (MOST_NUMBER, 0)
     assert game.complaints == ["the points are more than anybody ever had"]

@@ -152,7 +152,7 @@ def test_a_recording_that_grows_is_seen_to_grow(bones: tuple[Path, Session], tmp
     anybody, path = Visitor(tmp_path), tmp_path / "now.mcap"
     with SessionWriter(path, start_of()) as writer:
         for number in range(3):
-            writer.say(Topic.EVENT, number, {"is": "new_hand"} if not number else {"is": "lead", "seat": number - 1})
+            writer.write(Topic.EVENT, number, {"is": "new_hand"} if not number else {"is": "lead", "seat": number - 1})
             said = anybody.get("/recordings/now.mcap").json()
             assert (len(said["steps"]), said["running"]) == (number + 1, True)
     assert anybody.get("/recordings/now.mcap").json()["running"] is False
@@ -252,5 +252,5 @@ def test_a_game_that_goes_on_is_counted_once(folder: Path) -> None:
     with SessionWriter(folder / "later.mcap", later) as writer:
         for one in records_of(folder / "bones.mcap"):
             if one.topic is Topic.EVENT:
-                writer.say(Topic.EVENT, one.t_ns, one.payload)  # type: ignore[arg-type]  # JSON
+                writer.write(Topic.EVENT, one.t_ns, one.payload)  # type: ignore[arg-type]  # JSON
     assert Visitor(folder).get("/statistics").json()["games"] == 1

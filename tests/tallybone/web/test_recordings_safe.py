@@ -145,7 +145,7 @@ def test_what_a_recording_says_of_itself_may_be_anything(tmp_path: Path) -> None
     )
     with SessionWriter(tmp_path / "a.mcap", hostile) as writer:
         writer.frame(2**62, jpeg(1))
-        writer.say(Topic.OUTCOME, 2**63 - 1, {"totals": [10**4000], "event": "match_over", "winner": -1})
+        writer.write(Topic.OUTCOME, 2**63 - 1, {"totals": [10**4000], "event": "match_over", "winner": -1})
     anybody = Visitor(tmp_path)
     (one,) = anybody.get("/recordings").json()["recordings"]
     assert (one["totals"], one["winner"], len(one["players"])) == (None, None, 16)
@@ -177,13 +177,13 @@ def test_events_of_every_shape_break_nothing(tmp_path: Path) -> None:
     anybody = Visitor(tmp_path)
     for number in range(12):
         with SessionWriter(tmp_path / f"{number}.mcap", start_of(BONES)) as writer:
-            writer.say(Topic.EVENT, 1, {"is": "new_hand"})
-            writer.say(Topic.EVENT, 1, {"is": "lead", "seat": 0})
+            writer.write(Topic.EVENT, 1, {"is": "new_hand"})
+            writer.write(Topic.EVENT, 1, {"is": "lead", "seat": 0})
             for t_ns in range(2, 60):
                 said = {name: dice.choice(worths) for name in dice.sample(fields, 3)}
-                writer.say(Topic.EVENT, t_ns, {"is": dice.choice(names), **said})
-                writer.say(Topic.OUTCOME, t_ns, {"event": "played", "node": dice.choice((1, 9, 10**9, -1, "x"))})
-                writer.say(Topic.TABLE, t_ns, {"places": dice.choice(worths), "picture": dice.choice(worths)})
+                writer.write(Topic.EVENT, t_ns, {"is": dice.choice(names), **said})
+                writer.write(Topic.OUTCOME, t_ns, {"event": "played", "node": dice.choice((1, 9, 10**9, -1, "x"))})
+                writer.write(Topic.TABLE, t_ns, {"places": dice.choice(worths), "picture": dice.choice(worths)})
         assert statuses(anybody, f"{number}.mcap") <= {200, 404, 422}
 
 
