@@ -171,9 +171,9 @@ def hand_scored(state: State, gained_before: Sequence[int]) -> HandScored:
     """
     if state.game is None:
         return HandScored((), (), None)
-    told = history(state)
-    begins = max((at for at, one in enumerate(told) if isinstance(one.entry.action, NewHand | Redeal)), default=0)
-    own = told[begins:]
+    results = history(state)
+    begins = max((at for at, one in enumerate(results) if isinstance(one.entry.action, NewHand | Redeal)), default=0)
+    own = results[begins:]
     over = [outcome for one in own for outcome in one.outcomes if isinstance(outcome, HandOver)]
     before = tuple(gained_before) or (0,) * len(state.game.totals)
     gained = tuple(now - was for now, was in zip(state.game.totals, before, strict=True))
@@ -211,22 +211,22 @@ def _judged(hand: int, at: int, truth: JudgedTile, seen: JudgedTile | None, true
     return PlayJudged(hand, at + 1, truth, seen, is_place_right=is_right)
 
 
-def _laid(told: Sequence[ActionResult], layout: Layout) -> tuple[JudgedTile, ...]:
+def _laid(results: Sequence[ActionResult], layout: Layout) -> tuple[JudgedTile, ...]:
     """Return the tiles that were laid, each with the points until the next."""
-    starts = [at for at, one in enumerate(told) if isinstance(one.entry.action, Play | Stack)]
+    starts = [at for at, one in enumerate(results) if isinstance(one.entry.action, Play | Stack)]
     laid: list[JudgedTile] = []
     numbers: dict[NodeId, int] = {}
-    for at, end in pairwise((*starts, len(told))):
-        found = _tile_of(told[at], layout, numbers, sum(_points(one) for one in told[at:end]))
+    for at, end in pairwise((*starts, len(results))):
+        found = _tile_of(results[at], layout, numbers, sum(_points(one) for one in results[at:end]))
         if found is not None:
             numbers[found.node] = len(laid)
             laid.append(found)
     return tuple(laid)
 
 
-def _tile_of(told: ActionResult, layout: Layout, numbers: dict[NodeId, int], points: int) -> JudgedTile | None:
+def _tile_of(result: ActionResult, layout: Layout, numbers: dict[NodeId, int], points: int) -> JudgedTile | None:
     """Return the tile of an action; None where it was refused."""
-    action, id_ = told.entry.action, NodeId(told.entry.seq)
+    action, id_ = result.entry.action, NodeId(result.entry.seq)
     if isinstance(action, Stack):
         return JudgedTile(id_, action.seat, action.tile, numbers.get(action.on), "top", None, points)
     node = layout.find(id_)
@@ -237,9 +237,9 @@ def _tile_of(told: ActionResult, layout: Layout, numbers: dict[NodeId, int], poi
     return JudgedTile(id_, action.seat, node.tile, host, port, node.inner, points)
 
 
-def _points(told: ActionResult) -> int:
+def _points(result: ActionResult) -> int:
     """Return the points of one action, without those of the whole hand and of the table."""
-    return sum(one.points for one in told.outcomes if isinstance(one, Scored) and one.reason in _OF_PLAYS)
+    return sum(one.points for one in result.outcomes if isinstance(one, Scored) and one.reason in _OF_PLAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,11 +258,7 @@ class EyeFigures:
 
 
 class EyeJudge:
-    """Takes views of a table one after the other.
-
-    Attributes:
-        figures: How it went so far.
-    """
+    """Takes views of a table one after the other; *figures* says how well they were read so far."""
 
     def __init__(self) -> None:
         self._known: Counter[tuple[int, ...]] = Counter()

@@ -255,11 +255,7 @@ def _latencies(truth: Truth, followed: _Followed, hands: tuple[HandJudged, ...])
 
 
 class TruePlayers:
-    """Players who know the truth: they put their answers among the inputs when they are asked.
-
-    Attributes:
-        answered: How many questions they have answered.
-    """
+    """Players who know the truth: they put their answers among the inputs when they are asked, and count them."""
 
     def __init__(self, truth: Truth) -> None:
         self._truth = truth

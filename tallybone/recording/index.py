@@ -189,13 +189,10 @@ def _through_index(path: Path, topics: Collection[Topic]) -> list[RecordedMessag
             if reader.get_summary() is None:
                 return None
             messages = reader.iter_messages(topics=[topic.path for topic in topics], log_time_order=False)
-            said = (
-                record_of(ChannelMessage(at.topic, one.sequence, one.log_time, one.data)) for _, at, one in messages
-            )
-            found = [one for one in said if one is not None]
+            found = [record_of(ChannelMessage(at.topic, m.sequence, m.log_time, m.data)) for _, at, m in messages]
     except (McapError, struct.error, ValueError, RecursionError, OSError):
         return None
-    return sorted(found, key=lambda one: one.number)
+    return sorted((one for one in found if one is not None), key=lambda one: one.number)
 
 
 _TOPICS: Mapping[int, Topic] = {topic.number: topic for topic in Topic}
@@ -258,10 +255,9 @@ class Whereabouts:
             problem = record_at(file, self.end_byte, size_bytes, IN_DATA)
             if is_growing and _ends_early(file, self.end_byte, size_bytes):
                 return
+            problem = problem if isinstance(problem, str) else "a record without its end"
             resume = next_start(file, self.end_byte + 1, size_bytes)
-            self._note(
-                Damage(self.end_byte, resume, problem if isinstance(problem, str) else "a record without its end")
-            )
+            self._note(Damage(self.end_byte, resume, problem))
             self.end_byte = resume
         if not (is_growing or self.is_closed):
             self._note(Damage(size_bytes, size_bytes, "the file ends without its index: the recording was not closed"))

@@ -217,13 +217,11 @@ def record_of(message: ChannelMessage) -> RecordedMessage | None:
     topic = topic_at(message.path)
     if topic is None:
         return None
-    payload: Payload
     if topic is Topic.CAMERA:
-        payload = ImageMessage.decode(message.payload)
-    else:
-        payload = json.loads(message.payload)
-        if not isinstance(payload, dict):
-            raise ValueError(f"expected a JSON object, got {type(payload).__name__}")
+        return RecordedMessage(message.sequence, message.t_ns, topic, ImageMessage.decode(message.payload))
+    payload = json.loads(message.payload)
+    if not isinstance(payload, dict):
+        raise ValueError(f"expected a JSON object, got {type(payload).__name__}")
     return RecordedMessage(message.sequence, message.t_ns, topic, payload)
 
 

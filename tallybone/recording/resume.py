@@ -99,12 +99,12 @@ class _Gathered:
     """The state of a sitting as the records so far have it.
 
     The results of an input end with a record of the table, and are shown after that. Events without one were cut
-    off before anybody saw them: they are left out, and their input is fed again. *told* counts the other events.
+    off before anybody saw them: they are left out, and their input is fed again. *shown* counts the other events.
     """
 
     start: SessionStart
     events: list[Event] = field(default_factory=list)
-    told: int = 0
+    shown: int = 0
     damage: list[Damage] = field(default_factory=list)
     places: Places = field(default_factory=Places)
     tiles: tuple[SeenTile, ...] = ()
@@ -126,7 +126,7 @@ class _Gathered:
             if not isinstance(event, MatchStart):  # the metadata say how it began
                 self.events.append(event)
         elif one.topic is Topic.TABLE and isinstance(one.payload, Mapping):
-            self.places, self.told = places_of_record(one), len(self.events)
+            self.places, self.shown = places_of_record(one), len(self.events)
             picture = one.payload.get("picture")
             if isinstance(picture, int):
                 self.tiles = from_json(one.payload.get("tiles"), TILES, one.topic.path)
@@ -161,7 +161,7 @@ def _with_pictures(found: _Gathered, records: Iterable[RecordedMessage | Damage]
             if len(pictures) == len(wanted):
                 break
     empty, last = (None if at is None else pictures.get(at) for at in (found.empty, found.last))
-    events = tuple(found.events[: found.told])
+    events = tuple(found.events[: found.shown])
     damage = tuple(found.damage)
     return Left(found.start, events, found.places, found.tiles, empty, last, damage, found.t_ns, found.aim)
 

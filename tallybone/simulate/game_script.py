@@ -121,7 +121,7 @@ class _Match:
     laid: tuple[Laid, ...] = ()
     hands: list[list[Tile]] = field(default_factory=list)
     boneyard: list[Tile] = field(default_factory=list)
-    told: tuple[Outcome, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
 
     @property
     def game(self) -> Game:
@@ -134,8 +134,8 @@ class _Match:
         return self.game.hand
 
     def step(self, event: Event) -> ScriptStep:
-        self.state, self.told = apply(self.state, event)
-        for outcome in self.told:
+        self.state, self.outcomes = apply(self.state, event)
+        for outcome in self.outcomes:
             if isinstance(outcome, ForcedDraw):
                 self.draw(outcome.seat, outcome.tiles)
         return ScriptStep(event, self.state, self.laid)
@@ -206,7 +206,7 @@ def _turn(match: _Match) -> Iterator[ScriptStep]:
     else:
         yield match.step(_instead_of_playing(match, seat))
         return
-    for outcome in match.told:
+    for outcome in match.outcomes:
         if isinstance(outcome, ForcedDraw):
             yield match.step(Draw(outcome.seat, outcome.tiles, forced=True))
         elif isinstance(outcome, Claimable) and match.rng.random() < _CALLS:

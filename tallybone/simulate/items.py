@@ -72,12 +72,7 @@ class TrueTable:
 
 @dataclass(frozen=True, slots=True)
 class TrueTile:
-    """A tile of the table as a perfect eye sees it.
-
-    Attributes:
-        tile: Where the picture shows it, whatever hides it, and its pips.
-        zone: The part of the table that it belongs to.
-    """
+    """A tile as a perfect eye sees it, with its pips, where the picture shows it whatever hides it; and its zone."""
 
     tile: SeenTile
     zone: Zone

@@ -75,13 +75,7 @@ class CameraPush:
 
 @dataclass(slots=True)
 class Pushed:
-    """Where the tiles of the layout lie.
-
-    A tile laid against one that was pushed lies as much aside as that.
-
-    Attributes:
-        tiles: Each tile of the layout.
-    """
+    """Where the tiles of the layout lie; one laid against a tile that was pushed lies as much aside as that."""
 
     tiles: dict[NodeId, PlacedTile] = field(default_factory=dict)
     _shifts: dict[NodeId, Point] = field(default_factory=dict)

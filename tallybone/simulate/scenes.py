@@ -49,11 +49,7 @@ _CAMERAS = (
 
 @dataclass(frozen=True, slots=True)
 class DemoTable:
-    """The parts of a demo that do not change.
-
-    Attributes:
-        tile, surface, light, camera: Looks, for the renderer.
-    """
+    """The looks of everything at a demo, for the renderer; they do not change."""
 
     tile: TileLook
     surface: TableLook

@@ -66,7 +66,7 @@ def script(steps: Iterator[ScriptStep], stage: TableStage, pushes: tuple[CameraP
     state = State()
     for step in steps:
         yield from director.act(step, state)
-        yield director.tell(step.event, state, step.state)
+        yield director.truth_of(step.event, state, step.state)
         yield from director.pause(step.event)
         state = step.state
     yield from stage.still(_AFTER_S)
@@ -125,7 +125,7 @@ class _Director:
             case _:
                 assert isinstance(event, MatchStart)  # no script has others
 
-    def tell(self, event: Event, before: State, after: State) -> TrueEvent:
+    def truth_of(self, event: Event, before: State, after: State) -> TrueEvent:
         """Return the truth of the step that is over."""
         totals = _game(after).totals
         was = 0 if before.game is None else sum(before.game.totals)
