@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -13,16 +15,16 @@ import typer
 from tallybone.cli.app import COMMANDS, commands_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import Progress
 
     from hardware.knock.classifier import Classifier
     from vision.heads import ReaderHeads
 
-HeadsTraining: TypeAlias = "Callable[..., ReaderHeads]"
-KnockTraining: TypeAlias = "Callable[..., Classifier]"
-NetworkTraining: TypeAlias = "Callable[..., Callable[[Path], None]]"
-"""Returns what writes a network to a file."""
+Trained: TypeAlias = "ReaderHeads | Classifier | Callable[[Path], None]"
+"""Heads, a classifier, or a function that writes a network to a file."""
+_NetworkFile = Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")]
+_NetworkSeed = Annotated[int, typer.Option(help="The same seed gives the same network.")]
+_Scenes = Annotated[int, typer.Option(help="How many tables to render.", min=1)]
 
 commands = commands_of()
 
@@ -42,12 +44,10 @@ def _train(
 
 @commands.command("train-finder", help=COMMANDS["train-finder"].help)
 def _train_finder(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")] = Path(
-        "vision/models/finder.onnx"
-    ),
+    out: _NetworkFile = Path("vision/models/finder.onnx"),
     *,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same network.")] = 1,
-    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=1)] = 4000,
+    seed: _NetworkSeed = 1,
+    scenes: _Scenes = 4000,
     steps: Annotated[int, typer.Option(help="Batches of eight crops to learn from.", min=1)] = 5000,
 ) -> None:
     raise typer.Exit(train_finder(out, seed=seed, scenes=scenes, steps=steps))
@@ -55,12 +55,10 @@ def _train_finder(
 
 @commands.command("train-halves", help=COMMANDS["train-halves"].help)
 def _train_halves(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")] = Path(
-        "vision/models/halves.onnx"
-    ),
+    out: _NetworkFile = Path("vision/models/halves.onnx"),
     *,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same network.")] = 1,
-    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=1)] = 3000,
+    seed: _NetworkSeed = 1,
+    scenes: _Scenes = 3000,
     epochs: Annotated[int, typer.Option(help="Passes over their halves.", min=1)] = 5,
 ) -> None:
     raise typer.Exit(train_halves(out, seed=seed, scenes=scenes, epochs=epochs))
@@ -68,12 +66,10 @@ def _train_halves(
 
 @commands.command("train-second-look", help=COMMANDS["train-second-look"].help)
 def _train_second_look(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")] = Path(
-        "vision/models/second_look.onnx"
-    ),
+    out: _NetworkFile = Path("vision/models/second_look.onnx"),
     *,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same network.")] = 4004,
-    scenes: Annotated[int, typer.Option(help="How many tables to render.", min=1)] = 45000,
+    seed: _NetworkSeed = 4004,
+    scenes: _Scenes = 45000,
     steps: Annotated[int, typer.Option(help="Batches of halves to learn from.", min=1)] = 12000,
 ) -> None:
     raise typer.Exit(train_second_look(out, seed=seed, scenes=scenes, steps=steps))
@@ -92,182 +88,98 @@ def _train_knock(
     raise typer.Exit(train_knock(out, seed=seed, scenes=scenes, epochs=epochs))
 
 
-def train(
-    out: Path, *, seed: int, scenes: int, epochs: int, jobs: int | None = None, trained: HeadsTraining | None = None
-) -> int:
-    """Train the heads, say how good they are on tables kept back, and write them.
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A training: it writes a model to a file, and says how good it is.
 
-    Args:
-        out: File to write, replaced when all is done.
-        seed: Everything follows from it.
-        scenes: How many tables to render.
-        epochs: Passes over them.
-        jobs: Processes that render, by default one per core.
-        trained: What trains, by default `vision.training.fit.train_heads`.
-
-    Returns:
-        The exit code: 0, or 1 if scikit-learn is missing.
-    """
-    from vision.heads import save_heads
-
-    def shipped() -> HeadsTraining:
-        from vision.training.fit import train_heads
-
-        return train_heads
-
-    try:
-        fit = trained or shipped()
-    except ModuleNotFoundError as error:
-        return _say_missing("train", error, "train")
-    with _bars() as bars:
-        heads = fit(seed=seed, scenes=scenes, epochs=epochs, jobs=jobs or _core_count(), progress=_progress(bars))
-    return _keep(out, lambda path: save_heads(path, heads), heads.notes)
-
-
-def train_knock(out: Path, *, seed: int, scenes: int, epochs: int, trained: KnockTraining | None = None) -> int:
-    """Train the classifier of sudden sounds, say how good it is on sound kept back, and write it.
-
-    Args:
-        out: File to write, replaced when all is done.
-        seed: Everything follows from it.
-        scenes: How many recordings to model.
-        epochs: Passes over their sounds.
-        trained: What trains, by default `hardware.knock_training.fit.train_knock`.
-
-    Returns:
-        The exit code: 0, or 1 if scikit-learn is missing.
-    """
-    from hardware.knock.classifier import save_classifier
-
-    def shipped() -> KnockTraining:
-        from hardware.knock_training.fit import train_knock
-
-        return train_knock
-
-    try:
-        fit = trained or shipped()
-    except ModuleNotFoundError as error:
-        return _say_missing("train-knock", error, "train")
-    with _bars() as bars:
-        classifier = fit(seed=seed, scenes=scenes, epochs=epochs, progress=_progress(bars))
-    return _keep(out, lambda path: save_classifier(path, classifier), classifier.notes)
-
-
-def train_finder(
-    out: Path, *, seed: int, scenes: int, steps: int, jobs: int | None = None, trained: NetworkTraining | None = None
-) -> int:
-    """Train the network that finds tiles, and write it.
-
-    Args:
-        out: File to write, replaced when all is done.
-        seed: Everything follows from it.
-        scenes: How many tables to render.
-        steps: How many batches of crops to learn from.
-        jobs: Processes that render, by default one per core.
-        trained: What trains, by default `vision.training.finder_fit.train_finder`.
-
-    Returns:
-        The exit code: 0, or 1 if torch is missing.
+    Attributes:
+        command: The command that runs it.
+        fit: The function that trains, as MODULE:FUNCTION; a table lacks the libraries that its module imports.
+        extra: The extra of the package that brings these libraries.
+        has_jobs: Whether *fit* renders in several processes.
     """
 
-    def shipped() -> NetworkTraining:
-        from vision.training.finder_fit import train_finder
+    command: str
+    fit: str
+    extra: str
+    has_jobs: bool = True
 
-        return train_finder
+    def __call__(self, out: Path, *, trained: Callable[..., Trained] | None = None, **numbers: int) -> int:
+        """Train, print the notes of the model, and write it.
 
-    return _train_network("train-finder", out, trained, shipped, seed=seed, scenes=scenes, steps=steps, jobs=jobs)
+        Args:
+            out: File to write, replaced when all is done.
+            trained: The function that trains, by default *fit*.
+            numbers: Given to it: seed, from which everything follows, scenes, and epochs or steps; also jobs, the
+                processes that render, by default one per core.
 
-
-def train_halves(
-    out: Path, *, seed: int, scenes: int, epochs: int, jobs: int | None = None, trained: NetworkTraining | None = None
-) -> int:
-    """Train the network that looks at halves, and write it; as `train_finder`, by `half_fit.train_halves`."""
-
-    def shipped() -> NetworkTraining:
-        from vision.training.half_fit import train_halves
-
-        return train_halves
-
-    return _train_network("train-halves", out, trained, shipped, seed=seed, scenes=scenes, epochs=epochs, jobs=jobs)
-
-
-def train_second_look(
-    out: Path, *, seed: int, scenes: int, steps: int, jobs: int | None = None, trained: NetworkTraining | None = None
-) -> int:
-    """Train the network that looks again at halves in doubt, as `train_finder`, by `second_fit.train_second_look`."""
-
-    def shipped() -> NetworkTraining:
-        from vision.training.second_fit import train_second_look
-
-        return train_second_look
-
-    return _train_network("train-second-look", out, trained, shipped, seed=seed, scenes=scenes, steps=steps, jobs=jobs)
+        Returns:
+            The exit code: 0, or 1 if a library is missing.
+        """
+        try:
+            fit = trained or resolve_name(self.fit)
+        except ModuleNotFoundError as error:
+            hint = f"{error.name} is missing; it comes with: pip install 'tallybone[{self.extra}]'"
+            typer.echo(f"tallybone {self.command}: {hint}", err=True)
+            return 1
+        jobs = {"jobs": _core_count()} if self.has_jobs else {}
+        with _bars() as bars:
+            made: Trained = fit(**jobs | numbers, progress=_progress(bars))
+        _keep(out, made)
+        return 0
 
 
-def _train_network(
-    command: str,
-    out: Path,
-    trained: NetworkTraining | None,
-    shipped: Callable[[], NetworkTraining],
-    *,
-    jobs: int | None,
-    **numbers: int,
-) -> int:
-    """Train by *trained*, or by what is *shipped* where torch is installed; return the exit code."""
-    try:
-        fit = trained or shipped()
-    except ModuleNotFoundError as error:
-        return _say_missing(command, error, "finder")
-    with _bars() as bars:
-        save = fit(**numbers, jobs=jobs or _core_count(), progress=_progress(bars))
-    return _keep(out, save, {})
+train = Training("train", "vision.training.fit:train_heads", "train")
+train_finder = Training("train-finder", "vision.training.finder_fit:train_finder", "finder")
+train_halves = Training("train-halves", "vision.training.half_fit:train_halves", "finder")
+train_second_look = Training("train-second-look", "vision.training.second_fit:train_second_look", "finder")
+train_knock = Training("train-knock", "hardware.knock_training.fit:train_knock", "train", has_jobs=False)
 
 
 def _bars() -> Progress:
-    """Return bars that show what is being done, away from what is said."""
+    """Return bars on stderr."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(file=sys.stderr, stderr=True))
+    return Progress(*columns, console=Console(stderr=True))
 
 
 def _progress(bars: Progress) -> Callable[[str, float], None]:
-    """Return what shows the share of each thing that is done."""
+    """Return a function that shows the share of each task that is done."""
     tasks: dict[str, Any] = {}
 
-    def progress(what: str, share: float) -> None:
-        if what not in tasks:
-            tasks[what] = bars.add_task(what, total=1.0)
-        bars.update(tasks[what], completed=share)
+    def progress(task: str, share: float) -> None:
+        if task not in tasks:
+            tasks[task] = bars.add_task(task, total=1.0)
+        bars.update(tasks[task], completed=share)
 
     return progress
 
 
-def _say_missing(command: str, error: ModuleNotFoundError, extra: str) -> int:
-    """Say which extra brings what a command needs, and return its exit code, 1."""
-    hint = f"tallybone {command}: {error.name} is missing; it comes with: pip install 'tallybone[{extra}]'"
-    _console(sys.stderr).print(hint, markup=False, soft_wrap=True)
-    return 1
+def _keep(out: Path, made: Trained) -> None:
+    """Print the notes of a model, and replace its file when its successor is complete."""
+    from rich.console import Console
 
+    from hardware.knock.classifier import Classifier, save_classifier
+    from vision.heads import ReaderHeads, save_heads
 
-def _keep(out: Path, save: Callable[[Path], None], notes: dict[str, Any]) -> int:
-    """Say what is known of a model, and replace its file when its successor is complete; return the exit code, 0."""
-    said = _console(sys.stdout)
+    save: Callable[[Path], None]
+    match made:
+        case ReaderHeads():
+            save, notes = partial(save_heads, heads=made), made.notes
+        case Classifier():
+            save, notes = partial(save_classifier, classifier=made), made.notes
+        case _:
+            save, notes = made, {}
+    console = Console(highlight=False)
     for name, value in notes.items():
-        said.print(f"{name}: {value}")
+        console.print(f"{name}: {value}")
     partial_file = out.with_name(out.name + ".part")
     out.parent.mkdir(parents=True, exist_ok=True)
     save(partial_file)
     partial_file.replace(out)
-    said.print(f"written: {out}")
-    return 0
-
-
-def _console(file: Any) -> Console:
-    from rich.console import Console
-
-    return Console(file=file, stderr=file is sys.stderr, highlight=False)
+    console.print(f"written: {out}")
 
 
 def _core_count() -> int:

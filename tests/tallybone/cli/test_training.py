@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tallybone.cli.training import train, train_finder, train_halves, train_second_look
+from tallybone.cli.training import Training, train, train_finder, train_halves, train_knock, train_second_look
 from vision.heads import Head, ReaderHeads, load_heads
 
 
@@ -105,3 +107,15 @@ def test_without_torch_it_says_what_to_install(
     assert command(tmp_path / name, seed=1, scenes=1, **own) == 1
     assert "pip install 'tallybone[finder]'" in capsys.readouterr().err
     assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize(
+    "training", [train, train_finder, train_halves, train_second_look, train_knock], ids=lambda one: one.command
+)
+def test_the_function_that_trains_exists_where_it_cannot_be_imported_too(training: Training) -> None:
+    module, _, name = training.fit.partition(":")
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    functions = [one.name for one in ast.parse(Path(spec.origin).read_text()).body if isinstance(one, ast.FunctionDef)]
+    assert name in functions
