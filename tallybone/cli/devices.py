@@ -17,8 +17,6 @@ from tallybone.choices import DisplayKind
 from tallybone.cli.app import COMMANDS, commands_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from hardware.camera.listing import FoundCamera, FoundCameras
     from hardware.camera.v4l2_nodes import NodeMode
     from hardware.config.config import HardwareConfig
@@ -119,17 +117,17 @@ def list_cameras(
         The exit code: 0, or 1 if there is none.
     """
     from hardware.camera.listing import find_cameras
-    from tallybone.terminal import printable, quiet_libraries
+    from tallybone.terminal import Output, quiet_libraries
 
-    out, err = out or sys.stdout, err or sys.stderr
+    output = Output.of("cameras", out, err)
     with quiet_libraries():  # libcamera tells stderr its version
         found = (find or find_cameras)()
     for camera in found.cameras:
-        out.write((_camera_line(camera) if as_json else _camera_words(camera)) + "\n")
+        output.write(_camera_line(camera) if as_json else _camera_words(camera))
     for problem in found.problems:
-        err.write(f"tallybone cameras: {printable(problem)}\n")
+        output.complain(problem)
     if not found.cameras:
-        err.write(_NOTHING)
+        output.err.write(_NOTHING)
     return 0 if found.cameras else 1
 
 
@@ -199,16 +197,14 @@ def listen(
     Returns:
         The exit code: 0, or 1 if the file could not be read to its end.
     """
-    from rich.console import Console
-
     from hardware.knock.detector import KnockDetector
     from hardware.knock.errors import KnockError
     from hardware.knock.heard import Sound
     from hardware.knock.wav import read_wav, with_end
     from tallybone.serve.parts_test import sentence
-    from tallybone.terminal import printable
+    from tallybone.terminal import Output
 
-    console = Console(file=out or sys.stdout, highlight=False)
+    output = Output.of("", out, err)
     detector = detector or KnockDetector()
     count = 0
     try:
@@ -216,14 +212,12 @@ def listen(
             for heard in detector.feed(block):
                 if says_all or heard.kind is Sound.KNOCK:
                     count += 1
-                    _say(console, (_sound_line(heard) if as_json else sentence(heard)) + "\n")
+                    output.write(_sound_line(heard) if as_json else sentence(heard))
     except (OSError, KnockError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        complaints = Console(file=err or sys.stderr, stderr=True)
-        complaints.print(f"{printable(str(path))}: {why}", markup=False, highlight=False, soft_wrap=True)
-        return 1
+        return output.complain(f"{path}: {why}")
     if not count and not as_json:
-        _say(console, "Nothing was heard.\n" if says_all else "No knock was heard.\n")
+        output.write("Nothing was heard." if says_all else "No knock was heard.")
     return 0
 
 
@@ -236,11 +230,6 @@ def _sound_line(heard: ClassifiedSound) -> str:
         "kind": heard.kind.value,
     }
     return json.dumps(said)
-
-
-def _say(console: Console, words: str) -> None:
-    console.file.write(words)
-    console.file.flush()
 
 
 def walk_through(
@@ -286,9 +275,14 @@ def walk_through(
     if opener is None:
         opener = PartOpener(hardware.pins, VirtualPanel(()), clock)
         hardware = _wired(hardware)
+
+    def say(words: str) -> None:
+        console.file.write(words)
+        console.file.flush()
+
     console.print("Each part in turn. Keys need no Enter; q ends the walk.\n")
     with keyboard_on(sys.stdin.fileno() if fd is None else fd) as keyboard:
-        steps = PartsWalk(opener, Walk(keyboard, lambda words: _say(console, words)), clock)
+        steps = PartsWalk(opener, Walk(keyboard, say), clock)
         results = tuple(walked(hardware, steps))
     console.print()
     for result in results:

@@ -10,9 +10,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO
 
@@ -110,12 +109,11 @@ def back_up(
     Returns:
         The exit code: 0, or 1 if it could not be written.
     """
-    from rich.console import Console
-
     from tallybone.maintain.backup import BackupError, entries_of, finish
+    from tallybone.terminal import Output
 
     place, streams = place or TableFolders.usual(os.environ, Path.home()), streams or Streams()
-    console = Console(file=streams.err, stderr=True, highlight=False)
+    output = Output("backup", out=streams.err, err=streams.err)
     try:
         if not place.state.is_dir():
             raise BackupError(f"{place.state}: there is nothing yet that could be backed up")
@@ -124,13 +122,12 @@ def back_up(
         if target == PIPE:
             if streams.bytes_out.isatty():
                 raise BackupError("standard output is a terminal: give a file, or | and what takes it")
-            count = _write(entries, streams.bytes_out, console)
+            count = _write(entries, streams.bytes_out, output.err_console)
         else:
-            count = _write_file(Path(target), entries, place, console, is_forced=is_forced)
+            count = _write_file(Path(target), entries, place, output.err_console, is_forced=is_forced)
     except (BackupError, OSError) as error:
-        _say(console, f"tallybone backup: {error}")
-        return 1
-    _say(console, f"{count} files are in {'the backup' if target == PIPE else target}.")
+        return output.complain(str(error))
+    output.say(f"{count} files are in {'the backup' if target == PIPE else target}.")
     return 0
 
 
@@ -140,12 +137,12 @@ def put_back(source: str, *, place: TableFolders | None = None, streams: Streams
     Returns:
         The exit code: 0, or 1 if it could not be used, and then nothing has changed.
     """
-    from rich.console import Console
-
     from tallybone.maintain.backup import BackupError, config_in, restore, running_in
+    from tallybone.terminal import Output
 
     place, streams = place or TableFolders.usual(os.environ, Path.home()), streams or Streams()
-    console = Console(file=streams.err, stderr=True, highlight=False)
+    output = Output("restore", out=streams.err, err=streams.err)
+    console = output.err_console
     try:
         running = running_in(place.state)
         if running is not None:
@@ -157,13 +154,12 @@ def put_back(source: str, *, place: TableFolders | None = None, streams: Streams
             with Path(source).open("rb") as file, _progress(console, "restoring", Path(source).stat().st_size) as tick:
                 count, before = restore(file, place.state, tick=tick)
     except (BackupError, OSError) as error:
-        _say(console, f"tallybone restore: {error}")
-        return 1
-    _say(console, f"{count} files are restored.")
+        return output.complain(str(error))
+    output.say(f"{count} files are restored.")
     if before is not None:
-        _say(console, f"What was there before is in {before}; delete it when you do not need it any more.")
+        output.say(f"What was there before is in {before}; delete it when you do not need it any more.")
     for path in config_in(place.state):
-        _say(console, f"The configuration is yours, so it was not touched; that of the backup is {path}.")
+        output.say(f"The configuration is yours, so it was not touched; that of the backup is {path}.")
     return 0
 
 
@@ -183,16 +179,16 @@ def _write_file(
 
 
 def _write(entries: tuple[ArchivedFile, ...], out: BinaryIO, console: Console) -> int:
+    from tallybone.clock import software, wall_time
     from tallybone.maintain.backup import write_archive
 
     sizes = [entry.path.stat().st_size for entry in entries if entry.path.exists()]
-    now = datetime.now(UTC).astimezone()  # noqa: TID251 - says when it was made; nothing relies on it
     with _progress(console, "backing up", sum(sizes)) as tick:
         count = write_archive(
             entries,
             out,
-            made_at=now.isoformat(timespec="seconds"),
-            software=f"tallybone {version('tallybone')}",
+            made_at=wall_time().isoformat(timespec="seconds"),
+            software=software(),
             tick=tick,
         )
         out.flush()
@@ -209,31 +205,23 @@ def _progress(console: Console, words: str, size_bytes: int | None) -> Iterator[
         yield lambda more_bytes: progress.update(task, advance=more_bytes)
 
 
-def _say(console: Console, words: str) -> None:
-    from tallybone.terminal import printable
-
-    console.print(printable(words), markup=False, soft_wrap=True)
-
-
 def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) -> int:
     """Exchange the version; *now* names its folder.
 
     Returns:
         The exit code: 0, or 1 if the version that ran before runs on.
     """
-    from rich.console import Console
-
     from tallybone.maintain.update import UpdateError, UpdateSteps, Versions, exchange, make_venv, require_ready
-    from tallybone.terminal import printable
+    from tallybone.terminal import Output
 
-    console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
+    output = Output.of("update", out, out)
     try:
         versions = Versions(options.root / OPT)
         if (options.root / "var/lib/dpkg/info/tallybone.list").exists():
             raise UpdateError("Tallybone is installed as a Debian package: update that, by apt")
         with tempfile.TemporaryDirectory(prefix="tallybone-") as folder:
             wheel = checked_wheel(options, Path(folder))
-            console.print(f"Making {wheel.version} beside what runs; minutes on a Raspberry Pi.", markup=False)
+            output.say(f"Making {wheel.version} beside what runs; minutes on a Raspberry Pi.")
             steps = UpdateSteps(
                 make=partial(make_venv, wheel=wheel, wheels=options.wheels),
                 check=require_ready,
@@ -241,11 +229,8 @@ def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) 
             )
             exchange(versions, f"{now:%Y%m%d-%H%M%S}-{os.getpid()}", steps)
     except OSError as error:
-        Console(file=out or sys.stderr, stderr=out is None, soft_wrap=True, highlight=False).print(
-            f"tallybone update: {printable(str(error))}", markup=False
-        )
-        return 1
-    console.print(f"Tallybone {wheel.version} runs.", markup=False)
+        return output.complain(str(error))
+    output.say(f"Tallybone {wheel.version} runs.")
     return 0
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -17,9 +14,6 @@ from tallybone.cli.app import command, commands_of
 from tallybone.cli.games import game_option
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.status import Status
-
     from tallybone.simulate.recorder import RecordingSummary
     from tallybone.simulate.simulation import SimulationSettings
 
@@ -87,43 +81,29 @@ def simulate(
     Returns:
         The exit code: 0, or 1 if it could not be recorded.
     """
-    from rich.console import Console
-
     from tallybone.recording.format import RecordingError
     from tallybone.recording.writer import SessionWriter
     from tallybone.simulate.recorder import RecordingSummary, record, start_of
     from tallybone.simulate.simulation import Simulation
-    from tallybone.terminal import printable
+    from tallybone.terminal import Output, printable
 
-    complaints = Console(file=err or sys.stderr, stderr=True, highlight=False)
+    output = Output.of("simulate", out, err)
     simulation = Simulation(wishes)
     done = RecordingSummary()
     try:
-        with SessionWriter(path, start_of(simulation, wishes)) as writer, _progress(complaints) as status:
+        with (
+            SessionWriter(path, start_of(simulation, wishes)) as writer,
+            output.err_console.status("Simulating") as status,
+        ):
             for done in record(simulation.items(), writer):
                 if done.frames % wishes.fps == 0:
                     status.update(f"Simulating: {_words(done)}")
     except RecordingError as error:
-        complaints.print(f"tallybone simulate: {printable(str(error))}", markup=False, soft_wrap=True)
-        return 1
+        return output.complain(str(error))
     summary = {"file": str(path), **asdict(done)}
     said = json.dumps(summary) if as_json else f"{printable(str(path))}: {_words(done)}"
-    (out or sys.stdout).write(said + "\n")
+    output.write(said)
     return 0
-
-
-@contextmanager
-def _progress(console: Console) -> Iterator[Status]:
-    """Show how far it is where somebody watches."""
-    from rich.status import Status
-
-    status = Status("Simulating", console=console)
-    if console.is_terminal:
-        status.start()
-    try:
-        yield status
-    finally:
-        status.stop()
 
 
 def _words(done: RecordingSummary) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console
 from rich.text import Text
 
 from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
@@ -18,6 +16,7 @@ from tallybone.doctor.probes import Probes, RealProbes
 from tallybone.finding import Finding, absent, ok, problem
 from tallybone.recording.folder import default_folder
 from tallybone.store.table_file import USUAL_PATH, TableFile, TableFileError, load_table
+from tallybone.terminal import Output, printable
 
 
 def doctor(
@@ -42,46 +41,46 @@ def doctor(
     Returns:
         The exit code: 0, or 1 if there is a problem or the bundle cannot be written.
     """
-    console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
-    probes = probes or RealProbes(_wait)
+    output = Output.of("doctor", out, None)
+    console = output.console
+    probes = probes or RealProbes(threading.Event().wait)
     folder = folder or default_folder(os.environ, Path.home())
     found: list[Finding] = []
     for finding in _examined(path, folder, probes):
         found.append(finding)
         if not as_json:
             for line in lines_of(finding):
-                console.print(Text.assemble(*line))
+                console.print(Text.assemble(*line), soft_wrap=True)
     findings = tuple(found)
     if as_json:
-        console.file.write(json.dumps(as_values(findings)) + "\n")
+        output.write(json.dumps(as_values(findings)))
     else:
-        console.print(Text(f"\n{summary(findings)}", style="bold"))
-    is_written = bundle is None or _write(bundle, path, folder, findings, probes)
-    return 0 if is_well(findings) and is_written else 1
+        console.print(Text(f"\n{summary(findings)}", style="bold"), soft_wrap=True)
+    if bundle is not None:
+        try:
+            _write(bundle, path, folder, findings, probes)
+        except OSError as error:
+            return output.complain(f"{bundle}: {error.strerror or error}")
+        output.err.write(f"{printable(str(bundle))} is for whoever helps; look through it first.\n")
+    return 0 if is_well(findings) else 1
 
 
-def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Finding, ...], probes: Probes) -> bool:
-    """Write the bundle; return whether that was possible."""
+def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Finding, ...], probes: Probes) -> None:
+    """Write the bundle.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
     from tallybone.doctor.bundle import BundleSources, parts_of, write_bundle
 
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    config = path or USUAL_PATH
     try:
         table = load_table(path)
     except (TableFileError, OSError):
         table = TableFile()
-    place = BundleSources(table=table, config=config, folder=folder, findings=findings, machine=probes.machine())
-    try:
-        write_bundle(bundle, parts_of(place))
-    except OSError as error:
-        console.print(f"tallybone doctor: {bundle}: {error.strerror or error}", markup=False)
-        return False
-    console.print(f"{bundle} is for whoever helps; look through it first.", markup=False)
-    return True
-
-
-def _wait(seconds: float) -> None:
-    threading.Event().wait(seconds)
+    place = BundleSources(
+        table=table, config=path or USUAL_PATH, folder=folder, findings=findings, machine=probes.machine()
+    )
+    write_bundle(bundle, parts_of(place))
 
 
 def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Finding]:

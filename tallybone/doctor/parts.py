@@ -248,7 +248,7 @@ class Ear(KnockDetector):
         return ()
 
 
-def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], None]) -> Sounds:
+def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], object]) -> Sounds:
     """Listen for two seconds to a sensor that gives its sound to an ear, then close it.
 
     Raises:
@@ -324,7 +324,7 @@ class CameraSample:
     glare: float = 0.0
 
 
-def look_through(camera: Camera, wait: Callable[[float], None]) -> CameraSample:
+def look_through(camera: Camera, wait: Callable[[float], object]) -> CameraSample:
     """Look at what a camera shows for four seconds, or to its end.
 
     Args:
@@ -410,7 +410,7 @@ def _check_light(seen: CameraSample) -> tuple[Finding, ...]:
     return (ok("picture", f"bright and sharp enough ({how}, edges {seen.sharpness:.2f})"),)
 
 
-def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], None]) -> str:
+def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], object]) -> str:
     """Return what is odd about a Nextion; "" if it answers at the speed at which it is used.
 
     Args:
@@ -427,7 +427,7 @@ def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callab
     return "it does not answer: its TX is not wired, or this is no Nextion"
 
 
-def _answers(port: BytePort, baud: int, wait: Callable[[float], None]) -> bool:
+def _answers(port: BytePort, baud: int, wait: Callable[[float], object]) -> bool:
     """Return whether a Nextion says that it is there; closes the wire."""
     try:
         port.write(_LISTEN)

@@ -105,7 +105,7 @@ class RealProbes:
     """Looks at this machine."""
 
     def __init__(
-        self, wait: Callable[[float], None], *, root: Path = Path("/"), clock: Callable[[], int] = time.monotonic_ns
+        self, wait: Callable[[float], object], *, root: Path = Path("/"), clock: Callable[[], int] = time.monotonic_ns
     ) -> None:
         """Wait with *wait*, in seconds; read the files of the system under *root*."""
         self._wait, self._root, self._clock = wait, root, clock
