@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -66,13 +67,10 @@ def calibrate_light(
     output = output or Output("calibrate")
     try:
         before = load_calibration(into)
-        look = open_look(source, clock)
-        try:
+        with closing(open_look(source, clock)) as look:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, clock)
             seen = look_at_light(image, (read_tiles or shipped_eye)(image), look)
-        finally:
-            look.close()
         save_calibration(replace(before, light=seen.kept), into)
         say_light(seen, output)
         if annotate is not None or seen.found.warnings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from calibration.check import CheckResult, check_blocks, check_tiles, trouble, well
@@ -66,16 +67,11 @@ def check(
     """
     output = output or Output("calibrate")
     try:
-        if not path.exists():
-            raise CalibrationFileError(f"{path}: nothing is stored; `tallybone calibrate guide` leads through it")
-        calibration = load_calibration(path)
-        look = open_look(source, clock)
-        try:
+        calibration = _stored(path)
+        with closing(open_look(source, clock)) as look:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, clock)
             findings, light = compare(image, calibration, read_tiles or shipped_eye, tile_mm)
-        finally:
-            look.close()
         for finding in findings:
             output.say(finding.words if finding.is_well else f"Attention: {finding.words}")
         if annotate is not None:
@@ -137,6 +133,12 @@ def _drawn(image: Image, calibration: Calibration, light: LightSeen) -> Image:
         return drawn
 
 
+def _stored(path: Path) -> Calibration:
+    if not path.exists():
+        raise CalibrationFileError(f"{path}: nothing is stored; `tallybone calibrate guide` leads through it")
+    return load_calibration(path)
+
+
 def _on_the_wall() -> float:
     return time.time()  # noqa: TID251 - a file's age is only ever shown
 
@@ -145,9 +147,7 @@ def show(path: Path, *, now: WallClock = _on_the_wall, output: Output | None = N
     """Say what a calibration file holds; return the exit code: 0, or 1 if there is none, or it is damaged."""
     output = output or Output("calibrate")
     try:
-        if not path.exists():
-            raise CalibrationFileError(f"{path}: nothing is stored; `tallybone calibrate guide` leads through it")
-        calibration, written_s = load_calibration(path), path.stat().st_mtime
+        calibration, written_s = _stored(path), path.stat().st_mtime
     except (CalibrationError, OSError) as error:
         return output.complain(str(error))
     output.say(f"{path}, written {age(now() - written_s)} ago.")

@@ -7,26 +7,20 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import cv2
-import numpy as np
 
 from calibration.errors import CalibrationError, RefusedError
 from calibration.tile_set import LearnedSet, tile_set_of
 from calibration.tile_set_learn import LearningResult, SetPictures, learn, learn_set, look_at_set
 from calibration.tile_set_look import look_of, tile_size_mm
 from calibration.tile_set_picture import draw_tiles
+from tallybone.calibrate.lens_and_table import load_image
+from tallybone.calibrate.light import write_drawn
 from tallybone.choices import TileSet as SetName
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
-from tallybone.terminal import Output, quiet_libraries
+from tallybone.terminal import Output
 from vision.arrays import Image
 from vision.errors import VisionError
-from vision.picture import load_picture
-from vision.reader import load_reader
-
-if TYPE_CHECKING:
-    from vision.reader import Reader
+from vision.reader import Reader, load_reader
 
 _SAID = re.compile(r"(\d{1,3})=(\d{1,2})-(\d{1,2})", re.ASCII)
 _MOST_NAMED = 12
@@ -61,14 +55,15 @@ def calibrate_set(
     """
     output = output or Output("calibrate")
     try:
-        with quiet_libraries():
-            images = [load_picture(path) for path in pictures]
-        learned = learn_set(images, reader or _shipped(tile_set), {at - 1: pips for at, pips in (said or {}).items()})
+        images = [load_image(path) for path in pictures]
+        eye = reader or load_reader(tile_set.max_pips)
+        learned = learn_set(images, eye, {at - 1: pips for at, pips in (said or {}).items()})
         before = load_calibration(into)
         kept = kept_of(learned, images[0], before)
         _say(kept, learned, output)
         if annotate_into is not None:
-            _draw(learned, annotate_into / f"{pictures[0].stem}-set.png", output)
+            drawn = write_drawn(annotate_into, f"{pictures[0].stem}-set.png", draw_tiles(learned))
+            output.say(f"The tiles with their numbers: {drawn}")
         save_calibration(replace(before, set=kept), into)
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(str(error))
@@ -93,12 +88,6 @@ def parse_tiles(text: str) -> dict[int, tuple[int, int]]:
         at, first, second = (int(one) for one in match.groups())
         found[at] = (first, second)
     return found
-
-
-def _shipped(tile_set: SetName) -> Reader:
-    from vision.reader import load_reader
-
-    return load_reader(tile_set.max_pips)
 
 
 def kept_of(learned: LearningResult, image: Image, before: Calibration) -> LearnedSet:
@@ -180,15 +169,6 @@ def _say_how_sure(kept: LearnedSet, output: Output) -> None:
         output.say(f"{said}, {after:.1f} % with what was learned.")
     else:
         output.say(f"{said}, {after:.1f} % with what was learned: that is no better, so it is not used.")
-
-
-def _draw(learned: LearningResult, path: Path, output: Output) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    ok, data = cv2.imencode(".png", draw_tiles(learned))
-    if not ok:
-        raise OSError(f"{path}: it cannot be encoded")
-    path.write_bytes(np.asarray(data).tobytes())
-    output.say(f"The tiles with their numbers: {path}")
 
 
 def _hex(rgb: tuple[int, int, int]) -> str:

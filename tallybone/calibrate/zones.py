@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import cv2
-
 from calibration.errors import CalibrationError, RefusedError
 from calibration.table import Table, TableSource
 from calibration.zones import OutlineMm, TableZones, ZoneSource, zones_of_size, zones_on
 from tallybone.calibrate.known import zone_words
 from tallybone.calibrate.lens_and_table import lens_for, load_image
+from tallybone.calibrate.light import write_drawn
 from tallybone.show.over_pictures import draw_zones
 from tallybone.store.calibration_file import Calibration, load_calibration, save_calibration
 from tallybone.terminal import Output
@@ -109,9 +108,4 @@ def _annotated(picture: Path, folder: Path, calibration: Calibration) -> Path:
     assert calibration.table is not None
     assert calibration.zones is not None
     drawn = draw_zones(image, calibration.zones, calibration.table, lens_for(calibration.lens, image))
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / _ANNOTATED
-    done, data = cv2.imencode(".png", drawn)
-    assert done
-    path.write_bytes(data.tobytes())
-    return path
+    return write_drawn(folder, _ANNOTATED, drawn)

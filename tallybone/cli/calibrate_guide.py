@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
@@ -24,6 +23,9 @@ from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, load_calibration
 from tallybone.terminal import Output
 from vision.errors import VisionError
+
+if TYPE_CHECKING:
+    from tallybone.web.calibration import CalibratingPage
 
 _WAIT_S = 0.02
 _LEAVE = "q"
@@ -68,7 +70,7 @@ def guide_through(
             typing = keyboard_on(sys.stdin.fileno()) if keys is None else nullcontext(keys)
             with screen_on(output.console) as screen, typing as typed:
                 course = GuideCourse(wish, look, calibration, read_tiles or shipped_eye, clock)
-                with closing(course), open_guide_page(page_at, course, wish.source, clock) as page:
+                with closing(course), _page_on(page_at, course, wish.source, clock) as page:
                     _go_through(course, page, wish.source, screen, typed)
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(str(error))
@@ -76,16 +78,19 @@ def guide_through(
     return 0
 
 
-def _go_through(course: GuideCourse, page: GuidePage, source: str, screen: Screen, keys: Typed) -> None:
+def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, screen: Screen, keys: Typed) -> None:
     """Go through a course until it is over or somebody leaves at the terminal; with a page, only then."""
     typed: deque[str] = deque()
-    is_served = bool(page.words)
-    while is_served or not course.is_over:
-        page.turn()
-        screen.show(board_of(course.view, course.drawn, source, page.words))
+    shown: GuideScreen | None = None
+    while page is not None or not course.is_over:
+        (page or course).turn()
+        board = board_of(course.view, course.drawn, source, "" if page is None else page.words)
+        if board != shown:
+            screen(board)
+            shown = board
         if not typed:
             typed.extend(keys.pressed(_WAIT_S).lower())
-        if not typed and keys.is_over and not is_served:
+        if not typed and keys.is_over and page is None:
             return
         key = typed.popleft() if typed else ""
         if key == _LEAVE:
@@ -131,54 +136,19 @@ def _say_end(calibration: Calibration, wish: GuideSettings, output: Output) -> N
     output.say(f"Kept in {wish.into}. Play with it: tallybone play {play}")
 
 
-class GuidePage(Protocol):
-    """What the guide has to do with its page."""
-
-    @property
-    def words(self) -> str:
-        """Where it is and its PIN; "" for no page."""
-
-    def turn(self) -> None:
-        """Let the course look once, and do what people want."""
-
-
-class NoGuidePage:
-    """A guide at the terminal alone."""
-
-    words = ""
-
-    def __init__(self, course: GuideCourse) -> None:
-        """Guide through *course*."""
-        self._course = course
-
-    def turn(self) -> None:
-        """Let the course look once."""
-        self._course.turn()
-
-
-@contextmanager
-def open_guide_page(page_at: PageAt | None, course: GuideCourse, camera: str, clock: Clock) -> Iterator[GuidePage]:
-    """Serve the page of a course until the end of the block; None for no page.
-
-    Args:
-        page_at: Where it is served.
-        course: What is shown.
-        camera: What its camera is called.
-        clock: Monotonic, in nanoseconds.
+def _page_on(
+    page_at: PageAt | None, course: GuideCourse, camera: str, clock: Clock
+) -> AbstractContextManager[CalibratingPage | None]:
+    """Serve the page of a course until the end of the block, if there is to be one.
 
     Raises:
-        OSError: If it cannot be served there, or what serves it is not installed.
+        OSError: If it cannot be served there, or a library for it is not installed.
     """
     if page_at is None:
-        yield NoGuidePage(course)
-        return
+        return nullcontext()
     try:
         from tallybone.web.calibration import CalibratingPage
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error
-    page = CalibratingPage(page_at.where, course, camera, clock, pin=page_at.pin)
-    try:
-        yield page
-    finally:
-        page.close()
+    return closing(CalibratingPage(page_at.where, course, camera, clock, pin=page_at.pin))

@@ -20,7 +20,7 @@ from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones, ZoneSource, zones_anew, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
-from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, Kind, LookStep, StepName, StepResult, points_of
+from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, Kind, StepBase, StepName, StepResult, points_of
 from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven, lens_for
 from tallybone.calibrate.light import write_drawn
@@ -50,7 +50,7 @@ _SAID = {
 _SEATS = "234"
 
 
-class LensStep(LookStep):
+class LensStep(StepBase):
     """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
 
     name, scene = StepName.LENS, AskedScene.BOARD
@@ -163,7 +163,7 @@ def _apart(before: LensView, now: LensView) -> float:
     return float(np.median(np.linalg.norm(moves, axis=1))) / now.width_px
 
 
-class TableStep(LookStep):
+class TableStep(StepBase):
     """Looks for corner blocks or the mat, or for tiles of known size, and measures where the table is."""
 
     name, scene = StepName.TABLE, AskedScene.TABLE
@@ -172,7 +172,6 @@ class TableStep(LookStep):
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
         """Measure with the lens that is known, or a guess; *given* says how large tiles are."""
         self._before, self._given, self._read_tiles = before, given, read_tiles
-        self._image: Image | None = None
         self._markers: tuple[SeenMarker, ...] = ()
 
     @property
@@ -208,14 +207,12 @@ class TableStep(LookStep):
 
     def result(self) -> StepResult:
         """Return the table, and zones that are refreshed."""
-        if self._image is None:
-            raise RefusedError(phrase("the camera has given no picture yet"))
-        before, given = self._before, self._given
-        lens = lens_for(before.lens, self._image)
+        image, before, given = self._picture(), self._before, self._given
+        lens = lens_for(before.lens, image)
         tiles: Sequence[SeenTile] = ()
         if not self._markers and given.tile is not None:
             size = TileSize(*given.tile, given.thickness_mm)
-            tiles = self._read_tiles(self._image)
+            tiles = self._read_tiles(image)
             table = table_from_tiles(tiles, lens, size)
         else:
             scale = given.ruler_mm / 100
@@ -269,7 +266,7 @@ class _Proposed:
     hidden: tuple[str, ...] = ()
 
 
-class ZonesStep(LookStep):
+class ZonesStep(StepBase):
     """Begins with the zones there are, or those for a number of seats."""
 
     name, scene = StepName.ZONES, AskedScene.TABLE
@@ -283,7 +280,6 @@ class ZonesStep(LookStep):
     def __init__(self, before: Calibration, seats: int, folder: Path) -> None:
         """Begin with so many seats; the picture is drawn into *folder*."""
         self._before, self._folder = before, folder
-        self._image: Image | None = None
         self._lens = before.lens
         self._seats = seats
         is_known = before.zones is not None and before.table is not None and len(before.zones.seats) == seats

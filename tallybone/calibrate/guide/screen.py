@@ -1,11 +1,11 @@
-"""How a guided calibration looks in a terminal, or line by line where nothing can be redrawn."""
+"""Show a guided calibration in a terminal, or line by line where nothing can be redrawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -41,40 +41,22 @@ class GuideScreen:
     keys: str
 
 
-class Screen(Protocol):
-    """Where it is shown."""
-
-    def show(self, board: GuideScreen) -> None:
-        """Show it; called often."""
+Screen: TypeAlias = Callable[[GuideScreen], None]
+"""Shows a board that is not as before."""
 
 
 @contextmanager
 def screen_on(console: Console) -> Iterator[Screen]:
-    """Yield what shows boards: redrawn in place where that can be seen, else a line for each thing that is new."""
+    """Yield a function that redraws boards in place where that can be seen, else prints a line for each new thing."""
     if not console.is_terminal or console.is_dumb_terminal:
-        yield LineScreen(console)
+        yield LineScreen(console).show
         return
     with Live(console=console, auto_refresh=False, screen=True) as live:
-        yield LiveScreen(live)
-
-
-class LiveScreen:
-    """Redraws the whole board whenever something in it changes."""
-
-    def __init__(self, live: Live) -> None:
-        """Draw on *live*."""
-        self._live = live
-        self._last: GuideScreen | None = None
-
-    def show(self, board: GuideScreen) -> None:
-        """Draw it."""
-        if board != self._last:
-            self._last = board
-            self._live.update(draw_board(board), refresh=True)
+        yield lambda board: live.update(draw_board(board), refresh=True)
 
 
 class LineScreen:
-    """Prints what to do, what was done, and what is said now, each once."""
+    """Prints each step, its result and its words once."""
 
     def __init__(self, console: Console) -> None:
         """Print on *console*."""

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.errors import RefusedError
 from engine.phrases import phrase
 from tallybone.calibrate.scenes import AskedScene
 from tallybone.store.calibration_file import Calibration
@@ -121,11 +122,16 @@ class GuideStep(Protocol):
         """
 
 
-class LookStep:
-    """What steps have in common that only look: nothing to hear, to press or to let go."""
+class StepBase:
+    """What steps have in common: they keep the newest picture; nothing to hear, to press or to let go."""
 
     is_enough = False
     drawn: tuple[Drawn, ...] = ()
+    _image: Image | None = None
+
+    def see(self, image: Image) -> None:
+        """Keep it."""
+        self._image = image
 
     def listen(self) -> None:
         """Hear nothing."""
@@ -135,6 +141,16 @@ class LookStep:
 
     def close(self) -> None:
         """Let nothing go."""
+
+    def _picture(self) -> Image:
+        """Return the newest picture.
+
+        Raises:
+            RefusedError: If none has come yet.
+        """
+        if self._image is None:
+            raise RefusedError(phrase("the camera has given no picture yet"))
+        return self._image
 
 
 class Kind(StrEnum):

@@ -15,10 +15,10 @@ from engine.phrases import Phrase, listed, phrase, plural
 from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.knock.heard import NS_PER_S
-from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, Kind, LookStep, StepName, StepResult, points_of
+from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, Kind, StepBase, StepName, StepResult, points_of
 from tallybone.calibrate.knock import Hearing, MakeSensor
 from tallybone.calibrate.lens_and_table import ReadTiles
-from tallybone.calibrate.light import LightSeen, look_at_light, write_drawn
+from tallybone.calibrate.light import look_at_light, write_drawn
 from tallybone.calibrate.look import Onlooker
 from tallybone.calibrate.scenes import AskedScene, timetable
 from tallybone.calibrate.tile_set import SetLearning, TilePips, kept_of
@@ -49,18 +49,15 @@ class LearnedTile:
     is_doubtful: bool
 
 
-class SetStep:
+class SetStep(StepBase):
     """Takes a picture of the set as soon as somebody says so, and learns from it."""
 
     name, scene = StepName.SET, AskedScene.SET
     choices = (GuideChoice(GO_ON, phrase("learn them")),)
-    drawn: tuple[Drawn, ...] = ()
-    is_enough = False
 
     def __init__(self, before: Calibration, folder: Path) -> None:
         """Learn what is added to *before*; a picture of the tiles with their numbers is drawn into *folder*."""
         self._before, self._folder = before, folder
-        self._image: Image | None = None
         self._learning: SetLearning | None = None
         self._said: dict[int, TilePips] = {}
         self.tiles: tuple[LearnedTile, ...] = ()
@@ -80,21 +77,9 @@ class SetStep:
             return ()
         return (phrase("Learning your tiles: {percent} % done.", percent=f"{100 * self._learning.share:.0f}"),)
 
-    def see(self, image: Image) -> None:
-        """Keep it."""
-        self._image = image
-
-    def listen(self) -> None:
-        """Hear nothing."""
-
-    def pressed(self, key: str) -> None:
-        """Nothing to press."""
-
     def result(self) -> StepResult | None:
         """Return the set; None while it is learned."""
-        image = self._image
-        if image is None:
-            raise RefusedError(phrase("the camera has given no picture yet"))
+        image = self._picture()
         if self._learning is None:
             self._learning = SetLearning(image)
             self._learning.begin(self._said)
@@ -225,7 +210,7 @@ def _named(pips: TilePips) -> str:
     return f"{pips[0]}-{pips[1]}"
 
 
-class LightStep(LookStep):
+class LightStep(StepBase):
     """Holds the light, and looks whether it shows every pip."""
 
     name, scene = StepName.LIGHT, AskedScene.TILES
@@ -234,7 +219,6 @@ class LightStep(LookStep):
     def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
         """Look through *look*; a picture with what is wrong is drawn into *folder*."""
         self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
-        self._image: Image | None = None
 
     todo = (phrase("Switch on the light that you play in, and lay open tiles all over the table."),)
 
@@ -243,27 +227,20 @@ class LightStep(LookStep):
         """What the camera does about light."""
         return (phrase("The camera's light: {state}.", state=_LIGHTS[self._look.light]),)
 
-    def see(self, image: Image) -> None:
-        """Keep it."""
-        self._image = image
-
     def result(self) -> StepResult:
         """Return how the light is."""
-        image = self._image
-        if image is None:
-            raise RefusedError(phrase("the camera has given no picture yet"))
+        image = self._picture()
         seen = look_at_light(image, self._read_tiles(image), self._look)
         if seen.kept.contrast is None:
             raise RefusedError(phrase("neither tiles nor markers are seen: lay open tiles on the table"))
-        note = self._drawn(image, seen) if seen.found.warnings else ""
+        note = ""
+        if seen.found.warnings:
+            note = f"drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}"
         low, high = seen.kept.contrast
         words = phrase("{low} to {high} grey levels between face and pips", low=f"{low:.0f}", high=f"{high:.0f}")
         return StepResult(
             replace(self._before, light=seen.kept), words, seen.found.warnings, _shapes_of(seen.found), note
         )
-
-    def _drawn(self, image: Image, seen: LightSeen) -> str:
-        return f"drawn into {write_drawn(self._folder, 'light.png', draw_light(image, seen.found))}"
 
 
 def _shapes_of(found: LightMeasurement) -> tuple[Drawn, ...]:
@@ -285,12 +262,11 @@ def _round(x_px: float, y_px: float, radius_px: float) -> list[tuple[float, floa
     return [(x_px + radius_px * math.cos(way), y_px + radius_px * math.sin(way)) for way in ways]
 
 
-class KnockStep:
+class KnockStep(StepBase):
     """Listens through the timetable: quiet, tiles, then each seat."""
 
     name, scene = StepName.KNOCK, None
     choices = (GuideChoice(_LISTEN, phrase("listen from the begin")),)
-    drawn: tuple[Drawn, ...] = ()
 
     def __init__(self, before: Calibration, seats: int, made: MakeSensor, clock: Clock) -> None:
         """Listen with a sensor that *made* gives."""
@@ -322,12 +298,9 @@ class KnockStep:
         return (phrase("{seconds} seconds more, {sounds} sounds heard.", seconds=more_s, sounds=count),)
 
     @property
-    def is_enough(self) -> bool:
+    def is_enough(self) -> bool:  # type: ignore[override]  # here it depends on what was heard
         """Whether the timetable is over."""
         return self._hearing is not None and self._hearing.is_over
-
-    def see(self, image: Image) -> None:
-        """Look at nothing."""
 
     def listen(self) -> None:
         """Take what was heard."""
