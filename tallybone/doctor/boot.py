@@ -12,8 +12,6 @@ from hardware.config.pins import PinUse, pins_used
 from tallybone.finding import Finding, ok, problem, warning
 
 _SECTION = re.compile(r"\[(.+)\]$")
-_OVERLAYS = "dtoverlay"
-
 _SERIAL_PINS = ("/dev/serial0", "/dev/ttyS0", "/dev/ttyAMA0")
 _CONSOLES = ("serial0", "ttyS0", "ttyAMA0")
 _SPI1_CHIPS = 3
@@ -30,11 +28,11 @@ class PiModel(StrEnum):
     OTHER = "other"
 
 
-_BOARDS = (("Zero 2", PiModel.ZERO2), ("Pi 5", PiModel.PI5), ("Pi 4", PiModel.PI4), ("Pi 3", PiModel.PI3))
-
-
-# Pi 400 and compute modules read the section of the Pi that they are made of.
-_RELATIVES = (("Pi 400", PiModel.PI4), ("Pi 500", PiModel.PI5), ("Module 4", PiModel.PI4), ("Module 5", PiModel.PI5))
+# The first name counts. Pi 400 and compute modules read the section of the Pi that they are made of.
+_BOARDS = (
+    ("Pi 400", PiModel.PI4), ("Pi 500", PiModel.PI5), ("Module 4", PiModel.PI4), ("Module 5", PiModel.PI5),
+    ("Zero 2", PiModel.ZERO2), ("Pi 5", PiModel.PI5), ("Pi 4", PiModel.PI4), ("Pi 3", PiModel.PI3),
+)  # fmt: skip
 
 
 def board_of(model: str) -> PiModel:
@@ -43,7 +41,7 @@ def board_of(model: str) -> PiModel:
     >>> board_of("Raspberry Pi 5 Model B Rev 1.0")
     <PiModel.PI5: 'pi5'>
     """
-    return next((board for name, board in (*_RELATIVES, *_BOARDS) if name in model), PiModel.OTHER)
+    return next((board for name, board in _BOARDS if name in model), PiModel.OTHER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class Boot:
 
     def overlay(self, begin: str) -> str | None:
         """Return the last overlay whose name begins so, with its parameters; None for none."""
-        named = (value for key, value in reversed(self.settings) if key == _OVERLAYS)
+        named = (value for key, value in reversed(self.settings) if key == "dtoverlay")
         return next((value for value in named if value.startswith(begin)), None)
 
 

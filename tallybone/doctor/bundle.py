@@ -17,20 +17,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import requires, version
 from pathlib import Path
-from re import ASCII, match
-from re import compile as pattern
 from typing import Any, TypeAlias
 from urllib.request import urlopen
 
 from tallybone.doctor.examine import as_values
-from tallybone.doctor.machine import Machine, Run, run
+from tallybone.doctor.machine import Machine, Run, run, version_of
 from tallybone.finding import Finding
 from tallybone.json_values import to_json
 from tallybone.play.calibrated import stored_for
 from tallybone.recording.folder import SUFFIX
-from tallybone.store.calibration_file import load_calibration
+from tallybone.store.calibration_file import Calibration, load_calibration
 from tallybone.store.table_file import USUAL_CAMERA, TableFile
 
 BundleText: TypeAlias = Callable[[], str]
@@ -41,10 +39,12 @@ Names of players, of people and of this computer, passwords, PINs, addresses, an
 itself were taken out; "…" stands for them.
 """
 # The name of a device in /dev, a camera's or a part's; a path elsewhere may name a person.
-_DEVICE = pattern(r"/dev/[a-z]+\d*|(?:pi|usb):\d{1,3}|none|simulated|hardware\.[a-z]+(?: \d+)?", ASCII)
-_WHEN = pattern(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d", ASCII)
-_LOG_LINE = pattern(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,6}) \S+ (tallybone|systemd|python3?)\[(\d+)\]: (.*)", ASCII)
-_METRIC = pattern(r"(?:# (?:HELP|TYPE) )?(?:tallybone|process)_[^\n]*", ASCII)
+_DEVICE = re.compile(r"/dev/[a-z]+\d*|(?:pi|usb):\d{1,3}|none|simulated|hardware\.[a-z]+(?: \d+)?", re.ASCII)
+_WHEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d", re.ASCII)
+_LOG_LINE = re.compile(
+    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,6}) \S+ (tallybone|systemd|python3?)\[(\d+)\]: (.*)", re.ASCII
+)
+_METRIC = re.compile(r"(?:# (?:HELP|TYPE) )?(?:tallybone|process)_[^\n]*", re.ASCII)
 
 _JOURNAL = ("journalctl", "--unit=tallybone", "--lines=300", "--no-pager", "--output=short-iso")
 _SHOWN_ENVIRONMENT = ("LANG", "TZ", "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE")
@@ -60,14 +60,6 @@ _SHORT_NUMBER = re.compile(r"\d{1,4}(?:[a-z]{1,2})?", re.ASCII)
 """A measure; the page's PIN has six digits."""
 _LEAST = 3
 """Shorter ones of the values outside are found in every other word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """A file of the folder of recordings."""
-
-    name: str
-    size_bytes: int
 
 
 def write_bundle(path: Path, parts: Mapping[str, BundleText]) -> None:
@@ -105,24 +97,27 @@ def config_text(table: TableFile) -> str:
     return as_json({"camera": _value(table.camera), "hardware": _value(table.hardware)})
 
 
-def calibration_text(calibration: object, own: OwnWords) -> str:
+def calibration_text(place: BundleSources, own: OwnWords) -> str:
     """Return what was calibrated, as JSON."""
-    return as_json(_kept(to_json(calibration, type(calibration)), own))
+    path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
+    if path is None:
+        raise FileNotFoundError("there is no calibration")
+    return as_json(_kept(to_json(load_calibration(path), Calibration), own))
 
 
-def recordings_text(found: tuple[Recording, ...]) -> str:
+def recordings_text(folder: Path) -> str:
     """Return when recordings were begun and how large they are; their names go on with those of the players."""
     shown = []
-    for one in found:
-        when = _WHEN.match(one.name)
-        shown.append({"name": f"{when[0] if when else GONE}{GONE}", "bytes": one.size_bytes})
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        when = _WHEN.match(path.name)
+        shown.append({"name": f"{when[0] if when else GONE}{GONE}", "bytes": path.stat().st_size})
     return as_json(shown)
 
 
-def log_text(lines: tuple[str, ...], own: OwnWords) -> str:
+def log_text(journal: str, own: OwnWords) -> str:
     """Return the last lines of the journal, without what the program does not say itself."""
     shown = []
-    for line in lines:
+    for line in journal.splitlines():
         found = _LOG_LINE.fullmatch(line)
         shown.append(f"{found[1]} {found[2]}: {own.kept(found[4])}" if found else own.kept(line))
     return "\n".join(shown) + "\n"
@@ -207,10 +202,10 @@ def parts_of(place: BundleSources) -> dict[str, BundleText]:
         "about.json": lambda: as_json(_about(place)),
         "doctor.json": lambda: findings_text(place.findings, own),
         "config.json": lambda: config_text(place.table),
-        "calibration.json": lambda: calibration_text(_calibration(place), own),
-        "recordings.json": lambda: recordings_text(_recordings(place.folder)),
-        "log.txt": lambda: log_text(tuple(place.run(_JOURNAL).splitlines()), own),
-        "health.json": lambda: _health(place.ask(f"{_PAGE}/health"), own),
+        "calibration.json": lambda: calibration_text(place, own),
+        "recordings.json": lambda: recordings_text(place.folder),
+        "log.txt": lambda: log_text(place.run(_JOURNAL), own),
+        "health.json": lambda: health_text(place.ask(f"{_PAGE}/health"), own),
         "metrics.txt": lambda: metrics_text(place.ask(f"{_PAGE}/metrics"), own),
     }
 
@@ -224,43 +219,27 @@ def foreign_values(place: BundleSources) -> tuple[str, ...]:
         found += _texts_in(_json(path))
     known = words_of_program()
     # A driver or a game is a word of the program; to take it out would leave nothing to read.
-    return tuple({text for text in found if text.strip() and not _is_choice(text, known)})
-
-
-def _is_choice(text: str, known: frozenset[str]) -> bool:
-    return text.lower() in known
+    return tuple({text for text in found if text.strip() and text.lower() not in known})
 
 
 def _about(place: BundleSources) -> dict[str, object]:
-    needed = sorted({found[0] for one in requires("tallybone") or () if (found := match(r"[\w.-]+", one))})
+    needed = sorted({found[0] for one in requires("tallybone") or () if (found := re.match(r"[\w.-]+", one))})
     return {
         "tallybone": version("tallybone"),
         "python": platform.python_version(),
         "processor": platform.machine(),
         "system": asdict(place.machine),
         "in_venv": sys.prefix != sys.base_prefix,
-        "packages": {name: _version(name) for name in needed if _version(name)},
+        "packages": {name: version_of(name) for name in needed if version_of(name)},
         "environment": {name: place.environment[name] for name in _SHOWN_ENVIRONMENT if _is_plain(place, name)},
     }
 
 
 def _is_plain(place: BundleSources, name: str) -> bool:
-    return bool(match(r"[\w.:/+-]{1,30}$", place.environment.get(name, "")))
+    return bool(re.match(r"[\w.:/+-]{1,30}$", place.environment.get(name, "")))
 
 
-def _calibration(place: BundleSources) -> object:
-    path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
-    if path is None:
-        raise FileNotFoundError("there is no calibration")
-    return load_calibration(path)
-
-
-def _recordings(folder: Path) -> tuple[Recording, ...]:
-    paths = sorted(folder.glob(f"*{SUFFIX}"))
-    return tuple(Recording(path.name, path.stat().st_size) for path in paths)
-
-
-def _health(said: str, own: OwnWords) -> str:
+def health_text(said: str, own: OwnWords) -> str:
     """Return the verdict of a table; what answered may be any other program."""
     values = json.loads(said)
     if not isinstance(values, dict) or not isinstance(values.get("reasons"), list):
@@ -303,13 +282,6 @@ def _texts_in(value: Any) -> Iterator[str]:
             yield from _texts_in(one)
 
 
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
 class OwnWords:
     """Takes out of sentences what the program does not say itself."""
 
@@ -327,10 +299,6 @@ class OwnWords:
         for value in self._foreign:
             text = text.replace(value, GONE)
         return _TOKEN.sub(lambda found: found[0] if self._is_own(found[0]) else GONE, text)
-
-    def is_kept(self, text: str) -> bool:
-        """Return whether nothing has to be taken out."""
-        return self.kept(text) == text
 
     def _is_own(self, token: str) -> bool:
         if _SHORT_NUMBER.fullmatch(token):

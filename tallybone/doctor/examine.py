@@ -131,8 +131,7 @@ def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
 def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
     """Return the lines of a finding: grade, part and words, and below them how to mend it."""
     style = _STYLES[finding.grade]
-    room = _COLUMNS - _GRADE - (_PART - _GRADE)
-    words = _wrapped(finding.words, room)
+    words = _wrapped(finding.words, _COLUMNS - _PART)
     head: tuple[StyledText, ...] = (
         (f"{finding.grade.value:<{_GRADE}}", style),
         (f"{finding.part:<{_PART - _GRADE}}", "bold" if finding.mend else ""),

@@ -224,10 +224,10 @@ def try_library(wanted: NeededLibrary) -> Library:
     except subprocess.TimeoutExpired:
         return Library(None, f"it cannot be imported within {_IMPORTS_S:.0f} s")
     if done.returncode < 0:
-        return Library(_version(wanted.package), f"Python dies of signal {-done.returncode} when it is imported")
+        return Library(version_of(wanted.package), f"Python dies of signal {-done.returncode} when it is imported")
     last = done.stderr.strip().splitlines()[-1:] or [""]
     error = last[0].partition(": ")[2] or last[0]
-    return Library(_version(wanted.package), error if done.returncode else "")
+    return Library(version_of(wanted.package), error if done.returncode else "")
 
 
 def read_device(path: str) -> Device:
@@ -330,7 +330,8 @@ def _group_name(number: int) -> str:
         return str(number)
 
 
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
+    """Return the version of an installed package; None where it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -377,7 +377,7 @@ def check_camera(name: str, seen: CameraSample) -> tuple[Finding, ...]:
     """Return whether what a camera shows is good enough to play by."""
     if seen.error:
         return (problem("camera", seen.error.removeprefix(f"{name}: "), "What there is:", "tallybone cameras"),)
-    return (_check_picture(name, seen), *_check_light(seen))
+    return _check_picture(name, seen), _check_light(seen)
 
 
 def _check_picture(name: str, seen: CameraSample) -> Finding:
@@ -392,22 +392,20 @@ def _check_picture(name: str, seen: CameraSample) -> Finding:
     return ok("camera", words)
 
 
-def _check_light(seen: CameraSample) -> tuple[Finding, ...]:
+def _check_light(seen: CameraSample) -> Finding:
     how = f"grey {seen.grey:.0f} of 255, contrast {seen.contrast:.0f}"
     if seen.contrast < _FLAT:
-        return (problem("picture", f"all of one colour ({how})", "Is the cap on the lens, or the table in the dark?"),)
+        return problem("picture", f"all of one colour ({how})", "Is the cap on the lens, or the table in the dark?")
     if seen.grey < _DARK:
-        return (warning("picture", f"dark ({how})", "Light the table: a lamp from the side, not beside the camera."),)
+        return warning("picture", f"dark ({how})", "Light the table: a lamp from the side, not beside the camera.")
     if seen.grey > _BRIGHT or seen.glare > _GLARE_SHARE:
         words = f"too bright ({how}, {seen.glare:.0%} white)"
-        return (
-            warning("picture", words, "Turn the lamp away from the table, or put a cloth on it that does not shine."),
-        )
+        return warning("picture", words, "Turn the lamp away from the table, or put a cloth on it that does not shine.")
     if seen.sharpness < _BLURRED:
         words = f"blurred (edges {seen.sharpness:.2f}, at least {_BLURRED:.2f} wanted)"
         mend = "Turn the lens until pips have edges; wipe it; on an empty cloth this says nothing: lay some tiles."
-        return (warning("picture", words, mend),)
-    return (ok("picture", f"bright and sharp enough ({how}, edges {seen.sharpness:.2f})"),)
+        return warning("picture", words, mend)
+    return ok("picture", f"bright and sharp enough ({how}, edges {seen.sharpness:.2f})")
 
 
 def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], object]) -> str:
@@ -432,10 +430,11 @@ def _answers(port: BytePort, baud: int, wait: Callable[[float], object]) -> bool
     try:
         port.write(_LISTEN)
         # Its maker's rule: so long it may take until it has read what came before.
-        wait((1_000_000 / baud + 30) / _MS_PER_S)
+        reads_s = (1_000_000 / baud + 30) / _MS_PER_S
+        wait(reads_s)
         port.read()
         port.write(_CONNECT)
-        wait((1_000_000 / baud + 30) / _MS_PER_S)
+        wait(reads_s)
         return _HERE in port.read()
     finally:
         port.close()

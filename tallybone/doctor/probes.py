@@ -104,6 +104,13 @@ class Probes(Protocol):
 class RealProbes:
     """Looks at this machine."""
 
+    user = staticmethod(machine_files.read_user)
+    venv = staticmethod(machine_files.read_venv)
+    library = staticmethod(machine_files.try_library)
+    device = staticmethod(machine_files.read_device)
+    disk = staticmethod(machine_files.try_disk)
+    webhook = staticmethod(try_webhook)
+
     def __init__(
         self, wait: Callable[[float], object], *, root: Path = Path("/"), clock: Callable[[], int] = time.monotonic_ns
     ) -> None:
@@ -117,26 +124,6 @@ class RealProbes:
     def boot(self) -> Boot:
         """Look at how it was started."""
         return machine_files.read_boot(self._root, self.machine().model)
-
-    def user(self) -> User:
-        """Look at who runs this."""
-        return machine_files.read_user()
-
-    def venv(self) -> Venv:
-        """Look where Python finds libraries."""
-        return machine_files.read_venv()
-
-    def library(self, wanted: NeededLibrary) -> Library:
-        """Import a library."""
-        return machine_files.try_library(wanted)
-
-    def device(self, path: str) -> Device:
-        """Look at a device file."""
-        return machine_files.read_device(path)
-
-    def disk(self, folder: Path) -> Disk:
-        """Write a little into a folder."""
-        return machine_files.try_disk(folder)
 
     def camera(self, source: str) -> CameraSample:
         """Look through a camera, as a game would."""
@@ -231,10 +218,6 @@ class RealProbes:
         except ModuleNotFoundError as error:
             return f"{error.name} is not installed: pip install 'tallybone[mqtt]'"
         return asyncio.run(BrokerConnection(broker, Random()).once())
-
-    def webhook(self, hook: Webhook) -> str | None:
-        """Open a line to a web address and close it, sending nothing."""
-        return try_webhook(hook)
 
     def _doubt_of_nextion(self, part: DisplayPart) -> str:
         try:

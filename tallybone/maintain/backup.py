@@ -124,9 +124,9 @@ def members(archive: BinaryIO) -> Iterator[tuple[Member, Iterator[bytes]]]:
     for member in _headers(archive):
         seen = hashlib.sha256()
         if member.name == CONTENTS:
-            _compare(_contents(archive, member), sums)
+            _compare(_contents(archive, member.size_bytes), sums)
             return
-        yield member, _hashed(_content(archive, member), seen.update)
+        yield member, _hashed(_content(archive, member.size_bytes), seen.update)
         sums.append(Sum(member.name, member.size_bytes, seen.hexdigest()))
     raise BackupError("the backup was cut off: its end is missing")
 
@@ -145,7 +145,7 @@ def _headers(archive: BinaryIO) -> Iterator[Member]:
         except tarfile.HeaderError:
             raise BackupError("this is no backup, or it is damaged") from None
         if found.type == tarfile.GNUTYPE_LONGNAME and 0 < found.size <= _MOST_NAME_BYTES:
-            text = b"".join(_content(archive, Member("", found.size, 0)))
+            text = b"".join(_content(archive, found.size))
             long_name = os.fsdecode(text.rstrip(b"\0"))
             continue
         if found.type != tarfile.REGTYPE or found.size < 0:
@@ -155,16 +155,16 @@ def _headers(archive: BinaryIO) -> Iterator[Member]:
         yield Member(name if name == CONTENTS else _checked(name), found.size, int(found.mtime))
 
 
-def _content(archive: BinaryIO, member: Member) -> Iterator[bytes]:
-    yield from _pieces(archive, member.size_bytes, "the backup was cut off: its end is missing")
-    _exactly(archive, len(_filling(member.size_bytes)))
+def _content(archive: BinaryIO, size_bytes: int) -> Iterator[bytes]:
+    yield from _pieces(archive, size_bytes, "the backup was cut off: its end is missing")
+    _exactly(archive, len(_filling(size_bytes)))
 
 
-def _contents(archive: BinaryIO, member: Member) -> list[Sum]:
-    if member.size_bytes > _MOST_CONTENTS_BYTES:
+def _contents(archive: BinaryIO, size_bytes: int) -> list[Sum]:
+    if size_bytes > _MOST_CONTENTS_BYTES:
         raise BackupError(f"its list of files must not have more than {_MOST_CONTENTS_BYTES} bytes")
     try:
-        said = json.loads(b"".join(_content(archive, member)))
+        said = json.loads(b"".join(_content(archive, size_bytes)))
         if said["format"] != FORMAT:
             raise BackupError("this is no backup of Tallybone")
         if said["version"] != VERSION:

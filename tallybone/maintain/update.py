@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path
 
+from tallybone.files import sync_folder
+
 SIGNERS = Path("/etc/tallybone/release_signers")
 """Whom this table trusts: an allowed-signers file of `ssh-keygen`. Where it is, every wheel needs a signature."""
 WHO, WHAT = "release@tallybone", "tallybone-release"
@@ -217,20 +219,13 @@ class Versions:
         link.unlink(missing_ok=True)
         link.symlink_to(folder)
         link.replace(self._link)
-        self._sync()
+        sync_folder(self._opt)
 
     def remove_others(self) -> None:
         """Delete all but the current one: those that were exchanged, and what an update left that was cut off."""
         for folder in (self._opt / "venvs").iterdir():
             if folder.resolve() != self.current:
                 shutil.rmtree(folder, ignore_errors=True)
-
-    def _sync(self) -> None:
-        descriptor = os.open(self._opt, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
