@@ -164,14 +164,6 @@ class Hearing:
         if problem is not None and not self.is_over:
             raise RefusedError(problem)
 
-    def fitted(self) -> KnockCalibration:
-        """Return what was found.
-
-        Raises:
-            RefusedError: If that is not enough.
-        """
-        return fitted(self.heard, self._parts)
-
     def close(self) -> None:
         """Let the sensor go."""
         self._sensor.close()
@@ -183,9 +175,5 @@ def fitted(heard: list[JudgedSound], parts: tuple[TimetablePart, ...]) -> KnockC
     Raises:
         RefusedError: If that is not enough.
     """
-    quiet, tiles, *own = (_within(heard, part) for part in parts)
+    quiet, tiles, *own = ([one for one in heard if part.from_s <= one.t_ns / NS_PER_S < part.to_s] for part in parts)
     return fit_knock(quiet, tiles, own)
-
-
-def _within(heard: list[JudgedSound], part: TimetablePart) -> list[JudgedSound]:
-    return [one for one in heard if part.from_s <= one.t_ns / NS_PER_S < part.to_s]

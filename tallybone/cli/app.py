@@ -182,15 +182,6 @@ def with_port(args: Sequence[str]) -> list[str]:
     return ["--serve=" if bare else one for one, bare in zip(args, is_bare, strict=True)]
 
 
-def players_of(text: str) -> tuple[str, ...]:
-    """Return the names of players, which commas part.
-
-    >>> players_of("Ann, Ben,")
-    ('Ann', 'Ben')
-    """
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 app = commands_of("A camera over a domino table keeps the score.", cls=Commands)
 commands = commands_of()
 

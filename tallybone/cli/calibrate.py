@@ -308,17 +308,19 @@ def pair_of(text: str | None, option: str) -> tuple[float, float] | None:
     return first, second
 
 
-def _corners(text: str | None) -> tuple[tuple[float, float], ...]:
-    if text is None:
-        return ()
+def _points(text: str) -> _Outline:
+    """Return points by x and y; none where the text is no list of such."""
     try:
-        points = [tuple(float(part) for part in point.split(",")) for point in text.split()]
-        (ax, ay), (bx, by), (cx, cy), (dx, dy) = points
+        return tuple((float(x), float(y)) for x, y in (point.split(",") for point in text.split()))
     except ValueError:
-        raise typer.BadParameter(
-            f"--corners: expected four points such as '10,20 900,20 900,600 10,600', got {text!r}"
-        ) from None
-    return (ax, ay), (bx, by), (cx, cy), (dx, dy)
+        return ()
+
+
+def _corners(text: str | None) -> _Outline:
+    corners = _points(text or "")
+    if text is not None and len(corners) != 4:
+        raise typer.BadParameter(f"--corners: expected four points such as '10,20 900,20 900,600 10,600', got {text!r}")
+    return corners
 
 
 def _looked_at(source: str | None, camera: str, file: Path | None) -> tuple[str, Path]:
@@ -334,11 +336,7 @@ def _looked_at(source: str | None, camera: str, file: Path | None) -> tuple[str,
 
 def _outline(text: str, option: str) -> _Outline:
     """Return corners in millimetres."""
-    try:
-        points = [tuple(float(part) for part in point.split(",")) for point in text.split()]
-        outline = tuple((x_mm, y_mm) for x_mm, y_mm in points)
-    except ValueError:
-        outline = ()
+    outline = _points(text)
     if len(outline) < 3:
         raise typer.BadParameter(f"{option}: expected three points or more such as '10,20 90,20 90,60', got {text!r}")
     return outline

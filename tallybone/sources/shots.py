@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import cv2
 import numpy as np
 
-from tallybone.recording.format import ImageMessage, Pictures, SessionStart
+from tallybone.recording.format import ImageMessage
 from tallybone.recording.reader import RecordedMessage
 from tallybone.recording.writer import SessionWriter
 from vision.arrays import GreyImage, Image
@@ -81,8 +80,8 @@ def shot_of_record(record: RecordedMessage, path: Path) -> Shot | None:
     picture = record.payload
     if not isinstance(picture, ImageMessage):
         return None
-    where = f"{path}: record {record.number}"
-    return _shot_of_jpeg(record.t_ns, picture.name or str(record.number), where, picture.jpeg)
+    name, where, data = picture.name or str(record.number), f"{path}: record {record.number}", picture.jpeg
+    return Shot(record.t_ns, name, where, lambda: decode_picture(data, where), lambda: data)
 
 
 def shots_of_video(path: Path) -> Iterator[Shot]:
@@ -123,28 +122,6 @@ def recorded(shot: Shot, writer: SessionWriter) -> Shot:
     return Shot(shot.t_ns, shot.name, shot.where, load, shot.jpeg)
 
 
-def start_of_pictures(
-    path: Path,
-    *,
-    tile_set: str,
-    software: str,
-    pictures: Pictures,
-    players: tuple[str, ...] = (),
-    rules: str = "free",
-    options: tuple[tuple[str, str], ...] = (),
-) -> SessionStart:
-    """Return how a recording of pictures begins; its date is that of the file, the first picture or the video."""
-    return SessionStart(
-        started_at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
-        players=players,
-        rules=rules,
-        options=options,
-        tile_set=tile_set,
-        software=software,
-        pictures=pictures,
-    )
-
-
 def _ns_per_frame(video: cv2.VideoCapture) -> int:
     """Return how long a frame of a video is shown, as far as it says so."""
     per_s = video.get(cv2.CAP_PROP_FPS)
@@ -157,10 +134,6 @@ def _shot_of_file(t_ns: int, path: Path) -> Shot:
         return data if data.startswith(_JPEG_BEGINS) else _encoded(decode_picture(data, str(path)), str(path))
 
     return Shot(t_ns, path.name, str(path), lambda: load_picture(path), jpeg)
-
-
-def _shot_of_jpeg(t_ns: int, name: str, where: str, data: bytes) -> Shot:
-    return Shot(t_ns, name, where, lambda: decode_picture(data, where), lambda: data)
 
 
 def _shot_of_image(t_ns: int, name: str, where: str, image: Image) -> Shot:

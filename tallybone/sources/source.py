@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
@@ -25,6 +25,7 @@ from engine import (
     with_options,
 )
 from tallybone.choices import TileSet
+from tallybone.clock import software
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import Damage, Pictures, RecordingError, SessionStart, Topic
 from tallybone.recording.messages import input_of, write_input, write_step
@@ -40,7 +41,6 @@ from tallybone.sources.shots import (
     shot_of_record,
     shots_of_pictures,
     shots_of_video,
-    start_of_pictures,
 )
 
 _INPUTS = (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
@@ -74,7 +74,8 @@ class Source:
         items: All that came in, in feeding order.
         pictures: Whether they are a moving picture.
         count: How many items there are, if that is known.
-        dated: Which file has their date; None if they are a recording.
+        dated: Which file has the date of a recording of them: the first picture or the video; None if they are a
+            recording.
         start: What a recording says of its sitting.
         left: Where its sitting goes on, if it goes on with another; the head that says so is no item.
     """
@@ -141,14 +142,14 @@ def recording(
         return
     if source.dated is None:
         raise RecordingError(f"{record}: only pictures and videos are recorded, and this is a recording already")
-    start = start_of_pictures(
-        source.dated,
-        tile_set=tile_set.value,
-        software=f"tallybone {version('tallybone')}",
-        pictures=source.pictures,
+    start = SessionStart(
+        started_at=datetime.fromtimestamp(source.dated.stat().st_mtime, UTC),
         players=() if match is None else match.players,
-        rules="free" if match is None else match.rules.name,
+        rules=NO_GAME if match is None else match.rules.name,
         options=() if match is None else tuple(changed_options(match.rules).items()),
+        tile_set=tile_set.value,
+        software=software(),
+        pictures=source.pictures,
     )
     with SessionWriter(record, start) as writer:
         yield Tapped((_recorded(one, writer) for one in items), partial(write_step, writer))

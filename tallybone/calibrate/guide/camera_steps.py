@@ -20,7 +20,7 @@ from calibration.table_fit import TileSize, table_from_markers, table_from_tiles
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones, ZoneSource, zones_anew, zones_of_size, zones_on
 from engine.phrases import Phrase, phrase
-from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, Kind, StepBase, StepName, StepResult, points_of
+from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, GuideStep, Kind, StepName, StepResult, points_of
 from tallybone.calibrate.known import ENOUGH_SEEN, HALF_TABLE_MM, zone_name, zone_names
 from tallybone.calibrate.lens_and_table import ReadTiles, TableGiven, lens_for
 from tallybone.calibrate.light import write_drawn
@@ -50,7 +50,7 @@ _SAID = {
 _SEATS = "234"
 
 
-class LensStep(StepBase):
+class LensStep(GuideStep):
     """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
 
     name, scene = StepName.LENS, AskedScene.BOARD
@@ -73,11 +73,6 @@ class LensStep(StepBase):
     )
 
     @property
-    def count(self) -> int:
-        """How many views there are."""
-        return len(self._views)
-
-    @property
     def seen(self) -> tuple[str, ...]:
         """What is wanted next, and the views so far."""
         found = self._found
@@ -95,7 +90,7 @@ class LensStep(StepBase):
         )
 
     @property
-    def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was seen
+    def drawn(self) -> tuple[Drawn, ...]:
         """The nine parts of the picture, those good in which the board has been, and the board's corners."""
         if self._last is None:
             return ()
@@ -109,7 +104,7 @@ class LensStep(StepBase):
         return (*cells, corners)
 
     @property
-    def is_enough(self) -> bool:  # type: ignore[override]  # here it depends on what was seen
+    def is_enough(self) -> bool:
         """Whether nothing is missing."""
         return self._found.is_enough or len(self._views) >= _MOST_VIEWS
 
@@ -140,11 +135,8 @@ class LensStep(StepBase):
         warnings = (phrase("Below 0.3 px would be good: is the board flat?"),) if error_px > 0.3 else ()
         after = replace(self._before, lens=lens, table=None)
         words = phrase("corners lie {error} px off in {views} views", error=f"{error_px:.2f}", views=lens.views)
-        return StepResult(after, words, warnings, self._taken())
-
-    def _taken(self) -> tuple[Drawn, ...]:
-        """Return the corners of all views: where the lens was measured."""
-        return tuple(Drawn(Kind.CORNERS, points_of(view.points_px())) for view in self._views)
+        measured_at = tuple(Drawn(Kind.CORNERS, points_of(view.points_px())) for view in self._views)
+        return StepResult(after, words, warnings, measured_at)
 
 
 def _box(left: float, top: float, wide: float, high: float) -> tuple[tuple[float, float], ...]:
@@ -163,7 +155,7 @@ def _apart(before: LensView, now: LensView) -> float:
     return float(np.median(np.linalg.norm(moves, axis=1))) / now.width_px
 
 
-class TableStep(StepBase):
+class TableStep(GuideStep):
     """Looks for corner blocks or the mat, or for tiles of known size, and measures where the table is."""
 
     name, scene = StepName.TABLE, AskedScene.TABLE
@@ -197,7 +189,7 @@ class TableStep(StepBase):
         return (said,)
 
     @property
-    def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was seen
+    def drawn(self) -> tuple[Drawn, ...]:
         """The markers that are seen."""
         return tuple(Drawn(Kind.MARKER, points_of(one.corners_px)) for one in self._markers)
 
@@ -266,7 +258,7 @@ class _Proposed:
     hidden: tuple[str, ...] = ()
 
 
-class ZonesStep(StepBase):
+class ZonesStep(GuideStep):
     """Begins with the zones there are, or those for a number of seats."""
 
     name, scene = StepName.ZONES, AskedScene.TABLE
@@ -297,7 +289,7 @@ class ZonesStep(StepBase):
         return (said, *self._now.hidden)
 
     @property
-    def drawn(self) -> tuple[Drawn, ...]:  # type: ignore[override]  # here it depends on what was decided
+    def drawn(self) -> tuple[Drawn, ...]:
         """The zones."""
         return tuple(
             Drawn(Kind.ZONE, corners, name, is_good=share >= ENOUGH_SEEN)

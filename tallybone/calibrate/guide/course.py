@@ -10,7 +10,7 @@ from pathlib import Path
 
 from calibration.errors import CalibrationError, RefusedError
 from calibration.lens import LensSource
-from engine.phrases import Phrase, phrase
+from engine.phrases import phrase
 from hardware.clock import Clock
 from hardware.knock.errors import KnockError
 from tallybone.calibrate.guide.camera_steps import LensStep, TableStep, ZonesStep
@@ -107,8 +107,7 @@ class GuideCourse:
     @property
     def zones(self) -> tuple[EditableZone, ...]:
         """The zones that can be changed in the picture now."""
-        is_open = isinstance(self._step, ZonesStep) and self._stage is Stage.LOOKS
-        return self._step.editable if is_open and isinstance(self._step, ZonesStep) else ()
+        return self._step.editable if isinstance(self._step, ZonesStep) and self._stage is Stage.LOOKS else ()
 
     @property
     def tiles(self) -> tuple[LearnedTile, ...]:
@@ -150,7 +149,7 @@ class GuideCourse:
             try:
                 self._step.pressed(press)
             except (CalibrationError, KnockError) as error:
-                self._refused = words_of(error)
+                self._refused = _words_of(error)
 
     def go_to(self, name: StepName) -> None:
         """Do a step now, whatever was done before.
@@ -256,7 +255,7 @@ class GuideCourse:
                 step.see(image)
             step.listen()
         except CalibrationError as error:
-            self._refused = words_of(error)
+            self._refused = _words_of(error)
         # What was refused once is not tried again until somebody wants it.
         if step.is_enough and not self._refused:
             self._stage = Stage.MEASURES
@@ -265,11 +264,8 @@ class GuideCourse:
         assert self._step is not None
         try:
             self._result = self._step.result()
-        except (CalibrationError, KnockError) as error:
-            self._refused, self._stage = words_of(error), Stage.LOOKS
-            return
-        except OSError as error:
-            self._refused, self._stage = _unwritable(error), Stage.LOOKS
+        except (CalibrationError, KnockError, OSError) as error:
+            self._refused, self._stage = _words_of(error), Stage.LOOKS
             return
         if self._result is None:
             return
@@ -283,16 +279,18 @@ class GuideCourse:
         try:
             save_calibration(self._result.calibration, self._wish.into)
         except OSError as error:
-            self._refused = _unwritable(error)
+            self._refused = _words_of(error)
             return
         self.calibration = self._result.calibration
         self._leave(Progress(self._order[self._at], self._result.words, self._result.note))
 
 
-def words_of(error: Exception) -> str:
+def _words_of(error: CalibrationError | KnockError | OSError) -> str:
     """Return what an error says, as the phrase that it is if it was made with one."""
-    return error.words if isinstance(error, CalibrationError) else str(error)
-
-
-def _unwritable(error: OSError) -> Phrase:
-    return phrase("it cannot be written: {why}", why=error.strerror or str(error))
+    match error:
+        case CalibrationError():
+            return error.words
+        case KnockError():
+            return str(error)
+        case _:
+            return phrase("it cannot be written: {why}", why=error.strerror or str(error))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,84 +63,68 @@ class GuideChoice:
     words: str
 
 
-class GuideStep(Protocol):
-    """A step that goes on until it is done, or somebody skips it."""
+class GuideStep(ABC):
+    """A step that goes on until it is done, or somebody skips it.
+
+    Attributes:
+        name: What it is for.
+        scene: What has to be before the camera; None where it looks at nothing.
+        choices: What can be decided beside skipping it.
+    """
+
+    name: StepName
+    scene: AskedScene | None
+    choices: tuple[GuideChoice, ...]
+    _image: Image | None = None
 
     @property
-    def name(self) -> StepName:
-        """What it is for."""
-
-    @property
-    def scene(self) -> AskedScene | None:
-        """What has to be before the camera; None where it looks at nothing."""
-
-    @property
+    @abstractmethod
     def todo(self) -> tuple[str, ...]:
         """What to do."""
 
     @property
+    @abstractmethod
     def seen(self) -> tuple[str, ...]:
         """What it sees at the moment."""
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
         """The same, over the picture that it has seen last."""
-
-    @property
-    def choices(self) -> tuple[GuideChoice, ...]:
-        """What can be decided beside skipping it."""
+        return ()
 
     @property
     def is_enough(self) -> bool:
         """Whether it can be finished without anybody pressing a key."""
+        return False
 
     def see(self, image: Image) -> None:
         """Look at a picture."""
+        self._image = image
 
-    def listen(self) -> None:
+    def listen(self) -> None:  # noqa: B027 - most steps hear nothing
         """Hear what there is to hear; called often.
 
         Raises:
             RefusedError: If nothing can be heard; says why.
         """
 
-    def pressed(self, key: str) -> None:
+    def pressed(self, key: str) -> None:  # noqa: B027 - most steps have no such key
         """Take a key that is a choice of its own.
 
         Raises:
             KnockError: If what it begins cannot be had.
         """
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most steps open nothing
         """Let go what it has opened."""
 
+    @abstractmethod
     def result(self) -> StepResult | None:
         """Return what was found; None while that is still worked out: it is asked again.
 
         Raises:
             RefusedError: If it is not enough; says what to do.
         """
-
-
-class StepBase:
-    """What steps have in common: they keep the newest picture; nothing to hear, to press or to let go."""
-
-    is_enough = False
-    drawn: tuple[Drawn, ...] = ()
-    _image: Image | None = None
-
-    def see(self, image: Image) -> None:
-        """Keep it."""
-        self._image = image
-
-    def listen(self) -> None:
-        """Hear nothing."""
-
-    def pressed(self, key: str) -> None:
-        """Nothing to press."""
-
-    def close(self) -> None:
-        """Let nothing go."""
 
     def _picture(self) -> Image:
         """Return the newest picture.

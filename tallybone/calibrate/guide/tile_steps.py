@@ -15,8 +15,8 @@ from engine.phrases import Phrase, listed, phrase, plural
 from hardware.camera.device import Light
 from hardware.clock import Clock
 from hardware.knock.heard import NS_PER_S
-from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, Kind, StepBase, StepName, StepResult, points_of
-from tallybone.calibrate.knock import Hearing, MakeSensor
+from tallybone.calibrate.guide.steps import GO_ON, Drawn, GuideChoice, GuideStep, Kind, StepName, StepResult, points_of
+from tallybone.calibrate.knock import Hearing, MakeSensor, fitted
 from tallybone.calibrate.lens_and_table import ReadTiles
 from tallybone.calibrate.light import look_at_light, write_drawn
 from tallybone.calibrate.look import Onlooker
@@ -49,7 +49,7 @@ class LearnedTile:
     is_doubtful: bool
 
 
-class SetStep(StepBase):
+class SetStep(GuideStep):
     """Takes a picture of the set as soon as somebody says so, and learns from it."""
 
     name, scene = StepName.SET, AskedScene.SET
@@ -210,7 +210,7 @@ def _named(pips: TilePips) -> str:
     return f"{pips[0]}-{pips[1]}"
 
 
-class LightStep(StepBase):
+class LightStep(GuideStep):
     """Holds the light, and looks whether it shows every pip."""
 
     name, scene = StepName.LIGHT, AskedScene.TILES
@@ -262,7 +262,7 @@ def _round(x_px: float, y_px: float, radius_px: float) -> list[tuple[float, floa
     return [(x_px + radius_px * math.cos(way), y_px + radius_px * math.sin(way)) for way in ways]
 
 
-class KnockStep(StepBase):
+class KnockStep(GuideStep):
     """Listens through the timetable: quiet, tiles, then each seat."""
 
     name, scene = StepName.KNOCK, None
@@ -298,7 +298,7 @@ class KnockStep(StepBase):
         return (phrase("{seconds} seconds more, {sounds} sounds heard.", seconds=more_s, sounds=count),)
 
     @property
-    def is_enough(self) -> bool:  # type: ignore[override]  # here it depends on what was heard
+    def is_enough(self) -> bool:
         """Whether the timetable is over."""
         return self._hearing is not None and self._hearing.is_over
 
@@ -324,7 +324,7 @@ class KnockStep(StepBase):
         if hearing is None or not hearing.is_over:
             raise RefusedError(phrase("it has not been listened to the end"))
         self.close()
-        kept = hearing.fitted()
+        kept = fitted(hearing.heard, self._parts)
         words = phrase(
             "{found} of {knocks} knocks found, {passed} of {tiles} tiles pass for one",
             found=kept.found,
