@@ -25,7 +25,7 @@ from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import Output
 
 MakeSensor: TypeAlias = Callable[[KnockDetector], KnockSensor]
-"""Returns a sensor, not started, for what listens to its sound."""
+"""Returns a sensor, not started, for the detector that listens to its sound."""
 _POLL_S = 0.05
 _SIMULATED = "simulated"
 
@@ -41,20 +41,20 @@ def calibrate_knock(
     pause: Callable[[float], object] | None = None,
     output: Output | None = None,
 ) -> int:
-    """Find out how knocks sound at a table, and keep it.
+    """Learn how knocks sound at a table, and store it.
 
     Args:
         into: The calibration file.
         seats: How many knock, one after the other.
         wav: A recording that follows the timetable; otherwise a microphone listens now.
         device: Which microphone: its number or a part of its name.
-        sensor: What listens, by default that microphone.
+        sensor: Makes the sensor, by default that microphone.
         clock: Monotonic, in nanoseconds.
-        pause: Waits so many seconds; by default for nothing that comes.
-        output: Where is said what to do, and what was found.
+        pause: Waits a number of seconds.
+        output: Takes the instructions and the result.
 
     Returns:
-        The exit code: 0, or 1 if knocks cannot be told, or nothing was heard.
+        The exit code: 0, or 1 if knocks cannot be told from tiles, or nothing was heard.
     """
     output = output or Output("calibrate")
     parts = timetable(seats)
@@ -69,13 +69,13 @@ def calibrate_knock(
         save_calibration(replace(before, knock=kept), into)
     except (CalibrationError, KnockError, OSError) as error:
         return output.complain(str(error))
-    say_knock(kept, output)
+    print_knock(kept, output)
     output.say(f"Written to {into}")
     return 0
 
 
 def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
-    """Return what makes a sensor: with the number of a microphone, a part of its name, "any", or "simulated"."""
+    """Return a maker of sensors: *microphone* is a number, a part of a name, "any", or "simulated"."""
     if microphone == _SIMULATED:
         from tallybone.calibrate.simulated import ModelledSensor, knock_sitting  # much to load
 
@@ -85,8 +85,8 @@ def sensor_for(microphone: str, seats: int, clock: Clock) -> MakeSensor:
     return lambda detector: MicrophoneKnockSensor(clock=clock, device=device, detector=detector)
 
 
-def say_knock(kept: KnockCalibration, output: Output) -> None:
-    """Say how well knocks are told from tiles."""
+def print_knock(kept: KnockCalibration, output: Output) -> None:
+    """Print how well knocks are told from tiles."""
     output.say(about_knock(kept))
     if kept.margin < 0:
         output.say("Attention: some tiles sound more like a knock than the weakest knock. The eye has to help.")
@@ -110,7 +110,7 @@ def _from_file(wav: Path) -> list[JudgedSound]:
 def _at_table(
     made: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock, pause: Callable[[float], object], output: Output
 ) -> list[JudgedSound]:
-    """Return what is heard while the timetable is gone through, times from its begin."""
+    """Return the sounds of the whole timetable, times from its start."""
     told: TimetablePart | None = None
     with closing(Hearing(made, parts, clock)) as hearing:
         while not hearing.is_over:
@@ -123,7 +123,7 @@ def _at_table(
 
 
 class Hearing:
-    """Goes through the timetable with a sensor, from when it is made."""
+    """Goes through the timetable with a sensor; starts at once."""
 
     def __init__(self, made: MakeSensor, parts: tuple[TimetablePart, ...], clock: Clock) -> None:
         """Start the sensor that *made* gives for a detector.
@@ -139,24 +139,24 @@ class Hearing:
 
     @property
     def passed_s(self) -> float:
-        """How long it goes on."""
+        """Seconds since the start."""
         return (self._clock() - self._began_ns) / NS_PER_S
 
     @property
     def part(self) -> TimetablePart:
-        """What is to be done now."""
+        """The part of the timetable that it is time for."""
         return next((part for part in self._parts if self.passed_s < part.to_s), self._parts[-1])
 
     @property
     def is_over(self) -> bool:
-        """Whether all was done, and the last of it was heard."""
+        """Whether the last part is over, and its last sound heard."""
         return self.passed_s >= self._parts[-1].to_s + 1
 
     def listen(self) -> None:
-        """Take what was heard since the last call.
+        """Take the sounds since the last call.
 
         Raises:
-            RefusedError: If the sensor fails; says why.
+            RefusedError: If the sensor fails; with the reason.
         """
         self._sensor.read()
         self.heard += [replace(one, t_ns=one.t_ns - self._began_ns) for one in self._detector.taken()]
@@ -165,15 +165,15 @@ class Hearing:
             raise RefusedError(problem)
 
     def close(self) -> None:
-        """Let the sensor go."""
+        """Close the sensor."""
         self._sensor.close()
 
 
 def fitted(heard: list[JudgedSound], parts: tuple[TimetablePart, ...]) -> KnockCalibration:
-    """Return what was found in sounds that follow a timetable.
+    """Return the calibration by sounds that follow a timetable.
 
     Raises:
-        RefusedError: If that is not enough.
+        RefusedError: If there are not enough sounds.
     """
     quiet, tiles, *own = ([one for one in heard if part.from_s <= one.t_ns / NS_PER_S < part.to_s] for part in parts)
     return fit_knock(quiet, tiles, own)

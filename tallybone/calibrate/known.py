@@ -1,4 +1,4 @@
-"""Say what is known of a table, and how exactly, in sentences for terminal and page."""
+"""Describe the calibration of a table, and how exact it is, in sentences for terminal and page."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _NAMES = {"boneyard": phrase("boneyard"), "layout": phrase("layout")}
 
 
 def parts_of(calibration: Calibration) -> tuple[str, ...]:
-    """Return the names of what is known."""
+    """Return the names of the parts that are calibrated."""
     return tuple(name for name in PARTS if getattr(calibration, name) is not None)
 
 
 def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
-    """Return what is known and how exactly, a sentence for each part and one for each zone that is hardly seen."""
+    """Return how exactly each part is known, and a sentence for each zone that is hardly seen."""
     return (
         _about_lens(calibration.lens),
         _about_table(calibration.table),
@@ -48,7 +48,7 @@ def known_words(calibration: Calibration) -> tuple[Phrase, ...]:
 
 
 def zone_words(calibration: Calibration) -> tuple[Phrase, ...]:
-    """Return which zones there are, and which the picture does not show."""
+    """Return the zones, and those that the picture does not show."""
     zones, table, lens = calibration.zones, calibration.table, calibration.lens
     if zones is None:
         return (phrase("Zones: none."),)
@@ -66,12 +66,12 @@ def zone_names(names: Iterable[str]) -> Phrase:
 
 
 def zone_name(name: str) -> Phrase:
-    """Return what people call a zone of `TableZones.named`."""
+    """Return the name that people give to a zone of `TableZones.named`."""
     return _NAMES.get(name) or phrase("seat {seat}", seat=name.rpartition(" ")[2])
 
 
 def about_knock(kept: KnockCalibration) -> Phrase:
-    """Return what is known of the knocks."""
+    """Return how well knocks are found."""
     return phrase(
         "Knocks: {found} of {knocks} are found, {passed} of {tiles} sounds of tiles pass for one. The weakest knock"
         " found is {weakest} % sure, the likest tile {likest} %.",
@@ -144,7 +144,7 @@ def _about_light(light: LightKept | None) -> Phrase:
         False: phrase("not held, the camera cannot"),
         None: phrase("of a picture"),
     }[light.is_held]
-    # What was wrong with it was stored in words.
+    # Its faults were stored in words.
     good = listed(light.warnings, " ") if light.warnings else phrase("It is good.")
     if light.contrast is None:
         return phrase("Light: {held}. {good}", held=held, good=good)

@@ -41,12 +41,12 @@ _LEAST_TILES = 3
 
 @dataclass(frozen=True, slots=True)
 class TableGiven:
-    """What is said about a table beside its picture.
+    """Facts about a table beside its picture.
 
     Attributes:
         tile: Size of the tiles on it; None where that is not known.
         thickness_mm: Of a tile.
-        ruler_mm: What the ruler of 100 mm on the printed sheet measures.
+        ruler_mm: True length of the ruler of 100 mm on the printed sheet.
         corners_px: The table's corners, clockwise from the top left, or none.
         size_mm: Width and depth of the table between these corners.
     """
@@ -91,9 +91,9 @@ def calibrate_lens(
             for want in guide(views).wants():
                 output.say(f"Still missing: {want}")
             lens = fit_lens(views)
-        _say_lens(lens, output)
+        _print_lens(lens, output)
         before = load_calibration(into)
-        # What was measured through another lens does not hold any longer.
+        # Measurements through another lens do not hold any longer.
         save_calibration(replace(before, lens=lens, table=None), into)
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(str(error))
@@ -123,7 +123,7 @@ def calibrate_table(
         save_calibration(replace(before, lens=kept, table=table, zones=zones), into)
     except (CalibrationError, VisionError, OSError, ValueError) as error:
         return output.complain(str(error))
-    _say_table(table, lens, output)
+    _print_table(table, lens, output)
     if zones is not None and zones == before.zones:
         output.say("The zones lie as they did before, from the middle of the table: look at them.")
     output.say(f"Written to {into}")
@@ -138,13 +138,13 @@ def _view(path: Path, output: Output) -> LensView:
 
 
 def load_image(path: Path) -> Image:
-    """Return a picture; what libraries remark on it is swallowed."""
+    """Return a picture; remarks of libraries are swallowed."""
     with quiet_libraries():
         return load_picture(path)
 
 
 def lens_for(lens: Lens | None, image: Image) -> Lens:
-    """Return the lens for pictures of this size; a guess where nothing is known."""
+    """Return the lens for pictures of this size; a guess where it is not known."""
     height_px, width_px = image.shape[:2]
     if lens is None or lens.source is LensSource.GUESS:
         return guessed_lens(width_px, height_px)
@@ -175,7 +175,7 @@ def _measured(image: Image, lens: Lens, given: TableGiven, read_tiles: ReadTiles
 
 
 def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[SeenTile], output: Output) -> None:
-    """Say whether tiles are as long by the markers as they should be: else the print has another scale."""
+    """Print whether tiles are as long by the markers as they should be: else the print has another scale."""
     apart = [tile for tile in tiles if not is_on_block(tile, table, lens)]
     if len(apart) < _LEAST_TILES:
         output.say(f"Fewer than {_LEAST_TILES} tiles are seen, so the scale of the print is not checked.")
@@ -193,12 +193,12 @@ def _compare_scales(table: Table, lens: Lens, size: TileSize, tiles: Sequence[Se
 
 
 def is_on_block(tile: SeenTile, table: Table, lens: Lens) -> bool:
-    """Return whether what looks like a tile is two squares of a corner block."""
+    """Return whether an apparent tile is two squares of a corner block."""
     ((x_mm, y_mm),) = table.tops_to_table(np.array([tile.center_px]), lens).tolist()
     return any(math.dist((x_mm, y_mm), (mark.x_mm, mark.y_mm)) < BLOCK_MM * 0.7 for mark in table.marks)
 
 
-def _say_lens(lens: Lens, output: Output) -> None:
+def _print_lens(lens: Lens, output: Output) -> None:
     said = f"The lens sees {math.degrees(lens.width_rad):.1f} degrees across, focal length {lens.focal_px[0]:.0f} px"
     if lens.error_px is None:
         output.say(f"{said}, as its data sheet says. Measuring it is more exact.")
@@ -209,7 +209,7 @@ def _say_lens(lens: Lens, output: Output) -> None:
     )
 
 
-def _say_table(table: Table, lens: Lens, output: Output) -> None:
+def _print_table(table: Table, lens: Lens, output: Output) -> None:
     ways = {
         TableSource.MARKERS: "the corner blocks",
         TableSource.TILES: "the tiles",
@@ -234,7 +234,7 @@ def _say_table(table: Table, lens: Lens, output: Output) -> None:
 
 
 def shipped_eye(image: Image) -> Sequence[SeenTile]:
-    """Return the tiles that the reader as it is shipped finds in a picture."""
+    """Return the tiles that the shipped reader finds in a picture."""
     from vision.reader import load_reader
 
     return load_reader().read(image).tiles

@@ -1,4 +1,4 @@
-"""`tallybone calibrate light`: hold the camera's light, and say, with a picture, where it would hide pips."""
+"""Run `tallybone calibrate light`: hold the camera's light, and show where it would hide pips."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class LightSeen:
     """A picture and its light.
 
     Attributes:
-        found: What it says of its light.
-        kept: What is stored of that.
+        found: The measurement of its light.
+        kept: The part of it to store.
     """
 
     found: LightMeasurement
@@ -51,15 +51,15 @@ def calibrate_light(
     clock: Clock = time.monotonic_ns,
     output: Output | None = None,
 ) -> int:
-    """Look at the light of a table and keep what is found.
+    """Measure the light of a table and store it.
 
     Args:
         source: The camera or the picture, as `calibrate_look.open_look` takes it.
         into: The calibration file.
-        annotate: The folder for the picture with what is wrong drawn in; else beside the file, if anything is.
-        read_tiles: What finds tiles, by default the shipped eye.
+        annotate: The folder for the picture with all faults drawn in; else beside the file, if there are any.
+        read_tiles: Finds tiles in a picture, by default the shipped eye.
         clock: Monotonic, in nanoseconds.
-        output: Where is said what was found.
+        output: Takes the result.
 
     Returns:
         The exit code: 0, or 1 if pips would be hidden, or nothing could be seen.
@@ -72,7 +72,7 @@ def calibrate_light(
             image = wait_for_picture(look, clock)
             seen = look_at_light(image, (read_tiles or shipped_eye)(image), look)
         save_calibration(replace(before, light=seen.kept), into)
-        say_light(seen, output)
+        print_light(seen, output)
         if annotate is not None or seen.found.warnings:
             output.say(
                 f"Drawn into {write_drawn(annotate or into.with_suffix(''), _ANNOTATED, draw_light(image, seen.found))}"
@@ -84,15 +84,15 @@ def calibrate_light(
 
 
 def look_at_light(image: Image, tiles: Sequence[SeenTile], look: Onlooker | None) -> LightSeen:
-    """Return what a picture says of its light; *look* is what took it, or None for a picture alone."""
+    """Return the light of a picture; *look* is the camera that took it, or None for a picture alone."""
     found = examine_light(image, outlines_of(tiles, find_corner_marks(image)))
     light = Light.FREE if look is None else look.light
     is_held = {Light.HELD: True, Light.CANNOT_BE_HELD: False}.get(light)
     return LightSeen(found, LightKept(levels_of(image), found.contrast, is_held, found.warnings))
 
 
-def say_light(seen: LightSeen, output: Output) -> None:
-    """Say whether the light is held, and what is wrong with it."""
+def print_light(seen: LightSeen, output: Output) -> None:
+    """Print whether the light is held, and its faults."""
     if seen.kept.is_held is not None:
         output.say(
             "Exposure and white balance are held; a game holds them alike."

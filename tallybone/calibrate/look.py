@@ -29,19 +29,19 @@ class Onlooker(Protocol):
 
     @property
     def light(self) -> Light:
-        """What it does about light."""
+        """Whether it adapts to the light or holds it."""
 
     def take(self) -> Image | None:
         """Return the newest picture, once; shape (H, W, 3), BGR."""
 
     def present(self, scene: AskedScene) -> None:
-        """Show a scene, if it can make one; a real camera sees what people put before it."""
+        """Show a scene, if it can make one; before a real camera people lay it out."""
 
     def hold_light(self) -> None:
         """Let it adapt, then keep exposure and white balance."""
 
     def close(self) -> None:
-        """Let it go."""
+        """Close it."""
 
 
 class DeviceLook:
@@ -59,7 +59,7 @@ class DeviceLook:
 
     @property
     def light(self) -> Light:
-        """What it does about light."""
+        """Whether it adapts to the light or holds it."""
         return self._device.state.light
 
     def take(self) -> Image | None:
@@ -68,14 +68,14 @@ class DeviceLook:
         return None if picture is None else picture.image
 
     def present(self, scene: AskedScene) -> None:
-        """Do nothing: people do."""
+        """Do nothing: people lay it out."""
 
     def hold_light(self) -> None:
         """Let it adapt, then keep the light."""
         self._device.hold_light()
 
     def close(self) -> None:
-        """Let the camera go."""
+        """Close the camera."""
         self._device.close()
 
 
@@ -102,17 +102,17 @@ class StillLook:
         return self._image
 
     def present(self, scene: AskedScene) -> None:
-        """Do nothing: it is what it is."""
+        """Do nothing: the picture stays as it is."""
 
     def hold_light(self) -> None:
-        """Do nothing: it is what it is."""
+        """Do nothing: the picture stays as it is."""
 
     def close(self) -> None:
         """Do nothing."""
 
 
 def open_look(source: str, clock: Clock) -> Onlooker:
-    """Return what looks at the table.
+    """Return the camera or picture that shows the table.
 
     Args:
         source: `usb:0` and the like, the path of a picture, or `simulated`, `simulated:seats=3,mat=no,seed=2`.
@@ -124,7 +124,7 @@ def open_look(source: str, clock: Clock) -> Onlooker:
         OSError: If the picture cannot be read.
     """
     if source.partition(":")[0] == "simulated":
-        from tallybone.calibrate.simulated import open_simulated  # a table without it does not load what renders
+        from tallybone.calibrate.simulated import open_simulated  # a table without it loads no renderer
 
         return open_simulated(source)
     with quiet_libraries():
@@ -137,12 +137,12 @@ def wait_for_picture(look: Onlooker, clock: Clock, *, pause: Callable[[float], o
     """Return the next picture, with the light held where the camera can.
 
     Args:
-        look: What looks.
+        look: The camera.
         clock: Monotonic, in nanoseconds.
-        pause: Waits so many seconds; by default for nothing that comes.
+        pause: Waits a number of seconds.
 
     Raises:
-        CameraError: If none comes for some seconds; says why.
+        CameraError: If none comes for some seconds; with the reason.
     """
     pause = pause or threading.Event().wait
     look.hold_light()

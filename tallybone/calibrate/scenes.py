@@ -1,4 +1,4 @@
-"""Define what people are asked to show or to do at a table that is calibrated: scenes, and a timetable of sounds."""
+"""Define the scenes that people show during a calibration, and the timetable of sounds that they make."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from calibration.knock import KNOCKS_PER_SEAT
 from engine.phrases import phrase
 
 _QUIET_S, _TILES_S, _SEAT_S = 10, 20, 8
-# Between two parts, to read what comes next; what is heard then does not count.
+# Between two parts, to read the next one; sounds in it do not count.
 _READ_S = 2
 
 
 class AskedScene(StrEnum):
-    """What is to be seen at a step."""
+    """The scene before the camera at a step."""
 
     BOARD = "the board for the lens"
     TABLE = "corner blocks or mat"
@@ -27,8 +27,8 @@ class TimetablePart:
     """A part of the timetable.
 
     Attributes:
-        words: What to do in it.
-        from_s, to_s: When it is, from the begin.
+        words: The instruction for it.
+        from_s, to_s: Its time, from the start.
     """
 
     words: str
@@ -37,7 +37,7 @@ class TimetablePart:
 
 
 def timetable(seats: int) -> tuple[TimetablePart, ...]:
-    """Return what is to be done when: quiet, tiles, then each seat; the same at the table and in a recording.
+    """Return the parts: quiet, tiles, then each seat; the same at the table and in a recording.
 
     >>> [(part.from_s, part.to_s) for part in timetable(2)]
     [(2, 12), (14, 34), (36, 44), (46, 54)]

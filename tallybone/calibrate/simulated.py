@@ -1,4 +1,4 @@
-"""Simulate a calibration, for trying it: what a person would show the camera, and the sounds they would make."""
+"""Simulate a calibration, for trying it: the scenes that a person would show, and the sounds they would make."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CAMERA = CameraLook(width_px=1280, height_px=720, px_per_mm=1.12, fov_rad=1.05,
 # Where blocks lie without a mat: middles in mm, y down, and their turns.
 _BLOCKS_MM = ((-400.0, -195.0, 0.05), (405.0, -190.0, -0.03), (400.0, 190.0, 0.08), (-395.0, 195.0, -0.06))
 _CLOTH_BGR = (60, 95, 50)
-# How a person holds the board who does what is asked, in degrees, millimetres and shares of half a picture.
+# How a person holds the board as the guide asks, in degrees, millimetres and shares of half a picture.
 _HOLDS = (
     (0, 0, 300, 0.0, 0.0), (28, 0, 330, -0.35, -0.3), (-28, 0, 330, 0.35, -0.3), (0, 28, 330, -0.35, 0.35),
     (0, -28, 330, 0.35, 0.35), (20, 20, 340, -0.5, 0.0), (-20, 20, 340, 0.5, 0.0), (20, -20, 450, 0.55, 0.5),
@@ -62,7 +62,7 @@ _ON_MAT_MM = tuple(
 
 @dataclass(frozen=True, slots=True)
 class SimulatedTable:
-    """What is before the simulated camera.
+    """The table before the simulated camera.
 
     Attributes:
         seats: On the mat.
@@ -78,10 +78,10 @@ class SimulatedTable:
 
     @classmethod
     def parse(cls, source: str) -> SimulatedTable:
-        """Return what a text means, such as `simulated:seats=2,mat=no,tilt=15,seed=3`.
+        """Return the table that a text describes, such as `simulated:seats=2,mat=no,tilt=15,seed=3`.
 
         Raises:
-            CameraError: If it means no table.
+            CameraError: If it describes none.
         """
         try:
             wished = parse_options(source.partition(":")[2])
@@ -113,7 +113,7 @@ class SimulatedLook:
         self.light = Light.FREE
 
     def take(self) -> Image | None:
-        """Return a new picture of what is presented."""
+        """Return a new picture of the scene."""
         if self._scene is AskedScene.BOARD:
             self._at += 1
             return self._held(self._at - 1)
@@ -122,7 +122,7 @@ class SimulatedLook:
         return self._taken(self._drawn)
 
     def present(self, scene: AskedScene) -> None:
-        """Show a scene from its begin."""
+        """Show a scene from its start."""
         if scene is not self._scene:
             self._scene, self._at, self._drawn = scene, 0, None
 
@@ -188,7 +188,7 @@ class SimulatedLook:
 
     @property
     def _plain(self) -> CameraLook:
-        """The camera without what its lens and its sensor do."""
+        """The camera without the effects of its lens and its sensor."""
         return replace(self._camera, lens=0.0, blur_px=0.0, noise=0.0)
 
     def _taken(self, picture: Image) -> Image:
@@ -197,10 +197,10 @@ class SimulatedLook:
 
 
 def open_simulated(source: str) -> SimulatedLook:
-    """Return the camera over the table that a text means.
+    """Return the camera over the table that a text describes.
 
     Raises:
-        CameraError: If it means none.
+        CameraError: If it describes none.
     """
     return SimulatedLook(SimulatedTable.parse(source))
 
@@ -211,8 +211,8 @@ def knock_sitting(seed: int, seats: int, *, hits: int = 0, knocks: Sound = Sound
     Args:
         seed: Of table and room.
         seats: How many knock.
-        hits: Seed of what is done at that table.
-        knocks: What they knock with.
+        hits: Seed of the hits on that table.
+        knocks: The kind of sound that they knock with.
     """
     of_room, rng = np.random.default_rng([99, seed]), np.random.default_rng([98, seed, hits])
     table, hearing = draw_table(of_room), draw_microphone(of_room)
@@ -241,12 +241,12 @@ class ModelledSensor:
         self._began_ns = self._at = 0
 
     def start(self) -> None:
-        """Begin with the first sample now."""
+        """Start with the first sample now."""
         self._life.start()
         self._began_ns = self._clock()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return what was heard up to now."""
+        """Return the sounds up to now."""
         self._life.require_open()
         heard: list[ClassifiedSound] = []
         while self._at + _BLOCK <= (self._clock() - self._began_ns) * RATE_HZ // NS_PER_S:

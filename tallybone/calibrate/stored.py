@@ -36,7 +36,7 @@ _ANNOTATED = "check.png"
 _NAMES = {"lens": phrase("lens"), "table": phrase("table")}
 
 WallClock = Callable[[], float]
-"""Says the time on the wall, in seconds since 1970, as files are stamped with it."""
+"""Returns the time of day, in seconds since 1970, as files are stamped with it."""
 _STEPS = ("lens", "table", "zones", "light", "knock")
 _MINUTE_S, _HOUR_S, _DAY_S = 60, 3600, 86_400
 
@@ -58,9 +58,9 @@ def check(
         path: The calibration file.
         tile_mm: Length and width of a tile, if they are known.
         annotate: The folder for the picture with zones and light drawn in.
-        read_tiles: What finds tiles, by default the shipped eye.
+        read_tiles: Finds tiles in a picture, by default the shipped eye.
         clock: Monotonic, in nanoseconds.
-        output: Where is said what was found.
+        output: Takes the findings.
 
     Returns:
         The exit code: 0 if all is well, 1 if anything is wrong, or cannot be compared.
@@ -86,7 +86,7 @@ def check(
 def compare(
     image: Image, calibration: Calibration, read_tiles: ReadTiles, tile_mm: tuple[float, float] | None
 ) -> tuple[tuple[CheckResult, ...], LightSeen]:
-    """Return what a picture says about a calibration, and about its light."""
+    """Return the findings of a picture about a calibration, and its light."""
     tiles = read_tiles(image)
     light = look_at_light(image, tiles, None)
     findings = [*_about_light(light, calibration.light)]
@@ -144,14 +144,14 @@ def _on_the_wall() -> float:
 
 
 def show(path: Path, *, now: WallClock = _on_the_wall, output: Output | None = None) -> int:
-    """Say what a calibration file holds; return the exit code: 0, or 1 if there is none, or it is damaged."""
+    """Print the contents of a calibration file; return the exit code: 0, or 1 if it is absent or damaged."""
     output = output or Output("calibrate")
     try:
         calibration, written_s = _stored(path), path.stat().st_mtime
     except (CalibrationError, OSError) as error:
         return output.complain(str(error))
     output.say(f"{path}, written {age(now() - written_s)} ago.")
-    say_calibration(calibration, output)
+    print_calibration(calibration, output)
     for number in range(1, KEPT + 1):
         earlier = earlier_path(path, number)
         if earlier.exists():
@@ -160,19 +160,19 @@ def show(path: Path, *, now: WallClock = _on_the_wall, output: Output | None = N
 
 
 def restore(path: Path, number: int, *, output: Output | None = None) -> int:
-    """Bring back an earlier calibration; return the exit code: 0, or 1 if there is none, or it is damaged."""
+    """Restore an earlier calibration; return the exit code: 0, or 1 if it is absent or damaged."""
     output = output or Output("calibrate")
     try:
         calibration = restore_calibration(path, number)
     except (CalibrationError, OSError) as error:
         return output.complain(str(error))
     output.say(f"{path}: number {number} is back. What was there is kept as number 1.")
-    say_calibration(calibration, output)
+    print_calibration(calibration, output)
     return 0
 
 
-def say_calibration(calibration: Calibration, output: Output) -> None:
-    """Say what is known and how exactly, a sentence for each part, and what finds out the rest."""
+def print_calibration(calibration: Calibration, output: Output) -> None:
+    """Print how exactly each part is known, and the commands for the others."""
     for words in known_words(calibration):
         output.say(words)
     lacking = [name for name in _STEPS if name not in parts_of(calibration)]

@@ -39,7 +39,7 @@ def calibrate_set(
     reader: Reader | None = None,
     output: Output | None = None,
 ) -> int:
-    """Learn a set from pictures, say what was learned, and keep it.
+    """Learn a set from pictures, print a summary, and store it.
 
     Args:
         pictures: Each shows tiles of the set, none twice.
@@ -48,7 +48,7 @@ def calibrate_set(
         said: Pips of tiles by their number on the picture that is drawn, from 1.
         annotate_into: Folder for that picture.
         reader: The eye; by default the shipped one.
-        output: Where is said what was found.
+        output: Takes the summary.
 
     Returns:
         The exit code: 0, or 1 if nothing could be learned or written.
@@ -60,7 +60,7 @@ def calibrate_set(
         learned = learn_set(images, eye, {at - 1: pips for at, pips in (said or {}).items()})
         before = load_calibration(into)
         kept = kept_of(learned, images[0], before)
-        _say(kept, learned, output)
+        _print_set(kept, learned, output)
         if annotate_into is not None:
             drawn = write_drawn(annotate_into, f"{pictures[0].stem}-set.png", draw_tiles(learned))
             output.say(f"The tiles with their numbers: {drawn}")
@@ -91,7 +91,7 @@ def parse_tiles(text: str) -> dict[int, tuple[int, int]]:
 
 
 def kept_of(learned: LearningResult, image: Image, before: Calibration) -> LearnedSet:
-    """Return what is kept of what was learned from pictures of which *image* is the first."""
+    """Return the part of the result to store; *image* is the first picture."""
     return tile_set_of(learned, look_of(learned, _size_mm(learned, image, before)))
 
 
@@ -107,7 +107,7 @@ def _size_mm(learned: LearningResult, image: Image, before: Calibration) -> tupl
     return tile_size_mm(learned.seen[0].poses, before.table, lens)
 
 
-def _say(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
+def _print_set(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
     backs = sum(one.backs for one in learned.seen)
     of_set = "" if kept.is_too_doubtful else f" of a set to double-{kept.max_pips}"
     output.say(
@@ -121,11 +121,11 @@ def _say(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
         f" as wide{size}."
     )
     if not kept.is_too_doubtful:
-        _say_tiles(kept, learned, output)
-    _say_how_sure(kept, output)
+        _print_tiles(kept, learned, output)
+    _print_how_sure(kept, output)
 
 
-def _say_tiles(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
+def _print_tiles(kept: LearnedSet, learned: LearningResult, output: Output) -> None:
     look = kept.look
     marks = [f"{number} {_hex(rgb)}" for number, rgb in enumerate(look.pips_rgb, 1) if rgb is not None]
     output.say("Pips: " + ", ".join(marks))
@@ -141,10 +141,10 @@ def _say_tiles(kept: LearnedSet, learned: LearningResult, output: Output) -> Non
         output.say(f"Missing: {named}{more}")
     if count.twice:
         output.say("There twice: " + ", ".join(f"{high}-{low}" for low, high in count.twice))
-    _say_doubts(learned, output)
+    _print_doubts(learned, output)
 
 
-def _say_doubts(learned: LearningResult, output: Output) -> None:
+def _print_doubts(learned: LearningResult, output: Output) -> None:
     if not learned.doubtful:
         return
     output.say("In doubt, by their number on the picture that --annotate draws:")
@@ -155,7 +155,7 @@ def _say_doubts(learned: LearningResult, output: Output) -> None:
     output.say(f"Where that is wrong, say it, such as --tiles '{at}=6-5'")
 
 
-def _say_how_sure(kept: LearnedSet, output: Output) -> None:
+def _print_how_sure(kept: LearnedSet, output: Output) -> None:
     if kept.is_too_doubtful:
         output.say(
             f"{kept.doubtful} of them are in doubt, too many to learn from: say what they are, by their number on the"
@@ -175,12 +175,12 @@ def _hex(rgb: tuple[int, int, int]) -> str:
     return "#" + "".join(f"{one:02x}" for one in rgb)
 
 
-class _GivenUp(Exception):  # noqa: N818  # nothing is wrong
-    """Nobody waits for it any more."""
+class _Stopped(Exception):  # noqa: N818  # nothing is wrong
+    """The result is not wanted any more."""
 
 
 class SetLearning:
-    """What is learned of one picture; it may be asked for again with tiles that were put right."""
+    """Learns a set from one picture in a thread; again when a person corrects tiles."""
 
     def __init__(self, image: Image) -> None:
         """Take a picture of the set, shape (H, W, 3), BGR."""
@@ -188,20 +188,20 @@ class SetLearning:
         self._shown: SetPictures | None = None
         self._learned: LearningResult | None = None
         self._error: Exception | None = None
-        self._given_up = threading.Event()
+        self._is_stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self.share = 0.0
 
     def begin(self, said: dict[int, TilePips]) -> None:
-        """Learn anew, with the pips of some tiles as somebody says, by their index."""
+        """Learn again, with corrected pips of some tiles, by their index."""
         self.close()
-        self._given_up.clear()
+        self._is_stopped.clear()
         self._learned = self._error = None
         self._thread = threading.Thread(target=self._run, args=(dict(said),), name="tile set")
         self._thread.start()
 
     def learned(self) -> LearningResult | None:
-        """Return what was learned; None while that goes on.
+        """Return the result; None while learning goes on.
 
         Raises:
             RefusedError: If the picture shows too few tiles.
@@ -214,8 +214,8 @@ class SetLearning:
         return self._learned
 
     def close(self) -> None:
-        """Give up what goes on; that takes some seconds at most."""
-        self._given_up.set()
+        """Stop learning; that takes some seconds at most."""
+        self._is_stopped.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -227,10 +227,10 @@ class SetLearning:
             self._learned = learn(self._shown, said, told=self._told)
         except (RefusedError, VisionError) as error:
             self._error = error
-        except _GivenUp:
+        except _Stopped:
             pass
 
     def _told(self, share: float) -> None:
         self.share = share
-        if self._given_up.is_set():
-            raise _GivenUp
+        if self._is_stopped.is_set():
+            raise _Stopped

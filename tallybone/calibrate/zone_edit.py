@@ -1,4 +1,4 @@
-"""Edit zones as somebody draws them: corners in the picture, checked, and back on the table in millimetres."""
+"""Edit zones as a person draws them: corners in the picture, checked, and back on the table in millimetres."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def editable(zones: TableZones, table: Table, lens: Lens) -> tuple[EditableZone,
 
 
 def with_zones(zones: TableZones, drawn: tuple[EditableZone, ...], table: Table, lens: Lens) -> TableZones:
-    """Return zones of which some were drawn; the others stay as they are, also out of the picture.
+    """Return zones of which some were drawn; the others stay as they are, also outside the picture.
 
     Raises:
-        RefusedError: If a zone is none; says which and why.
+        RefusedError: If a zone is none; with its name and the reason.
     """
     known = [name for name, _ in zones.named()]
     for one in drawn:

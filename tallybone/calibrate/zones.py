@@ -21,11 +21,11 @@ _ANNOTATED = "zones.png"
 
 @dataclass(frozen=True, slots=True)
 class ZonesGiven:
-    """What is said about zones.
+    """Facts about zones.
 
     Attributes:
-        seats: How many there are, 2 to 4; None for as many as before, or 4.
-        size_mm: Width and depth of the table, where no blocks say them.
+        seats: Their number, 2 to 4; None for as many as before, or 4.
+        size_mm: Width and depth of the table, where it has no blocks.
         boneyard, layout: Their corners, in millimetres from the middle of the table.
         seat_outlines: The same of single seats, by their numbers from 0.
     """
@@ -45,14 +45,14 @@ def calibrate_zones(
     annotate: Path | None = None,
     output: Output | None = None,
 ) -> int:
-    """Find the zones of a measured table and keep them.
+    """Find the zones of a measured table and store them.
 
     Args:
         into: The calibration file.
-        given: What is said.
+        given: Facts about the zones.
         picture: Of the table, to draw the zones on.
         annotate: The folder for that.
-        output: Where is said what was found.
+        output: Takes the result.
 
     Returns:
         The exit code: 0, or 1 if there are none, or nothing can be written.

@@ -1,8 +1,8 @@
 """Build the command line: its table of commands, and a command of each frozen dataclass of options.
 
 The module of a command is imported when the command is called, so that help stays quick: `tallybone --help` imports
-none, and the help of one command only its own module. What is slow to import (numpy, OpenCV, rich, the page) stays
-inside the functions of these modules.
+none, and the help of one command only its own module. Slow imports (numpy, OpenCV, rich, the page) stay inside
+the functions of these modules.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def command(
 ) -> Callable[[Callable[[Options], int]], Callable[[Options], int]]:
     """Register a function as the command *name*: it takes *options*, and returns the exit code.
 
-    Its help is that of the table; a command below another one says in its docstring what it does.
+    Its help is that of the table; the help of a command below another one is its docstring.
     """
 
     def register(run: Callable[[Options], int]) -> Callable[[Options], int]:
@@ -151,7 +151,7 @@ def command(
                 default=inspect.Parameter.empty if field.default is MISSING else field.default,
                 annotation=hints[field.name],
             )
-            for field in fields(options)  # type: ignore[arg-type]  # a dataclass, which a TypeVar cannot say
+            for field in fields(options)  # type: ignore[arg-type]  # a dataclass, which a TypeVar cannot express
         ]
         # Typer reads both.
         vars(called)["__signature__"], called.__annotations__ = inspect.Signature(parameters), hints
@@ -162,7 +162,7 @@ def command(
 
 
 class OptionalPort(TyperCommand):
-    """A command whose `--serve` may stand alone: typer knows no option whose value may be left away."""
+    """A command whose `--serve` may stand alone: typer has no option with an optional value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; `--serve` alone stands for the usual port."""

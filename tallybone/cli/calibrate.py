@@ -1,4 +1,4 @@
-"""Define the `calibrate` commands: sheets, lens, table, zones, tiles, knocks, light, and what is stored."""
+"""Define the `calibrate` commands: sheets, lens, table, zones, tiles, knocks, light, and the stored file."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _lens(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """By what a table is measured, and where that is kept."""
+    """A picture of a table, facts to measure it by, and the calibration file."""
 
     picture: Annotated[Path, typer.Argument(metavar="PICTURE", help="The table with corner blocks, mat or tiles.")]
     tile: Annotated[str | None, typer.Option(metavar="LxW", help="Size of a tile in mm, such as 48x24.")] = None
@@ -129,7 +129,7 @@ def _set(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideOptions:
-    """What the guide calibrates, and how it is followed."""
+    """The camera and the table of a guided calibration, and its page."""
 
     camera: Annotated[
         str, typer.Option(metavar="SOURCE", help="pi:0, usb:0, a /dev path, or `simulated` to try it.")
@@ -161,7 +161,7 @@ def _guide(options: GuideOptions) -> int:
     is_simulated = options.camera.partition(":")[0] == "simulated"
     name = options.camera if is_device(options.camera) else "simulated" if is_simulated else "table"
     given = TableGiven(pair_of(options.tile, "--tile"), options.thickness, options.ruler)
-    wish = GuideSettings(
+    settings = GuideSettings(
         options.camera,
         path_of(options.file, name),
         options.seats,
@@ -169,12 +169,12 @@ def _guide(options: GuideOptions) -> int:
         options.mic,
         asks_always=options.serve is not None,
     )
-    return guide_through(wish, page_at=None if options.serve is None else PageAt(options.serve))
+    return guide_through(settings, page_at=None if options.serve is None else PageAt(options.serve))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZonesOptions:
-    """Where the zones of a table are, and where that is kept."""
+    """The zones of a table, and the calibration file."""
 
     picture: Annotated[
         Path | None, typer.Argument(metavar="[PICTURE]", help="Of the table, for --annotate.", show_default=False)
@@ -223,8 +223,8 @@ def _light(
     """Hold exposure and white balance, and show where glare or darkness would hide pips; exit code 1 if anywhere."""
     from tallybone.calibrate.light import calibrate_light
 
-    what, path = _looked_at(source, camera, file)
-    raise typer.Exit(calibrate_light(what, path, annotate=annotate))
+    seen, path = _looked_at(source, camera, file)
+    raise typer.Exit(calibrate_light(seen, path, annotate=annotate))
 
 
 @calibrate_app.command("knock")
@@ -269,8 +269,8 @@ def _check(
     """Compare a picture of the table with what is stored, and say what is wrong; exit code 1 if anything."""
     from tallybone.calibrate.stored import check
 
-    what, path = _looked_at(source, camera, file)
-    raise typer.Exit(check(what, path, tile_mm=pair_of(tile, "--tile"), annotate=annotate))
+    seen, path = _looked_at(source, camera, file)
+    raise typer.Exit(check(seen, path, tile_mm=pair_of(tile, "--tile"), annotate=annotate))
 
 
 @calibrate_app.command("restore")
@@ -287,7 +287,7 @@ def _restore(
 
 
 def path_of(file: Path | None, camera: str) -> Path:
-    """Return the file of a calibration: the one that is named, or that of a camera."""
+    """Return the file of a calibration: the given one, or that of a camera."""
     from hardware.camera.open_device import is_device
     from tallybone.store.calibration_file import default_path, name_of_camera
 
@@ -324,14 +324,14 @@ def _corners(text: str | None) -> _Outline:
 
 
 def _looked_at(source: str | None, camera: str, file: Path | None) -> tuple[str, Path]:
-    """Return what looks at the table, and the calibration file that belongs to it."""
+    """Return the picture or camera that shows the table, and its calibration file."""
     from hardware.camera.open_device import is_device
 
-    what = source or (camera if is_device(camera) else None)
-    if what is None:
+    seen = source or (camera if is_device(camera) else None)
+    if seen is None:
         raise typer.BadParameter("say a picture, or a camera such as usb:0")
-    is_named = camera != "table" or not is_device(what)
-    return what, path_of(file, camera if is_named else what)
+    is_named = camera != "table" or not is_device(seen)
+    return seen, path_of(file, camera if is_named else seen)
 
 
 def _outline(text: str, option: str) -> _Outline:

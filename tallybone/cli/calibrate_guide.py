@@ -17,7 +17,7 @@ from tallybone.calibrate.guide.screen import GuideScreen, Screen, parts_of, scre
 from tallybone.calibrate.guide.steps import AGAIN, GO_ON, SKIP, CourseView, Drawn
 from tallybone.calibrate.lens_and_table import ReadTiles, shipped_eye
 from tallybone.calibrate.look import open_look
-from tallybone.calibrate.stored import say_calibration
+from tallybone.calibrate.stored import print_calibration
 from tallybone.play.keys import Typed, keyboard_on
 from tallybone.sources.camera import SIMULATED
 from tallybone.store.calibration_file import Calibration, load_calibration
@@ -35,14 +35,14 @@ _KEYS = {GO_ON: "Enter", SKIP: "s", AGAIN: "a"}
 
 @dataclass(frozen=True, slots=True)
 class PageAt:
-    """Where a page is served: a port, or an address and a port; with a new PIN unless one is given."""
+    """The port of a page, or its address and port; with a new PIN unless one is given."""
 
     where: str
     pin: str | None = None
 
 
 def guide_through(
-    wish: GuideSettings,
+    settings: GuideSettings,
     *,
     page_at: PageAt | None = None,
     keys: Typed | None = None,
@@ -50,36 +50,36 @@ def guide_through(
     clock: Clock = time.monotonic_ns,
     output: Output | None = None,
 ) -> int:
-    """Lead somebody through the calibration, from where it stopped the last time.
+    """Lead a person through the calibration, from where it stopped the last time.
 
     Args:
-        wish: What is calibrated.
+        settings: The camera, the calibration file, and facts about the table.
         page_at: Where its page is served; None for no page.
-        keys: What is typed, by default at the terminal.
-        read_tiles: What finds tiles, by default the shipped eye.
+        keys: The keyboard, by default that of the terminal.
+        read_tiles: Finds tiles in a picture, by default the shipped eye.
         clock: Monotonic, in nanoseconds.
-        output: Where it is shown, and where errors go.
+        output: Shows it, and errors.
 
     Returns:
-        The exit code: 0, also where it is left before the end, or 1 if camera or file cannot be used.
+        The exit code: 0, also for a player who leaves before the end, or 1 if camera or file cannot be used.
     """
     output = output or Output("calibrate")
     try:
-        calibration = load_calibration(wish.into)
-        with closing(open_look(wish.source, clock)) as look:
+        calibration = load_calibration(settings.into)
+        with closing(open_look(settings.source, clock)) as look:
             typing = keyboard_on(sys.stdin.fileno()) if keys is None else nullcontext(keys)
             with screen_on(output.console) as screen, typing as typed:
-                course = GuideCourse(wish, look, calibration, read_tiles or shipped_eye, clock)
-                with closing(course), _page_on(page_at, course, wish.source, clock) as page:
-                    _go_through(course, page, wish.source, screen, typed)
+                course = GuideCourse(settings, look, calibration, read_tiles or shipped_eye, clock)
+                with closing(course), _page_on(page_at, course, settings.source, clock) as page:
+                    _go_through(course, page, settings.source, screen, typed)
     except (CalibrationError, VisionError, OSError) as error:
         return output.complain(str(error))
-    _say_end(course.calibration, wish, output)
+    _print_end(course.calibration, settings, output)
     return 0
 
 
 def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, screen: Screen, keys: Typed) -> None:
-    """Go through a course until it is over or somebody leaves at the terminal; with a page, only then."""
+    """Go through a course until a person leaves at the terminal, or without a page until it is over."""
     typed: deque[str] = deque()
     shown: GuideScreen | None = None
     while page is not None or not course.is_over:
@@ -100,7 +100,7 @@ def _go_through(course: GuideCourse, page: CalibratingPage | None, source: str, 
 
 
 def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str = "") -> GuideScreen:
-    """Return what a terminal shows of a course; *note* says where else it can be followed."""
+    """Return the board that a terminal shows of a course; *note* names its page."""
     names = [progress.name for progress in view.steps]
     at = len(names) if view.step is None else names.index(view.step)
     done = tuple(
@@ -121,19 +121,19 @@ def board_of(view: CourseView, drawn: tuple[Drawn, ...], source: str, note: str 
     return GuideScreen(title, note, done, step, view.todo, (*parts_of(drawn), *seen, *said), waiting, keys)
 
 
-def _say_end(calibration: Calibration, wish: GuideSettings, output: Output) -> None:
-    say_calibration(calibration, output)
-    if not wish.into.exists():
+def _print_end(calibration: Calibration, settings: GuideSettings, output: Output) -> None:
+    print_calibration(calibration, output)
+    if not settings.into.exists():
         output.say("Nothing was kept.")
         return
-    if wish.source.partition(":")[0] == SIMULATED:
+    if settings.source.partition(":")[0] == SIMULATED:
         output.say(
-            f"Kept in {wish.into}, for trying: simulated matches have other tables. A camera of your own:"
+            f"Kept in {settings.into}, for trying: simulated matches have other tables. A camera of your own:"
             " tallybone calibrate guide --camera usb:0"
         )
         return
-    play = f"--camera {wish.source}" if is_device(wish.source) else f"--calibration {wish.into}"
-    output.say(f"Kept in {wish.into}. Play with it: tallybone play {play}")
+    play = f"--camera {settings.source}" if is_device(settings.source) else f"--calibration {settings.into}"
+    output.say(f"Kept in {settings.into}. Play with it: tallybone play {play}")
 
 
 def _page_on(

@@ -46,13 +46,13 @@ _JPEG_QUALITY = 92
 commands = commands_of()
 
 Wait: TypeAlias = Callable[[float], object]
-# Time to look at what has changed, at normal speed.
+# Pauses in which people look at a change, at normal speed.
 _PLAY_S, _BUTTON_S = 0.7, 0.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoOptions:
-    """What a demo is asked for."""
+    """The game of a demo, its pace and its pictures."""
 
     rules: Annotated[str, game_option("Which game is played.")] = "bones"
     seed: Annotated[int, typer.Option(help="Picks the game, the tiles, the table and the light.", min=0)] = 1
@@ -80,10 +80,10 @@ def show_demo(
     """Play a demo.
 
     Args:
-        options: What to play.
-        eye: What sees the table; by default perception with the shipped reader.
-        console: Where it is shown, by default stdout.
-        wait: What lets a number of seconds pass.
+        options: The game, its pace and its pictures.
+        eye: Sees the table; by default perception with the shipped reader.
+        console: Shows it, by default stdout.
+        wait: Waits a number of seconds.
 
     Returns:
         The exit code: 0, or 1 if the totals are not those of the game that was played, or something was not to be had.
@@ -101,7 +101,7 @@ def show_demo(
 
 
 def players_of(rules: Rules) -> tuple[str, ...]:
-    """Return who plays a game in a demo."""
+    """Return the players of a game in a demo."""
     return _NAMES[: max(rules.seats_min, _LEAST_PLAYERS.get(rules.name, rules.seats_min))]
 
 
@@ -118,7 +118,7 @@ def shipped_eye(rules: Rules) -> TableReader:
 
 
 class _Demo:
-    """One run: the table, what is made of it, and how both compare."""
+    """One run: the table, the session that follows it, and how both compare."""
 
     def __init__(self, options: DemoOptions, eye: TableReader, console: Console) -> None:
         self._options, self._eye, self._console = options, eye, console
@@ -139,13 +139,13 @@ class _Demo:
         self._started_ns = time.perf_counter_ns()
 
     def introduce(self) -> None:
-        """Say what is going to be seen."""
+        """Print the game and its seed."""
         name, seed = self._rules.name, self._options.seed
         self._say(f"A game of {name} on a rendered table (--seed {seed}), seen picture by picture.")
         self._say("")
 
     def run(self, display: Display) -> None:
-        """Play and watch until the game, or what was asked for, is over."""
+        """Play and watch until the game, or as much of it as was asked for, is over."""
         self._look(Layout(), ())  # how the table looks before the first tile
         for step in self._steps:
             said = (*self._take(step), *self._answer(step))
@@ -184,7 +184,7 @@ class _Demo:
         return said
 
     def _answer(self, step: ScriptStep) -> tuple[Announcement, ...]:
-        """Let the players answer what holds up their game."""
+        """Let the players answer the questions that hold up their game."""
         said: tuple[Announcement, ...] = ()
         while (answer := answer_of(self._session, step.state)) is not None:
             self._session, more = feed(self._session, answer)
@@ -194,7 +194,7 @@ class _Demo:
         return said
 
     def _note(self, said: Sequence[Announcement]) -> None:
-        """Keep what was said for the comparison."""
+        """Keep announcements for the comparison."""
         game = self._session.state.game
         if game is not None:
             self._comparison.add_seen(game.layout, self._session.places.laid, said)
@@ -210,7 +210,7 @@ class _Demo:
         return view
 
     def sum_up(self) -> int:
-        """Say how what was seen compares with the truth, and how to go on; return the exit code."""
+        """Print how the session compares with the truth, and how to go on; return the exit code."""
         say = self._say
         plays, game = self._comparison.plays, self._session.state.game
         totals = () if game is None else game.totals
@@ -250,10 +250,10 @@ class _Demo:
 
 @dataclass(slots=True)
 class _Album:
-    """A folder of the pictures that were seen, and of the same with what was read.
+    """A folder of the pictures that were seen, and of the same with the readings drawn in.
 
     Attributes:
-        folder: Where they go; None to keep none.
+        folder: None to keep no pictures.
     """
 
     folder: Path | None
@@ -278,13 +278,13 @@ class _Album:
 
 
 def _program() -> str:
-    """Return what to type: this program as it was called, which need not be on the path."""
+    """Return the name to type: this program as it was called, which need not be on the path."""
     called = Path(sys.argv[0])
     return printable(str(called)) if called.name == "tallybone" else "tallybone"
 
 
 class Display(Protocol):
-    """Where people watch."""
+    """Shows a game to people."""
 
     def show(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
         """Show where the game stands, and leave time to look at it."""
@@ -292,7 +292,7 @@ class Display(Protocol):
 
 @contextmanager
 def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
-    """Yield what shows the game: redrawn in place where that can be seen, else one line for each thing that happens."""
+    """Yield a display: redrawn in place where a terminal can do that, else one line for each event."""
     if not console.is_terminal or console.is_dumb_terminal or console.no_color:
         plain = _PlainDisplay(console)
         yield plain
@@ -321,7 +321,7 @@ class _LiveDisplay:
 
 @dataclass(slots=True)
 class _PlainDisplay:
-    """One line for each thing that happens, and the layout at the end."""
+    """One line for each event, and the layout at the end."""
 
     console: Console
     plays: int = 0
@@ -344,11 +344,11 @@ class Laying:
     """One play, as it was or as it was seen.
 
     Attributes:
-        tile: What was laid.
+        tile: The tile that was laid.
         host: Which tile it touches, by the number of its play; None for the first tile of a hand.
         port: Where it touches it.
         inner: The number that touches.
-        points: What it scored.
+        points: Its score.
     """
 
     tile: Tile
@@ -365,12 +365,12 @@ class Laying:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One play of the truth and what was made of it.
+    """One play of the truth, and how it was seen.
 
     Attributes:
         number: Counts plays from 1.
-        truth: What was played.
-        seen: What was seen, at once or later; None for nothing.
+        truth: The play.
+        seen: The play as it was seen, at once or later; None where it was not.
     """
 
     number: int
@@ -390,7 +390,7 @@ class Compared:
 
     @property
     def are_points_right(self) -> bool:
-        """Whether it scored what it should."""
+        """Whether the score is right."""
         return self.seen is not None and self.seen.points == self.truth.points
 
     def __str__(self) -> str:
@@ -400,7 +400,7 @@ class Compared:
 
 @dataclass(slots=True)
 class Comparison:
-    """Takes what is played and what is seen, and pairs them by where the tiles lie in the picture.
+    """Pairs plays with plays as they were seen, by the places of the tiles in the picture.
 
     So a play that is understood late, or never, does not spoil those after it.
     """
@@ -416,14 +416,14 @@ class Comparison:
         self._centers_px.clear()
 
     def add_truth(self, layout: Layout, center_px: Point, points: int) -> None:
-        """Take the next play, the newest node of a layout, with where the picture shows it and what it scored."""
+        """Take the next play, the newest node of a layout, with its place in the picture and its score."""
         number, node = len(self.plays) + 1, layout.nodes[-1]
         self._true_numbers[node.id] = number
         self._centers_px[number] = center_px
         self.plays.append(Compared(number, _laying(node, points, self._true_numbers)))
 
     def add_seen(self, layout: Layout, laid: Sequence[Laid], said: Sequence[Announcement]) -> None:
-        """Take everything that was said after a picture, with the layout and the places that were made of it."""
+        """Take all announcements after a picture, with the layout and the places that the session made of it."""
         self.questions += [one.words for one in said if isinstance(one, Unclear)]
         places = {one.node: one.place for one in laid}
         for at, one in enumerate(said):
@@ -440,7 +440,7 @@ class Comparison:
             self._revise(layout)
 
     def _revise(self, layout: Layout) -> None:
-        """Take what is known now of plays that were seen before: a later one may have corrected them."""
+        """Correct plays that were seen before, as the layout has them now."""
         for node in layout.nodes:
             number = self._seen_numbers.get(node.id)
             seen = None if number is None else self.plays[number - 1].seen
@@ -460,7 +460,7 @@ class Comparison:
 
 
 def _points_after(said: Sequence[Announcement]) -> int:
-    """Return what a play scored, given what was said after it was placed."""
+    """Return the score of a play, given the announcements after it."""
     own = takewhile(lambda one: not isinstance(one, Placed), said)
     return sum(one.points for one in own if isinstance(one, Scored) and one.reason is Reason.PLAY)
 

@@ -105,13 +105,13 @@ def list_cameras(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Print the cameras that are there.
+    """Print the cameras of this machine.
 
     Args:
         as_json: Print a line of JSON per camera instead of a sentence.
-        find: What finds them, by default all drivers.
-        out: Where they go, by default stdout.
-        err: Where problems go, by default stderr.
+        find: Finds them, by default with all drivers.
+        out: Takes them, by default stdout.
+        err: Takes problems, by default stderr.
 
     Returns:
         The exit code: 0, or 1 if there is none.
@@ -120,7 +120,7 @@ def list_cameras(
     from tallybone.terminal import Output, quiet_libraries
 
     output = Output.of("cameras", out, err)
-    with quiet_libraries():  # libcamera tells stderr its version
+    with quiet_libraries():  # libcamera writes its version to stderr
         found = (find or find_cameras)()
     for camera in found.cameras:
         output.write(_camera_line(camera) if as_json else _camera_words(camera))
@@ -187,12 +187,12 @@ def listen(
     """Listen to a WAV file and print the knocks in it.
 
     Args:
-        path: Where the file is.
+        path: The file.
         as_json: Print a line of JSON per knock instead of a sentence.
         says_all: Print every sudden sound, with its kind.
-        detector: What listens, by default the shipped one.
-        out: Where knocks go, by default stdout.
-        err: Where errors go, by default stderr.
+        detector: Finds the sounds, by default the shipped one.
+        out: Takes knocks, by default stdout.
+        err: Takes errors, by default stderr.
 
     Returns:
         The exit code: 0, or 1 if the file could not be read to its end.
@@ -222,7 +222,7 @@ def listen(
 
 
 def _sound_line(heard: ClassifiedSound) -> str:
-    """Return what was heard as one line of JSON, without a line end."""
+    """Return a sound as one line of JSON, without a line end."""
     said = {
         "t_s": round(heard.t_ns / 1e9, 4),
         "strength": round(heard.strength, 4),
@@ -244,9 +244,9 @@ def walk_through(
 
     Args:
         path: Of its table.toml; None for the usual one.
-        opener: What gives the driver of each part, by default the real ones.
-        fd: What is typed, by default at the terminal.
-        out: Where it is printed, by default stdout.
+        opener: Opens the driver of each part, by default the real ones.
+        fd: The keyboard, by default that of the terminal.
+        out: Takes the text, by default stdout.
         clock: Monotonic, in nanoseconds.
 
     Returns:
@@ -292,7 +292,7 @@ def walk_through(
 
 
 def _wired(hardware: HardwareConfig) -> HardwareConfig:
-    """Return the parts that somebody can see and press; of virtual ones there is nothing to test."""
+    """Return the parts that a person can see and press: without the virtual ones."""
     from hardware.config.config import ButtonsDriver, DisplayDriver, KnockDriver, LedsDriver
 
     buttons, knock = hardware.buttons, hardware.knock

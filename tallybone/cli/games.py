@@ -68,15 +68,15 @@ def score_record(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Play a game record by its rules and print what came of it.
+    """Play a game record by its rules and print the score.
 
     Args:
-        path: Where the record is; "-" for stdin.
+        path: The record; "-" for stdin.
         as_json: Print a line of JSON per move and one with the result, instead of a score sheet.
-        strict: Refuse what is against the rules instead of letting it stand.
+        strict: Refuse moves against the rules instead of keeping them.
         show: Draw the layout after every play.
-        out: Where the score goes, by default stdout.
-        err: Where errors go, by default stderr.
+        out: Takes the score, by default stdout.
+        err: Takes errors, by default stderr.
 
     Returns:
         The exit code: 0, or 1 if the record could not be read.
@@ -130,7 +130,7 @@ def _by_letter(totals: tuple[int, ...], played: PlayedRecord) -> dict[str, int]:
 
 
 def _read(path: Path) -> str:
-    """Return the text of a record, cut where no record is so long; a character takes at most four bytes."""
+    """Return the text of a record, cut beyond the longest one; a character takes at most four bytes."""
     from engine.record_text import MAX_CHARACTERS
 
     most = 4 * (MAX_CHARACTERS + 1)

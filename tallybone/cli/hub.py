@@ -27,7 +27,7 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubOptions:
-    """What a hub is asked for."""
+    """The broker of a hub, its page and its results."""
 
     broker: Annotated[str, typer.Option(metavar="URL", help="mqtt://HOST[:PORT], or mqtts:// for one that encrypts.")]
     at: Annotated[
@@ -62,10 +62,10 @@ def run_hub(
     err: TextIO | None = None,
     stop: Callable[[], AbstractContextManager[StopRequest]] | None = None,
 ) -> int:
-    """Serve the page of all tables until the program is told to end.
+    """Serve the page of all tables until the program is stopped.
 
     Returns:
-        The exit code: 0, 1 if something was not to be had, 2 if what was asked for makes no sense.
+        The exit code: 0, 1 if something is missing, 2 if an option is wrong.
     """
     from hardware.config.errors import ConfigError
     from tallybone.recording.folder import default_folder
@@ -90,7 +90,7 @@ def run_hub(
 
 
 def _broker(options: HubOptions) -> tuple[Broker, str]:
-    """Return the broker that is meant, and what the topics of all tables begin with."""
+    """Return the broker, and the prefix of the topics of all tables."""
     from hardware.config.errors import ConfigError
     from hardware.config.fields import Fields
     from tallybone.store.table_file import USUAL_PREFIX, read_broker, read_prefix

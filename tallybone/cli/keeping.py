@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tallybone.maintain.update import Wheel
 
 PIPE = "-"
-"""Instead of a file: standard output or input."""
+"""Stands for standard output or input."""
 OPT = Path("opt/tallybone")
 _STARTS_WITHIN_S = 180
 
@@ -51,7 +51,7 @@ def _restore(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateOptions:
-    """Which version is installed, and what it has to be checked by."""
+    """The version to install, and the checks that it has to pass."""
 
     wheel: Annotated[Path, typer.Argument(metavar="FILE.whl", help="A version of Tallybone.")]
     sha256: Annotated[str | None, typer.Option(metavar="HEX", help="Refuse a file with another SHA-256.")] = None
@@ -73,7 +73,7 @@ def _update(options: UpdateOptions) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFolders:
-    """Where a table keeps what.
+    """The folders of a table.
 
     Attributes:
         state: The folder of recordings, calibration and settings.
@@ -85,7 +85,7 @@ class TableFolders:
 
     @classmethod
     def usual(cls, environment: Mapping[str, str], home: Path) -> TableFolders:
-        """Return where it is when nobody says otherwise."""
+        """Return the folders of an installed table, or of this user."""
         from tallybone.recording.folder import default_folder
         from tallybone.store.table_file import USUAL_PATH
 
@@ -94,7 +94,7 @@ class TableFolders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
-    """Where words go, and where the bytes of `-` come from and go to."""
+    """The stream of all words, and those of the bytes of `-`."""
 
     err: TextIO = field(default_factory=lambda: sys.stderr)
     bytes_in: BinaryIO = field(default_factory=lambda: sys.stdin.buffer)
@@ -104,7 +104,7 @@ class Streams:
 def back_up(
     target: str, *, is_forced: bool = False, place: TableFolders | None = None, streams: Streams | None = None
 ) -> int:
-    """Write everything that a table keeps to a file, or with `-` to standard output; a game may go on meanwhile.
+    """Back up a table to a file, or with `-` to standard output; a game may go on meanwhile.
 
     Returns:
         The exit code: 0, or 1 if it could not be written.
@@ -132,10 +132,10 @@ def back_up(
 
 
 def put_back(source: str, *, place: TableFolders | None = None, streams: Streams | None = None) -> int:
-    """Put what a backup holds in the place of what a table keeps; what was there before is kept beside it.
+    """Restore a table from a backup; its files from before move into a folder beside it.
 
     Returns:
-        The exit code: 0, or 1 if it could not be used, and then nothing has changed.
+        The exit code: 0, or 1 if the backup could not be used; then nothing has changed.
     """
     from tallybone.maintain.backup import BackupError, config_in, restore, running_in
     from tallybone.terminal import Output
@@ -206,10 +206,10 @@ def _progress(console: Console, words: str, size_bytes: int | None) -> Iterator[
 
 
 def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) -> int:
-    """Exchange the version; *now* names its folder.
+    """Update the version; *now* names its folder.
 
     Returns:
-        The exit code: 0, or 1 if the version that ran before runs on.
+        The exit code: 0, or 1 if the old version runs on.
     """
     from tallybone.maintain.update import UpdateError, UpdateSteps, Versions, exchange, make_venv, require_ready
     from tallybone.terminal import Output
@@ -235,10 +235,10 @@ def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) 
 
 
 def checked_wheel(options: UpdateOptions, folder: Path) -> Wheel:
-    """Return a copy of the wheel in *folder*, which nobody else can change while it is checked and used.
+    """Return a copy of the wheel in *folder*, where no other program changes it between check and use.
 
     Raises:
-        UpdateError: If it is not what it should be.
+        UpdateError: If a check fails.
         OSError: If it cannot be read.
     """
     from tallybone.maintain.update import SIGNERS, UpdateError, read_wheel, require_sha256, require_signature
@@ -256,12 +256,12 @@ def checked_wheel(options: UpdateOptions, folder: Path) -> Wheel:
 
 
 def _start(options: UpdateOptions) -> None:
-    """Start the service anew where systemd runs; elsewhere there is none, and the trial before has to do."""
+    """Restart the service where systemd runs it; elsewhere the trial before has to do."""
     if options.root != Path("/") or not Path("/run/systemd/system").is_dir():
         return
     from tallybone.maintain.update import UpdateError
 
-    # It returns when the table has said that it is ready.
+    # It returns when the table has reported that it is ready.
     try:
         subprocess.run(
             ("systemctl", "restart", "tallybone.service"), check=True, capture_output=True, timeout=_STARTS_WITHIN_S

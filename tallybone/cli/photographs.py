@@ -1,4 +1,4 @@
-"""Run `read` and `evaluate`: photographs of tables in, readings or figures out."""
+"""Run `read` and `evaluate`: read photographs of tables, or judge how well they are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """Which photographs are read, and what becomes of the readings."""
+    """The photographs to read, and how to print the readings."""
 
     photos: Annotated[list[Path], typer.Argument(metavar="PHOTO", help="Pictures of a table, from above.")]
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per picture.")] = False
@@ -79,13 +79,13 @@ def read_photos(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Read photographs and print what was seen, in their order.
+    """Read photographs and print the readings, in their order.
 
     Args:
-        options: Which, and how.
-        read_picture: What reads a picture; by default the shipped reader.
-        out: Where results go, by default stdout.
-        err: Where progress and errors go, by default stderr.
+        options: The photographs, and how to print the readings.
+        read_picture: Reads a picture; by default the shipped reader.
+        out: Takes results, by default stdout.
+        err: Takes progress and errors, by default stderr.
 
     Returns:
         The exit code: 0, or 1 if any picture could not be read or written.

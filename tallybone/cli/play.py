@@ -43,7 +43,7 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayOptions:
-    """What a live game is asked for; with a match that is resumed rules, options, players and set are as they were."""
+    """The match of a live game and its devices; a resumed match keeps its rules, options, players and set."""
 
     camera: CameraOption = None
     config: ConfigOption = None
@@ -89,7 +89,7 @@ class PlayOptions:
 
     @property
     def folder(self) -> Path:
-        """Where recordings are."""
+        """The folder of recordings."""
         return recordings_folder(self.record, os.environ, Path.home())
 
 
@@ -110,15 +110,15 @@ def play(
     """Play a live game until it is left, or the pictures end.
 
     Args:
-        options: What is played, and how.
-        reader: What reads tiles, by default the shipped one.
+        options: The match and its devices.
+        reader: Reads tiles, by default the shipped one.
         clock: Monotonic, in nanoseconds.
-        out: Where the game is shown, by default stdout.
-        err: Where errors go, by default stderr.
-        keys_fd: Where keys come from, by default stdin.
+        out: Shows the game, by default stdout.
+        err: Takes errors, by default stderr.
+        keys_fd: The keyboard, by default stdin.
 
     Returns:
-        The exit code: 0, 1 if something was not to be had, 2 if nothing can be played so.
+        The exit code: 0, 1 if something is missing, 2 if nothing can be played so.
     """
     from calibration.errors import CalibrationError
     from engine import EngineError
@@ -136,7 +136,7 @@ def play(
             stop = stack.enter_context(stop_requested())
             keyboard = stack.enter_context(keyboard_on(sys.stdin.fileno() if keys_fd is None else keys_fd))
             shown = stack.enter_context(display_for(console, output, clock, as_json=options.as_json, panel=panel))
-            # What libraries write to stderr would spoil a board that is drawn there.
+            # Remarks of libraries on stderr would spoil a board that is drawn there.
             with quiet_libraries() if console.is_terminal else nullcontext():
                 table.run(shown, keyboard, lambda: stop.is_requested)
     except EngineError as error:
@@ -247,11 +247,11 @@ def open_page(where: str | None, table: TableStatus, beyond: BeyondSettings | No
 
     Args:
         where: A port, or an address and a port; "" for the usual port of the whole network.
-        table: What its `/health` and `/metrics` say, and whose recordings it shows.
-        beyond: Who else is told what it shows; None for nobody.
+        table: The table of its `/health` and `/metrics`, and of its recordings.
+        beyond: Brokers and webhooks that get its news too; None for none.
 
     Raises:
-        OSError: If it cannot be served there, or what serves it is not installed.
+        OSError: If it cannot be served there, or a library for it is not installed.
     """
     from tallybone.play.counts import PipelineStage
     from tallybone.play.table import NoPage

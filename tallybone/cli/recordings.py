@@ -23,7 +23,7 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayOptions:
-    """What is replayed, and how."""
+    """The source of a replay, its game, and how to print it."""
 
     source: Annotated[
         Path,
@@ -81,7 +81,7 @@ class ReplayOptions:
 
     @property
     def wishes(self) -> ReplaySettings:
-        """How the table is to be followed."""
+        """How to follow the table."""
         from tallybone.replay.run import ReplaySettings
         from tallybone.sources.source import GameChoice
         from vision.perception import Start

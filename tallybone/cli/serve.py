@@ -15,7 +15,7 @@ commands = commands_of()
 
 @command(commands, "serve", ServeOptions)
 def _serve(options: ServeOptions) -> int:
-    # What is imported stays. To look through it for garbage after every 700 objects took a tenth of the start.
+    # Imported modules stay. Looking through them for garbage after every 700 objects took a tenth of the start.
     gc.set_threshold(50_000)
     if options.set_password:
         return keep_password(typer.prompt("Owner's password", hide_input=True, confirmation_prompt=True))
@@ -40,10 +40,10 @@ def keep_password(password: str, world: Environment | None = None) -> int:
 
 
 def serve(options: ServeOptions, world: Environment | None = None) -> int:
-    """Serve a table until the program is told to end.
+    """Serve a table until the program is stopped.
 
     Returns:
-        The exit code: 0, 1 if something was not to be had, 2 if the configuration is wrong.
+        The exit code: 0, 1 if something is missing, 2 if the configuration is wrong.
     """
     from hardware.config.errors import ConfigError
     from tallybone.play.display import PlainDisplay

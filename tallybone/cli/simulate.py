@@ -22,7 +22,7 @@ commands = commands_of()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateOptions:
-    """What a simulated sitting is asked for, and where it is recorded."""
+    """The game, the people and the table of a simulated sitting, and its recording."""
 
     out: Annotated[
         Path, typer.Option(metavar="FILE.mcap", dir_okay=False, help="Where the recording goes; it must not exist.")
@@ -46,7 +46,7 @@ def _simulate(options: SimulateOptions) -> int:
     from tallybone.simulate.simulation import simulation_settings
 
     try:
-        wishes = simulation_settings(
+        settings = simulation_settings(
             options.rules,
             players=options.players,
             seed=options.seed,
@@ -58,12 +58,12 @@ def _simulate(options: SimulateOptions) -> int:
         )
     except EngineError as error:
         raise typer.BadParameter(str(error)) from None
-    return simulate(options.out, wishes, as_json=options.as_json)
+    return simulate(options.out, settings, as_json=options.as_json)
 
 
 def simulate(
     path: Path,
-    wishes: SimulationSettings,
+    settings: SimulationSettings,
     *,
     as_json: bool = False,
     out: TextIO | None = None,
@@ -72,11 +72,11 @@ def simulate(
     """Record a simulated sitting.
 
     Args:
-        path: Where the recording goes; it must not exist.
-        wishes: What is played.
+        path: The recording; it must not exist.
+        settings: The game, the people and the table.
         as_json: Print one line of JSON instead of a sentence.
-        out: Where the summary goes, by default stdout.
-        err: Where progress and errors go, by default stderr.
+        out: Takes the summary, by default stdout.
+        err: Takes progress and errors, by default stderr.
 
     Returns:
         The exit code: 0, or 1 if it could not be recorded.
@@ -88,15 +88,15 @@ def simulate(
     from tallybone.terminal import Output, printable
 
     output = Output.of("simulate", out, err)
-    simulation = Simulation(wishes)
+    simulation = Simulation(settings)
     done = RecordingSummary()
     try:
         with (
-            SessionWriter(path, start_of(simulation, wishes)) as writer,
+            SessionWriter(path, start_of(simulation, settings)) as writer,
             output.err_console.status("Simulating") as status,
         ):
             for done in record(simulation.items(), writer):
-                if done.frames % wishes.fps == 0:
+                if done.frames % settings.fps == 0:
                     status.update(f"Simulating: {_words(done)}")
     except RecordingError as error:
         return output.complain(str(error))

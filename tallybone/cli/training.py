@@ -90,7 +90,7 @@ def _train_knock(
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A training: it writes a model to a file, and says how good it is.
+    """Trains a model, prints how good it is, and writes it to a file.
 
     Attributes:
         command: The command that runs it.

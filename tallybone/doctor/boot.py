@@ -1,4 +1,4 @@
-"""Check whether config.txt and the kernel command line switch on what the parts need."""
+"""Check whether config.txt and the kernel command line fit the parts of the table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BOARDS = (
 
 
 def board_of(model: str) -> PiModel:
-    """Return which board calls itself so.
+    """Return the board by its name for itself.
 
     >>> board_of("Raspberry Pi 5 Model B Rev 1.0")
     <PiModel.PI5: 'pi5'>
@@ -49,10 +49,10 @@ class Boot:
     """How a Pi was started.
 
     Attributes:
-        board: Which one.
+        board: The board.
         path: Of config.txt; "" where there is none.
         config: The text of config.txt.
-        kernel_line: What the kernel was started with.
+        kernel_line: The command line of the kernel.
     """
 
     board: PiModel
@@ -71,11 +71,11 @@ class Boot:
         return ("end", "here") not in settings_of(f"{self.config}\nend=here", self.board)
 
     def value(self, key: str) -> str | None:
-        """Return what a key is set to last; None for nothing."""
+        """Return the last value of a key; None for none."""
         return next((value for name, value in reversed(self.settings) if name == key), None)
 
     def param(self, name: str) -> str | None:
-        """Return what a parameter of the device tree is set to last, `on` where it is only named."""
+        """Return the last value of a parameter of the device tree, `on` where it is only named."""
         found = None
         for value in (value for key, value in self.settings if key == "dtparam"):
             for one in value.split(","):
@@ -88,13 +88,13 @@ class Boot:
         return self.param(name) in ("on", "yes", "true", "1")
 
     def overlay(self, begin: str) -> str | None:
-        """Return the last overlay whose name begins so, with its parameters; None for none."""
+        """Return the last overlay with this start of its name, with its parameters; None for none."""
         named = (value for key, value in reversed(self.settings) if key == "dtoverlay")
         return next((value for value in named if value.startswith(begin)), None)
 
 
 def settings_of(config: str, board: PiModel) -> tuple[tuple[str, str], ...]:
-    r"""Return what a text of config.txt sets for a board; sections of other boards do not count.
+    r"""Return the settings in a text of config.txt for a board; sections of other boards do not count.
 
     >>> settings_of("dtparam=spi=on\n[pi5]\ndtparam=uart0=on", PiModel.PI4)
     (('dtparam', 'spi=on'),)
@@ -120,7 +120,7 @@ _CORE_HZ = {PiModel.PI4: "500", PiModel.PI3: "250", PiModel.ZERO2: "250"}
 
 
 def check_boot(boot: Boot, hardware: HardwareConfig, camera: str) -> tuple[Finding, ...]:
-    """Return how a Raspberry Pi is set up for its parts; nothing where no part needs anything."""
+    """Return how a Raspberry Pi is set up for its parts; nothing where no part needs a setting."""
     return (
         *_check_spi(boot, hardware),
         *_check_core_clock(boot, hardware),
@@ -233,7 +233,7 @@ def _check_camera(boot: Boot, camera: str) -> Iterator[Finding]:
 
 
 def _check_pins(boot: Boot, hardware: HardwareConfig) -> Iterator[Finding]:
-    """Yield which pins of LEDs, buttons and sensors the system uses for something else."""
+    """Yield the pins of LEDs, buttons and sensors that the system uses for something else."""
     taken = taken_pins(boot)
     for use in pins_used(hardware):
         if use.pin in taken and not _is_bus(use):

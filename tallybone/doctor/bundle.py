@@ -1,6 +1,7 @@
 """Collect a support bundle: everything that describes the table, without secrets.
 
-It is a list of what may stay, not of what must go: nobody can list all secrets, but the words of a program are known.
+It lists the words that may stay, not those that must go: nobody can list all secrets, but the words of a program are
+known.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tallybone.store.calibration_file import Calibration, load_calibration
 from tallybone.store.table_file import USUAL_CAMERA, TableFile
 
 BundleText: TypeAlias = Callable[[], str]
-"""Makes the text of one member; an `OSError` or `ValueError` says why it cannot."""
+"""Makes the text of one member; raises an `OSError` or `ValueError` where it cannot."""
 READ_ME = """What `tallybone doctor` found, for whoever helps. Look through it before you send it.
 
 Names of players, of people and of this computer, passwords, PINs, addresses, and all else that the program does not say
@@ -52,7 +53,7 @@ _ANSWERS_S, _MOST_BYTES = 2.0, 1_000_000
 _PAGE = "http://127.0.0.1:8080"
 
 GONE = "…"
-"""Stands for what was taken out."""
+"""Stands for a word that was removed."""
 _PACKAGES = ("engine", "vision", "hardware", "calibration", "tallybone")
 _WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"\w+")
@@ -74,7 +75,7 @@ def write_bundle(path: Path, parts: Mapping[str, BundleText]) -> None:
 
 
 def packed(parts: Mapping[str, BundleText]) -> bytes:
-    """Return a zip of all parts; of one that cannot be made, what kind of error it was."""
+    """Return a zip of all parts; in place of one that cannot be made, the kind of the error."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("README.txt"), READ_ME)
@@ -88,17 +89,17 @@ def packed(parts: Mapping[str, BundleText]) -> bytes:
 
 
 def findings_text(findings: tuple[Finding, ...], own: OwnWords) -> str:
-    """Return what was found, as JSON."""
+    """Return the findings, as JSON."""
     return as_json(_kept(as_values(findings), own))
 
 
 def config_text(table: TableFile) -> str:
-    """Return what is configured, as JSON: values of known fields that can be no secret."""
+    """Return the configuration, as JSON: values of known fields that can be no secret."""
     return as_json({"camera": _value(table.camera), "hardware": _value(table.hardware)})
 
 
 def calibration_text(place: BundleSources, own: OwnWords) -> str:
-    """Return what was calibrated, as JSON."""
+    """Return the calibration, as JSON."""
     path = stored_for(place.table.camera or USUAL_CAMERA, None, place.environment, place.home)
     if path is None:
         raise FileNotFoundError("there is no calibration")
@@ -106,7 +107,7 @@ def calibration_text(place: BundleSources, own: OwnWords) -> str:
 
 
 def recordings_text(folder: Path) -> str:
-    """Return when recordings were begun and how large they are; their names go on with those of the players."""
+    """Return the start and size of each recording; the rest of its name may be that of a player."""
     shown = []
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         when = _WHEN.match(path.name)
@@ -115,7 +116,7 @@ def recordings_text(folder: Path) -> str:
 
 
 def log_text(journal: str, own: OwnWords) -> str:
-    """Return the last lines of the journal, without what the program does not say itself."""
+    """Return the last lines of the journal, in words of the program."""
     shown = []
     for line in journal.splitlines():
         found = _LOG_LINE.fullmatch(line)
@@ -124,7 +125,7 @@ def log_text(journal: str, own: OwnWords) -> str:
 
 
 def metrics_text(said: str, own: OwnWords) -> str:
-    """Return the numbers that a table says; a line of any other kind goes."""
+    """Return the metrics of a table; a line of any other kind is removed."""
     return "".join(f"{own.kept(line)}\n" for line in said.splitlines() if _METRIC.fullmatch(line))
 
 
@@ -145,7 +146,7 @@ def _kept(value: Any, own: OwnWords) -> Any:
 
 
 def _value(value: object) -> object:
-    """Return what can be no secret of a configured value: numbers, choices, devices."""
+    """Return the parts of a configured value that can be no secret: numbers, choices, devices."""
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, bool | int | float | None):
@@ -158,7 +159,7 @@ def _value(value: object) -> object:
 
 
 def ask(url: str) -> str:
-    """Return what a table on this machine says.
+    """Return the answer of the table on this machine.
 
     Raises:
         OSError: If none answers.
@@ -170,13 +171,13 @@ def ask(url: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleSources:
-    """What a bundle is made of.
+    """The sources of a bundle.
 
     Attributes:
-        table: What table.toml says; empty where it is wrong.
+        table: The contents of table.toml; empty where it is wrong.
         config: The file itself; None where there is none.
-        folder: Where recordings are; all else that is kept lies beside it.
-        findings: What the doctor found.
+        folder: The folder of recordings; the other files of the table lie beside it.
+        findings: Those of the doctor.
         machine: The computer.
         environment: Of this process.
         home: The user's folder.
@@ -196,7 +197,7 @@ class BundleSources:
 
 
 def parts_of(place: BundleSources) -> dict[str, BundleText]:
-    """Return what goes into a bundle, by the name of its member."""
+    """Return the texts of a bundle, by the name of their member."""
     own = OwnWords(words_of_program(), foreign_values(place))
     return {
         "about.json": lambda: as_json(_about(place)),
@@ -211,7 +212,7 @@ def parts_of(place: BundleSources) -> dict[str, BundleText]:
 
 
 def foreign_values(place: BundleSources) -> tuple[str, ...]:
-    """Return the texts that are known to come from outside: they go even where they are made of the program's words."""
+    """Return texts from outside: they are removed even where they consist of words of the program."""
     found = [str(place.home), place.home.name, platform.node()]
     found += [text for name, text in place.environment.items() if name not in _SHOWN_ENVIRONMENT]
     found += _texts_in(_toml(place.config))
@@ -240,7 +241,7 @@ def _is_plain(place: BundleSources, name: str) -> bool:
 
 
 def health_text(said: str, own: OwnWords) -> str:
-    """Return the verdict of a table; what answered may be any other program."""
+    """Return the verdict of a table; the answer may be that of any other program."""
     values = json.loads(said)
     if not isinstance(values, dict) or not isinstance(values.get("reasons"), list):
         raise ValueError("this is no table")
@@ -251,7 +252,7 @@ def health_text(said: str, own: OwnWords) -> str:
 
 
 def _toml(path: Path | None) -> object:
-    """Return what a file says; where it cannot be understood, its words."""
+    """Return the contents of a file; where it cannot be parsed, its words."""
     if path is None:
         return None
     try:
@@ -283,15 +284,15 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 class OwnWords:
-    """Takes out of sentences what the program does not say itself."""
+    """Removes all words from sentences that are not those of the program."""
 
     def __init__(self, known: frozenset[str], foreign: Iterable[str] = ()) -> None:
-        """Keep *known* words, in small letters; a *foreign* value goes as a whole, whatever it is made of."""
+        """Keep *known* words, in lower case; a *foreign* value is removed as a whole, whatever its words."""
         self._known = known
         self._foreign = sorted((one for one in foreign if len(one) > _LEAST), key=len, reverse=True)
 
     def kept(self, text: str) -> str:
-        """Return a text without what came from outside.
+        """Return a text without words from outside.
 
         >>> OwnWords(frozenset({"mm", "at"}), ["no camera"]).kept("no camera: 12 mm at hunter2, PIN 123456")
         '…: 12 mm at …, … …'
@@ -308,7 +309,7 @@ class OwnWords:
 
 @cache
 def words_of_program() -> frozenset[str]:
-    """Return every word in the sources of the program, in small letters: what it can say, it says with these."""
+    """Return every word in the sources of the program, in lower case: it can print no others."""
     root = Path(__file__).resolve().parents[2]
     files = (path for package in _PACKAGES for path in (root / package).rglob("*.py"))
     return frozenset(word for path in files for word in _WORD.findall(path.read_text(encoding="utf-8").lower()))

@@ -1,4 +1,4 @@
-"""`tallybone doctor`: reads table.toml, examines all that is in it, prints what was found as it is found."""
+"""Run `tallybone doctor`: read table.toml, check all its parts, print each finding at once."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def doctor(
     bundle: Path | None = None,
     out: TextIO | None = None,
 ) -> int:
-    """Examine a table.
+    """Check a table.
 
     Args:
         path: Of its table.toml; None for the usual one, or no parts where that is not there.
         as_json: Print one object of JSON at the end.
-        probes: What looks at the machine, by default this one.
-        folder: Where recordings go, by default where `tallybone play` puts them.
-        bundle: A new file for all that helps whoever helps; None for none.
-        out: Where it is printed, by default stdout.
+        probes: Look at the machine, by default this one.
+        folder: The folder of recordings, by default that of `tallybone play`.
+        bundle: A new support bundle; None for none.
+        out: Takes the findings, by default stdout.
 
     Returns:
         The exit code: 0, or 1 if there is a problem or the bundle cannot be written.
@@ -84,7 +84,7 @@ def _write(bundle: Path, path: Path | None, folder: Path, findings: tuple[Findin
 
 
 def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Finding]:
-    """Yield how the file is, and then all that it names; of a file that is wrong nothing counts."""
+    """Yield whether the file is right, and then all its parts; without parts where it is wrong."""
     try:
         table = load_table(path)
     except TableFileError as error:

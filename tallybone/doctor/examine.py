@@ -46,12 +46,12 @@ _STYLES = {
 
 
 def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]:
-    """Yield what is found, from the ground up: what comes later may fail because of what came before.
+    """Yield the findings, from the ground up: a later check may fail because of an earlier one.
 
     Args:
-        table: What should be there.
-        folder: Where recordings go.
-        probes: What looks at the machine.
+        table: The parts that should be there.
+        folder: The folder of recordings.
+        probes: Look at the machine.
     """
     camera = table.camera or USUAL_CAMERA
     machine = probes.machine()
@@ -69,7 +69,7 @@ def examine(table: TableFile, folder: Path, probes: Probes) -> Iterator[Finding]
             lost.add(path)
         if found.grade is not Grade.OK:
             yield found
-    # What has no device that can be used was said just now; it cannot be tried.
+    # A part without a usable device was reported just now; it cannot be tried.
     if camera == NO_CAMERA:
         yield absent("camera", "none in table.toml")
     elif camera_device(camera) not in lost:
@@ -120,7 +120,7 @@ def _displays(hardware: HardwareConfig, probes: Probes, lost: set[str]) -> Itera
 
 
 def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
-    """Yield how those are reached whom the table is to tell; where nobody is, nothing."""
+    """Yield whether the broker and each webhook can be reached."""
     if beyond.mqtt is not None:
         broker = beyond.mqtt.broker
         yield broker_found(broker.words, probes.broker(broker))
@@ -129,7 +129,7 @@ def _told(beyond: BeyondSettings, probes: Probes) -> Iterator[Finding]:
 
 
 def lines_of(finding: Finding) -> tuple[tuple[StyledText, ...], ...]:
-    """Return the lines of a finding: grade, part and words, and below them how to mend it."""
+    """Return the lines of a finding: grade, part and words, and below them how to repair it."""
     style = _STYLES[finding.grade]
     words = _wrapped(finding.words, _COLUMNS - _PART)
     head: tuple[StyledText, ...] = (

@@ -1,4 +1,4 @@
-"""Whether the libraries of the parts are there, whole, and fit to each other."""
+"""Check whether the libraries of the parts are installed, complete, and compatible."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class NeededLibrary:
     """A library that some part needs.
 
     Attributes:
-        module: What Python imports.
-        package: What it is called where it is installed from.
-        why: What needs it.
+        module: Its name in Python.
+        package: Its name at its source.
+        why: The parts that need it.
         apt: The package of Raspberry Pi OS that has it; "" where pip's is right.
-        probe: What a working one can do: an attribute of the module; "" for nothing.
-        oldest: The first version that will do.
+        probe: An attribute of the module that a working one has; "" for none.
+        oldest: The first version that works.
     """
 
     module: str
@@ -35,11 +35,11 @@ class NeededLibrary:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What was found of a library.
+    """A library as it is installed.
 
     Attributes:
-        version: Of what is installed; None for nothing.
-        error: What importing it said, in one line; "" where it went well.
+        version: Its version; None where it is not installed.
+        error: Of its import, in one line; "" where it went well.
     """
 
     version: str | None
@@ -52,7 +52,7 @@ class Venv:
 
     Attributes:
         path: Of the venv; "" outside of one.
-        sees_system: Whether it sees what apt has installed.
+        sees_system: Whether it sees the packages of apt.
     """
 
     path: str
@@ -109,7 +109,7 @@ def check_library(wanted: NeededLibrary, library: Library, venv: Venv) -> Findin
 
 
 def _how(wanted: NeededLibrary, library: Library, venv: Venv) -> Iterator[str]:
-    """Yield how to mend a library: words, then commands."""
+    """Yield how to repair a library: words, then commands."""
     if "dtype size changed" in library.error or "compiled using NumPy 1" in library.error:
         # Bookworm's python3-picamera2 and simplejpeg are built for numpy 1; every OpenCV wheel from 4.12 on wants 2.
         yield "apt's library is made for numpy 1, OpenCV wants numpy 2. Take Raspberry Pi OS 13 (trixie), or:"

@@ -28,14 +28,14 @@ _BITS = 64
 # Following a game takes 280 MB (docs/reading.md), system and camera half as much again.
 _LEAST_MEMORY_MB, _GOOD_MEMORY_MB = 400, 900
 _HOT_C, _WARM_C = 80.0, 70.0
-# What a Pi says of its power: bits 0 to 3 hold now, the same 16 higher have held since it was started.
+# Bits of a Pi about its power: 0 to 3 hold now, the same 16 higher have held since it was started.
 _LOW_VOLTAGE, _CAPPED, _SLOWED, _SOFT_LIMIT = 0x1, 0x2, 0x4, 0x8
 _SINCE_START = 16
 _MEMORY, _HEAT, _POWER, _CLOCK = phrase("memory"), phrase("heat"), phrase("power"), phrase("clock")
 _SUPPLY = phrase("Use the supply that is made for this Pi (4: 5 V 3 A, 5: 5 V 5 A), with its own cable.")
 
 Run: TypeAlias = Callable[[tuple[str, ...]], str]
-"""Runs a command and returns what it prints; "" where there is no such command, or it fails."""
+"""Runs a command and returns its output; "" where there is no such command, or it fails."""
 _THROTTLED = "sys/devices/platform/soc/soc:firmware/get_throttled"
 _CONFIGS = ("boot/firmware/config.txt", "boot/config.txt")
 _KB_PER_MB, _MILLI = 1024, 1000.0
@@ -46,13 +46,13 @@ _COMMAND_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What was found out about the computer; None where it does not say.
+    """The computer; None where it does not report a fact.
 
     Attributes:
-        model: As a Raspberry Pi calls itself; "" for any other computer.
+        model: Of a Raspberry Pi; "" for any other computer.
         system: The operating system.
-        bits: Of the programs it runs, 32 or 64.
-        python: The version that runs this.
+        bits: Of its programs, 32 or 64.
+        python: The version of Python.
         memory_mb: All of it.
         temperature_c: Of the processor.
         throttled: The bits of `vcgencmd get_throttled`.
@@ -75,7 +75,7 @@ class Machine:
 
 
 def check_machine(machine: Machine) -> tuple[Finding, ...]:
-    """Return how the computer is."""
+    """Return whether the computer is good enough."""
     return (
         check_system(machine),
         check_memory(machine.memory_mb),
@@ -149,7 +149,7 @@ def check_power(throttled: int | None) -> Finding:
 
 
 def check_clock(*, is_set: bool | None) -> Finding:
-    """Return whether the clock can be believed; a game does not need it, for it counts from its start."""
+    """Return whether the clock is right; a game does not need it, for it counts from its start."""
     if is_set is None:
         return absent(_CLOCK, phrase("this system does not say whether its clock was set"))
     if not is_set:
@@ -177,7 +177,7 @@ def this_machine() -> Machine:
 
 
 def read_machine(root: Path, run: Run) -> Machine:
-    """Return what the files under *root* say of a computer; *run* asks what they do not say."""
+    """Return the computer by the files under *root*; *run* asks for the facts that they lack."""
     heat = _text(root / "sys/class/thermal/thermal_zone0/temp")
     throttled = _text(root / _THROTTLED) or run(("vcgencmd", "get_throttled")).partition("=")[2]
     return Machine(
@@ -200,7 +200,7 @@ def read_boot(root: Path, model: str) -> Boot:
 
 
 def read_user() -> User:
-    """Return who runs this."""
+    """Return the user of this process."""
     me = pwd.getpwuid(os.getuid())
     listed = {group.gr_name for group in grp.getgrall() if me.pw_name in group.gr_mem}
     groups = {_group_name(number) for number in (os.getgid(), *os.getgroups())}
@@ -216,7 +216,7 @@ def read_venv() -> Venv:
 
 
 def try_library(wanted: NeededLibrary) -> Library:
-    """Import a library in a process of its own: one that does not fit to this processor ends it."""
+    """Import a library in a process of its own: one that does not fit this processor ends it."""
     probe = f"; {wanted.module}.{wanted.probe}" if wanted.probe else ""
     command = (sys.executable, "-W", "ignore", "-c", f"import {wanted.module}{probe}")
     try:
@@ -231,12 +231,12 @@ def try_library(wanted: NeededLibrary) -> Library:
 
 
 def read_device(path: str) -> Device:
-    """Return what is known of a device file, or a folder of them."""
+    """Return the state of a device file, or of a folder of them."""
     file = Path(path)
     if not file.exists():
         return Device(is_there=False)
     group = _group_name(file.stat().st_gid)
-    # A folder is open to all; what counts is what lies in it.
+    # A folder is open to all; the files in it count.
     inside = (
         [one for one in sorted(file.iterdir()) if "C" in one.name and one.is_char_device()] if file.is_dir() else []
     )
@@ -246,7 +246,7 @@ def read_device(path: str) -> Device:
 
 
 def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
-    """Write a little into a folder, or where it would be made, and take it away again."""
+    """Write a little into a folder, or where it would be made, and delete it again."""
     room = room_in(folder, mounts)
     if room.error:
         return room
@@ -257,7 +257,7 @@ def try_disk(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
 
 
 def room_in(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
-    """Return what room there is for a folder, or where it would be made, without writing anything."""
+    """Return the room for a folder, or where it would be made, without writing anything."""
     there = _there(folder)
     try:
         free = os.statvfs(there)
@@ -267,12 +267,12 @@ def room_in(folder: Path, mounts: Path = Path("/proc/self/mounts")) -> Disk:
 
 
 def _there(folder: Path) -> Path:
-    """Return the folder, or the nearest above it that is there."""
+    """Return the folder, or the nearest above it that exists."""
     return next(one for one in (folder, *folder.parents) if one.is_dir())
 
 
 def _sync_ms(folder: Path) -> tuple[float, ...]:
-    """Return how long the disk took to keep each of some pieces."""
+    """Return the time that the disk took to keep each of some pieces."""
     found = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(_SYNCS):

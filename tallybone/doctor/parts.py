@@ -52,7 +52,7 @@ _GLARE, _GLARE_SHARE = 250, 0.15
 _BLURRED = 0.20
 
 _END = b"\xff\xff\xff"
-# What the maker's own editor sends, so that a display that passes bytes through listens again.
+# The maker's own editor sends this, so that a display that passes bytes through listens again.
 _LISTEN = b"DRAKJHSUYDGBNCJHGJKSHBDN" + _END
 _CONNECT, _HERE = b"connect" + _END, b"comok"
 BAUDS = (9600, 115_200, 19_200, 38_400, 57_600, 4800, 2400, 230_400)
@@ -61,14 +61,14 @@ _MS_PER_S = 1000
 
 @dataclass(frozen=True, slots=True)
 class PartTrial:
-    """What came of taking a part and letting it go again.
+    """The result of opening and closing a part.
 
     Attributes:
-        trouble: Why it could not be had; "" where it could.
-        details: What there is to say about it.
+        trouble: Why it does not open; "" where it does.
+        details: A description of it.
         held: Buttons that were down though nobody pressed them.
-        hits: What a piezo has felt in a second in which nobody knocked.
-        doubt: What is odd about it otherwise; "" for nothing.
+        hits: Number of hits that a piezo felt in a second without knocks.
+        doubt: Another oddity of it; "" for none.
     """
 
     trouble: str = ""
@@ -79,7 +79,7 @@ class PartTrial:
 
 
 def check_opened(part: str, opened: PartTrial) -> Finding:
-    """Return whether a part could be had."""
+    """Return whether a part opens and works."""
     if opened.trouble:
         is_taken = "busy" in opened.trouble.lower() or "in use" in opened.trouble.lower()
         return problem(part, opened.trouble, _GAME if is_taken else "")
@@ -97,12 +97,12 @@ def check_opened(part: str, opened: PartTrial) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What was found of a device file.
+    """A device file.
 
     Attributes:
-        is_there: Whether there is such a file.
+        is_there: Whether it exists.
         is_usable: Whether this user may read and write it.
-        group: Whose members may.
+        group: The group whose members may.
     """
 
     is_there: bool
@@ -112,12 +112,12 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who runs this.
+    """The user of this process.
 
     Attributes:
-        name: What the system calls them.
-        groups: Those that this login has.
-        listed: Those that the next login will have.
+        name: Their login name.
+        groups: The groups of this login.
+        listed: The groups of their next login.
     """
 
     name: str
@@ -218,12 +218,12 @@ def _not_allowed(part: str, path: str, device: Device, user: User) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class Sounds:
-    """What a microphone has heard.
+    """The sound of a microphone.
 
     Attributes:
-        error: Why it hears nothing; "" where it does.
+        error: Why there is none; "" where there is.
         share: How much of the time there was sound, 0 to 1.
-        level_db: How loud, against the loudest that it can say.
+        level_db: Loudness, against the loudest possible.
         peak: The loudest sample, 0 to 1.
         clipped: Share of the samples that are as loud as can be.
     """
@@ -236,7 +236,7 @@ class Sounds:
 
 
 class Ear(KnockDetector):
-    """Takes the place of a detector, and keeps what it is given to hear."""
+    """Keeps the sound in place of a detector."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -266,7 +266,7 @@ def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], object]) ->
 
 
 def sounds_of(blocks: list[SoundBlock]) -> Sounds:
-    """Return what blocks of sound are like, against two seconds that there should be."""
+    """Return the measures of blocks of sound, of which there should be two seconds."""
     if not blocks:
         return Sounds(error="it is open, but no sound comes")
     samples = np.concatenate([block.samples for block in blocks])
@@ -301,13 +301,13 @@ def check_sound(sounds: Sounds) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class CameraSample:
-    """What a camera has shown.
+    """A picture of a camera, and its pace.
 
     Attributes:
-        error: Why it shows nothing; "" where it does.
+        error: Why there is no picture; "" where there is.
         wide_px: Of its pictures.
         high_px: Of its pictures.
-        per_s: How many a second.
+        per_s: Pictures a second.
         grey: Mean, 0 to 255.
         contrast: Standard deviation of the greys.
         sharpness: Fine edges against coarse ones.
@@ -325,11 +325,11 @@ class CameraSample:
 
 
 def look_through(camera: Camera, wait: Callable[[float], object]) -> CameraSample:
-    """Look at what a camera shows for four seconds, or to its end.
+    """Look through a camera for four seconds, or to its end.
 
     Args:
-        camera: Which one; it says the time as well.
-        wait: Waits so many seconds.
+        camera: It gives the time as well.
+        wait: Waits a number of seconds.
     """
     began_ns = camera.now_ns()
     times_ns: list[int] = []
@@ -350,7 +350,7 @@ def look_through(camera: Camera, wait: Callable[[float], object]) -> CameraSampl
 
 
 def seen_in(image: Image, per_s: float) -> CameraSample:
-    """Return what a picture is like, shape (H, W, 3), BGR."""
+    """Return the measures of a picture, shape (H, W, 3), BGR."""
     high, wide = image.shape[:2]
     shrinks = min(1.0, _WIDE_PX / max(high, wide))
     small = cv2.resize(image, None, fx=shrinks, fy=shrinks, interpolation=cv2.INTER_AREA)
@@ -374,7 +374,7 @@ def _sharpness(grey: np.ndarray) -> float:
 
 
 def check_camera(name: str, seen: CameraSample) -> tuple[Finding, ...]:
-    """Return whether what a camera shows is good enough to play by."""
+    """Return whether the picture of a camera is good enough to play by."""
     if seen.error:
         return (problem("camera", seen.error.removeprefix(f"{name}: "), "What there is:", "tallybone cameras"),)
     return _check_picture(name, seen), _check_light(seen)
@@ -409,12 +409,12 @@ def _check_light(seen: CameraSample) -> Finding:
 
 
 def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callable[[float], object]) -> str:
-    """Return what is odd about a Nextion; "" if it answers at the speed at which it is used.
+    """Return why a Nextion seems wrong; "" if it answers at the speed at which it is used.
 
     Args:
-        open_at: Opens its wire at so many bits a second.
-        baud: At which it is used.
-        wait: Waits so many seconds.
+        open_at: Opens its wire at a number of bits a second.
+        baud: The speed at which it is used.
+        wait: Waits a number of seconds.
 
     Raises:
         OSError: If the wire cannot be opened.
@@ -426,10 +426,10 @@ def doubt_of_nextion(open_at: Callable[[int], BytePort], baud: int, wait: Callab
 
 
 def _answers(port: BytePort, baud: int, wait: Callable[[float], object]) -> bool:
-    """Return whether a Nextion says that it is there; closes the wire."""
+    """Return whether a Nextion answers; closes the wire."""
     try:
         port.write(_LISTEN)
-        # Its maker's rule: so long it may take until it has read what came before.
+        # Its maker's rule: so long it may take to read the bytes before.
         reads_s = (1_000_000 / baud + 30) / _MS_PER_S
         wait(reads_s)
         port.read()

@@ -59,10 +59,10 @@ class Probes(Protocol):
         """Look at the computer."""
 
     def boot(self) -> Boot:
-        """Look at how it was started."""
+        """Look at its boot settings."""
 
     def user(self) -> User:
-        """Look at who runs this."""
+        """Look at the user of this process."""
 
     def venv(self) -> Venv:
         """Look where Python finds libraries."""
@@ -80,25 +80,25 @@ class Probes(Protocol):
         """Look through a camera for some seconds."""
 
     def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
-        """Take LEDs, and let them go dark."""
+        """Open LEDs, and let them go dark."""
 
     def buttons(self, part: ButtonsPart, pins: PinLibrary) -> PartTrial:
-        """Take buttons, and see which are held."""
+        """Open buttons, and see which are held."""
 
     def microphone(self, part: KnockPart) -> Sounds:
         """Listen for some seconds."""
 
     def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
-        """Take a knock sensor that is no microphone."""
+        """Open a knock sensor other than a microphone."""
 
     def display(self, part: DisplayPart) -> PartTrial:
         """Show a word on a display."""
 
     def broker(self, broker: Broker) -> str | None:
-        """Open a line to a broker; return why that cannot be."""
+        """Open a line to a broker; return why that fails."""
 
     def webhook(self, hook: Webhook) -> str | None:
-        """Open a line to a web address; return why that cannot be."""
+        """Open a line to a web address; return why that fails."""
 
 
 class RealProbes:
@@ -122,7 +122,7 @@ class RealProbes:
         return machine_files.read_machine(self._root, machine_files.run)
 
     def boot(self) -> Boot:
-        """Look at how it was started."""
+        """Look at its boot settings."""
         return machine_files.read_boot(self._root, self.machine().model)
 
     def camera(self, source: str) -> CameraSample:
@@ -142,7 +142,7 @@ class RealProbes:
             camera.close()
 
     def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
-        """Take LEDs, and let them go dark."""
+        """Open LEDs, and let them go dark."""
         try:
             lamps = self._opener(pins).leds(part)
         except (LedError, PinError) as error:
@@ -155,7 +155,7 @@ class RealProbes:
         )
 
     def buttons(self, part: ButtonsPart, pins: PinLibrary) -> PartTrial:
-        """Take buttons, and see which are held."""
+        """Open buttons, and see which are held."""
         down: dict[str, bool] = {}
 
         def tap(name: str, sample: PinSample) -> None:
@@ -180,7 +180,7 @@ class RealProbes:
             return Sounds(error=str(error))
 
     def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
-        """Take a knock sensor that is no microphone."""
+        """Open a knock sensor other than a microphone."""
         try:
             sensor = self._opener(pins).knock(part)
         except (KnockError, PinError) as error:
@@ -191,7 +191,7 @@ class RealProbes:
         return PartTrial(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
 
     def display(self, part: DisplayPart) -> PartTrial:
-        """Show a word on a display, and let a Nextion say that it is one."""
+        """Show a word on a display, and ask a Nextion whether it is one."""
         doubt = self._doubt_of_nextion(part) if part.driver is DisplayDriver.NEXTION else ""
         try:
             display = self._opener(PinLibrary.MOCK).display(part)
@@ -223,7 +223,7 @@ class RealProbes:
         try:
             doubt = doubt_of_nextion(lambda baud: serial_port(part.url, baud)(), part.baud, self._wait)
         except (OSError, DisplayError):
-            return ""  # that it cannot be opened is said when it is to show a word
+            return ""  # the trial with a word reports that it cannot be opened
         return f"{part.url}: {doubt}" if doubt else ""
 
     def _opener(self, pins: PinLibrary) -> PartOpener:

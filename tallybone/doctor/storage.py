@@ -1,4 +1,4 @@
-"""Where recordings go: whether there is room, whether it lasts, and how long the disk takes."""
+"""Check the folder of recordings: its room, whether it lasts, and the speed of the disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tallybone.finding import Finding, ok, problem, warning
 _GB = 1_000_000_000
 # An evening of four hours takes about 5 GB at ten pictures a second.
 _FULL_BYTES, _TIGHT_BYTES = _GB // 2, 5 * _GB
-# Each thing said waits for the disk: this long, and people notice; longer, and pictures are lost.
+# Each event waits for the disk: this long, and people notice; longer, and pictures are lost.
 _SLOW_MS, _STUCK_MS = 100.0, 1000.0
 _RECORDINGS, _DISK = phrase("recordings"), phrase("disk")
 _FORGETS = ("tmpfs", "ramfs", "overlay")
@@ -18,14 +18,14 @@ _FORGETS = ("tmpfs", "ramfs", "overlay")
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """What was found of the folder.
+    """The folder of recordings and its disk.
 
     Attributes:
-        folder: Where recordings go.
+        folder: The folder.
         error: Why nothing can be written there; "" where it can.
-        free_bytes: Room that is left.
+        free_bytes: Free room.
         kind: Of file system.
-        sync_ms: How long the disk took until something was kept, a few times.
+        sync_ms: Time that the disk took to keep a piece, a few times.
     """
 
     folder: str

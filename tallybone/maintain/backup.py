@@ -1,10 +1,10 @@
 """Back up and restore everything a table keeps, as one tar file with checksums.
 
-It is read here header by header instead of with `tarfile`, which believes what an archive says of its own sizes.
+It is read here header by header instead of with `tarfile`, which trusts the sizes in an archive.
 
-A backup is unpacked beside what is there, and compared with its checksums, before anything is touched. Then two steps
-follow, which may be cut off anywhere and are finished the next time: `.restoring` (what is there moves out) and
-`.placing` (what was unpacked moves in).
+A backup is unpacked beside the files of the table, and compared with its checksums, before anything is touched. Then
+two steps follow, which may be cut off anywhere and are finished the next time: `.restoring` (the files of the table
+move out) and `.placing` (the unpacked ones move in).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ FORMAT, VERSION = "tallybone-backup", 1
 CONTENTS = "tallybone-backup.json"
 """The last member; an archive without it was cut off."""
 ROOTS = ("state", "config")
-"""What the name of every other member begins with."""
+"""The name of every other member starts with one of these."""
 Tick: TypeAlias = Callable[[int], None]
-"""Is called with so many bytes more that are done."""
+"""Is called with the number of bytes since the last call."""
 _BLOCK_BYTES = 512
 _PIECE_BYTES = 1 << 20
 _MOST_NAME_BYTES, _MOST_DEPTH = 1024, 12
@@ -41,12 +41,12 @@ _CONFIG = "config-of-backup"
 
 
 class BackupError(ValueError):
-    """A backup that cannot be made or used; says why."""
+    """A backup cannot be made or used; with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedFile:
-    """A file to be backed up: what it is called in the archive, and where it is."""
+    """A file to back up: its name in the archive, and its path."""
 
     name: str
     path: Path
@@ -54,7 +54,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What an archive says of a member: its name, its size, its SHA-256."""
+    """A member in the list of an archive: its name, its size, its SHA-256."""
 
     name: str
     size_bytes: int
@@ -66,7 +66,7 @@ class Member:
     """A member as it comes.
 
     Attributes:
-        name: What it is called; it leads nowhere else.
+        name: Below the folder that it is unpacked into.
         size_bytes: Of its content.
         mtime_s: When the file was written last, in seconds since 1970.
     """
@@ -112,12 +112,12 @@ def _write_file(entry: ArchivedFile, file: BinaryIO, out: BinaryIO, tick: Tick) 
 
 
 def members(archive: BinaryIO) -> Iterator[tuple[Member, Iterator[bytes]]]:
-    """Yield each member but the last with the pieces of its content, and compare all with what the last one says.
+    """Yield each member but the last with the pieces of its content, and compare all with the list in the last.
 
-    The content of a member must be taken before the next member is. What was taken is sure only after the end.
+    The content of a member must be taken before the next member is. It is verified only after the end.
 
     Raises:
-        BackupError: If it is no backup, or was cut off, damaged or made to do harm.
+        BackupError: If it is no backup, or was cut off, damaged or forged.
         OSError: If it cannot be read.
     """
     sums: list[Sum] = []
@@ -229,7 +229,7 @@ def entries_of(state: Path, config: Path) -> tuple[ArchivedFile, ...]:
     """Return the files that a backup of a table holds, in order of their names.
 
     Args:
-        state: The folder of all that the program keeps.
+        state: The folder of the program.
         config: That of table.toml, which belongs to people.
     """
     found = [*_below(state, "state", top=True)]
@@ -252,7 +252,7 @@ def _below(folder: Path, name: str, *, top: bool) -> list[ArchivedFile]:
 
 
 def is_kept(name: str) -> bool:
-    """Return whether something of this name, in the folder of the state, is what the table keeps.
+    """Return whether the table itself keeps something of this name in the folder of the state.
 
     >>> is_kept("sessions"), is_kept("before-restore-1"), is_kept(".restoring")
     (True, False, False)
@@ -270,10 +270,10 @@ def running_in(state: Path) -> Path | None:
 
 
 def restore(archive: BinaryIO, state: Path, *, tick: Tick) -> tuple[int, Path | None]:
-    """Put what a backup holds in the place of what is there.
+    """Replace the files of a table by those of a backup.
 
     Returns:
-        How many files there were, and the folder that what was there before is in now; None where nothing was.
+        The number of files, and the folder that has the replaced ones; None where there were none.
 
     Raises:
         BackupError: If the backup cannot be used; then nothing has changed.
@@ -297,7 +297,7 @@ def restore(archive: BinaryIO, state: Path, *, tick: Tick) -> tuple[int, Path | 
 
 
 def finish_at_start(state: Path) -> bool:
-    """Finish or undo a restore that was cut off, when nobody else is at it; return whether there was one.
+    """Finish or undo a restore that was cut off, when no other process is at it; return whether there was one.
 
     Raises:
         OSError: If something cannot be moved.
@@ -309,7 +309,7 @@ def finish_at_start(state: Path) -> bool:
 
 
 def finish(state: Path) -> Path | None:
-    """Finish what a restore has begun, if there is any; return the folder of what was there before, if anything was.
+    """Finish a restore that was started, if there is one; return the folder of the replaced files, if there are any.
 
     Raises:
         OSError: If something cannot be moved.
@@ -343,7 +343,7 @@ def _move(path: Path, folder: Path) -> None:
 
 
 def _tidied(state: Path, placing: Path) -> Path | None:
-    """Give what was there before, and the configuration of the backup, their names."""
+    """Give the replaced files, and the configuration of the backup, their names."""
     if (placing / "config").is_dir():
         shutil.rmtree(state / _CONFIG, ignore_errors=True)
         (placing / "config").rename(state / _CONFIG)
@@ -357,7 +357,7 @@ def _tidied(state: Path, placing: Path) -> Path | None:
 
 
 def config_in(state: Path) -> tuple[Path, ...]:
-    """Return the files of the configuration that came with the last backup: people decide what becomes of them."""
+    """Return the files of the configuration that came with the last backup: people decide whether to use them."""
     return tuple(sorted(path for path in (state / _CONFIG).rglob("*") if path.is_file()))
 
 

@@ -1,4 +1,4 @@
-"""Update a table to a signed wheel: check it, try it, exchange it; any failure keeps the old version."""
+"""Update a table to a signed wheel: check it, try it, switch to it; any failure keeps the old version."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from tallybone.files import sync_folder
 
 SIGNERS = Path("/etc/tallybone/release_signers")
-"""Whom this table trusts: an allowed-signers file of `ssh-keygen`. Where it is, every wheel needs a signature."""
+"""Signers that this table trusts: an allowed-signers file of `ssh-keygen`. With it, every wheel needs a signature."""
 WHO, WHAT = "release@tallybone", "tallybone-release"
 """Name and purpose that a signature has to be made for."""
 _WITHIN_S = 30
@@ -40,12 +40,12 @@ _MOST_TEXT_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class UpdateSteps:
-    """What is done for a version; each raises an `UpdateError` where it fails.
+    """The steps of an update; each raises an `UpdateError` where it fails.
 
     Attributes:
         make: Makes it in a new folder.
-        check: Tries it there, before anything leads to it.
-        start: Starts what `versions.current` is, and returns when the table is ready.
+        check: Tries it there, before anything links to it.
+        start: Starts `versions.current`, and returns when the table is ready.
     """
 
     make: Callable[[Path], None]
@@ -54,7 +54,7 @@ class UpdateSteps:
 
 
 def exchange(versions: Versions, name: str, steps: UpdateSteps) -> None:
-    """Put a version in the place of the one that runs.
+    """Replace the version that runs.
 
     Raises:
         UpdateError: If it could not be made or does not become ready; then the one before runs on, or again.
@@ -72,7 +72,7 @@ def exchange(versions: Versions, name: str, steps: UpdateSteps) -> None:
         steps.start()
     except UpdateError as error:
         versions.switch_to(before)
-        with suppress(UpdateError):  # what was wrong is said below
+        with suppress(UpdateError):  # the error is reported below
             steps.start()
         shutil.rmtree(folder, ignore_errors=True)
         raise UpdateError(f"{error}; the version before runs again") from error
@@ -104,9 +104,9 @@ def make_venv(folder: Path, wheel: Wheel, wheels: Path | None) -> None:
     """Make a version in a new folder: everything by hash, nothing is compiled.
 
     Args:
-        folder: Where.
-        wheel: What.
-        wheels: A folder with all that it needs; None to ask the index of this machine.
+        folder: The new folder.
+        wheel: The version.
+        wheels: A folder with all packages that it needs; None to ask the index of this machine.
 
     Raises:
         UpdateError: If that fails.
@@ -119,14 +119,14 @@ def make_venv(folder: Path, wheel: Wheel, wheels: Path | None) -> None:
     pins.write_text(wheel.requirements, encoding="utf-8")
     _run((str(python), *_PIP, *source, "--require-hashes", "-r", str(pins)))
     _run((str(python), *_PIP, "--no-index", "--no-deps", str(wheel.path)))
-    os.sync()  # before anything leads to it
+    os.sync()  # before anything links to it
 
 
 def require_ready(folder: Path, within_s: float = _READY_WITHIN_S) -> None:
-    """Start the table of a version with no camera and nothing to record, until it says that it is ready.
+    """Start the table of a version with no camera and nothing to record, until it reports that it is ready.
 
     Raises:
-        UpdateError: If it does not say so.
+        UpdateError: If it does not.
     """
     with (
         tempfile.TemporaryDirectory(prefix="tallybone-") as name,
@@ -154,7 +154,7 @@ def require_ready(folder: Path, within_s: float = _READY_WITHIN_S) -> None:
 
 
 def _hears_ready(told: socket.socket, process: subprocess.Popen[bytes]) -> bool:
-    """Return whether the table says that it is ready before it ends or time is up."""
+    """Return whether the table reports that it is ready before it ends or time is up."""
     limit_s, told_s = told.gettimeout() or 0.0, 0.5
     told.settimeout(told_s)
     for _ in range(round(limit_s / told_s)):
@@ -177,7 +177,7 @@ def _run(command: Sequence[str]) -> None:
 
 
 def _sees_system(venv: Path) -> bool:
-    """Return whether a venv sees what apt has installed: camera and pins of a Raspberry Pi come from there."""
+    """Return whether a venv sees the packages of apt: camera and pins of a Raspberry Pi come from there."""
     config = venv / "pyvenv.cfg"
     return config.is_file() and "include-system-site-packages = true" in config.read_text(encoding="utf-8")
 
@@ -191,7 +191,7 @@ class Versions:
     """The folder in which `systemd/install.sh` has put Tallybone: `venv` leads to one of `venvs`."""
 
     def __init__(self, opt: Path) -> None:
-        """Take what is in *opt*, usually /opt/tallybone.
+        """Manage the versions in *opt*, usually /opt/tallybone.
 
         Raises:
             UpdateError: If nothing is installed there that could be exchanged.
@@ -214,7 +214,7 @@ class Versions:
         return folder
 
     def switch_to(self, folder: Path) -> None:
-        """Let the table run what is in *folder* from its next start: after a power cut it is this or the one before."""
+        """Let the table run *folder* from its next start: after a power cut it is this or the one before."""
         link = self._opt / "venv.new"
         link.unlink(missing_ok=True)
         link.symlink_to(folder)
@@ -222,7 +222,7 @@ class Versions:
         sync_folder(self._opt)
 
     def remove_others(self) -> None:
-        """Delete all but the current one: those that were exchanged, and what an update left that was cut off."""
+        """Delete all but the current one: replaced ones, and remains of an update that was cut off."""
         for folder in (self._opt / "venvs").iterdir():
             if folder.resolve() != self.current:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -290,4 +290,4 @@ def _text(archive: zipfile.ZipFile, wanted: re.Pattern[str]) -> str:
 
 
 class UpdateError(OSError):
-    """The version was not exchanged; says why. What ran before runs on."""
+    """The version was not updated, with the reason; the old one runs on."""

@@ -1,4 +1,4 @@
-"""Where the pictures of a live game come from, all alike: a camera, a video, a folder or a recording."""
+"""Give a live game its pictures, all alike: from a camera, a video, a folder or a recording."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vision.arrays import Image
 from vision.picture import PictureError
 
 SIMULATED = "simulated"
-"""What a camera is called that is none: a table that plays by itself."""
+"""The name of a table that plays by itself, in place of a camera."""
 
 _NS_PER_MS = 1_000_000
 # Of the JPEG that is kept and read: half as long as at 95.
@@ -28,11 +28,11 @@ _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
 
 
 Shown: TypeAlias = Shot | RecordedInput
-"""What a camera gives: a picture, or what comes in beside it where that is simulated or recorded too."""
+"""A picture, or an input beside it where that is simulated or recorded too."""
 
 
 class Camera(Protocol):
-    """What looks at the table. Only the newest picture waits; those before it are dropped."""
+    """A source of pictures of the table. Only the newest picture waits; those before it are dropped."""
 
     @property
     def problem(self) -> str | None:
@@ -43,13 +43,13 @@ class Camera(Protocol):
         """Whether nothing will ever come any more."""
 
     def take(self) -> Shown | None:
-        """Return what came since the last call, at once; None for nothing."""
+        """Return the newest picture or input since the last call, at once; None for nothing."""
 
     def now_ns(self) -> int:
         """Return the time that its pictures are stamped with."""
 
     def close(self) -> None:
-        """Let it go."""
+        """Close it."""
 
 
 def shot_of(image: Image, t_ns: int, where: str) -> Shot:
@@ -58,7 +58,7 @@ def shot_of(image: Image, t_ns: int, where: str) -> Shot:
 
 
 class PacedCamera:
-    """Shows what was filmed before, at the pace at which it was filmed or as fast as it is taken."""
+    """Shows pictures that were filmed before, at the pace of their film or as fast as they are taken."""
 
     def __init__(self, items: Iterator[Shown], clock: Clock, *, speed: float = 1.0) -> None:
         """Show *items*; *speed* 2 is twice as fast, 0 waits for nothing and drops nothing."""
@@ -76,7 +76,7 @@ class PacedCamera:
         return self._is_over
 
     def take(self) -> Shown | None:
-        """Return what is to be shown now: the newest picture, or what came in before it."""
+        """Return the newest picture that is due, or an input before it."""
         newest: Shown | None = None
         while (given := self._peek()) is not None and self._is_due(given):
             newest, self._next = given, None
@@ -86,7 +86,7 @@ class PacedCamera:
         return newest
 
     def now_ns(self) -> int:
-        """Return the time in what is shown."""
+        """Return the time in the film."""
         if self._speed == 0 or self._began_ns is None:
             return self._last_ns
         return max(self._last_ns, self._first_ns + round((self._clock() - self._began_ns) * self._speed))

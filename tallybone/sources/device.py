@@ -1,4 +1,4 @@
-"""A camera that is plugged in, as a live game looks through it: its light is held while a game is played."""
+"""Use a camera that is plugged in for a live game: its light is held while a game is played."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class DeviceCamera:
         return self._clock()
 
     def close(self) -> None:
-        """Let the camera go."""
+        """Close the camera."""
         self._device.close()
 
 
@@ -77,7 +77,7 @@ def open_plugged_in(source: str, clock: Clock) -> DeviceCamera:
     """Open a camera for a game; *source* is as `hardware.camera.open_device` takes it.
 
     Raises:
-        CameraError: If there is none, or it cannot be used; it says what helps.
+        CameraError: If there is none, or it cannot be used; with a hint.
     """
-    with quiet_libraries():  # OpenCV and libcamera say on stderr what the error says anyway
+    with quiet_libraries():  # OpenCV and libcamera repeat the error on stderr
         return DeviceCamera(source, open_device(source, clock), clock)

@@ -1,4 +1,4 @@
-"""Pictures of a table, from a folder, a recording or a video: all look the same to what follows the table."""
+"""Read pictures of a table, all alike, from a folder, a recording or a video."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vision.watch import Frame
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 VIDEOS = frozenset({".avi", ".m4v", ".mkv", ".mov", ".mp4", ".webm"})
 _NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
-# Of a video that says neither when its frames were taken nor how many a second it has.
+# Of a video that has neither the times of its frames nor their rate.
 _FRAMES_PER_S = 30.0
 # Of the JPEG that another format becomes in a recording. At 95 a rendered table is a fifth of its PNG.
 _JPEG_QUALITY = 95
@@ -37,11 +37,11 @@ class Shot:
 
     Attributes:
         t_ns: When it was taken.
-        name: What events call it.
-        where: What complaints call it.
+        name: Its name in events.
+        where: Its name in errors.
         load: Returns it; shape (H, W, 3), BGR. Raises PictureError.
         jpeg: Returns it as a JPEG file: its own bytes if it is one. Raises PictureError.
-        grey: What the settle gate looks at, where that was made ahead.
+        grey: The small grey picture for the settle gate, where it was made ahead.
     """
 
     t_ns: int
@@ -70,7 +70,7 @@ def pictures_in(folder: Path) -> list[Path]:
 
 
 def shots_of_pictures(paths: list[Path]) -> Iterator[Shot]:
-    """Yield pictures that are files, one a second: they say nothing of time, and this keeps their order."""
+    """Yield pictures that are files, one a second: they have no time, and this keeps their order."""
     for index, path in enumerate(paths):
         yield _shot_of_file(index * _NS_PER_S, path)
 
@@ -111,11 +111,11 @@ def shots_of_video(path: Path) -> Iterator[Shot]:
 
 
 def recorded(shot: Shot, writer: SessionWriter) -> Shot:
-    """Return a shot that, when it is loaded, is recorded first and then is what the recording holds of it."""
+    """Return a shot that is recorded when it is loaded; its picture is then that of the recording."""
 
     def load() -> Image:
         data = shot.jpeg()
-        image = decode_picture(data, shot.where)  # what cannot be decoded is not recorded
+        image = decode_picture(data, shot.where)  # a picture that cannot be decoded is not recorded
         writer.frame(shot.t_ns, data, name=shot.name)
         return image
 
@@ -123,7 +123,7 @@ def recorded(shot: Shot, writer: SessionWriter) -> Shot:
 
 
 def _ns_per_frame(video: cv2.VideoCapture) -> int:
-    """Return how long a frame of a video is shown, as far as it says so."""
+    """Return the time between frames of a video, a usual one where it gives none."""
     per_s = video.get(cv2.CAP_PROP_FPS)
     return round(_NS_PER_S / (per_s if 1.0 <= per_s <= 1000.0 else _FRAMES_PER_S))
 

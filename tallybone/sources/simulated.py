@@ -1,4 +1,4 @@
-"""A simulated table as a camera: it plays the match that is asked for, hands and all, and says what no camera sees."""
+"""Use a simulated table as a camera: it plays a match, hands and all, and gives the inputs that no camera sees."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _KEYS = ("seed", "hands", "look", "difficulty")
 
 
 def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simulation:
-    """Return the table that is meant.
+    """Return the table that a source describes.
 
     Args:
-        source: `simulated`, or with what is wished: `simulated:seed=3,difficulty=easy,hands=1,look=walnut`.
-        rules: What is played at it.
-        players: Who plays.
+        source: `simulated`, or with options: `simulated:seed=3,difficulty=easy,hands=1,look=walnut`.
+        rules: The game at it.
+        players: Their names.
 
     Raises:
-        CameraError: If no table is like that.
+        CameraError: If there is no such table.
     """
     _, _, said = source.partition(":")
     try:
@@ -61,7 +61,7 @@ def open_simulated(simulation: Simulation, clock: Clock, *, speed: float = 1.0) 
 
 
 def _shown(items: Iterable[SimulatedItem]) -> Iterator[Shown]:
-    """Yield what a camera gives and people say; the truth stays where it is."""
+    """Yield pictures and inputs; the truth is left out."""
     for item in items:
         if isinstance(item, Frame):
             yield shot_of(item.image, item.t_ns, SIMULATED)

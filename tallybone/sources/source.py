@@ -1,4 +1,4 @@
-"""Open what is replayed: pictures and recorded inputs in feeding order, and which game to score."""
+"""Open a source to replay: its pictures and recorded inputs in feeding order, and its game."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ NO_GAME = "free"
 
 @dataclass(frozen=True, slots=True)
 class RecordedInput:
-    """What was pressed, heard, answered or put right.
+    """A press, a knock, an answer or a correction.
 
     Attributes:
-        t_ns: When.
-        where: What complaints call it.
+        t_ns: Its time.
+        where: Its name in errors.
         load: Returns it. Raises JsonValueError where it is of a later version.
     """
 
@@ -63,21 +63,21 @@ class RecordedInput:
 
 
 Item: TypeAlias = Shot | RecordedInput | Damage
-"""What comes next: a picture, something else that came in, or damage where it cannot be had."""
+"""A picture, an input, or damage in place of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is replayed.
+    """A source to replay.
 
     Attributes:
-        items: All that came in, in feeding order.
+        items: Pictures and inputs, in feeding order.
         pictures: Whether they are a moving picture.
-        count: How many items there are, if that is known.
+        count: Number of items, if it is known.
         dated: Which file has the date of a recording of them: the first picture or the video; None if they are a
             recording.
-        start: What a recording says of its sitting.
-        left: Where its sitting goes on, if it goes on with another; the head that says so is no item.
+        start: The start of a recording.
+        left: The state in which its sitting continues another one; the head with that state is no item.
     """
 
     items: Iterator[Item]
@@ -89,10 +89,10 @@ class Source:
 
 
 def source_at(path: Path) -> Source:
-    """Return what is to be replayed: a recording, a video or a folder of pictures.
+    """Return the source at a path: a recording, a video or a folder of pictures.
 
     Raises:
-        OSError: If it is nothing that can be.
+        OSError: If it is none of these.
         VisionError: If there is no picture in it.
     """
     if path.suffix.lower() == SUFFIX and not path.is_dir():
@@ -121,7 +121,7 @@ def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:
 
 @dataclass(frozen=True, slots=True)
 class Tapped:
-    """Items, each recorded when it is loaded, and what records what followed; neither if nothing is to be recorded."""
+    """Items, each recorded when it is loaded, and a function that records the steps; without a recording, neither."""
 
     items: Iterator[Item]
     note: Callable[[Step], None]
@@ -131,7 +131,7 @@ class Tapped:
 def recording(
     source: Source, record: Path | None, tile_set: TileSet, match: MatchStart | None = None
 ) -> Iterator[Tapped]:
-    """Give what comes in from a source, recorded if there is where to.
+    """Yield the items of a source, recorded if there is a file for it.
 
     Raises:
         RecordingError: If the source is a recording already, or none can be made.
@@ -194,11 +194,11 @@ def _recorded(item: Item, writer: SessionWriter) -> Item:
 
 @dataclass(frozen=True, slots=True)
 class GameChoice:
-    """What is asked for; what is not given is as the recording says.
+    """A game to score; parts that are not given are as in the recording.
 
     Attributes:
         rules: Name of the game, "free" for none; with it nothing else is taken over from the recording.
-        options: What is agreed otherwise, each key=value; without *rules* they change what was agreed in the recording.
+        options: Changed rules, each key=value; without *rules* they change those of the recording.
         players: Names by seat.
     """
 
@@ -208,7 +208,7 @@ class GameChoice:
 
 
 def match_of(wish: GameChoice, start: SessionStart | None) -> MatchStart | None:
-    """Return how the match begins, None where no score is kept.
+    """Return the start of the match, None where no score is kept.
 
     Raises:
         EngineError: If there is no such game, it cannot be played so, or not by so many.

@@ -192,7 +192,7 @@ def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
             case DrawZones(zones):
                 course.edit_zones(zones)
             case PutTileRight(number, pips):
-                course.put_tile_right(number, pips)
+                course.correct_tile(number, pips)
             case EndCalibration():
                 pass
     except RefusedError as error:

@@ -33,12 +33,12 @@ from vision.reading import PointPx, SeenTile
 
 # From picture to picture the board may move so much, as a share of the picture's width, and be held still.
 _STILL = 0.003
-# A view tells something new if its corners lie so far from those of each view before.
+# A view adds something if its corners lie so far from those of each view before.
 _NEW = 0.06
 _MOST_VIEWS = 24
 
 _FLAT_ERROR_PX = 1.0
-# Lines over the result, by which anybody sees that the table was understood.
+# Lines over the result, by which people see that the table was understood.
 _GRID_MM, _GRID_STEP_MM = 100.0, 20.0
 
 _SAID = {
@@ -51,13 +51,13 @@ _SEATS = "234"
 
 
 class LensStep(GuideStep):
-    """Collects views of the board as they come, as soon as it is held still, and says which are missing."""
+    """Collects views of the board whenever it is held still, and lists those that are missing."""
 
     name, scene = StepName.LENS, AskedScene.BOARD
     choices = (GuideChoice(GO_ON, phrase("measure with the views so far")),)
 
     def __init__(self, before: Calibration) -> None:
-        """Begin without a view."""
+        """Start without a view."""
         self._before = before
         self._views: list[LensView] = []
         self._found = guide(())
@@ -74,7 +74,7 @@ class LensStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """What is wanted next, and the views so far."""
+        """The view that is wanted next, and the views so far."""
         found = self._found
         wants = found.wants()
         turned, parts = 4 - len(found.lacking_tilts), len(CELLS) - len(found.empty_cells)
@@ -109,7 +109,7 @@ class LensStep(GuideStep):
         return self._found.is_enough or len(self._views) >= _MOST_VIEWS
 
     def see(self, image: Image) -> None:
-        """Keep a view if the board is held still, and tells something new."""
+        """Keep a view if the board is held still, and it adds something."""
         view = find_view(image)
         before, self._last = self._last, view
         if not view.is_useful:
@@ -125,7 +125,7 @@ class LensStep(GuideStep):
             self._tell(phrase("This view is known: hold the board otherwise."))
 
     def _tell(self, words: Phrase) -> None:
-        """Say something else than that a view was taken."""
+        """Show words that do not report a view."""
         self._seen, self._is_told = words, False
 
     def result(self) -> StepResult:
@@ -162,13 +162,13 @@ class TableStep(GuideStep):
     choices = (GuideChoice(GO_ON, phrase("measure")),)
 
     def __init__(self, before: Calibration, given: TableGiven, read_tiles: ReadTiles) -> None:
-        """Measure with the lens that is known, or a guess; *given* says how large tiles are."""
+        """Measure with the known lens, or a guess; *given* has the size of the tiles."""
         self._before, self._given, self._read_tiles = before, given, read_tiles
         self._markers: tuple[SeenMarker, ...] = ()
 
     @property
     def todo(self) -> tuple[str, ...]:
-        """What to lay down."""
+        """The blocks or tiles to lay down."""
         lay = phrase(
             "Lay the mat on the table, or a corner block near each corner, upright as seen from the first seat."
         )
@@ -231,7 +231,7 @@ def _about(table: Table) -> str:
 
 
 def _grid(table: Table, lens: Lens) -> tuple[Drawn, ...]:
-    """Return lines every 10 cm over the table between its corner blocks, or its middle where there are none."""
+    """Return lines every 10 cm over the table between its corner blocks; without them, over its middle."""
     half_mm = HALF_TABLE_MM / 2
     xs = [mark.x_mm for mark in table.marks] or [-half_mm, half_mm]
     ys = [mark.y_mm for mark in table.marks] or [-half_mm, half_mm]
@@ -259,7 +259,7 @@ class _Proposed:
 
 
 class ZonesStep(GuideStep):
-    """Begins with the zones there are, or those for a number of seats."""
+    """Starts with the known zones, or those for a number of seats."""
 
     name, scene = StepName.ZONES, AskedScene.TABLE
     choices = (
@@ -270,7 +270,7 @@ class ZonesStep(GuideStep):
     todo = (phrase("How many seats are there at most? Tiles to draw and open hands are seen in their zones."),)
 
     def __init__(self, before: Calibration, seats: int, folder: Path) -> None:
-        """Begin with so many seats; the picture is drawn into *folder*."""
+        """Start with so many seats; the picture is drawn into *folder*."""
         self._before, self._folder = before, folder
         self._lens = before.lens
         self._seats = seats
@@ -299,7 +299,7 @@ class ZonesStep(GuideStep):
 
     @property
     def editable(self) -> tuple[EditableZone, ...]:
-        """The zones as somebody can change them in the picture."""
+        """The zones as a person can edit them in the picture."""
         zones, table, lens = self._now.zones, self._before.table, self._lens
         return () if zones is None or table is None or lens is None else editable(zones, table, lens)
 
@@ -317,10 +317,10 @@ class ZonesStep(GuideStep):
             self._now = self._proposed()
 
     def edit(self, drawn: tuple[EditableZone, ...]) -> None:
-        """Take zones that somebody has drawn.
+        """Take zones that a person has drawn.
 
         Raises:
-            RefusedError: If they cannot be; says which and why.
+            RefusedError: If one cannot be; with its name and the reason.
         """
         zones, table, lens = self._now.zones, self._before.table, self._lens
         if zones is None or table is None or lens is None:

@@ -1,6 +1,6 @@
-"""The course of a guided calibration: from step to step, whoever watches and decides, at a terminal or on a page.
+"""Lead a guided calibration from step to step, at a terminal or on a page.
 
-It never waits: `turn` looks once, `press` takes what somebody has decided.
+It never waits: `turn` looks once, `press` takes a decision.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _KEPT, _SKIPPED = phrase("as it was"), phrase("skipped")
 
 @dataclass(frozen=True, slots=True)
 class GuideSettings:
-    """What a guided calibration is asked for.
+    """The camera of a guided calibration, its file, and facts about the table.
 
     Attributes:
         source: The camera, as `calibrate_look.open_look` takes it.
         into: The calibration file.
-        seats: How many seats there are; None for as many as before, or four.
-        given: What is said about tiles and print.
+        seats: Number of seats; None for as many as before, or four.
+        given: Facts about tiles and print.
         microphone: Its number or a part of its name, "any", or "simulated"; None for a table that hears no knocks.
         asks_always: Whether every result has to be accepted, and not only one that could be better.
     """
@@ -62,15 +62,15 @@ class GuideSettings:
 
 
 class GuideCourse:
-    """Goes from step to step; what each has found is kept in the file as soon as it is accepted."""
+    """Goes from step to step; the result of each is stored in the file as soon as it is accepted."""
 
     def __init__(
-        self, wish: GuideSettings, look: Onlooker, calibration: Calibration, read_tiles: ReadTiles, clock: Clock
+        self, settings: GuideSettings, look: Onlooker, calibration: Calibration, read_tiles: ReadTiles, clock: Clock
     ) -> None:
-        """Begin with the first step; *look* is closed by whoever has opened it."""
-        self._wish, self._look, self._read_tiles, self._clock = wish, look, read_tiles, clock
+        """Start with the first step; the caller closes *look*."""
+        self._settings, self._look, self._read_tiles, self._clock = settings, look, read_tiles, clock
         # A table that hears no knocks has no such step.
-        self._order = tuple(name for name in StepName if name is not StepName.KNOCK or wish.microphone is not None)
+        self._order = tuple(name for name in StepName if name is not StepName.KNOCK or settings.microphone is not None)
         self._outcomes: dict[StepName, Progress] = {}
         self.calibration = calibration
         self.image: Image | None = None
@@ -99,7 +99,7 @@ class GuideCourse:
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """What was found in `image`, the newest picture."""
+        """The shapes that were found in `image`, the newest picture."""
         if self._result is not None:
             return self._result.drawn
         return () if self._step is None else self._step.drawn
@@ -111,11 +111,11 @@ class GuideCourse:
 
     @property
     def tiles(self) -> tuple[LearnedTile, ...]:
-        """The tiles that were learned, as long as they can be put right."""
+        """The tiles that were learned, as long as they can be corrected."""
         return self._step.tiles if isinstance(self._step, SetStep) and self._stage is Stage.RESULT else ()
 
     def turn(self) -> None:
-        """Look and listen once, and measure what was asked for; called often.
+        """Look and listen once, or measure; called often.
 
         Raises:
             VisionError: If tiles cannot be read.
@@ -131,7 +131,7 @@ class GuideCourse:
                 pass
 
     def press(self, press: str) -> None:
-        """Take what somebody has decided; what is no choice now changes nothing."""
+        """Take a decision; one that is no choice now changes nothing."""
         if press not in [choice.press for choice in self.view.choices]:
             return
         self._refused = ""
@@ -163,29 +163,29 @@ class GuideCourse:
         self._enter()
 
     def edit_zones(self, drawn: tuple[EditableZone, ...]) -> None:
-        """Take zones that somebody has drawn.
+        """Take zones that a person has drawn.
 
         Raises:
-            RefusedError: If they cannot be, or zones are not what it is about now.
+            RefusedError: If they cannot be, or the step is another.
         """
         if not isinstance(self._step, ZonesStep) or self._stage is not Stage.LOOKS:
             raise RefusedError(phrase("zones are not what is calibrated now"))
         self._step.edit(drawn)
         self._refused = ""
 
-    def put_tile_right(self, number: int, pips: tuple[int, int]) -> None:
-        """Learn the set anew, a tile of which shows what somebody says.
+    def correct_tile(self, number: int, pips: tuple[int, int]) -> None:
+        """Learn the set again, with the pips of one tile corrected.
 
         Raises:
-            RefusedError: If there is no such tile, or tiles are not what it is about now.
+            RefusedError: If there is no such tile, or the step is another.
         """
         if not isinstance(self._step, SetStep) or self._stage is not Stage.RESULT:
             raise RefusedError(phrase("tiles are not what is calibrated now"))
-        self._step.put_right(number, pips)
+        self._step.correct(number, pips)
         self._result, self._stage = None, Stage.MEASURES
 
     def close(self) -> None:
-        """Let go what a step has opened."""
+        """Close the step."""
         if self._step is not None:
             self._step.close()
         self._step, self._result = None, None
@@ -205,7 +205,7 @@ class GuideCourse:
             self._enter()
 
     def _enter(self) -> None:
-        """Do the step from its begin."""
+        """Do the step from its start."""
         self.close()
         self._step = self._made(self._order[self._at])
         self._stage = Stage.LOOKS
@@ -217,12 +217,12 @@ class GuideCourse:
         self._arrive(self._at + 1)
 
     def _made(self, name: StepName) -> GuideStep:
-        before, drawn, seats = self.calibration, self._wish.into.with_suffix(""), self._seats
+        before, drawn, seats = self.calibration, self._settings.into.with_suffix(""), self._seats
         match name:
             case StepName.LENS:
                 return LensStep(before)
             case StepName.TABLE:
-                return TableStep(before, self._wish.given, self._read_tiles)
+                return TableStep(before, self._settings.given, self._read_tiles)
             case StepName.ZONES:
                 return ZonesStep(before, seats, drawn)
             case StepName.LIGHT:
@@ -231,13 +231,13 @@ class GuideCourse:
             case StepName.SET:
                 return SetStep(before, drawn)
             case StepName.KNOCK:
-                sensor = sensor_for(self._wish.microphone or "any", seats, self._clock)
+                sensor = sensor_for(self._settings.microphone or "any", seats, self._clock)
                 return KnockStep(before, seats, sensor, self._clock)
 
     @property
     def _seats(self) -> int:
         zones = self.calibration.zones
-        return self._wish.seats or (len(zones.seats) if zones is not None else 0) or _SEATS
+        return self._settings.seats or (len(zones.seats) if zones is not None else 0) or _SEATS
 
     def _take(self) -> Image | None:
         image = self._look.take()
@@ -256,7 +256,7 @@ class GuideCourse:
             step.listen()
         except CalibrationError as error:
             self._refused = _words_of(error)
-        # What was refused once is not tried again until somebody wants it.
+        # After a refusal it measures again only when a person asks for it.
         if step.is_enough and not self._refused:
             self._stage = Stage.MEASURES
 
@@ -270,14 +270,14 @@ class GuideCourse:
         if self._result is None:
             return
         self._stage = Stage.RESULT
-        if not self._result.warnings and not self._wish.asks_always:
+        if not self._result.warnings and not self._settings.asks_always:
             self._keep()
 
     def _keep(self) -> None:
-        """Keep what was found, and go on; where it cannot be written it waits."""
+        """Store the result, and go on; wait where it cannot be written."""
         assert self._result is not None
         try:
-            save_calibration(self._result.calibration, self._wish.into)
+            save_calibration(self._result.calibration, self._settings.into)
         except OSError as error:
             self._refused = _words_of(error)
             return
@@ -286,7 +286,7 @@ class GuideCourse:
 
 
 def _words_of(error: CalibrationError | KnockError | OSError) -> str:
-    """Return what an error says, as the phrase that it is if it was made with one."""
+    """Return the words of an error, as the phrase that it was made with if there is one."""
     match error:
         case CalibrationError():
             return error.words

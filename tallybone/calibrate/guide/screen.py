@@ -18,17 +18,17 @@ from tallybone.terminal import printable
 
 @dataclass(frozen=True, slots=True)
 class GuideScreen:
-    """What is shown.
+    """The text on the screen.
 
     Attributes:
         title: Of the whole.
-        note: Where else it can be followed; "" for nowhere.
-        done: Names of steps, and what came of them.
-        step: Name of the one that goes on.
-        todo: What to do.
-        seen: What is seen at the moment.
+        note: The page on which it can be followed too; "" for none.
+        done: Names of steps, and their results.
+        step: Name of the step that goes on.
+        todo: Its instructions.
+        seen: What it sees at the moment.
         waiting: Names of the steps after it.
-        keys: What can be pressed.
+        keys: The keys, and their effects.
     """
 
     title: str
@@ -66,7 +66,7 @@ class LineScreen:
         self._done = 0
 
     def show(self, board: GuideScreen) -> None:
-        """Print what is new."""
+        """Print the lines that are new."""
         if board.note != self._note:
             self._note = board.note
             self._say(board.note)

@@ -1,4 +1,4 @@
-"""Define the steps of a guided calibration: what each sees, the shapes it draws, its state and its result."""
+"""Define the steps of a guided calibration: their words, the shapes they draw, their state and their result."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class StepName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a step has found.
+    """The result of a step.
 
     Attributes:
-        calibration: With that in it.
-        words: What it is, in short.
-        warnings: What is not as good as it should be; a person may go on with it, or do the step again.
-        drawn: Where that is, over the last picture that the step has seen.
-        note: What was written beside the calibration, for whoever sits at this machine; "" for nothing.
+        calibration: With the result in it.
+        words: A summary.
+        warnings: Weaknesses; a person may go on with them, or do the step again.
+        drawn: The result over the last picture that the step has seen.
+        note: A file that was written beside the calibration, for the person at this machine; "" for none.
     """
 
     calibration: Calibration
@@ -52,11 +52,11 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class GuideChoice:
-    """Something that somebody may decide.
+    """A decision that a person may take.
 
     Attributes:
-        press: What it is called: `GO_ON`, `AGAIN`, `SKIP`, or a key that only this step knows.
-        words: What happens then.
+        press: Its name: `GO_ON`, `AGAIN`, `SKIP`, or a key that only this step knows.
+        words: Its effect.
     """
 
     press: str
@@ -64,12 +64,12 @@ class GuideChoice:
 
 
 class GuideStep(ABC):
-    """A step that goes on until it is done, or somebody skips it.
+    """A step that goes on until it is done, or a person skips it.
 
     Attributes:
-        name: What it is for.
-        scene: What has to be before the camera; None where it looks at nothing.
-        choices: What can be decided beside skipping it.
+        name: The part that it calibrates.
+        scene: The scene that it has to see; None where it looks at nothing.
+        choices: The decisions beside skipping it.
     """
 
     name: StepName
@@ -80,12 +80,12 @@ class GuideStep(ABC):
     @property
     @abstractmethod
     def todo(self) -> tuple[str, ...]:
-        """What to do."""
+        """The instructions."""
 
     @property
     @abstractmethod
     def seen(self) -> tuple[str, ...]:
-        """What it sees at the moment."""
+        """What it sees at the moment, in sentences."""
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
@@ -94,7 +94,7 @@ class GuideStep(ABC):
 
     @property
     def is_enough(self) -> bool:
-        """Whether it can be finished without anybody pressing a key."""
+        """Whether it can be finished without a key."""
         return False
 
     def see(self, image: Image) -> None:
@@ -102,28 +102,28 @@ class GuideStep(ABC):
         self._image = image
 
     def listen(self) -> None:  # noqa: B027 - most steps hear nothing
-        """Hear what there is to hear; called often.
+        """Take the newest sounds; called often.
 
         Raises:
-            RefusedError: If nothing can be heard; says why.
+            RefusedError: If nothing can be heard; with the reason.
         """
 
     def pressed(self, key: str) -> None:  # noqa: B027 - most steps have no such key
         """Take a key that is a choice of its own.
 
         Raises:
-            KnockError: If what it begins cannot be had.
+            KnockError: If the sensor that it starts fails.
         """
 
     def close(self) -> None:  # noqa: B027 - most steps open nothing
-        """Let go what it has opened."""
+        """Close all that it has opened."""
 
     @abstractmethod
     def result(self) -> StepResult | None:
-        """Return what was found; None while that is still worked out: it is asked again.
+        """Return the result; None while it is still worked out: the course asks again.
 
         Raises:
-            RefusedError: If it is not enough; says what to do.
+            RefusedError: If there is not enough for one; with a hint.
         """
 
     def _picture(self) -> Image:
@@ -138,7 +138,7 @@ class GuideStep(ABC):
 
 
 class Kind(StrEnum):
-    """What a shape is; all but corners and lines are outlines, closed by themselves."""
+    """The kind of a shape; all but corners and lines are closed outlines."""
 
     CORNERS = "corners"
     CELL = "cell"
@@ -154,9 +154,9 @@ class Drawn:
     """A shape over a picture.
 
     Attributes:
-        kind: What it is.
-        points_px: Its corners, or points of their own; x right, y down.
-        label: What is written at it.
+        kind: Its kind.
+        points_px: Its corners, or single points; x right, y down.
+        label: The text beside it.
         is_good: Whether it is as it should be.
     """
 
@@ -175,17 +175,17 @@ class Stage(StrEnum):
     """Where a course is within a step."""
 
     BEFORE = "before"
-    """The step was done another time: somebody says whether it is done again."""
+    """The step was done before: a person decides whether to do it again."""
     LOOKS = "looks"
     MEASURES = "measures"
     RESULT = "result"
-    """Something was found: somebody says whether it is kept."""
+    """There is a result: a person decides whether to keep it."""
     OVER = "over"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step, and what came of it, None for nothing yet; *note* says what was written beside the calibration."""
+    """A step, and its outcome, None for none yet; *note* names a file that was written beside the calibration."""
 
     name: StepName
     outcome: str | None
@@ -201,12 +201,12 @@ class CourseView:
         stage: Where it is within a step.
         step: Which step; None at the end.
         steps: All steps, in order.
-        todo: What to do.
-        seen: What is seen at the moment, or what is not good about a result.
-        note: What was written beside the calibration; "" for nothing.
+        todo: The instructions.
+        seen: What the step sees at the moment, or the weaknesses of its result.
+        note: A file that was written beside the calibration; "" for none.
         refused: Why something was not done; "" for nothing.
         problem: Why there are no pictures, in words.
-        choices: What can be decided.
+        choices: The decisions that a person may take.
     """
 
     stage: Stage
@@ -223,7 +223,7 @@ class CourseView:
 def words_at(
     stage: Stage, step: GuideStep | None, result: StepResult | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what to do, and what is seen."""
+    """Return the instructions, and what the step sees."""
     match stage:
         case Stage.BEFORE:
             return (phrase("This was done before."),), ()
@@ -239,7 +239,7 @@ def words_at(
 def choices_at(
     stage: Stage, step: GuideStep | None, result: StepResult | None, *, is_refused: bool
 ) -> tuple[GuideChoice, ...]:
-    """Return what can be decided."""
+    """Return the decisions that a person may take."""
     again, skip = GuideChoice(AGAIN, phrase("again")), GuideChoice(SKIP, phrase("skip"))
     match stage:
         case Stage.BEFORE:

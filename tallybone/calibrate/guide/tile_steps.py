@@ -36,13 +36,13 @@ _LIGHTS = {
     Light.HELD: phrase("held"),
     Light.CANNOT_BE_HELD: phrase("cannot be held"),
 }
-# Corners of what is drawn as a circle.
+# Corners of a circle as it is drawn.
 _ROUND = 16
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedTile:
-    """A tile as it was taken for, and whether that is in doubt; numbers begin with 1."""
+    """A tile as it was read, and whether that is in doubt; numbers start with 1."""
 
     number: int
     pips: TilePips
@@ -50,13 +50,13 @@ class LearnedTile:
 
 
 class SetStep(GuideStep):
-    """Takes a picture of the set as soon as somebody says so, and learns from it."""
+    """Takes a picture of the set on demand, and learns from it."""
 
     name, scene = StepName.SET, AskedScene.SET
     choices = (GuideChoice(GO_ON, phrase("learn them")),)
 
     def __init__(self, before: Calibration, folder: Path) -> None:
-        """Learn what is added to *before*; a picture of the tiles with their numbers is drawn into *folder*."""
+        """Add the set to *before*; a picture of the tiles with their numbers is drawn into *folder*."""
         self._before, self._folder = before, folder
         self._learning: SetLearning | None = None
         self._said: dict[int, TilePips] = {}
@@ -90,8 +90,8 @@ class SetStep(GuideStep):
             raise
         return None if learned is None else self._found(learned, image)
 
-    def put_right(self, number: int, pips: TilePips) -> None:
-        """Take what somebody says that a tile shows, and learn anew.
+    def correct(self, number: int, pips: TilePips) -> None:
+        """Correct the pips of a tile, and learn again.
 
         Raises:
             RefusedError: If there is no such tile, or the set has no such number.
@@ -106,7 +106,7 @@ class SetStep(GuideStep):
         self._learning.begin(self._said)
 
     def close(self) -> None:
-        """Give up what is learned."""
+        """Stop learning."""
         if self._learning is not None:
             self._learning.close()
             self._learning = None
@@ -122,7 +122,7 @@ class SetStep(GuideStep):
         return StepResult(after, _words(kept), tuple(_warnings(kept, learned, self.tiles)), self._shapes(learned), note)
 
     def _shapes(self, learned: LearningResult) -> tuple[Drawn, ...]:
-        """Return the tiles with what they were taken for; those in doubt with their numbers."""
+        """Return the tiles with their pips as they were read; those in doubt with their numbers."""
         outlines = corners(learned.seen[0].poses)
         return tuple(
             Drawn(Kind.TILE, points_of(outline), _label(tile), is_good=not tile.is_doubtful)
@@ -217,14 +217,14 @@ class LightStep(GuideStep):
     choices = (GuideChoice(GO_ON, phrase("look")),)
 
     def __init__(self, before: Calibration, look: Onlooker, read_tiles: ReadTiles, folder: Path) -> None:
-        """Look through *look*; a picture with what is wrong is drawn into *folder*."""
+        """Look through *look*; a picture with all faults is drawn into *folder*."""
         self._before, self._look, self._read_tiles, self._folder = before, look, read_tiles, folder
 
     todo = (phrase("Switch on the light that you play in, and lay open tiles all over the table."),)
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """What the camera does about light."""
+        """Whether the camera holds its light."""
         return (phrase("The camera's light: {state}.", state=_LIGHTS[self._look.light]),)
 
     def result(self) -> StepResult:
@@ -276,7 +276,7 @@ class KnockStep(GuideStep):
 
     @property
     def todo(self) -> tuple[str, ...]:
-        """What to do in this part."""
+        """The instruction of this part."""
         if self._hearing is None:
             lasts_s = self._parts[-1].to_s
             ready = phrase(
@@ -287,7 +287,7 @@ class KnockStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """How long this part goes on, and how much was heard."""
+        """How long this part lasts, and how many sounds it has."""
         if self._hearing is None:
             return ()
         part, passed_s = self._hearing.part, self._hearing.passed_s
@@ -303,7 +303,7 @@ class KnockStep(GuideStep):
         return self._hearing is not None and self._hearing.is_over
 
     def listen(self) -> None:
-        """Take what was heard."""
+        """Take the newest sounds."""
         if self._hearing is None:
             return
         try:
@@ -336,7 +336,7 @@ class KnockStep(GuideStep):
         return StepResult(replace(self._before, knock=kept), words, warnings)
 
     def close(self) -> None:
-        """Let the sensor go."""
+        """Close the sensor."""
         if self._hearing is not None:
             self._hearing.close()
             self._hearing = None

@@ -71,12 +71,12 @@ def test_a_set_is_learned_named_put_right_and_kept(learned: GuideCourse, into: P
     assert sorted(tuple(sorted(tile.pips)) for tile in learned.tiles) == [tuple(pair) for pair in all_pairs(6).tolist()]
     assert [shape.label for shape in learned.drawn] == [f"{tile.pips[0]}-{tile.pips[1]}" for tile in learned.tiles]
     with pytest.raises(RefusedError, match="there is no tile 29"):
-        learned.put_tile_right(29, (1, 2))
+        learned.correct_tile(29, (1, 2))
     with pytest.raises(RefusedError, match="this set has no 7: it goes to 6"):
-        learned.put_tile_right(1, (7, 2))
+        learned.correct_tile(1, (7, 2))
     first = learned.tiles[0].pips
     other = next(tile.pips for tile in learned.tiles if sorted(tile.pips) != sorted(first))
-    learned.put_tile_right(1, other)
+    learned.correct_tile(1, other)
     assert (learned.view.stage, learned.tiles) == (Stage.MEASURES, ())
     until_measured(learned)
     assert sorted(learned.tiles[0].pips) == sorted(other)
@@ -103,7 +103,7 @@ def test_a_set_of_signs_is_learned_once_its_doubles_were_named(tmp_path: Path) -
             assert sorted(tuple(sorted(tile.pips)) for tile in course.tiles) != [
                 tuple(p) for p in all_pairs(6).tolist()
             ]
-            course.put_tile_right(at + 1, pips)
+            course.correct_tile(at + 1, pips)
             until_measured(course)
         assert [sorted(tile.pips) for tile in course.tiles] == np.sort(true, axis=1).tolist()
         assert not any(tile.is_doubtful for tile in course.tiles)
@@ -125,7 +125,7 @@ def test_who_does_not_wait_goes_on(tmp_path: Path) -> None:
 def test_a_table_without_tiles_is_refused_with_what_to_do(tmp_path: Path) -> None:
     with closing(course_over(GreyLook(), tmp_path / "c.json")) as course:
         with pytest.raises(RefusedError, match="tiles are not what is calibrated now"):
-            course.put_tile_right(1, (1, 2))
+            course.correct_tile(1, (1, 2))
         course.press(GO_ON)
         until_measured(course)
         assert course.view.stage is Stage.LOOKS
