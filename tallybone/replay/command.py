@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from tallybone.play.game import CameraNews
 from tallybone.recording.reader import read_session
 from tallybone.replay.compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
 from tallybone.replay.export import ExportFiles, exporting
@@ -146,11 +147,11 @@ def compare(
 
 def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
     """Print what happens from some time on, and return what came of all of it."""
-    tally, narrator = Tally(), narrator_for(has_game=has_game, as_json=as_json)
+    tally, camera, narrate = Tally(), CameraNews(), narrator_for(has_game=has_game, as_json=as_json)
     for seen in steps:
         tally.add(seen)
-        lines = list(narrator.lines(seen))  # it notices what is not printed, too
-        for line in lines if seen.since_ns >= from_ns else ():
+        news = camera.news(seen.view)  # of what is not printed, too
+        for line in narrate(seen, news) if seen.since_ns >= from_ns else ():
             output.write(line)
     return tally
 

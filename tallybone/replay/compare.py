@@ -98,8 +98,7 @@ def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Differenc
     if recorded == now:
         return []
     found: list[Difference] = []
-    matcher = SequenceMatcher(None, [_whole(one) for one in recorded], [_whole(one) for one in now], autojunk=False)
-    for tag, a, b, c, d in matcher.get_opcodes():
+    for tag, a, b, c, d in SequenceMatcher(None, recorded, now, autojunk=False).get_opcodes():
         if tag != "equal":
             found += (Difference(*pair) for pair in zip_longest(recorded[a:b], now[c:d]))
     return found
@@ -126,15 +125,8 @@ def has_other_rules(path: Path, wish: GameChoice) -> bool:
         RecordingError: If it is no recording.
     """
     start = read_session(path).start
-    return _rules(match_of(wish, start)) != _rules(match_of(GameChoice(), start))
-
-
-def _rules(match: MatchStart | None) -> object:
-    return None if match is None else match.rules
-
-
-def _whole(fact: Fact) -> tuple[int, str]:
-    return (fact.t_ns, fact.key)
+    wished, recorded = match_of(wish, start), match_of(GameChoice(), start)
+    return (wished and wished.rules) != (recorded and recorded.rules)
 
 
 def _recorded_fact(record: RecordedMessage) -> Fact:

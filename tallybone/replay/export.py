@@ -146,9 +146,8 @@ def plays_table(story: Transcript) -> str:
 
 def everything(story: Transcript, start: SessionStart | None, result: Mapping[str, Any]) -> str:
     """Return all events, outcomes and changes of the table as one JSON document."""
-    sitting = None if start is None else start.format()
     said = {
-        "sitting": sitting,
+        "sitting": None if start is None else start.format(),
         "events": story.events,
         "outcomes": story.outcomes,
         "changes": story.changes,
@@ -199,7 +198,7 @@ class Transcript:
         if seen.happened is None:
             return
         self.state = seen.happened.session.state
-        self._times += [seen.since_ns] * (len(self.state.log) - len(self._times))
+        self._times += [max(0, seen.since_ns)] * (len(self.state.log) - len(self._times))
         self.events += ({"t_ns": seen.t_ns, **to_json(event, Event)} for event in seen.happened.events)
         self.outcomes += seen.happened.lines
 

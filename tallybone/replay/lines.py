@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 from engine import Counted, HandOver, Placed, Reason, Scored, Seat, Stacked, State, Turn, describe, history
-from tallybone.play.game import CameraNews
+from tallybone.play.game import CameraNote
 from tallybone.replay.run import ReplayStep
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement, Session
@@ -21,68 +21,41 @@ from vision.table_view import Change, ChangeKind
 _NS_PER_S = 1_000_000_000
 
 
-class Narrator(Protocol):
-    """Puts what happened in lines, one thing after the other."""
-
-    def lines(self, seen: ReplayStep) -> Iterator[str]:
-        """Yield what is to be printed of it, without line ends."""
-
-
-class JsonLines:
-    """Says everything as JSON: the table, then the game."""
-
-    def __init__(self) -> None:
-        """Begin before the first picture."""
-        self._camera = CameraNews()
-
-    def lines(self, seen: ReplayStep) -> Iterator[str]:
-        """Yield a line of JSON for each thing."""
-        news = self._camera.news(seen.view)
-        if news is not None:
-            line = {"t_ns": seen.t_ns, "event": news.event, "frame": seen.frame, "words": news.words}
-            yield json.dumps(line if news.event != "shifted" else line | {"aim": news.aim.numbers})
-        for change in () if seen.view is None else seen.view.changes:
-            yield format_change(change, seen)
-        for line in () if seen.happened is None else seen.happened.lines:
-            yield json.dumps(line, allow_nan=False)
-
-
-class TableSentences:
-    """Says what lies on the table in sentences."""
-
-    def __init__(self) -> None:
-        """Begin before the first picture."""
-        self._camera = CameraNews()
-
-    def lines(self, seen: ReplayStep) -> Iterator[str]:
-        """Yield a sentence for each change."""
-        news = self._camera.news(seen.view)
-        if news is not None:
-            yield f"{printable(seen.frame)}: {news.words}"
-        for change in () if seen.view is None else seen.view.changes:
-            yield _describe(change, seen.frame)
-
-
-class GameSentences:
-    """Says what was played in sentences, each with its time from the beginning."""
-
-    def __init__(self) -> None:
-        """Begin before the first item."""
-        self._camera = CameraNews()
-
-    def lines(self, seen: ReplayStep) -> Iterator[str]:
-        """Yield a sentence for each play, and for whatever else was said."""
-        time = clock_time(seen.since_ns)
-        news = self._camera.news(seen.view)
-        if news is not None:
-            yield f"{time} {news.words}"
-        for sentence in () if seen.happened is None else sentences_of(seen.happened):
-            yield f"{time} {printable(sentence)}"
+Narrator: TypeAlias = Callable[[ReplayStep, CameraNote | None], Iterator[str]]
+"""Puts in lines, without their ends, what one item has brought about and what is new about the camera."""
 
 
 def narrator_for(*, has_game: bool, as_json: bool) -> Narrator:
     """Return what puts a replay in lines."""
-    return JsonLines() if as_json else GameSentences() if has_game else TableSentences()
+    return _json_lines if as_json else _game_sentences if has_game else _table_sentences
+
+
+def _json_lines(seen: ReplayStep, news: CameraNote | None) -> Iterator[str]:
+    """Yield a line of JSON for each thing: the table, then the game."""
+    if news is not None:
+        line = {"t_ns": seen.t_ns, "event": news.event, "frame": seen.frame, "words": news.words}
+        yield json.dumps(line if news.event != "shifted" else line | {"aim": news.aim.numbers})
+    for change in () if seen.view is None else seen.view.changes:
+        yield format_change(change, seen)
+    for line in () if seen.happened is None else seen.happened.lines:
+        yield json.dumps(line, allow_nan=False)
+
+
+def _table_sentences(seen: ReplayStep, news: CameraNote | None) -> Iterator[str]:
+    """Yield a sentence for each change of the table."""
+    if news is not None:
+        yield f"{printable(seen.frame)}: {news.words}"
+    for change in () if seen.view is None else seen.view.changes:
+        yield _describe(change, seen.frame)
+
+
+def _game_sentences(seen: ReplayStep, news: CameraNote | None) -> Iterator[str]:
+    """Yield a sentence for each play, and for all else that was said, with its time from the beginning."""
+    time = clock_time(seen.since_ns)
+    if news is not None:
+        yield f"{time} {news.words}"
+    for sentence in () if seen.happened is None else sentences_of(seen.happened):
+        yield f"{time} {printable(sentence)}"
 
 
 def clock_time(since_ns: int) -> str:
@@ -126,7 +99,7 @@ def _rounded(points: tuple[tuple[float, float], ...]) -> list[list[float]]:
 
 
 def sentences_of(happened: Step) -> Iterator[str]:
-    """Yield what was said, without whose turn it is then: that follows from what he does.
+    """Yield what was said, without whose turn it is then: that follows from what they do.
 
     A question that has choices ends with them.
     """
@@ -213,13 +186,7 @@ class Score:
     @property
     def figures(self) -> dict[str, Any]:
         """The score for JSON."""
-        return {
-            "hands": self.hands,
-            "totals": dict(self.totals),
-            "winner": self.winner,
-            "plays": self.plays,
-            "problems": self.problems,
-        }
+        return {**asdict(self), "totals": dict(self.totals)}
 
     @property
     def words(self) -> str:

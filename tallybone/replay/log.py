@@ -1,4 +1,4 @@
-"""The log of a recording, judged by the rules again: no picture is looked at, so it takes milliseconds."""
+"""Judge the log of a recording by the rules again: no picture is looked at, so it takes milliseconds."""
 
 from __future__ import annotations
 
@@ -36,16 +36,6 @@ class Logged:
     name: int | None = None
 
 
-def log_of(path: Path, complain: Callable[[str], object]) -> list[Logged]:
-    """Return the log in a recording, and complain of what cannot be read.
-
-    Raises:
-        RecordingError: If it is no recording.
-        OSError: If it cannot be read.
-    """
-    return log_in(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain)
-
-
 def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Callable[[str], object]) -> list[Logged]:
     """Return the log in the records of events and outcomes, and complain of what cannot be read."""
     found: list[Logged] = []
@@ -74,24 +64,24 @@ def logged_steps(path: Path, wish: GameChoice, complain: Callable[[str], object]
         RecordingError: If it is no recording.
         OSError: If it cannot be read.
     """
-    log = log_of(path, complain)
+    log = log_in(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain)
     match = match_in(wish, read_session(path).start, log)
     if match is None:
         is_damaged = wish.rules is None and read_session(path).start is None
-        why = (
-            "what it says of its game is damaged: say --rules and --players"
-            if is_damaged
-            else "no score was kept in it"
-        )
-        complain(f"{path}: expected a game, but {why}")
+        damaged = "what it says of its game is damaged: say --rules and --players"
+        complain(f"{path}: expected a game, but {damaged if is_damaged else 'no score was kept in it'}")
         return
-    events = log[1:] if log and isinstance(log[0].event, MatchStart) else log
-    begins_ns = _begins_ns(path)
+    yield from judged(match, log[1:] if log and isinstance(log[0].event, MatchStart) else log, _begins_ns(path))
+
+
+def judged(match: MatchStart, log: Iterable[Logged], begins_ns: int) -> Iterator[ReplayStep]:
+    """Yield what follows from the start of a match and from each event after it, as what a replay has seen."""
     state, said = apply(State(), match)
-    yield seen_of(0, 0, state, said, match)
-    for one in events:
+    yield ReplayStep(0, 0, "", None, Step(0, Session(state), said, (match,)))
+    for one in log:
         state, said = applied(state, one)
-        yield seen_of(one.t_ns, one.t_ns - begins_ns, state, said, one.event)
+        happened = Step(one.t_ns, Session(state), said, (one.event,))
+        yield ReplayStep(one.t_ns, one.t_ns - begins_ns, "", None, happened)
 
 
 def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
@@ -99,16 +89,10 @@ def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
     return apply(state if one.name is None else _up_to(state, one.name), one.event)
 
 
-def seen_of(t_ns: int, since_ns: int, state: State, said: tuple[Outcome, ...], event: Event) -> ReplayStep:
-    """Return what followed from an event as what a replay has seen."""
-    return ReplayStep(t_ns, since_ns, "", None, Step(t_ns, Session(state), said, (event,)))
-
-
 def _begins_ns(path: Path) -> int:
     """Return when the first thing came in: a replay with pictures counts from there too."""
     came = (one for one in read_session(path) if isinstance(one, RecordedMessage) and one.topic in CAME_IN)
-    first = next(came, None)
-    return 0 if first is None else first.t_ns
+    return next((one.t_ns for one in came), 0)
 
 
 def match_in(wish: GameChoice, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:

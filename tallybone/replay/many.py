@@ -37,6 +37,7 @@ class ReplayedRecording:
     problems: tuple[str, ...]
 
 
+_SUMMED = "{recordings} recordings, {failed} could not be replayed, {damaged} damaged: {hands} hands, {plays} plays"
 Task: TypeAlias = Callable[[Path], ReplayedRecording]
 Spread: TypeAlias = Callable[[Task, Sequence[Path]], Iterator[ReplayedRecording]]
 """Lets a task run for each path, somewhere, and yields what came of each, in their order."""
@@ -90,7 +91,7 @@ def replay_many(
                 output.complain(problem)
             line = {"file": path.name, "result": one.result, "problems": list(one.problems)}
             output.write(json.dumps(line) if as_json else f"{printable(path.name)}: {one.words}")
-        output.write(json.dumps({"result": _sum(every)}) if as_json else _sum_words(_sum(every)))
+        output.write(json.dumps({"result": _sum(every)}) if as_json else _SUMMED.format(**_sum(every)))
         return 0
 
     return speak(tell, out, err)
@@ -161,10 +162,3 @@ def _sum(every: Sequence[ReplayedRecording]) -> dict[str, int]:
         "damaged": sum(one.result is not None and bool(one.problems) for one in every),
         **{name: sum(result.get(name, 0) for result in results) for name in ("frames", "hands", "plays")},
     }
-
-
-def _sum_words(total: dict[str, int]) -> str:
-    return (
-        f"{total['recordings']} recordings, {total['failed']} could not be replayed, {total['damaged']} damaged: "
-        f"{total['hands']} hands, {total['plays']} plays"
-    )

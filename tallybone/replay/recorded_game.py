@@ -19,9 +19,9 @@ from tallybone.recording.index import Whereabouts
 from tallybone.recording.messages import places_of_record
 from tallybone.recording.reader import RecordedMessage
 from tallybone.replay.compare import Fact, differences
-from tallybone.replay.export import ExportedPlay, Transcript
+from tallybone.replay.export import Transcript
 from tallybone.replay.lines import Score
-from tallybone.replay.log import CAME_IN, Logged, applied, log_in, match_in, seen_of
+from tallybone.replay.log import CAME_IN, Logged, applied, judged, log_in, match_in
 from tallybone.session.referee import Places
 from tallybone.sources.source import GameChoice, match_of
 
@@ -70,10 +70,10 @@ class RecordedGame:
         self.steps: list[LoggedStep] = []
         self.complaints: list[str] = []
         self.log: list[Logged] = []
-        self._state = State()
+        self.state = State()  # of the match after the last step
         self._kept: list[tuple[tuple[int, ...], Game | None]] = []
-        self._events, self._cameras, self._tables = array("q"), array("q"), array("q")
-        self._times, self._places = array("q"), array("q")
+        self._cameras, self._tables, self._places = array("q"), array("q"), array("q")
+        self.frame_times_ns: Sequence[int] = ()
         self._is_over = False
         self.begins_ns = 0  # when the first thing came in
 
@@ -90,22 +90,12 @@ class RecordedGame:
         came = min((places[0] for topic in CAME_IN if (places := self.found.of(topic))), default=None)
         self.begins_ns = 0 if came is None else self.found.t_ns(came)
         self._cameras, self._tables = self.found.of(Topic.CAMERA), self.found.of(Topic.TABLE)
-        self._times = array("q", (self.found.t_ns(place) for place in self._cameras))
+        self.frame_times_ns = array("q", (self.found.t_ns(place) for place in self._cameras))
         self._follow(self._read(file, fresh))
-
-    @property
-    def state(self) -> State:
-        """The match after the last step."""
-        return self._state
-
-    @property
-    def frame_times_ns(self) -> Sequence[int]:
-        """When each picture was taken."""
-        return self._times
 
     def frame_at(self, t_ns: int) -> int | None:
         """Return the number of the picture that was the newest at a time; None before the first."""
-        at = bisect_right(self._times, t_ns) - 1
+        at = bisect_right(self.frame_times_ns, t_ns) - 1
         return None if at < 0 else at
 
     def frame_place(self, number: int) -> int | None:
@@ -116,7 +106,7 @@ class RecordedGame:
         """Return the match after a step, from 0."""
         kept = min(number // _KEPT_EVERY, len(self._kept) - 1)
         irregular, game = self._kept[kept]
-        log = self._state.log
+        log = self.state.log
         state = State(log[: self.steps[kept * _KEPT_EVERY].log], tuple(irregular), game)  # type: ignore[arg-type]
         for event in log[len(state.log) : self.steps[number].log]:
             state, _ = apply(state, event)
@@ -179,21 +169,21 @@ class RecordedGame:
             self.match = match_in(GameChoice(), self.start, self.log)
             if self.match is None:
                 return
-            self._state, _ = apply(State(), self.match)
+            self.state, _ = apply(State(), self.match)
         for place, one in fresh:
             if self._is_over:
                 return
             if isinstance(one.event, MatchStart):
                 continue
             try:
-                self._state, outcomes = applied(self._state, one)
+                self.state, outcomes = applied(self.state, one)
             except SENSELESS:
                 self._stop(f"record {place} cannot be followed, nor what comes after it")
                 return
             self._add(place, one, outcomes)
 
     def _add(self, place: int, one: Logged, outcomes: tuple[Outcome, ...]) -> None:
-        game = self._state.game
+        game = self.state.game
         totals = () if game is None else game.totals
         if any(abs(total) > MOST_NUMBER for total in totals):
             self._stop("the points are more than anybody ever had")
@@ -201,8 +191,8 @@ class RecordedGame:
         hand = 0 if game is None or game.hand is None else game.hand.number
         since_ns = max(0, one.t_ns - self.begins_ns)
         if len(self.steps) % _KEPT_EVERY == 0:
-            self._kept.append((tuple(self._state.irregular), game))
-        self.steps.append(LoggedStep(one.t_ns, since_ns, one.event, outcomes, len(self._state.log), hand, totals))
+            self._kept.append((tuple(self.state.irregular), game))
+        self.steps.append(LoggedStep(one.t_ns, since_ns, one.event, outcomes, len(self.state.log), hand, totals))
         self._places.append(place)
 
     def _stop(self, why: str) -> None:
@@ -262,15 +252,13 @@ def transcript_of(game: RecordedGame, match: MatchStart | None = None) -> Transc
     begins = match or game.match
     if begins is None:
         raise NoGameError("no score was kept in this recording")
+    log = [one for one in game.log[: len(game.steps) + 1] if not isinstance(one.event, MatchStart)]
+    steps = judged(begins, log, game.begins_ns)
     story = Transcript()
-    state, said = apply(State(), begins)
-    story.add(seen_of(0, 0, state, said, begins))
-    begins_ns = game.begins_ns
+    story.add(next(steps))
     try:
-        for one in game.log[: len(game.steps) + 1]:
-            if not isinstance(one.event, MatchStart):
-                state, said = applied(state, one)
-                story.add(seen_of(one.t_ns, max(0, one.t_ns - begins_ns), state, said, one.event))
+        for seen in steps:
+            story.add(seen)
     except SENSELESS as error:
         raise NoGameError("these rules cannot follow the log of this recording") from error
     return story
@@ -299,10 +287,6 @@ def _facts(story: Transcript) -> Iterator[Fact]:
     """Yield the plays with what each was paid: what can be compared under other rules."""
     players = () if story.state.game is None else story.state.game.players
     for play in story.plays:
-        words = _words(play, players)
+        name = players[play.seat] if play.seat < len(players) else f"seat {play.seat + 1}"
+        words = f"{name} plays {play.tile}, {play.points} point{'' if play.points == 1 else 's'}"
         yield Fact(play.since_ns, words, words, {})
-
-
-def _words(play: ExportedPlay, players: tuple[str, ...]) -> str:
-    name = players[play.seat] if play.seat < len(players) else f"seat {play.seat + 1}"
-    return f"{name} plays {play.tile}, {play.points} point{'' if play.points == 1 else 's'}"

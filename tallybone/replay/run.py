@@ -9,16 +9,14 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from engine import MatchStart
 from tallybone.choices import TileSet
 from tallybone.json_values import JsonValueError
 from tallybone.play.start import perception_of, session_of
 from tallybone.recording.format import Damage, Pictures, RecordingError
-from tallybone.recording.resume import Left
 from tallybone.session.sitting import Look, Sitting, Step, opened
-from tallybone.session.zones import Zones
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import GameChoice, Item, RecordedInput, Source, Tapped, match_of, recording, source_at
 from vision.arrays import Image
@@ -103,11 +101,11 @@ def opened_replay(
     with recording(source, wishes.record, tile_set, match) as tapped, _loaded(tapped.items, source, wishes) as loaded:
         came = through(source, loaded)
         if match is None:
-            yield Replay(source, None, follow(came, TableOnly(look), path, complain, needs_first=needs_first))
+            yield Replay(source, None, follow(came, _table_only(look), path, complain, needs_first=needs_first))
             return
-        game = WholeGame(look, match, None if source.start is None else source.start.zones, left=source.left)
+        game, opening = _whole_game(look, match, source)
         steps = follow(came, game, path, complain, needs_first=needs_first)
-        yield Replay(source, match, _noted(chain((game.opening,), steps), tapped))
+        yield Replay(source, match, _noted(chain((opening,), steps), tapped))
 
 
 def _noted(steps: Iterable[ReplayStep], tapped: Tapped) -> Iterator[ReplayStep]:
@@ -170,11 +168,8 @@ class ReplayStep:
     happened: Step | None = None
 
 
-class ItemFollower(Protocol):
-    """What items are fed to."""
-
-    def feed(self, item: Shot | RecordedInput) -> TableView | Step | None:
-        """Load an item and return what it has brought about; None where it is of no use without a game."""
+Machine: TypeAlias = Callable[[Shot | RecordedInput], TableView | Step | None]
+"""Loads an item and returns what it has brought about; None where it is of no use without a game."""
 
 
 def look_of(perception: Perception, pictures: Pictures) -> Look:
@@ -186,40 +181,29 @@ def look_of(perception: Perception, pictures: Pictures) -> Look:
             return Watch(perception).feed
 
 
-class TableOnly:
-    """Follows what lies on the table, and keeps no score."""
-
-    def __init__(self, look: Look) -> None:
-        """Look at every frame with *look*."""
-        self._look = look
-
-    def feed(self, item: Shot | RecordedInput) -> TableView | None:
-        """Load a picture and return the table after it; None for what is no picture."""
-        return None if isinstance(item, RecordedInput) else self._look(item.frame)
+def _table_only(look: Look) -> Machine:
+    """Return what follows the tiles on the table, and keeps no score."""
+    return lambda item: None if isinstance(item, RecordedInput) else look(item.frame)
 
 
-class WholeGame:
-    """Follows the table and the game."""
+def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[Machine, ReplayStep]:
+    """Return what follows a match that begins, or goes on where it was left; and its step before the first item."""
+    left, zones = source.left, None if source.start is None else source.start.zones
+    t_ns = 0 if left is None else left.t_ns
+    if left is None:
+        session, said = opened(match.rules, match.players, zones)
+    else:
+        session, said = session_of(left, match, t_ns=t_ns), ()
+    sitting = Sitting(look, session)
 
-    def __init__(self, look: Look, match: MatchStart, zones: Zones | None = None, *, left: Left | None = None) -> None:
-        """Begin the match, or go on where it was *left*; *opening* is what there is to say before the first item."""
-        if left is None:
-            session, said = opened(match.rules, match.players, zones)
-            happened = Step(0, session, said, session.state.log)
-        else:
-            session = session_of(left, match, t_ns=left.t_ns)
-            happened = Step(left.t_ns, session, (), session.state.log)
-        self._sitting = Sitting(look, session)
-        self.opening = ReplayStep(happened.t_ns, 0, "", None, happened)
+    def feed(item: Shot | RecordedInput) -> Step:
+        return sitting.feed(item.load() if isinstance(item, RecordedInput) else item.frame, item.t_ns)
 
-    def feed(self, item: Shot | RecordedInput) -> Step:
-        """Load an item and return what it has brought about."""
-        came = item.load() if isinstance(item, RecordedInput) else item.frame
-        return self._sitting.feed(came, item.t_ns)
+    return feed, ReplayStep(t_ns, 0, "", None, Step(t_ns, session, said, session.state.log))
 
 
 def follow(
-    items: Iterable[Item], machine: ItemFollower, path: Path, complain: Callable[[str], object], *, needs_first: bool
+    items: Iterable[Item], machine: Machine, path: Path, complain: Callable[[str], object], *, needs_first: bool
 ) -> Iterator[ReplayStep]:
     """Yield what each item brings about, and complain of those that cannot be used.
 
@@ -252,12 +236,12 @@ def follow(
 
 
 def _fed(
-    item: Shot | RecordedInput, begins_ns: int, machine: ItemFollower, complain: Callable[[str], object]
+    item: Shot | RecordedInput, begins_ns: int, machine: Machine, complain: Callable[[str], object]
 ) -> ReplayStep | None:
     """Return what an item brings about; None for nothing that counts."""
     seen = ReplayStep(item.t_ns, item.t_ns - begins_ns, item.name if isinstance(item, Shot) else "")
     try:
-        found = machine.feed(item)
+        found = machine(item)
     except RecordingError:
         raise
     except (VisionError, OSError, JsonValueError) as error:
