@@ -74,21 +74,9 @@ def set_up(
 def with_calibration(
     game: MatchPlan, camera: Camera, source: str, file: Path | None, *, environment: Mapping[str, str], home: Path
 ) -> tuple[MatchPlan, Used]:
-    """Return the game with the zones of a calibration, and all that is used of it.
+    """Return the game with the zones of a calibration, that in *file* if it is named, and all that is used of it.
 
-    Args:
-        game: What is played. One that goes on keeps the zones that it has.
-        camera: What looks at the table.
-        source: What it is called, as `open_camera` takes it.
-        file: The calibration that somebody names; otherwise that of a camera that is plugged in, if it is stored.
-        environment: Says where state is kept.
-        home: The user's folder.
-
-    Raises:
-        EngineError: If a calibration is named for a match that goes on.
-        CalibrationError: If it is named and damaged.
-        OSError: If it is named and cannot be read.
-        VisionError: If what was filmed has no picture.
+    Arguments and errors are otherwise those of `set_up`.
     """
     if game.left is not None:
         if file is not None:

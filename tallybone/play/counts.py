@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from time import perf_counter
 
-from engine import Amend, Event, Insert, ItStands, Remove, Undo
+from engine import Amend, Insert, ItStands, Remove, Undo
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
@@ -48,10 +49,6 @@ class Times:
         self.total_s += seconds
 
 
-def _no_times() -> dict[PipelineStage, Times]:
-    return {stage: Times() for stage in PipelineStage}
-
-
 @dataclass(slots=True)
 class Counts:
     """All that is counted since the table was started.
@@ -71,7 +68,7 @@ class Counts:
     questions: int = 0
     corrections: int = 0
     inputs: int = 0
-    times: dict[PipelineStage, Times] = field(default_factory=_no_times)
+    times: dict[PipelineStage, Times] = field(default_factory=lambda: {stage: Times() for stage in PipelineStage})
     watchdog_feeds: int = 0
 
 
@@ -86,20 +83,19 @@ class MeasuredSitting(Sitting):
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
         """Take in what came next."""
-        counts = self._counts
-        if not isinstance(item, Frame):
-            counts.inputs += 1
-            happened = super().feed(item, t_ns)
-            self._count(happened)
-            return happened
-        self._eye.took_s, began_s = 0.0, perf_counter()
+        counts, eye = self._counts, self._eye
+        eye.took_s, began_s = 0.0, perf_counter()
         happened = super().feed(item, t_ns)
-        counts.times[PipelineStage.REFEREE].add(perf_counter() - began_s - self._looked_s)
-        counts.times[PipelineStage.SETTLE].add(self._looked_s - self._eye.took_s)
-        if self._eye.took_s:
-            counts.times[PipelineStage.READ].add(self._eye.took_s)
-        counts.pictures_seen += 1
-        self._count(happened)
+        if isinstance(item, Frame):
+            counts.times[PipelineStage.REFEREE].add(perf_counter() - began_s - self._looked_s)
+            counts.times[PipelineStage.SETTLE].add(self._looked_s - eye.took_s)
+            if eye.took_s:
+                counts.times[PipelineStage.READ].add(eye.took_s)
+            counts.pictures_seen += 1
+        else:
+            counts.inputs += 1
+        counts.questions += sum(isinstance(one, Unclear) for one in happened.said)
+        counts.corrections += sum(isinstance(one, _CORRECTIONS) for one in happened.events)
         return happened
 
     def _timed_look(self, frame: Frame) -> TableView:
@@ -107,16 +103,6 @@ class MeasuredSitting(Sitting):
         view = self._watch.feed(frame)
         self._looked_s = perf_counter() - began_s
         return view
-
-    def _count(self, happened: Step) -> None:
-        if happened.said:
-            self._counts.questions += sum(isinstance(one, Unclear) for one in happened.said)
-        if happened.events:
-            self._counts.corrections += sum(_is_correction(one) for one in happened.events)
-
-
-def _is_correction(event: Event) -> bool:
-    return isinstance(event, _CORRECTIONS)
 
 
 class _MeasuredEye:
@@ -139,14 +125,14 @@ class _MeasuredEye:
         return self._eye.is_unsure
 
     def feed(self, image: Image) -> TableView:
-        began_s = perf_counter()
-        view = self._eye.feed(image)
-        self.took_s += perf_counter() - began_s
-        return view
+        return self._timed(self._eye.feed, image)
 
     def look_again(self, image: Image) -> TableView:
+        return self._timed(self._eye.look_again, image)
+
+    def _timed(self, look: Callable[[Image], TableView], image: Image) -> TableView:
         began_s = perf_counter()
-        view = self._eye.look_again(image)
+        view = look(image)
         self.took_s += perf_counter() - began_s
         return view
 

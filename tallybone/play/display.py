@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -264,17 +265,10 @@ def _print(console: Console, words: str) -> None:
 
 def draw_panel(look: PanelLook, players: Sequence[str], *, in_color: bool = True) -> tuple[Text, ...]:
     """Return `PANEL_ROWS` lines; *players* are the names by seat."""
-    screen = _screen(look.screen)
     seats, others = _leds(look, players)
     beside = [_dots(seats, in_color), _dots(others, in_color), *_buttons(look, len(players))]
-    lines = []
-    for row in range(PANEL_ROWS):
-        line = Text(no_wrap=True, overflow="ellipsis")
-        line.append_text(screen[row])
-        if row < len(beside):
-            line.append_text(beside[row])
-        lines.append(line)
-    return tuple(lines)
+    rows = islice(zip_longest(_screen(look.screen), beside, fillvalue=""), PANEL_ROWS)
+    return tuple(Text.assemble(*row, no_wrap=True, overflow="ellipsis") for row in rows)
 
 
 def _screen(rows: Sequence[str]) -> list[Text]:

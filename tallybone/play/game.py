@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from engine.phrases import Phrase, phrase
 from hardware.clock import Clock
@@ -133,29 +133,21 @@ class Listeners(Listener):
             one.typed(prompt, wants_help=wants_help)
 
 
-class Pressable(Protocol):
-    """The parts of a table as a game sees them: simulated people press the virtual ones, and any can fail."""
+class Pressable:
+    """The parts of a table as a game sees them: people press the virtual ones, and any can fail. Here are none."""
 
     @property
     def is_pressed(self) -> bool:
         """Whether something was just pressed and has not come yet."""
+        return False
 
     @property
     def problems(self) -> tuple[PartProblem, ...]:
         """What is wrong with each part that does not work."""
+        return ()
 
     def pressed(self, item: ByHand) -> bool:
         """Press what is meant by *item*; return whether it can be done there."""
-
-
-class NoParts:
-    """A table without parts."""
-
-    is_pressed = False
-    problems: tuple[PartProblem, ...] = ()
-
-    def pressed(self, item: ByHand) -> bool:
-        """Press nothing."""
         return False
 
 
@@ -192,7 +184,7 @@ class LiveGame:
         """
         self._camera, self._sitting, self._recorder, self._listener = camera, sitting, recorder, listener
         self._clock, self._page, self._is_endless = clock, page, is_endless
-        self._parts, self._counts = parts or NoParts(), counts or Counts()
+        self._parts, self._counts = parts or Pressable(), counts or Counts()
         self._failing: frozenset[str] = frozenset()
         self._period_ns = round(_NS_PER_S / most_per_s)
         self._last_due_ns: int | None = None
@@ -294,20 +286,17 @@ class LiveGame:
     @property
     def now(self) -> LiveState:
         """What the game looks like."""
-        is_kept = self._recorder.is_whole
         is_lost = self._view is not None and self._view.lost is not None
-        is_healthy = self._camera.problem is None and is_kept and not is_lost
-        chosen = self._choosing.shown(self.session, self._camera.now_ns())
         return LiveState(
             self.session,
             self._picture_px,
             self._eye,
             self._recorder.words,
-            is_healthy,
+            is_healthy=self._camera.problem is None and self._recorder.is_whole and not is_lost,
             parts=tuple(str(problem) for problem in self._parts.problems),
             view=self._view,
             page=self._page,
-            chosen=chosen,
+            chosen=self._choosing.shown(self.session, self._camera.now_ns()),
         )
 
     def _is_due(self, t_ns: int) -> bool:

@@ -168,28 +168,22 @@ class Keyboard:
     def __init__(self, fd: int) -> None:
         """Read from *fd*, which somebody else opens and closes."""
         self._fd = fd
-        self._is_over = False
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no key will ever come."""
-        return self._is_over
+        self.is_over = False
 
     def pressed(self, wait_s: float) -> str:
         """Return the keys that were pressed since the last call, after up to *wait_s* seconds; "" for none.
 
         Arrows and the like, which terminals send as an escape and more, are left out.
         """
-        ready, _, _ = select.select([] if self._is_over else [self._fd], [], [], wait_s)
+        ready, _, _ = select.select([] if self.is_over else [self._fd], [], [], wait_s)
         if not ready:
             return ""
         try:
             data = os.read(self._fd, _MOST_BYTES)
         except OSError:  # the terminal was closed
             data = b""
-        self._is_over = not data
-        text = data.decode(errors="ignore")
-        return text.partition(_ESCAPE)[0]
+        self.is_over = not data
+        return data.decode(errors="ignore").partition(_ESCAPE)[0]
 
 
 @contextmanager

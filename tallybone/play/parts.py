@@ -33,7 +33,7 @@ from hardware.open_parts import PartOpener
 from hardware.parts import Parts
 from hardware.supervision import PartProblem
 from hardware.virtual.panel import VirtualPanel
-from tallybone.play.game import Listener, LiveState, choice_words
+from tallybone.play.game import Listener, LiveState, Pressable, choice_words
 from tallybone.session.inputs import Button, KnockHeard, Press
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Step
@@ -54,18 +54,14 @@ class FromTable:
     is_held: bool = False
 
 
-class LiveParts:
+class LiveParts(Pressable):
     """Parts that are open until they are closed, and the panel with the virtual ones among them."""
 
     def __init__(self, parts: Parts, panel: VirtualPanel, seats: int, clock: Clock) -> None:
-        """Use *parts* at a table of so many seats."""
-        self._parts, self._panel, self._seats, self._clock = parts, panel, seats, clock
+        """Use *parts* at a table of so many seats; *panel* are the virtual ones, empty where there are none."""
+        self.panel = panel
+        self._parts, self._seats, self._clock = parts, seats, clock
         self._pressed_ns: int | None = None
-
-    @property
-    def panel(self) -> VirtualPanel:
-        """The virtual ones; empty where there are none."""
-        return self._panel
 
     def came(self) -> tuple[FromTable, ...]:
         """Return what was pressed and heard since the last call, at once."""
@@ -89,11 +85,11 @@ class LiveParts:
     def pressed(self, item: ByHand) -> bool:
         """Press or knock on the panel what is meant by *item*; return whether it can be done there."""
         match item:
-            case Press() if self._panel.has_button(name_of(item)):
-                self._panel.press(name_of(item), self._clock())
-            case KnockHeard() if self._panel.hears:
+            case Press() if self.panel.has_button(name_of(item)):
+                self.panel.press(name_of(item), self._clock())
+            case KnockHeard() if self.panel.hears:
                 strength = min(1.0, item.strength)
-                self._panel.knock(self._clock(), item.seat, strength=strength, confidence=item.confidence)
+                self.panel.knock(self._clock(), item.seat, strength=strength, confidence=item.confidence)
             case _:
                 return False
         self._pressed_ns = self._clock()
@@ -105,7 +101,7 @@ class LiveParts:
 
     def for_seats(self, seats: int) -> LiveParts:
         """Return the same parts for a game of so many; they stay open after it."""
-        return LiveParts(self._parts, self._panel, seats, self._clock)
+        return LiveParts(self._parts, self.panel, seats, self._clock)
 
     def rest(self, message: str) -> None:
         """Show on lights and displays that no game is played, and a *message*."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from engine import MatchStart
 from engine.phrases import phrase
@@ -33,8 +33,8 @@ _TRIES_EVERY_NS = 5_000_000_000
 _LEAST_FREE_BYTES = 8_000_000
 
 
-class Recorder(Protocol):
-    """What keeps a live game: called before the sitting is fed, and before anything is shown."""
+class Recorder:
+    """Keeps a live game: called before the sitting is fed, and before anything is shown. This one keeps nothing."""
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
         """Keep a picture that is going to be fed."""
@@ -48,32 +48,15 @@ class Recorder(Protocol):
     @property
     def words(self) -> str:
         """Where it is kept, in words."""
+        return phrase("not recorded")
 
     @property
     def is_whole(self) -> bool:
         """Whether all that should be kept is."""
+        return True
 
     def close(self) -> None:
         """End it."""
-
-
-class NoRecorder:
-    """Keeps nothing."""
-
-    words: str = phrase("not recorded")
-    is_whole = True
-
-    def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
-        """Do nothing."""
-
-    def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
-        """Do nothing."""
-
-    def happened(self, happened: Step) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +67,7 @@ class RecordingQuota:
     keep_bytes: int
 
 
-class FileRecorder:
+class FileRecorder(Recorder):
     """Keeps a game in a file, and its folder in bounds.
 
     The first settled picture is named in a record of `Topic.TABLE`, so that a resumed sitting knows the empty table.
@@ -188,7 +171,7 @@ BeginRecording: TypeAlias = Callable[[Left | None, str | None, int], FileRecorde
 """Begins a recording: with which head, None for none; after which other; when."""
 
 
-class LastingRecorder:
+class LastingRecorder(Recorder):
     """A recorder that does not give up."""
 
     def __init__(
@@ -255,15 +238,8 @@ class LastingRecorder:
             return
         left = self._left
         is_first = left.last is None and not left.start.in_play
-        self._left = Left(
-            left.start,
-            tiles=view.tiles,
-            empty=self._jpeg if is_first else left.empty,
-            last=self._jpeg,
-            aim=view.aim,
-            events=left.events,
-            places=left.places,
-        )
+        empty = self._jpeg if is_first else left.empty
+        self._left = replace(left, tiles=view.tiles, empty=empty, last=self._jpeg, aim=view.aim)
 
     def _mend(self, t_ns: int) -> None:
         """Begin another recording where this one has failed, if it is time to try."""
@@ -289,10 +265,8 @@ class LastingRecorder:
 
     def _now(self) -> Left:
         """Return how the game stands."""
-        left, session = self._left, self._session
+        session = self._session
         if session is None:
-            return left
+            return self._left
         events = tuple(event for event in session.state.log if not isinstance(event, MatchStart))
-        return Left(
-            left.start, events, session.places, tiles=left.tiles, empty=left.empty, last=left.last, aim=left.aim
-        )
+        return replace(self._left, events=events, places=session.places)

@@ -15,7 +15,7 @@ from hardware.camera.open_device import is_device
 from hardware.clock import Clock
 from tallybone.choices import TileSet
 from tallybone.play.counts import Counts, MeasuredSitting
-from tallybone.play.recorder import FileRecorder, LastingRecorder, NoRecorder, Recorder, RecordingQuota
+from tallybone.play.recorder import FileRecorder, LastingRecorder, Recorder, RecordingQuota
 from tallybone.recording.folder import SUFFIX, age_key, next_number
 from tallybone.recording.format import Pictures, RecordingError, SessionStart
 from tallybone.recording.reader import SessionFile, read_session
@@ -120,8 +120,7 @@ def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, 
     """
     path, left = newest_left(folder) if recording is None else (recording, left_in(read_session(recording)))
     start = replace(left.start, started_at=began, software=software, pictures=Pictures.MOVING, continues=path.name)
-    rules = with_options(profile(start.rules), dict(start.options))
-    return MatchPlan(start, rules, left)
+    return MatchPlan(start, rules_of(start), left)
 
 
 def sitting_of(
@@ -134,13 +133,12 @@ def sitting_of(
         PictureError: If a picture that it needs to go on is damaged.
     """
     _wake(reader)
-    counts = counts or Counts()
-    if game.left is not None:
-        session = session_of(game.left, t_ns=t_ns)
-        return MeasuredSitting(perception_of(game.left, reader), session, counts), ()
-    start = Start.IN_PLAY if game.start.in_play else Start.EMPTY
-    session, said = opened(game.rules, game.start.players, game.start.zones)
-    return MeasuredSitting(Perception(reader, start), session, counts), said
+    if game.left is None:
+        session, said = opened(game.rules, game.start.players, game.start.zones)
+    else:
+        session, said = session_of(game.left, t_ns=t_ns), ()
+    perception = perception_of(game.left or Left(game.start), reader)
+    return MeasuredSitting(perception, session, counts or Counts()), said
 
 
 def _wake(reader: Reader) -> None:
@@ -155,7 +153,7 @@ def recorder_of(
 ) -> Recorder:
     """Return what keeps a game in the folder of *room*, or will as soon as it can; None keeps nothing."""
     if room is None:
-        return NoRecorder()
+        return Recorder()
 
     def begin(left: Left | None, continues: str | None, at_ns: int) -> FileRecorder:
         room.folder.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from engine import BONES
 from tallybone.play.game import Listener, LiveGame, LiveState, state_of
+from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step, opened
@@ -25,15 +26,16 @@ GREY = np.full((48, 64, 3), 90, np.uint8)
 JPEG = jpeg_of(GREY)
 
 
-class Script(Listener):
+class Script(Listener, Recorder):
     """A camera, an eye, a recorder and a display that write down what is done to them."""
+
+    is_whole, words = True, "recorded in a.mcap"
 
     def __init__(self, *given: Shown) -> None:
         self.given, self.log, self.notes = deque(given), list[str](), list[str]()
         self.problem: str | None = None
         self.at_ns = 0
         self.shown: LiveState | None = None
-        self.is_whole, self.words = True, "recorded in a.mcap"
         self.is_refused = False
         self.moves_from_ms, self.moves_until_ms = 0, 0
 

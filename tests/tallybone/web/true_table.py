@@ -19,7 +19,7 @@ import numpy as np
 
 from engine import BONES, Event, MatchStart, NewHand, Redeal, Rules, profile
 from tallybone.play.game import Listener, Listeners, LiveGame, LiveState
-from tallybone.play.recorder import FileRecorder, NoRecorder, Recorder, RecordingQuota
+from tallybone.play.recorder import FileRecorder, Recorder, RecordingQuota
 from tallybone.recording.format import SessionStart
 from tallybone.recording.writer import SessionWriter
 from tallybone.session.session import Announcement, Session
@@ -171,7 +171,7 @@ def true_table(
     display = display or Silent()
     display.note(page.words)
     shown = Listeners((page.listener, display))
-    live = LiveGame(camera, sitting, recorder or NoRecorder(), shown, clock=clock, most_per_s=1000, page=page.words)
+    live = LiveGame(camera, sitting, recorder or Recorder(), shown, clock=clock, most_per_s=1000, page=page.words)
     return TrueTable(live, camera, page, display, said, shown)
 
 
