@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
@@ -42,6 +43,15 @@ class Button(StrEnum):
     STACK = "stack"
     DRAW = "draw"
     DONE = "done"
+
+
+# What a player says with a button of their own.
+_BY_SEAT: dict[Button, Callable[[Seat], Event]] = {
+    Button.KNOCK: Knock,
+    Button.CALL: Call,
+    Button.DRAW: Draw,
+    Button.DONE: Decline,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +125,9 @@ def event_of(press: Press, state: State) -> Event | None:
             return None
         case Button.KNOCK | Button.CALL | Button.DRAW | Button.DONE:
             seat = press.seat if press.seat is not None or game is None else _meant(press.button, game)
-            return None if seat is None else _said(press.button, seat)
+            return None if seat is None else _BY_SEAT[press.button](seat)
         case _:
             assert_never(press.button)
-
-
-def _said(button: Button, seat: Seat) -> Event:
-    """Return what a player says with a button of his own."""
-    match button:
-        case Button.KNOCK:
-            return Knock(seat)
-        case Button.CALL:
-            return Call(seat)
-        case Button.DRAW:
-            return Draw(seat)
-        case _:
-            return Decline(seat)
 
 
 def _meant(button: Button, game: Game) -> Seat | None:

@@ -29,26 +29,13 @@ from engine import (
 )
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
-from tallybone.session.referee import (
-    Decided,
-    Places,
-    Question,
-    SortedView,
-    Unclear,
-    after_look,
-    cleared,
-    decide,
-    follow,
-    forgotten,
-    observe,
-    settled,
-    split,
-)
+from tallybone.session.referee import Decided, Places, Question, Unclear, decide, follow, forgotten
+from tallybone.session.referee.corrections import settled
+from tallybone.session.referee.places import after_look, cleared, observe
 from tallybone.session.taking_back import back_to, renamed
-from tallybone.session.zones import Zones
+from tallybone.session.zones import SortedView, Zones, split
 from vision.table_view import TableView
 
-__all__ = ["MOST_SINCE", "Announcement", "Input", "Session", "feed"]
 # Of a knock that is less sure than this the table is asked: a pass too many or too few shifts every turn after it.
 SURE_KNOCK = 0.6
 # A hand that has just laid a tile may touch the table once more as it leaves.
@@ -122,34 +109,33 @@ def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Ann
 
 def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that came at its time, and what to tell the players about it."""
-    parts = None
-    if isinstance(event, TableView):
-        if _is_known(session, event):
-            return _pass_time(session, event)
-        parts = _parts(session, event)
-    session, said = _after_knocks(session, parts, event if isinstance(event, TableView) else None)
+    view = event if isinstance(event, TableView) else None
+    if view is not None and _is_known(session, view):
+        return _pass_time(session, view)
+    parts = None if view is None else _parts(session, view)
+    session, said = _after_knocks(session, parts, view)
+    more: tuple[Announcement, ...] = ()
     match event:
         case TableView():
             session = _looked(session, event, parts)
         case KnockHeard():
             session = _heard(session, event)
         case Answer():
-            session, more = _answered(session, event)
-            said = (*said, *more)
+            meant = _meant_by(session, event)
+            if meant is not None:
+                session, more = _take(session, meant)
         case Press(button=Button.STACK):
             session = replace(session, places=replace(session.places, wants_stack=True))
         case Press(button=Button.DRAW) if _is_drawn(session, event):
             pass
         case Press():
-            meant = event_of(event, session.state)
-            if meant is not None:
-                session, more = _happened(session, meant)
-                said = (*said, *more)
+            happened = event_of(event, session.state)
+            if happened is not None:
+                session, more = _happened(session, happened)
         case _:
             session, more = _happened(session, event)
-            said = (*said, *more)
-    session, more = _settle(session)
-    return session, (*said, *more)
+    session, last = _settle(session)
+    return session, (*said, *more, *last)
 
 
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
@@ -186,12 +172,6 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announceme
     if isinstance(event, Amend | ItStands):
         places = settled(places, state, NodeId(event.seq))
     return replace(session, state=state, places=places), said
-
-
-def _answered(session: Session, answer: Answer) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after an answer; one that answers nothing is ignored."""
-    meant = _meant_by(session, answer)
-    return (session, ()) if meant is None else _take(session, meant)
 
 
 def _meant_by(session: Session, answer: Answer) -> Decided | None:

@@ -98,15 +98,11 @@ def said_line(said: Announcement, t_ns: int, game: Game | None) -> dict[str, Any
     """
     players = () if game is None else game.players
     totals = [] if game is None else list(game.totals)
-    line: dict[str, Any] = {"t_ns": t_ns}
-    line["event"] = kind_of(said)
     if isinstance(said, Outcome):
-        line["words"] = describe(said, players)
-        fields = to_json(said, type(said))
+        fields = {"words": describe(said, players), **to_json(said, type(said))}
     else:
-        line["words"] = said.words
-        fields = {"choices": list(said.choices), "holds_up": said.holds_up}
-    return {**line, **fields, "totals": totals}
+        fields = {"words": said.words, "choices": list(said.choices), "holds_up": said.holds_up}
+    return {"t_ns": t_ns, "event": kind_of(said), **fields, "totals": totals}
 
 
 def kind_of(said: Announcement) -> str:
@@ -115,6 +111,3 @@ def kind_of(said: Announcement) -> str:
         return "unclear"
     name = tag_of(type(said))
     return _NAMES.get(name, name)
-
-
-__all__ = ["ByHand", "Look", "Sitting", "Step", "kind_of", "opened", "said_line"]

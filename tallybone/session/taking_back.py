@@ -1,9 +1,10 @@
-"""The way back to an earlier place in the log: events, because nothing that was said is ever rubbed out. Pure."""
+"""Go back to an earlier place in the log: by events, because nothing in a log is ever deleted. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import takewhile
 
 from engine import Action, Amend, Entry, Event, ItStands, NodeId, Outcome, Play, Seq, Spot, Stack, State, Undo, apply
 from engine import entries as entries_of
@@ -18,9 +19,11 @@ def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict
         The match, what to tell the players, and the new names of actions that had to be done again.
     """
     then, now = entries_of(State(state.log[:length])), entries_of(state)
-    kept = _alike(then, now)
+    # As many actions as both begin with, as they are named.
+    alike = list(takewhile(lambda pair: pair[0].seq == pair[1].seq, zip(then, now, strict=False)))
+    kept = len(alike)
     events: list[Event] = [Undo(now[kept].seq)] if kept < len(now) else []
-    for old, one in zip(then[:kept], now[:kept], strict=True):
+    for old, one in alike:
         if old != one:
             events += as_it_was(old)
     again, names = done_again(then[kept:], len(state.log) + len(events))
@@ -78,9 +81,3 @@ def renamed(places: Places, names: Mapping[Seq, Seq], next_seq: Seq) -> Places:
     hands = tuple(replace(hand, shown=None if hand.shown is None else name(hand.shown)) for hand in around.hands)
     lead = None if around.lead_by_side is None else name(around.lead_by_side)
     return replace(places, known=known, around=replace(around, yard=yard, hands=hands, lead_by_side=lead))
-
-
-def _alike(one: tuple[Entry, ...], other: tuple[Entry, ...]) -> int:
-    """Return how many actions both begin with, as they are named."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (mine, its) in enumerate(pairs) if mine.seq != its.seq), min(len(one), len(other)))

@@ -332,7 +332,7 @@ class Joint:
         number: What that port shows; None for the first tile.
         inner_half: Which half of the tile touches it.
         place: Where the tile lies then.
-        misfit: What speaks against it, see `contact.misfit`.
+        misfit: What speaks against it, see `misfit`.
     """
 
     spot: Spot | None
@@ -386,13 +386,9 @@ def _contacts(
 def _edges(covered: Sequence[Port], node: Node, place: Footprint) -> Iterator[tuple[Port, Edge]]:
     """Yield where a tile can touch the uncovered ports of a node."""
     is_double = node.tile.is_double
-    if is_double and not node.branches and len(covered) < 2:
-        # A free port is wherever players go on: straight, or round the corner at a tip.
-        for port in (Port.W, Port.E):
-            if port not in covered:
-                tips = bends_of(port, covered)
-                yield from ((port, edge) for edge in edges_at(place, port, is_double=True, bends=tips))
-        return
-    for port in node.ports:
+    # A free port of a double that does not branch is wherever players go on: straight, or round the corner at a tip.
+    may_bend = is_double and not node.branches and len(covered) < 2
+    for port in (Port.W, Port.E) if may_bend else node.ports:
         if port not in covered:
-            yield from ((port, edge) for edge in edges_at(place, port, is_double=is_double))
+            tips = bends_of(port, covered) if may_bend else ()
+            yield from ((port, edge) for edge in edges_at(place, port, is_double=is_double, bends=tips))

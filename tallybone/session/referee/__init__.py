@@ -23,28 +23,13 @@ from tallybone.session.referee.corrections import (
     settled,
 )
 from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
-from tallybone.session.referee.places import Known, Places, Waiting, after_look, cleared, numbers_of, observe
+from tallybone.session.referee.places import Known, Places, Waiting, numbers_of
 from tallybone.session.referee.plays import MOST_IN_ANY_ORDER, ask_to_check, first_of, judge_laid, lay_all
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
 from tallybone.session.touching import Laid, footprint_of
-from tallybone.session.zones import SortedView, split
 
-__all__ = [
-    "Decided",
-    "Places",
-    "Question",
-    "SortedView",
-    "Unclear",
-    "after_look",
-    "cleared",
-    "decide",
-    "follow",
-    "forgotten",
-    "observe",
-    "settled",
-    "split",
-]
+__all__ = ["Decided", "Places", "Question", "Unclear", "decide", "follow", "forgotten"]
 
 
 def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
@@ -53,7 +38,7 @@ def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
     Call it until it only asks. What is decided has to be applied before the next call: its tiles are the next nodes.
     """
     questions: list[Question] = []
-    for verdict in _verdicts(places, state):
+    for verdict in (one for one in _verdicts(places, state) if one is not None):
         if isinstance(verdict, Decided):
             return verdict
         questions.append(verdict)
@@ -98,23 +83,25 @@ def _adopted(places: Places, state: State, node: Node) -> Places:
     return settled(places, state, node.id)
 
 
-def _verdicts(places: Places, state: State) -> Iterator[Decided | Question]:
-    """Yield what follows from each thing that was seen, in the order in which it has to be settled."""
+def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | None]:
+    """Yield what follows from each thing that was seen, or None, in the order in which it has to be settled."""
     game = state.game
     if game is None:
         return
-    if game.phase in (Phase.LEAD, Phase.PLAY):
-        yield from _in_play(places, state)
-        return
-    yield from _whose(places, state)
-    yield from judge_reveals(places, state)
-    dealt = judge_deal(places, state)
-    if dealt is not None:
-        yield dealt
+    in_play = game.phase in (Phase.LEAD, Phase.PLAY)
+    if in_play:
+        yield from _of_layout(places, state)
+    # Who laid the last tile stays open when that ends the hand.
+    yield from (judge_seat(places, state, one) for one in places.known)
+    if in_play:
+        yield judge_hands_in_play(places, state)
+    else:
+        yield from judge_reveals(places, state)
+        yield judge_deal(places, state)
 
 
-def _in_play(places: Places, state: State) -> Iterator[Decided | Question]:
-    """Yield what follows from what was seen while the hand is played."""
+def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | None]:
+    """Yield what follows from tiles, boneyard and knocks while the hand is played."""
     for one in places.known:
         if one.is_missing:
             yield judge_missing(places, state, one)
@@ -135,51 +122,28 @@ def _in_play(places: Places, state: State) -> Iterator[Decided | Question]:
     if places.maybe_passed is not None:
         yield judge_maybe_passed(places, state, places.maybe_passed)
     yield from _in_order(places, state)
-    yield from _whose(places, state)
-    ended = judge_hands_in_play(places, state)
-    if ended is not None:
-        yield ended
 
 
-def _whose(places: Places, state: State) -> Iterator[Question]:
-    """Yield the questions who has laid a tile; that of the last one stays open when it ends the hand."""
-    for one in places.known:
-        question = judge_seat(places, state, one)
-        if question is not None:
-            yield question
-
-
-def _in_order(places: Places, state: State) -> Iterator[Decided | Question]:
+def _in_order(places: Places, state: State) -> Iterator[Decided | Question | None]:
     """Yield what happened with the tiles that wait and with the boneyard, in the order in which it was seen."""
     drawn_at = places.around.yard.since
     has_drawn = False
     for look, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
         if not has_drawn and drawn_at <= look:
             has_drawn = True
-            yield from _of_yard(places, state)
+            yield judge_yard(places, state)
         yield from _of_one_look(places, state, tuple(group))
     if not has_drawn:
-        yield from _of_yard(places, state)
+        yield judge_yard(places, state)
 
 
-def _of_yard(places: Places, state: State) -> Iterator[Decided | Question]:
-    verdict = judge_yard(places, state)
-    if verdict is not None:
-        yield verdict
-
-
-def _of_one_look(places: Places, state: State, group: tuple[Waiting, ...]) -> Iterator[Decided | Question]:
+def _of_one_look(places: Places, state: State, group: tuple[Waiting, ...]) -> Iterator[Decided | Question | None]:
     """Yield what happened with the tiles that one look has shown."""
     hand = None if state.game is None else state.game.hand
     if len(group) > MOST_IN_ANY_ORDER and hand is not None and hand.turn is not None:
-        found = lay_all(places, state, group)
-        if found is not None:
-            yield found
+        yield lay_all(places, state, group)
     elif len(group) > 1 and hand is not None and hand.turn is not None:
         first = first_of(places, state, group)
-        if isinstance(first, Question):
-            yield first
-        elif first is not None:
-            yield judge_laid(places, state, first.tile)
+        yield judge_laid(places, state, first.tile) if isinstance(first, Waiting) else first
     for one in group:
         yield judge_laid(places, state, one.tile)

@@ -22,7 +22,6 @@ from engine import (
     Tile,
     Weight,
     copies_left,
-    entries,
     history,
     problem_with,
 )
@@ -53,8 +52,6 @@ _OTHER_SIDES = 3.0
 
 # A way is believed when it has this share of the weight of all.
 SURE = 0.9
-# Numbers that touch, and those that do not: pairs of them are worth looking at.
-_Pair = tuple[int, int]
 
 
 def log_chances(half: Half, max_pips: int) -> tuple[float, ...]:
@@ -78,11 +75,10 @@ def log_chances(half: Half, max_pips: int) -> tuple[float, ...]:
     return tuple(math.log(chance / total) for chance in floored)
 
 
-def plausible(chances: Iterable[float]) -> frozenset[int]:
+def plausible(chances: Sequence[float]) -> frozenset[int]:
     """Return the numbers worth looking at, given their log probabilities."""
-    listed = tuple(chances)
-    best = max(listed)
-    return frozenset(number for number, chance in enumerate(listed) if chance >= best + _PLAUSIBLE)
+    least = max(chances) + _PLAUSIBLE
+    return frozenset(number for number, chance in enumerate(chances) if chance >= least)
 
 
 def log_lawful(state: State, action: Play | Draw) -> float:
@@ -122,11 +118,6 @@ def log_history(state: State) -> float:
             is_play = isinstance(told.entry.action, Play)
             total += min((_log_cost(fault, is_play=is_play) for fault in faults), default=0.0)
     return total
-
-
-def is_accepted(state: State, seq: int) -> bool:
-    """Return whether the table has said that what happened at *seq* stands."""
-    return any(entry.seq == seq and entry.accepted for entry in entries(state))
 
 
 def shares(log_weights: Iterable[float]) -> tuple[float, ...]:
@@ -190,11 +181,6 @@ def ways_of(places: Places, state: State, tile: SeenTile, *, is_doubted: bool = 
     return tuple(sorted(found, key=lambda way: -way.log_weight))
 
 
-def surest(ways: Sequence[Way]) -> float:
-    """Return the share of the first way in the weight of all, 0 where there is none."""
-    return shares(way.log_weight for way in ways)[0] if ways else 0.0
-
-
 def _ways(places: Places, state: State, game: Game, seat: Seat, tile: SeenTile, *, is_doubted: bool) -> Iterator[Way]:
     """Yield every play, each once."""
     chances = [log_chances(half, game.rules.max_pips) for half in halves_of(tile)]
@@ -210,7 +196,9 @@ def _ways(places: Places, state: State, game: Game, seat: Seat, tile: SeenTile, 
                 yield Way(play, joint.place, seen + log_lawful(state, play) - joint.misfit)
 
 
-def _pairs(likely: tuple[frozenset[int], frozenset[int]], joint: Joint, *, is_double: bool) -> Iterator[_Pair]:
+def _pairs(
+    likely: tuple[frozenset[int], frozenset[int]], joint: Joint, *, is_double: bool
+) -> Iterator[tuple[int, int]]:
     """Yield the numbers of half 0 and half 1 that are worth looking at: those that are seen, and what the end asks."""
     asked = frozenset(() if joint.number is None else (joint.number,))
     if is_double:

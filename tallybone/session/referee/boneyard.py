@@ -60,7 +60,7 @@ def judge_yard(places: Places, state: State) -> Decided | Question | None:
         return None
     if yard.count < yard.agreed:
         return _taken(places, state, game.hand, yard, yard.agreed)
-    return _put_back(places, state, game, yard, yard.agreed) if yard.count > yard.agreed else None
+    return _put_back(places, state, game.hand, yard, yard.agreed) if yard.count > yard.agreed else None
 
 
 def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) -> Decided | None:
@@ -114,11 +114,10 @@ def _owed(hand: Hand, seat: Seat) -> int:
     return hand.course.owed[seat] if hand.course.owed else 0
 
 
-def _put_back(places: Places, state: State, game: Game, yard: Yard, agreed: int) -> Decided | Question | None:
+def _put_back(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) -> Decided | Question | None:
     """Return what follows from more tiles in the boneyard than before."""
-    assert game.hand is not None  # the caller has looked
     more = yard.count - agreed
-    expected = game.hand.boneyard - yard.missing
+    expected = hand.boneyard - yard.missing
     undone = min(more, max(0, expected - agreed))
     if undone:
         return Decided((), _with(places, replace(yard, agreed=agreed + undone)))

@@ -33,7 +33,6 @@ from engine.problems import the_tile
 from tallybone.session.referee.belief import (
     SURE,
     Way,
-    is_accepted,
     log_chances,
     log_history,
     plausible,
@@ -82,9 +81,10 @@ def amendments(
         wanted: Numbers that something else asks for: what shows them is looked at however unlikely it seems.
     """
     now: float | None = None
+    accepted: set[int] = {entry.seq for entry in entries(state) if entry.accepted}
     for name in dict.fromkeys(nodes):
         known = places.find(name)
-        if known is None or known.is_settled or is_accepted(state, name):
+        if known is None or known.is_settled or name in accepted:
             continue
         current, others = _readings(places, state, known, wanted)
         for other in others:
@@ -206,7 +206,8 @@ def _shows(way: Way, node: Node) -> bool:
 
 def judge_missing(places: Places, state: State, known: Known) -> Decided | Question:
     """Return what follows from a tile of the layout being taken away: the last play is taken back, others are asked."""
-    seq, tile = Seq(known.node), _name(state, known.node)
+    seq, node = Seq(known.node), _node(state, known.node)
+    tile = "tile" if node is None else str(node.tile)
     without = Decided((Undo(seq),), replace(places, known=tuple(one for one in places.known if one != known)))
     if entries(state)[-1].seq == seq:
         return without
@@ -222,7 +223,7 @@ def judge_missing(places: Places, state: State, known: Known) -> Decided | Quest
 def judge_moved(places: Places, state: State, known: Known) -> Decided:
     """Return what follows from a tile of the layout lying elsewhere: it was nudged, or taken back and laid anew."""
     nudged = Decided((), places.with_known(replace(known, was_at=None)))
-    node = None if state.game is None else state.game.layout.find(known.node)
+    node = _node(state, known.node)
     if node is None or node.joins is None or _last_play(state) != known.node:
         return nudged
     before, _ = apply(state, Undo(Seq(known.node)))
@@ -238,7 +239,7 @@ def judge_moved(places: Places, state: State, known: Known) -> Decided:
 def judge_handled(places: Places, state: State, known: Known) -> Decided | Question:
     """Return what follows from a hand that left the same tile in the same place: where that may steal, a question."""
     untouched = Decided((), places.with_known(replace(known, is_handled=False)))
-    node = None if state.game is None else state.game.layout.find(known.node)
+    node = _node(state, known.node)
     stacks = () if node is None else legal_stacks(state, (node.tile,))
     mine = next((stack for stack in stacks if stack.on == known.node), None)
     if mine is None:
@@ -281,8 +282,3 @@ def _last_play(state: State) -> NodeId | None:
         if not isinstance(entry.action, Call):
             return NodeId(entry.seq) if isinstance(entry.action, Play) else None
     return None
-
-
-def _name(state: State, name: NodeId) -> str:
-    node = None if state.game is None else state.game.layout.find(name)
-    return "tile" if node is None else str(node.tile)

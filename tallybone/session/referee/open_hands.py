@@ -46,8 +46,8 @@ class _Reading:
     by_share: tuple[float, ...]
 
 
-def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question]:
-    """Yield what follows from the hands that lie open after the end of a hand."""
+def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question | None]:
+    """Yield what follows from each hand that lies open after the end of a hand; None for nothing yet."""
     game = state.game
     if game is None or game.hand is None or not places.around.hands:
         return
@@ -62,13 +62,9 @@ def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question]:
                 yield Question(Unclear(None, words, holds_up=False))
             continue
         if hand.shown is not None:
-            verdict = _corrected(places, state, game, seat, hand)
+            yield _corrected(places, state, game, seat, hand)
         elif game.phase is Phase.REVEAL and holding is None:
-            verdict = _shown(places, state, game, seat, hand)
-        else:
-            verdict = None
-        if verdict is not None:
-            yield verdict
+            yield _shown(places, state, game, seat, hand)
 
 
 def judge_hands_in_play(places: Places, state: State) -> Decided | Question | None:
@@ -164,13 +160,11 @@ def _ask_which(places: Places, seat: Seat, hand: OpenHand, reading: _Reading) ->
     """Return the question which tile it is that lies open."""
     pairs = zip(reading.tiles, reading.by_share, strict=True)
     tiles = [tile for at, (tile, share) in enumerate(pairs) if at < 2 or share >= _WORTH_ASKING][:_MOST_CHOICES]
-    answers = []
-    for tile in tiles:
-        told = (*hand.told, (reading.seen.center_px, tile))
-        answers.append(Decided((), replace(places, around=places.around.with_hand(seat, replace(hand, told=told)))))
+    hands = (replace(hand, told=(*hand.told, (reading.seen.center_px, tile))) for tile in tiles)
+    answers = tuple(Decided((), replace(places, around=places.around.with_hand(seat, one))) for one in hands)
     choices = tuple(the_tile(tile) for tile in tiles)
     words = phrase("is this {tiles}?", tiles=either(choices))
-    return Question(Unclear(reading.seen, words, holds_up=True, choices=choices), tuple(answers))
+    return Question(Unclear(reading.seen, words, holds_up=True, choices=choices), answers)
 
 
 def _ask_whole(places: Places, game: Game, seat: Seat, hand: OpenHand) -> Question:

@@ -263,6 +263,11 @@ def numbers_of(tile: SeenTile) -> tuple[int, ...]:
     return tuple(number for number, _ in shown(tile))
 
 
+def seen_name(tile: SeenTile) -> str:
+    """Return what players call a tile as it is read, its larger number first."""
+    return "-".join(str(number) for number in reversed(numbers_of(tile)))
+
+
 def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Places:
     """Return what is kept after a tile was laid."""
     tile = change.tile

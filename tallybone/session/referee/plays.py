@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from engine import Event, Game, NodeId, Play, ProblemKind, State, Tile, apply, problem_with
 from engine.phrases import either, phrase
 from engine.problems import the_tile, tiles_text
-from tallybone.session.referee.belief import SURE, Way, shares, surest, ways_of
+from tallybone.session.referee.belief import SURE, Way, shares, ways_of
 from tallybone.session.referee.corrections import Amended, amendments, ask_about
-from tallybone.session.referee.places import Known, Places, Waiting, numbers_of
+from tallybone.session.referee.places import Known, Places, Waiting, numbers_of, seen_name
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import placed_by, who_leads
 from tallybone.session.touching import Laid
@@ -51,7 +51,7 @@ def judge_laid(places: Places, state: State, tile: SeenTile) -> Decided | Questi
         return who_leads(places, state, tile)
     plain = ways_of(places, state, tile)
     if not plain:
-        words = phrase("the {tile} touches no end of the layout", tile=_seen_name(tile))
+        words = phrase("the {tile} touches no end of the layout", tile=seen_name(tile))
         return Question(Unclear(tile, words, holds_up=False))
     if _is_plain(state, tile, plain):
         return _taken(places, state, tile, _Story(plain[0], None, 0.0))
@@ -68,7 +68,7 @@ def _is_plain(state: State, tile: SeenTile, ways: Sequence[Way]) -> bool:
     """Return whether a tile was surely played as it is seen, and by the rules: then nothing earlier is in doubt."""
     play = ways[0].play
     is_as_seen = (play.tile.low, play.tile.high) == numbers_of(tile)
-    return is_as_seen and surest(ways) >= SURE and problem_with(state, play) is None
+    return is_as_seen and shares(way.log_weight for way in ways)[0] >= SURE and problem_with(state, play) is None
 
 
 def _cannot_be(state: State, play: Play) -> bool:
@@ -165,12 +165,6 @@ def _settled(decided: Decided) -> Decided:
     return replace(decided, places=replace(decided.places, known=(*before, replace(last, is_settled=True))))
 
 
-def _seen_name(tile: SeenTile) -> str:
-    """Return what a seen tile is called."""
-    low, high = numbers_of(tile)
-    return f"{high}-{low}"
-
-
 @dataclass(frozen=True, slots=True)
 class _TileSequence:
     """Some of the tiles laid one after the other.
@@ -202,8 +196,7 @@ def first_of(places: Places, state: State, group: Sequence[Waiting]) -> Waiting 
     firsts = {numbers_of(run.order[0].tile): run.order[0] for run in runs if by_result[_result(run.state)] > 1 - SURE}
     if by_result[_result(best.state)] >= SURE or len(firsts) < 2:
         return best.order[0]
-    tiles = [f"{high}-{low}" for low, high in firsts]
-    choices = tuple(the_tile(one) for one in tiles)
+    choices = tuple(the_tile(seen_name(one.tile)) for one in firsts.values())
     words = phrase("which was laid first, {tiles}?", tiles=either(choices))
     unclear = Unclear(None, words, holds_up=True, choices=choices)
     return Question(unclear, tuple(Decided((), _put_first(places, one)) for one in firsts.values()))

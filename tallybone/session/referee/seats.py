@@ -21,7 +21,7 @@ from engine import (
 )
 from engine.phrases import phrase
 from tallybone.session.referee.belief import SURE, log_lawful, log_side, shares
-from tallybone.session.referee.places import Known, Places, numbers_of
+from tallybone.session.referee.places import Known, Places, seen_name
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from vision.reading import SeenTile
 
@@ -63,8 +63,7 @@ def who_leads(places: Places, state: State, tile: SeenTile) -> Decided | Questio
         led = replace(places.around, lead_by_side=state.next_seq, is_lead_doubted=False)
         return Decided((Lead(waiting.came_from[0]),), replace(places, around=led))
     players = () if state.game is None else state.game.players
-    low, high = numbers_of(tile)
-    unclear = Unclear(tile, phrase("who leads the {tile}?", tile=f"{high}-{low}"), holds_up=True, choices=players)
+    unclear = Unclear(tile, phrase("who leads the {tile}?", tile=seen_name(tile)), holds_up=True, choices=players)
     return Question(unclear, tuple(Decided((Lead(Seat(at)),), places) for at in range(len(players))))
 
 
@@ -151,14 +150,13 @@ def judge_seat(places: Places, state: State, known: Known) -> Question | None:
         came_from_other=max(0, told.around.came_from_other - 1),
     )
     was_another = replace(told, around=around)
-    answers = [Decided((), told)]
-    for other in known.came_from:
-        answers.append(Decided((Amend(Seq(known.node), replace(play, seat=other)),), was_another))
+    amended = (Amend(Seq(known.node), replace(play, seat=other)) for other in known.came_from)
+    answers = (Decided((), told), *(Decided((one,), was_another) for one in amended))
     names = [players[seat] for seat in (play.seat, *known.came_from)]
     said = {"name": names[0], "other": names[1], "tile": play.tile}
     words = phrase("it was {name}'s turn, but the {tile} came from {other}'s side: who laid it?", **said)
     choices = tuple(phrase("{name} laid the {tile}", name=name, tile=play.tile) for name in names)
-    return Question(Unclear(known.tile, words, holds_up=False, choices=choices), tuple(answers))
+    return Question(Unclear(known.tile, words, holds_up=False, choices=choices), answers)
 
 
 def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Decided | Question:
