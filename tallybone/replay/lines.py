@@ -14,6 +14,7 @@ from tallybone.replay.run import ReplayStep
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step
+from tallybone.show.reading import rounded
 from tallybone.terminal import printable
 from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind
@@ -89,13 +90,9 @@ def _tile(tile: SeenTile) -> dict[str, object]:
     return {
         "pips": [half.pips for half in tile.halves],
         "confidence": [round(half.confidence, 4) for half in tile.halves],
-        "halves_px": _rounded(tile.half_centers_px),
-        "corners_px": _rounded(tile.corners_px),
+        "halves_px": [rounded(point_px) for point_px in tile.half_centers_px],
+        "corners_px": [rounded(point_px) for point_px in tile.corners_px],
     }
-
-
-def _rounded(points: tuple[tuple[float, float], ...]) -> list[list[float]]:
-    return [[round(x, 1) + 0.0, round(y, 1) + 0.0] for x, y in points]  # + 0.0: never "-0.0"
 
 
 def sentences_of(happened: Step) -> Iterator[str]:

@@ -63,14 +63,26 @@ def draw_layout(layout: Layout, laid: Sequence[Laid], canvas: Canvas) -> Text:
     """
     places = {one.node: one.place for one in laid}
     shown = [node for node in layout.nodes if node.id in places]
-    page = _Page(canvas.rows, canvas.columns, Style.parse(f"on {_FELT}") if canvas.in_color else Style())
+    page = _Page(canvas)
     if shown:
         window = _window(canvas, [places[node.id] for node in shown])
         fresh = shown[-1].id
         for node in shown:
             halves = _halves(node, layout.covered(node), is_fresh=node.id == fresh)
-            _draw_tile(page, window, node, places[node.id], halves, in_color=canvas.in_color)
+            _draw_tile(page, window, node, places[node.id], halves)
     return page.text()
+
+
+def draw_legend(*, in_color: bool) -> Text:
+    """Return a line that tells how an open end and a spinner are drawn."""
+    text = Text(" ", no_wrap=True, overflow="ellipsis")
+    if not in_color:
+        return text.append("(5|3] the 5 is open   {5} spinner")
+    open_end = _Half(5, is_open=True, is_fresh=False, is_spinner=False)
+    spinner = _Half(5, is_open=False, is_fresh=False, is_spinner=True)
+    for half, words in ((open_end, " open end   "), (spinner, " spinner")):
+        text.append("▐", half.edge_style()).append("5", half.style()).append("▌", half.edge_style()).append(words)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +130,19 @@ def _corner(cells: int, table: float, centers: Sequence[float], *, reach: float)
 class _Page:
     """Cells with a character and a style each."""
 
-    rows: int
-    columns: int
-    ground: Style
+    canvas: Canvas
     cells: list[list[tuple[str, Style]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.cells = [[(" ", self.ground)] * self.columns for _ in range(self.rows)]
+        ground = Style.parse(f"on {_FELT}") if self.canvas.in_color else Style()
+        self.cells = [[(" ", ground)] * self.canvas.columns for _ in range(self.canvas.rows)]
 
     def put(self, row: int, column: int, character: str, style: Style) -> None:
-        if 0 <= row < self.rows and 0 <= column < self.columns:
+        if 0 <= row < self.canvas.rows and 0 <= column < self.canvas.columns:
             self.cells[row][column] = (character, style)
+
+    def style_of(self, half: _Half) -> Style:
+        return half.style() if self.canvas.in_color else Style()
 
     def text(self) -> Text:
         text = Text(no_wrap=True)
@@ -174,9 +188,7 @@ def _halves(node: Node, covered: tuple[Port, ...], *, is_fresh: bool) -> tuple[_
     return (first, second)
 
 
-def _draw_tile(
-    page: _Page, window: _Window, node: Node, place: Footprint, halves: tuple[_Half, _Half], *, in_color: bool
-) -> None:
+def _draw_tile(page: _Page, window: _Window, node: Node, place: Footprint, halves: tuple[_Half, _Half]) -> None:
     first, second = halves
     ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else (Port.W, Port.E)
     (x0, y0), (x1, y1) = (window.cell(place.half_center(port)) for port in ports)
@@ -185,62 +197,55 @@ def _draw_tile(
         first, second = second, first
     middle = ((x0 + x1) / 2, (y0 + y1) / 2)
     draw = _draw_lying if lies else _draw_standing
-    draw(page, window, middle, (first, second), in_color=in_color)
+    draw(page, window, middle, (first, second))
 
 
-def _draw_lying(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half], *, in_color: bool) -> None:
+def _draw_lying(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half]) -> None:
     width, height = _odd(2 * window.columns_per_side), max(1, math.floor(window.rows_per_side))
     left, top = _start(middle[0], width), _start(middle[1], height)
     number_row, bar = top + (height - 1) // 2, left + width // 2
     for row in range(top, top + height):
         for column in range(left, left + width):
             half = halves[0] if column <= bar else halves[1]
-            page.put(row, column, " ", half.style() if in_color else Style())
-        _draw_edges(page, row, (left, left + width - 1), halves, in_color=in_color)
-        page.put(row, bar, "│" if in_color else "|", halves[0].style() if in_color else Style())
+            page.put(row, column, " ", page.style_of(half))
+        _draw_edges(page, row, (left, left + width - 1), halves)
+        page.put(row, bar, "│" if page.canvas.in_color else "|", page.style_of(halves[0]))
     for half, column in ((halves[0], left + width // 4), (halves[1], left + width - 1 - width // 4)):
-        _put_number(page, number_row, column, half, in_color=in_color)
+        _put_number(page, number_row, column, half)
 
 
-def _draw_standing(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half], *, in_color: bool) -> None:
+def _draw_standing(page: _Page, window: _Window, middle: Point, halves: tuple[_Half, _Half]) -> None:
     width, height = max(3, _odd(window.columns_per_side)), _tall(2 * window.rows_per_side)
     left, top = _start(middle[0], width), _start(middle[1], height)
     has_bar = height >= 3
     for row in range(top, top + height):
         half = halves[0] if row - top < (height + 1) // 2 else halves[1]
         for column in range(left, left + width):
-            page.put(row, column, " ", half.style() if in_color else Style())
-        _draw_edges(page, row, (left, left + width - 1), (half, half), in_color=in_color)
+            page.put(row, column, " ", page.style_of(half))
+        _draw_edges(page, row, (left, left + width - 1), (half, half))
         if has_bar and row == top + height // 2:
             for column in range(left + 1, left + width - 1):
-                page.put(row, column, "─" if in_color else "-", half.style() if in_color else Style())
+                page.put(row, column, "─" if page.canvas.in_color else "-", page.style_of(half))
     for half, row in ((halves[0], top + (height - 1) // 4), (halves[1], top + height - 1 - (height - 1) // 4)):
-        _put_number(page, row, left + width // 2, half, in_color=in_color)
+        _put_number(page, row, left + width // 2, half)
     if not has_bar:
-        page.put(
-            top,
-            left + width // 2,
-            str(halves[0].number)[-1],
-            (halves[0].style() if in_color else Style()) + Style(underline=True),
-        )
+        style = page.style_of(halves[0]) + Style(underline=True)
+        page.put(top, left + width // 2, str(halves[0].number)[-1], style)
 
 
-def _draw_edges(
-    page: _Page, row: int, columns: tuple[int, int], halves: tuple[_Half, _Half], *, in_color: bool
-) -> None:
+def _draw_edges(page: _Page, row: int, columns: tuple[int, int], halves: tuple[_Half, _Half]) -> None:
     """Draw the left and the right border of one row of a tile."""
     for side, (column, half) in enumerate(zip(columns, halves, strict=True)):
-        if in_color:
+        if page.canvas.in_color:
             page.put(row, column, "▐▌"[side], half.edge_style())
         else:
             page.put(row, column, half.brackets()[side], Style())
 
 
-def _put_number(page: _Page, row: int, column: int, half: _Half, *, in_color: bool) -> None:
+def _put_number(page: _Page, row: int, column: int, half: _Half) -> None:
     """Write a number; the second digit of a number of the large sets goes to the left."""
-    style = half.style() if in_color else Style()
     for back, digit in enumerate(reversed(str(half.number))):
-        page.put(row, column - back, digit, style)
+        page.put(row, column - back, digit, page.style_of(half))
 
 
 def _start(middle: float, extent: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 
 import cv2
@@ -131,10 +132,8 @@ class Album:
         return path
 
     def _free_stem(self, stem: str) -> str:
-        wanted, number = f"{stem}-read", 1
+        names = chain((f"{stem}-read",), (f"{stem}-read-{number}" for number in count(2)))
         # Some file systems do not tell A from a.
-        while wanted.casefold() in self._taken:
-            number += 1
-            wanted = f"{stem}-read-{number}"
+        wanted = next(name for name in names if name.casefold() not in self._taken)
         self._taken.add(wanted.casefold())
         return wanted

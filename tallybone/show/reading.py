@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -27,10 +28,10 @@ def print_reading(console: Console, title: str, reading: Reading, *, read_ms: fl
     if reading.tiles:
         console.print(_table(reading))
     for join in reading.joins:
-        console.print(f"  {describe_join(reading, join)}", markup=False, soft_wrap=True)
+        console.print(f"  {_describe_contact(reading, join)}", markup=False, soft_wrap=True)
     for contact in reading.contacts:
-        console.print(f"  {describe_contact(reading, contact)}", markup=False, soft_wrap=True, style="dim")
-    for line in describe_changed(reading):
+        console.print(f"  {_describe_contact(reading, contact)}", markup=False, soft_wrap=True, style="dim")
+    for line in _describe_changed(reading):
         console.print(f"  {line}", markup=False, soft_wrap=True)
     console.print(f"{describe_count(reading)}, {read_ms:.0f} ms", markup=False, soft_wrap=True)
     console.print()
@@ -63,19 +64,13 @@ def format_pips(tile: SeenTile) -> str:
     return "|".join(half.written for half in tile.halves)
 
 
-def describe_join(reading: Reading, join: Join) -> str:
-    """Return a join in words, for example `the 4 of tile 1 meets the side of tile 2`."""
-    first, second = _end_in_words(reading, join.a, join.a_half), _end_in_words(reading, join.b, join.b_half)
-    return f"{first} meets {second}"
-
-
-def describe_contact(reading: Reading, contact: Contact) -> str:
-    """Return a contact in words, for example `the 4 of tile 1 touches the 2 of tile 2, which is no join`."""
+def _describe_contact(reading: Reading, contact: Contact) -> str:
+    """Return a join as `the 4 of tile 1 meets the side of tile 2`, another contact as `touches …, which is no join`."""
     first, second = (_end_in_words(reading, *at) for at in ((contact.a, contact.a_half), (contact.b, contact.b_half)))
-    return f"{first} touches {second}, which is no join"
+    return f"{first} meets {second}" if isinstance(contact, Join) else f"{first} touches {second}, which is no join"
 
 
-def describe_changed(reading: Reading) -> list[str]:
+def _describe_changed(reading: Reading) -> list[str]:
     """Return in words which halves by themselves would be read otherwise than together with their neighbours."""
     return [
         f"the {half.pips} of tile {number} ({format_pips(tile)}) would by itself be read as {half.alone.pips}"
@@ -129,22 +124,22 @@ def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
         "width": reading.width_px,
         "height": reading.height_px,
         "tiles": [_tile(tile) for tile in reading.tiles],
-        "joins": [_contact(join) for join in reading.joins],
-        "contacts": [_contact(contact) for contact in reading.contacts],
+        "joins": [asdict(join) for join in reading.joins],
+        "contacts": [asdict(contact) for contact in reading.contacts],
         "ms": round(read_ms, 1),
     }
     return json.dumps(line, allow_nan=False)
 
 
 def _tile(tile: SeenTile) -> dict[str, object]:
-    known: dict[str, object] = {"face": tile.face.value, "corners_px": [_point(corner) for corner in tile.corners_px]}
+    known: dict[str, object] = {"face": tile.face.value, "corners_px": [rounded(corner) for corner in tile.corners_px]}
     if tile.halves:
         known["halves"] = [_half(half) for half in tile.halves]
     return known
 
 
 def _half(half: Half) -> dict[str, object]:
-    known: dict[str, object] = {**_guess(Guess(half.pips, half.confidence)), "center_px": _point(half.center_px)}
+    known: dict[str, object] = {**_guess(Guess(half.pips, half.confidence)), "center_px": rounded(half.center_px)}
     if half.second is not None:
         known["second"] = _guess(half.second)
     if half.alone.pips != half.pips:
@@ -156,11 +151,8 @@ def _guess(guess: Guess) -> dict[str, float]:
     return {"pips": guess.pips, "confidence": round(guess.confidence, 4)}
 
 
-def _contact(contact: Contact) -> dict[str, int | None]:
-    return {"a": contact.a, "a_half": contact.a_half, "b": contact.b, "b_half": contact.b_half}
-
-
-def _point(point_px: PointPx) -> list[float]:
+def rounded(point_px: PointPx) -> list[float]:
+    """Return a point for JSON, in tenths of a pixel."""
     return [round(value, 1) + 0.0 for value in point_px]  # + 0.0: never "-0.0"
 
 

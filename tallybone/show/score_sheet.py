@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.console import Console
 from rich.padding import Padding
@@ -66,8 +67,8 @@ def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -
     rules = played.opening.rules
     options = " ".join(f"{key}={value}" for key, value in changed_options(rules).items())
     console.print(Text(rules.name, style="bold"), Text(options), soft_wrap=True)
-    rows = tuple(_rows(played.lines))
-    for number, hand in _by_hand(rows):
+    # Two hands that follow each other with one number are told apart by nothing.
+    for number, hand in groupby(_rows(played.lines), key=lambda row: row.last.hand):
         console.print()
         heading = _grid(console, names)
         cells = _total_headings(played.opening.letters, names)
@@ -78,7 +79,7 @@ def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -
     _print_result(console, played, names)
 
 
-def _print_rows(console: Console, rows: Sequence[_Row], names: tuple[str, ...], *, show: bool) -> None:
+def _print_rows(console: Console, rows: Iterable[_Row], names: tuple[str, ...], *, show: bool) -> None:
     """Print rows in as few tables as what is said between them allows."""
     table = _grid(console, names)
     totals: tuple[int, ...] | None = None
@@ -111,18 +112,6 @@ def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
         gathered.append(line)
     if gathered:
         yield _Row(tuple(gathered))
-
-
-def _by_hand(rows: Sequence[_Row]) -> Iterator[tuple[int, list[_Row]]]:
-    """Yield the rows of each hand; two hands that follow each other with one number are told apart by nothing."""
-    hand: list[_Row] = []
-    for row in rows:
-        if hand and hand[-1].last.hand != row.last.hand:
-            yield hand[-1].last.hand, hand
-            hand = []
-        hand.append(row)
-    if hand:
-        yield hand[-1].last.hand, hand
 
 
 def _grid(console: Console, names: tuple[str, ...]) -> Table:

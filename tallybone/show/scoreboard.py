@@ -28,7 +28,7 @@ from engine.phrases import Phrase, listed, phrase
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement
 from tallybone.session.touching import Laid
-from tallybone.show.layout import Canvas, draw_layout
+from tallybone.show.layout import Canvas, draw_layout, draw_legend
 
 # Title, three lines of scores, last play; question or turn, legend.
 _LINES_AROUND = 7
@@ -77,7 +77,7 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
         draw_layout(board.game.layout, board.laid, canvas),
         _waits(board),
         *_choices(board),
-        _legend(in_color=in_color),
+        draw_legend(in_color=in_color),
         *board.notes,
     )
 
@@ -125,16 +125,10 @@ def plain_line(number: int, said: Sequence[Announcement], game: Game) -> str:
 
 
 def _title(game: Game) -> str:
-    hand = game.hand
-    if hand is None:
-        return f" {_aim(game)}"
-    yard = f"{hand.boneyard} in the boneyard"
-    return f" {_aim(game)}, hand {hand.number}, {yard}"
-
-
-def _aim(game: Game) -> str:
-    """Return the game and what it is played to, if to anything."""
-    return game.rules.name if game.rules.target is None else f"{game.rules.name} to {game.rules.target}"
+    """Return the game, what it is played to, if to anything, and the hand."""
+    aim = "" if game.rules.target is None else f" to {game.rules.target}"
+    hand = "" if game.hand is None else f", hand {game.hand.number}, {game.hand.boneyard} in the boneyard"
+    return f" {game.rules.name}{aim}{hand}"
 
 
 def _cut(words: str, style: str = "") -> Text:
@@ -208,20 +202,5 @@ def _choices(board: Board) -> Iterator[Text]:
 
 def _waits(board: Board) -> Text:
     if board.question is not None:
-        return Text(f" ? {board.question}", style="bold reverse", no_wrap=True, overflow="ellipsis")
-    return Text(f" {waits_for(board.game)}", style="bold", no_wrap=True, overflow="ellipsis")
-
-
-def _legend(*, in_color: bool) -> Text:
-    if not in_color:
-        return Text(" (5|3] the 5 is open   {5} spinner", no_wrap=True, overflow="ellipsis")
-    text = Text(" ", no_wrap=True, overflow="ellipsis")
-    text.append("▐", style="rgb(255,205,70) on rgb(28,74,50)")
-    text.append("5", style="bold rgb(25,25,25) on rgb(255,205,70)")
-    text.append("▌", style="rgb(255,205,70) on rgb(28,74,50)")
-    text.append(" open end   ")
-    text.append("▐", style="rgb(236,229,210) on rgb(28,74,50)")
-    text.append("5", style="bold rgb(190,20,20) on rgb(236,229,210)")
-    text.append("▌", style="rgb(236,229,210) on rgb(28,74,50)")
-    text.append(" spinner")
-    return text
+        return _cut(f"? {board.question}", "bold reverse")
+    return _cut(waits_for(board.game), "bold")
