@@ -170,6 +170,15 @@ def print_table(console: Console, title: str, table: Table) -> None:
     console.print()
 
 
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    >>> counted(1, "tile"), counted(0, "tile")
+    ('1 tile', '0 tiles')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def percent(share: float | None) -> str:
     """Return a share in per cent.
 

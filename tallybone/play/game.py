@@ -213,13 +213,9 @@ class LiveGame:
         while not is_stopped() and keys(0.0 if has_more else 0.01):
             has_more = self.look()
             self.show()
-            if self._is_over and not has_more:
+            # Nothing will ever come any more, from the parts neither.
+            if self._camera.is_over and not (has_more or self._is_endless or self._parts.is_pressed):
                 return
-
-    @property
-    def _is_over(self) -> bool:
-        """Whether nothing will ever come any more, from the parts neither."""
-        return self._camera.is_over and not self._is_endless and not self._parts.is_pressed
 
     def look(self) -> bool:
         """Take what the camera gives, if it is time for it; return whether there was anything."""

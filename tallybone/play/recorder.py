@@ -208,14 +208,14 @@ class LastingRecorder(Recorder):
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
         """Keep a picture."""
-        self._mend(t_ns)
+        self._retry(t_ns)
         self._jpeg = jpeg
         if self._file is not None:
             self._file.frame(t_ns, jpeg, name)
 
     def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
         """Keep what was pressed or said."""
-        self._mend(t_ns)
+        self._retry(t_ns)
         if self._file is not None:
             self._file.came(said, t_ns, by=by)
 
@@ -224,7 +224,7 @@ class LastingRecorder(Recorder):
         if self._file is not None:
             self._file.happened(happened)
         self._note(happened)
-        self._mend(happened.t_ns)
+        self._retry(happened.t_ns)
 
     def close(self) -> None:
         """End it."""
@@ -241,9 +241,10 @@ class LastingRecorder(Recorder):
         empty = self._jpeg if is_first else left.empty
         self._left = replace(left, tiles=view.tiles, empty=empty, last=self._jpeg, aim=view.aim)
 
-    def _mend(self, t_ns: int) -> None:
+    def _retry(self, t_ns: int) -> None:
         """Begin another recording where this one has failed, if it is time to try."""
-        if self.is_whole or not self._is_due(t_ns) or not self._has_room():
+        is_due = self._tried_ns is None or t_ns - self._tried_ns >= _TRIES_EVERY_NS
+        if self.is_whole or not is_due or not self._has_room():
             return
         self._tried_ns = t_ns
         before = "" if self._file is None else self._file.name
@@ -252,9 +253,6 @@ class LastingRecorder(Recorder):
         except OSError:
             return  # it was said already that nothing is kept
         self._complain(phrase("the game is recorded again, with all its scores"))
-
-    def _is_due(self, t_ns: int) -> bool:
-        return self._tried_ns is None or t_ns - self._tried_ns >= _TRIES_EVERY_NS
 
     def _has_room(self) -> bool:
         there = next((one for one in (self._folder, *self._folder.absolute().parents) if one.is_dir()), None)

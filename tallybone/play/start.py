@@ -234,21 +234,18 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
         OSError: If the folder cannot be read.
     """
     sessions = [one for path in sorted(folder.glob(f"*{SUFFIX}")) if (one := _idle(path)) is not None]
-    done: set[str] = set()
+    done: set[str | None] = set()
     for session in sorted(sessions, key=lambda one: age_key(one.path, one.start), reverse=True)[:most]:
-        if session.path.name in done:
-            if session.start is not None and session.start.continues is not None:
-                done.add(session.start.continues)
-            continue
-        try:
-            left = left_in(session)
-        except RecordingError:
-            continue  # it was cut before it held anything; the one before it still does
-        if left.start.continues is not None:
-            done.add(left.start.continues)
-        game = state_of(left).game if left.start.players else None
-        if game is not None and game.phase is not Phase.MATCH_OVER:
-            return session.path, left
+        if session.path.name not in done:
+            try:
+                left = left_in(session)
+            except RecordingError:
+                continue  # it was cut before it held anything; the one before it still does
+            game = state_of(left).game if left.start.players else None
+            if game is not None and game.phase is not Phase.MATCH_OVER:
+                return session.path, left
+        if session.start is not None:
+            done.add(session.start.continues)
     raise RecordingError(f"{folder}: there is no recording of a match that is not over")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TextIO
@@ -17,7 +17,7 @@ from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.lines import Tally, narrator_for
 from tallybone.replay.log import logged_steps
 from tallybone.replay.pace import Pace, paced, progress, speak
-from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
+from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay, passing
 from tallybone.sources.source import Item, Source
 from tallybone.terminal import Output
 from vision.perception import Perception
@@ -154,13 +154,6 @@ def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_js
         for line in narrate(seen, news) if seen.since_ns >= from_ns else ():
             output.write(line)
     return tally
-
-
-def passing(steps: Iterable[ReplayStep], take: Callable[[ReplayStep], None]) -> Iterator[ReplayStep]:
-    """Yield steps after somebody has taken note of each."""
-    for seen in steps:
-        take(seen)
-        yield seen
 
 
 class ReplayClock:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from engine import (
     Drew,
@@ -98,7 +99,7 @@ def figures_of(game: RecordedGame) -> GameFigures:
     paid = [0] * len(players)
     for play in plays:
         paid[play.seat] += play.points
-    return GameFigures(players, counted.finished(), tuple(counted.paid), _best(plays), tuple(paid), counted.winner)
+    return GameFigures(players, tuple(counted.hands), tuple(counted.paid), _best(plays), tuple(paid), counted.winner)
 
 
 def _best(plays: Sequence[ExportedPlay]) -> tuple[BestPlay, ...]:
@@ -107,27 +108,11 @@ def _best(plays: Sequence[ExportedPlay]) -> tuple[BestPlay, ...]:
 
 
 @dataclass(slots=True)
-class _CountedHand:
-    """A hand that is counted."""
-
-    number: int
-    points: list[int]
-    plays: list[int]
-    knocks: list[int]
-    draws: list[int]
-    winner: int | None = None
-
-    @classmethod
-    def of(cls, number: int, seats: int) -> _CountedHand:
-        return cls(number, [0] * seats, [0] * seats, [0] * seats, [0] * seats)
-
-
-@dataclass(slots=True)
 class _Counted:
     """Goes through what the players were told."""
 
     seats: int
-    hands: list[_CountedHand] = field(default_factory=list)
+    hands: list[HandFigures] = field(default_factory=list)
     paid: list[PaidFigures] = field(default_factory=list)
     winner: int | None = None
 
@@ -135,45 +120,47 @@ class _Counted:
         """Count one thing."""
         match outcome:
             case HandStarted(number=number):
-                self.hands.append(_CountedHand.of(number, self.seats))
+                self.hands.append(self._begun(number))
             case Redealt() if self.hands:
-                self.hands[-1] = _CountedHand.of(self.hands[-1].number, self.seats)
+                self.hands[-1] = self._begun(self.hands[-1].number)
                 self._pay(t_ms)
             case Scored(seat=seat, points=points):
-                self._hand.points[seat] += points
+                self._change(points=_more(self._hand.points, seat, points))
                 self._pay(t_ms)
             case Placed(seat=seat) | Stacked(seat=seat):
-                self._hand.plays[seat] += 1
+                self._change(plays=_more(self._hand.plays, seat))
             case Passed(seat=seat):
-                self._hand.knocks[seat] += 1
+                self._change(knocks=_more(self._hand.knocks, seat))
             case Drew(seat=seat, tiles=tiles) | ForcedDraw(seat=seat, tiles=tiles):
-                self._hand.draws[seat] += tiles
+                self._change(draws=_more(self._hand.draws, seat, tiles))
             case HandOver(result=result):
-                self._hand.winner = result.winner
+                self._change(winner=result.winner)
             case MatchOver(winner=winner):
                 self.winner = winner
             case _:
                 pass
 
-    def finished(self) -> tuple[HandFigures, ...]:
-        """Return the hands."""
-        return tuple(
-            HandFigures(
-                one.number, tuple(one.points), tuple(one.plays), tuple(one.knocks), tuple(one.draws), one.winner
-            )
-            for one in self.hands
-        )
+    def _begun(self, number: int) -> HandFigures:
+        none = (0,) * self.seats
+        return HandFigures(number, none, none, none, none, None)
 
     @property
-    def _hand(self) -> _CountedHand:
+    def _hand(self) -> HandFigures:
         """The hand that is played; what comes before the first belongs to it."""
         if not self.hands:
-            self.hands.append(_CountedHand.of(1, self.seats))
+            self.hands.append(self._begun(1))
         return self.hands[-1]
 
+    def _change(self, **values: Any) -> None:
+        self.hands[-1] = replace(self._hand, **values)
+
     def _pay(self, t_ms: int) -> None:
-        totals = tuple(sum(one.points[Seat(seat)] for one in self.hands) for seat in range(self.seats))
+        totals = tuple(sum(one.points[seat] for one in self.hands) for seat in range(self.seats))
         self.paid.append(PaidFigures(t_ms, self._hand.number, totals))
+
+
+def _more(counts: tuple[int, ...], seat: Seat, more: int = 1) -> tuple[int, ...]:
+    return (*counts[:seat], counts[seat] + more, *counts[seat + 1 :])
 
 
 @dataclass(frozen=True, slots=True)

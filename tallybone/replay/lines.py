@@ -15,7 +15,7 @@ from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step
 from tallybone.show.reading import rounded
-from tallybone.terminal import printable
+from tallybone.terminal import counted, printable
 from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind
 
@@ -190,8 +190,8 @@ class Score:
         """The score for people."""
         totals = ", ".join(f"{printable(name)} {points}" for name, points in self.totals) or "no game"
         won = "" if self.winner is None else f"; {printable(self.winner)} wins"
-        wrong = f", {_many(self.problems, 'problem')}" if self.problems else ""
-        return f"{totals}{won} ({_many(self.plays, 'play')}, {_many(self.hands, 'hand')} counted{wrong})"
+        wrong = f", {counted(self.problems, 'problem')}" if self.problems else ""
+        return f"{totals}{won} ({counted(self.plays, 'play')}, {counted(self.hands, 'hand')} counted{wrong})"
 
 
 class Tally:
@@ -237,10 +237,6 @@ class Tally:
             f"{self._frames} pictures: {placed} tiles placed, {moved} moved, {removed} removed; "
             f"{self._tiles} on the table at the end"
         )
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def _name(players: tuple[str, ...], seat: int) -> str:

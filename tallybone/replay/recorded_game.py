@@ -24,6 +24,7 @@ from tallybone.replay.lines import Score
 from tallybone.replay.log import CAME_IN, Logged, applied, judged, log_in, match_in
 from tallybone.session.referee import Places
 from tallybone.sources.source import GameChoice, match_of
+from tallybone.terminal import counted
 
 MOST_STEPS = 5000
 """So many events are followed: the longest evening has a third of it."""
@@ -127,13 +128,10 @@ class RecordedGame:
         """Return the place of the record of the table that belongs to a step: the last before the next event."""
         event = self._places[number]
         later = self._places[number + 1] if number + 1 < len(self._places) else len(self.found)
-        at = bisect_right(self._tables, later) - 1
-        if at >= 0 and self._tables[at] > event:
-            return self._tables[at]
-        after = bisect_right(self._tables, event)
-        if after < len(self._tables):
-            return self._tables[after]
-        return self._tables[-1] if self._tables else None
+        at = bisect_right(self._tables, later)
+        if at and (self._tables[at - 1] > event or at == len(self._tables)):
+            at -= 1
+        return self._tables[at] if self._tables else None
 
     def _read(self, file: BinaryIO, fresh: Sequence[int]) -> list[tuple[int, Logged]]:
         """Return the events at some places."""
@@ -288,5 +286,5 @@ def _facts(story: Transcript) -> Iterator[Fact]:
     players = () if story.state.game is None else story.state.game.players
     for play in story.plays:
         name = players[play.seat] if play.seat < len(players) else f"seat {play.seat + 1}"
-        words = f"{name} plays {play.tile}, {play.points} point{'' if play.points == 1 else 's'}"
+        words = f"{name} plays {play.tile}, {counted(play.points, 'point')}"
         yield Fact(play.since_ns, words, words, {})

@@ -18,7 +18,7 @@ from tallybone.play.start import perception_of, session_of
 from tallybone.recording.format import Damage, Pictures, RecordingError
 from tallybone.session.sitting import Look, Sitting, Step, opened
 from tallybone.sources.shots import Shot
-from tallybone.sources.source import GameChoice, Item, RecordedInput, Source, Tapped, match_of, recording, source_at
+from tallybone.sources.source import GameChoice, Item, RecordedInput, Source, match_of, recording, source_at
 from vision.arrays import Image
 from vision.changes import PictureSizeError
 from vision.errors import VisionError
@@ -105,14 +105,18 @@ def opened_replay(
             return
         game, opening = _whole_game(look, match, source)
         steps = follow(came, game, path, complain, needs_first=needs_first)
-        yield Replay(source, match, _noted(chain((opening,), steps), tapped))
+
+        def record(seen: ReplayStep) -> None:
+            if seen.happened is not None:
+                tapped.note(seen.happened)
+
+        yield Replay(source, match, passing(chain((opening,), steps), record))
 
 
-def _noted(steps: Iterable[ReplayStep], tapped: Tapped) -> Iterator[ReplayStep]:
-    """Yield steps, each once what followed is recorded."""
+def passing(steps: Iterable[ReplayStep], take: Callable[[ReplayStep], None]) -> Iterator[ReplayStep]:
+    """Yield steps after *take* has had each."""
     for seen in steps:
-        if seen.happened is not None:
-            tapped.note(seen.happened)
+        take(seen)
         yield seen
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from tallybone.terminal import printable
+from tallybone.terminal import counted, printable
 from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, SeenTile
 
 
@@ -95,17 +95,13 @@ def describe_count(reading: Reading) -> str:
     if not reading.tiles:
         return "No tiles seen"
     down = sum(tile.face is Face.DOWN for tile in reading.tiles)
-    parts = [_plural(len(reading.tiles) - down, "tile") + " face up"]
+    parts = [counted(len(reading.tiles) - down, "tile") + " face up"]
     if down:
         parts.append(f"{down} face down")
-    parts.append(_plural(len(reading.joins), "join"))
+    parts.append(counted(len(reading.joins), "join"))
     if reading.contacts:
-        parts.append(_plural(len(reading.contacts), "contact"))
+        parts.append(counted(len(reading.contacts), "contact"))
     return ", ".join(parts)
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:

@@ -15,7 +15,7 @@ from rich.text import Text
 from tallybone.recording.folder import KEEP_BYTES, default_folder, prune, recordings_in
 from tallybone.recording.survey import Survey
 from tallybone.store.house import HOUSE_NAME, load_house
-from tallybone.terminal import Output, printable
+from tallybone.terminal import Output, counted, printable
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _WIDTH_CHARACTERS = 200  # a name is never cut: it is what the other commands are told
@@ -115,8 +115,7 @@ def _print(console: Console, place: Path, found: list[Survey], gone: tuple[Path,
     for note in (*notes, *(f"{path.name}: deleted" for path in gone)):
         console.print(Text(printable(note)), soft_wrap=True)
     size = format_size(sum(one.size_bytes for one in found))
-    recordings = "1 recording" if len(found) == 1 else f"{len(found)} recordings"
-    console.print(Text(f"{recordings}, {size}, in {printable(str(place))}"), soft_wrap=True)
+    console.print(Text(f"{counted(len(found), 'recording')}, {size}, in {printable(str(place))}"), soft_wrap=True)
 
 
 def _cells(one: Survey) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement
 from tallybone.session.touching import Laid
 from tallybone.show.layout import Canvas, draw_layout, draw_legend
+from tallybone.terminal import counted
 
 # Title, three lines of scores, last play; question or turn, legend.
 _LINES_AROUND = 7
@@ -166,7 +167,7 @@ def _score(game: Game, seat: Seat, width: int, *, has_turn: bool) -> Text:
     """Return name and total, with the house marks to the right of them, in three lines."""
     name, total = game.players[seat], str(game.totals[seat])
     hand = game.hand
-    tiles = "" if hand is None else f"{hand.sizes[seat]} tile{'' if hand.sizes[seat] == 1 else 's'}"
+    tiles = "" if hand is None else counted(hand.sizes[seat], "tile")
     marks = _marks(game.tally(seat))
     room = max(8, min(18, width - max((len(line) for line in marks), default=0)))
     left = [(f"{'>' if has_turn else ' '} {name}"[:room], "bold reverse" if has_turn else "bold")]

@@ -72,7 +72,9 @@ def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) ->
     if yard.came_from == (hand.turn,) and not _owed(hand, hand.turn):
         # What others were made to draw may lie there still; what a button has told is gone.
         pressed = max(0, counted - sum(hand.course.owed))
-        counted = max(pressed, counted - _own(state, hand.turn, max(0, gone - pressed)))
+        # So many of them the player whose turn it is may have drawn at will.
+        own = (tiles for tiles in range(gone - pressed, 0, -1) if problem_of(state, Draw(hand.turn, tiles)) is None)
+        counted = max(pressed, counted - next(own, 0))
     events: list[Event] = [*_confirmed(hand, yard, min(gone, counted))]
     caused = yard.caused
     if gone > counted:
@@ -89,11 +91,6 @@ def _drawn(places: Places, state: State, draw: Draw) -> Draw | Insert:
         return Insert(later.seq, replace(draw, seat=later.action.seat))
     seat, _ = who_acted(places, state, draw, yard.came_from)
     return replace(draw, seat=seat)
-
-
-def _own(state: State, seat: Seat, gone: int) -> int:
-    """Return how many of the tiles that are gone the player whose turn it is may have drawn of his own accord."""
-    return next((tiles for tiles in range(gone, 0, -1) if problem_of(state, Draw(seat, tiles)) is None), 0)
 
 
 def _confirmed(hand: Hand, yard: Yard, tiles: int) -> tuple[Draw, ...]:
@@ -168,7 +165,10 @@ def _with(places: Places, yard: Yard) -> Places:
 def judge_deal(places: Places, state: State) -> Decided | None:
     """Return that a new hand was dealt, where the table shows it; None where it does not."""
     game, around = state.game, places.around
-    if game is None or not around.is_seen or not _waits_for_deal(game):
+    if game is None or not around.is_seen:
+        return None
+    # In a game without a target every hand is a match.
+    if not (game.phase is Phase.DEAL or (game.phase is Phase.MATCH_OVER and game.rules.target is None)):
         return None
     is_first = game.hand is None
     if not (is_first or around.is_cleared) or any(around.open_counts) or around.strays > _STRAYS:
@@ -180,11 +180,6 @@ def judge_deal(places: Places, state: State) -> Decided | None:
     if _is_laid_out(places, game, is_first=is_first):
         return Decided((NewHand(),), replace(cleared(places), dismissed=()))
     return None
-
-
-def _waits_for_deal(game: Game) -> bool:
-    """Return whether the next hand comes now; in a game without a target every hand is a match."""
-    return game.phase is Phase.DEAL or (game.phase is Phase.MATCH_OVER and game.rules.target is None)
 
 
 def _is_laid_out(places: Places, game: Game, *, is_first: bool) -> bool:

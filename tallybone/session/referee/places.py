@@ -406,7 +406,8 @@ def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
 
 def _laid_open(old: OpenHand, tiles: tuple[SeenTile, ...], *, in_play: bool) -> OpenHand:
     """Return what lies open before a seat after one more look."""
-    is_same = len(tiles) == len(old.tiles) and all(_lies_among(tile, old.tiles) for tile in tiles)
+    stay = (any(is_near(tile, other.center_px) for other in old.tiles) for tile in tiles)
+    is_same = len(tiles) == len(old.tiles) and all(stay)
     looks = old.looks + 1 if is_same else 1
     told = tuple((middle, said) for middle, said in old.told if any(is_near(tile, middle) for tile in tiles))
     # While the hand is played nothing that was shown counts any more.
@@ -418,7 +419,3 @@ def is_near(tile: SeenTile, middle: PointPx) -> bool:
     """Return whether a tile lies where one with that middle lay."""
     first, second = tile.half_centers_px
     return math.dist(tile.center_px, middle) < _SAME_HAND_PLACE * 2 * math.dist(first, second)
-
-
-def _lies_among(tile: SeenTile, others: tuple[SeenTile, ...]) -> bool:
-    return any(is_near(tile, other.center_px) for other in others)
