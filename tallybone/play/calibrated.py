@@ -61,10 +61,7 @@ def stored_for(source: str, said: Path | None, environment: Mapping[str, str], h
 def words_of_unused(source: str, environment: Mapping[str, str], home: Path) -> tuple[str, ...]:
     """Return why a calibration that is stored under the name of a simulated camera does not count for its matches.
 
-    Args:
-        source: The camera, as `tallybone play --camera` takes it; only of a simulated one there is something to say.
-        environment: Says where state is kept.
-        home: The user's folder.
+    Of another camera there is nothing to say. Arguments are as of `stored_for`.
     """
     if source.partition(":")[0] != SIMULATED or not default_path(environment, home, SIMULATED).exists():
         return ()

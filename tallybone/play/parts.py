@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from engine import Call, Decline, Draw, Game, Knock, Phase, Play, Scored, Seat, turn
 from hardware.buttons.debounce import PressKind
@@ -43,6 +42,8 @@ from tallybone.show.scoreboard import tell, waits_for
 _FIRST_NS = 60_000_000_000
 # What is pressed on the panel has come by then.
 _COMES_WITHIN_NS = 200_000_000
+# A button for calls says more when it is held or pressed twice at once, so that one button each is enough.
+_OF_CALLS = {PressKind.SHORT: Button.CALL, PressKind.LONG: Button.KNOCK, PressKind.DOUBLE: Button.DRAW}
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,24 +261,18 @@ def buttons_of(seats: int) -> dict[str, Press]:
 
 
 def meant_by(pressed: ButtonPress, seats: int) -> tuple[Press, ...]:
-    """Return what was meant by a button of the table; nothing by that of a seat where nobody sits.
+    """Return the presses that a button of the table means; none for that of a seat where nobody sits.
 
-    A button for calls says more when it is held (a pass) or pressed twice at once (a draw), so that one button each is
-    enough. Any other that is pressed twice is pressed twice.
+    A button for calls passes when it is held and draws when it is pressed twice at once; any other that is pressed
+    twice is pressed twice.
     """
     press = buttons_of(seats).get(pressed.button)
     if press is None:
         return ()
     kind = pressed.press.kind
-    match kind:
-        case PressKind.SHORT:
-            return (press,)
-        case PressKind.LONG:
-            return (Press(Button.KNOCK, press.seat),) if press.button is Button.CALL else (press,)
-        case PressKind.DOUBLE:
-            return (Press(Button.DRAW, press.seat),) if press.button is Button.CALL else (press, press)
-        case _:
-            assert_never(kind)
+    if press.button is Button.CALL:
+        return (Press(_OF_CALLS[kind], press.seat),)
+    return (press, press) if kind is PressKind.DOUBLE else (press,)
 
 
 def knock_meant(heard: ClassifiedSound, seats: int) -> KnockHeard:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-from engine import Counted, HandOver, Placed, Reason, Scored, Seat, Stacked, State, Turn, describe, history
+from engine import Counted, HandOver, Placed, Reason, Scored, Stacked, State, Turn, describe, history
 from tallybone.play.game import CameraNote
 from tallybone.replay.run import ReplayStep
 from tallybone.session.referee import Unclear
@@ -102,42 +102,21 @@ def sentences_of(happened: Step) -> Iterator[str]:
     """
     game = happened.session.state.game
     players = () if game is None else game.players
-    waiting: _Laid | None = None
+    laid: Placed | Stacked | None = None
+    count = points = ""
     for said in happened.said:
-        if waiting is not None and waiting.takes(said):
-            continue
-        if waiting is not None:
-            yield waiting.sentence
-            waiting = None
-        if isinstance(said, Placed | Stacked):
-            waiting = _Laid(said.seat, describe(said, players))
-        elif not isinstance(said, Turn):
-            yield _words(said, players)
-    if waiting is not None:
-        yield waiting.sentence
-
-
-class _Laid:
-    """A tile that was laid, and what came of it."""
-
-    def __init__(self, seat: Seat, words: str) -> None:
-        self._seat, self._words = seat, words
-        self._count = ""
-        self._points: list[str] = []
-
-    def takes(self, said: Announcement) -> bool:
-        """Take in what belongs to the play; return whether it does."""
-        if isinstance(said, Counted):
-            self._count = str(said.count)
-        elif isinstance(said, Scored) and said.reason is Reason.PLAY and said.seat == self._seat:
-            self._points.append(f"scores {said.points}")
+        if laid is not None and isinstance(said, Counted):
+            count = f": {said.count}"
+        elif laid is not None and isinstance(said, Scored) and (said.reason, said.seat) == (Reason.PLAY, laid.seat):
+            points += f", scores {said.points}"
         else:
-            return False
-        return True
-
-    @property
-    def sentence(self) -> str:
-        return ", ".join([self._words + (f": {self._count}" if self._count else ""), *self._points])
+            if laid is not None:
+                yield f"{describe(laid, players)}{count}{points}"
+            laid, count, points = (said if isinstance(said, Placed | Stacked) else None), "", ""
+            if laid is None and not isinstance(said, Turn):
+                yield _words(said, players)
+    if laid is not None:
+        yield f"{describe(laid, players)}{count}{points}"
 
 
 def _words(said: Announcement, players: tuple[str, ...]) -> str:
