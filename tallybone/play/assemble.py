@@ -26,10 +26,10 @@ class MatchSetup:
     """A match that is ready to be played.
 
     Attributes:
-        game: What is played, with the zones and tiles of its table.
-        reader: What reads these tiles.
-        words: What to tell the players at the beginning, a sentence each.
-        knocks: What tells the knocks of its table; None for what is shipped.
+        game: The match, with the zones and tiles of its table.
+        reader: Reads these tiles.
+        words: Sentences for the players at the beginning.
+        knocks: Tells the knocks of its table; None for the classifier that is shipped.
     """
 
     game: MatchPlan
@@ -48,22 +48,22 @@ def set_up(
     home: Path,
     load: Callable[[int], Reader],
 ) -> MatchSetup:
-    """Return a match with what is known of its table.
+    """Return a match with all that is known of its table.
 
     Args:
-        game: What is played. One that goes on keeps the zones that it has.
-        camera: What looks at the table.
-        source: What it is called, as `start.open_camera` takes it.
+        game: The match. One that goes on keeps the zones that it has.
+        camera: The camera over the table.
+        source: Its name, as `start.open_camera` takes it.
         calibration: The file that somebody names; otherwise that of a camera that is plugged in, if it is stored.
         environment: Says where state is kept.
         home: The user's folder.
-        load: Gives what reads tiles of a set by its highest double.
+        load: Loads the reader of a set, given its highest double.
 
     Raises:
         EngineError: If a calibration is named for a match that goes on.
         CalibrationError: If it is named and damaged.
         OSError: If it is named and cannot be read.
-        VisionError: If what was filmed has no picture, or the reader cannot be loaded.
+        VisionError: If a film has no picture, or the reader cannot be loaded.
     """
     game, used = with_calibration(game, camera, source, calibration, environment=environment, home=home)
     game, reader, words = with_own_tiles(game, used, load(game.max_pips))
@@ -92,7 +92,7 @@ def with_calibration(
 
 
 def with_own_tiles(game: MatchPlan, used: Used, reader: Reader) -> tuple[MatchPlan, Reader, tuple[str, ...]]:
-    """Return the game with what a calibration has learned of its tiles, what reads them, and what to tell the players.
+    """Return the game with the tiles that a calibration has learned, their reader, and sentences for the players.
 
     A match that goes on reads its tiles as it began, whatever was learned since.
     """

@@ -1,4 +1,4 @@
-"""What a live game takes from a calibration: which file is the camera's, and its zones as the picture shows them."""
+"""Take from a calibration what a live game uses: the file of its camera, and the zones as the picture shows them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tallybone.store.calibration_file import Calibration, default_path, load_cal
 from vision.settle import Side
 
 USUAL = "table"
-"""What the calibration of a table is called where nobody names a camera."""
+"""The name of a table's calibration where nobody names a camera."""
 
-# Of a zone of which less is seen, tiles that lie there may be overlooked.
+# In a zone of which the picture shows less than this share, tiles may be overlooked.
 _ENOUGH = 0.7
 _FOR_TRYING = (
     "What was calibrated with the simulated camera is not used: each simulated match has another table, other tiles and"
@@ -28,12 +28,12 @@ _KNOCKS = "Knocks are told from tiles as they were calibrated at this table."
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a game takes from a calibration.
+    """The part of a calibration that a game uses.
 
     Attributes:
         zones: Where boneyard and open hands lie in the picture; None where the calibration does not say.
-        words: What to tell the players, a sentence each.
-        calibration: All that is known; empty where nothing is used.
+        words: Sentences for the players.
+        calibration: All of it; empty where nothing is used.
     """
 
     zones: Zones | None
@@ -69,13 +69,13 @@ def words_of_unused(source: str, environment: Mapping[str, str], home: Path) -> 
 
 
 def use_of(path: Path, players: int, size_px: tuple[int, int] | None, *, is_said: bool) -> Used:
-    """Return what a game takes from a file.
+    """Return the part of a calibration file that a game uses.
 
     Args:
         path: The file.
         players: How many play.
         size_px: Width and height of the camera's pictures; None where that is not known yet.
-        is_said: Whether somebody named the file. Otherwise one that cannot be used is told, and the game goes on.
+        is_said: Whether somebody named the file. Otherwise one that cannot be used is reported, and the game goes on.
 
     Raises:
         CalibrationError: If it was named and is damaged.

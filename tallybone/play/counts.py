@@ -54,11 +54,11 @@ class Counts:
     """All that is counted since the table was started.
 
     Attributes:
-        pictures_taken: What the camera of matches has given.
+        pictures_taken: Pictures that the camera of matches has given.
         pictures_seen: Those of them that were looked at; the others were dropped, for newer ones came.
-        questions: What the table was asked, because the eye was in doubt.
-        corrections: What was put right by hand: pips, places, missed and wrong plays, undo.
-        inputs: What was pressed, heard or said by hand.
+        questions: Questions to the table, because the eye was in doubt.
+        corrections: Corrections by hand: pips, places, missed and wrong plays, undo.
+        inputs: Presses, knocks and inputs by hand.
         times: How long each stage took.
         watchdog_feeds: How often systemd was told that the table lives.
     """
@@ -73,7 +73,7 @@ class Counts:
 
 
 class MeasuredSitting(Sitting):
-    """Follows one sitting, and counts what came in and how long it took."""
+    """Follows one sitting, and counts and times what comes in."""
 
     def __init__(self, eye: Eye, session: Session, counts: Counts) -> None:
         """Start where *session* stands; settled pictures are read by *eye*."""
@@ -82,7 +82,7 @@ class MeasuredSitting(Sitting):
         super().__init__(self._timed_look, session)
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
-        """Take in what came next."""
+        """Take the next frame or input."""
         counts, eye = self._counts, self._eye
         eye.took_s, began_s = 0.0, perf_counter()
         happened = super().feed(item, t_ns)

@@ -29,7 +29,7 @@ from tallybone.session.sitting import Step
 from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
 from tallybone.terminal import Output, printable
 
-# What only the pace of the camera changes is drawn again so often.
+# A change of nothing but the camera's pace is drawn so often.
 _REDRAW_NS = 250_000_000
 # So many parts that do not work are named in the foot.
 _MOST_PARTS = 3
@@ -62,7 +62,7 @@ _LEAST_WITH_PANEL = 11 + PANEL_ROWS
 def display_for(
     console: Console, output: Output, clock: Clock, *, as_json: bool, panel: VirtualPanel | None = None
 ) -> Iterator[Listener]:
-    """Yield what shows the game: redrawn in place where that can be seen, else a line for each thing that happens.
+    """Yield the display of the game: redrawn in place where that can be seen, else a line for each announcement.
 
     The virtual parts of *panel* are shown where it is redrawn.
     """
@@ -83,12 +83,12 @@ def display_for(
 
 @dataclass(slots=True)
 class JsonDisplay(Listener):
-    """What was said, a line of JSON each."""
+    """Prints each announcement as a line of JSON."""
 
     output: Output
 
     def happened(self, happened: Step) -> None:
-        """Print what was said; each line is written at once."""
+        """Print the announcements; each line is written at once."""
         for line in happened.lines:
             self.output.write(json.dumps(line, allow_nan=False))
 
@@ -105,7 +105,7 @@ class JsonDisplay(Listener):
 
 @dataclass(slots=True)
 class PlainDisplay(Listener):
-    """One line for each thing that is said, and the layout at the end."""
+    """Prints a line for each step with announcements, and the layout at the end."""
 
     console: Console
     plays: int = 0
@@ -214,7 +214,7 @@ class BoardDisplay(Listener):
         return draw_board(board, columns=size.width, rows=rows, in_color=in_color)
 
     def _look(self) -> PanelLook | None:
-        """Return what is seen of the virtual parts; None where there are none."""
+        """Return the look of the virtual parts; None where there are none."""
         look = None if self.panel is None else self.panel.look(self.clock())
         return None if look is None or not (look.leds or look.screen or look.buttons or look.hears) else look
 
@@ -285,7 +285,7 @@ def _screen(rows: Sequence[str]) -> list[Text]:
 
 
 def _leds(look: PanelLook, players: Sequence[str]) -> tuple[list[Labelled], list[Labelled]]:
-    """Return the LEDs of seats, and all others, with what is written beside them."""
+    """Return the LEDs of seats, and all others, with their labels."""
     seats: list[Labelled] = []
     others: list[Labelled] = []
     for leds in look.leds:
@@ -323,7 +323,7 @@ def _dots(leds: Sequence[Labelled], in_color: bool) -> Text:  # noqa: FBT001 - p
 
 
 def _buttons(look: PanelLook, seats: int) -> Iterator[Text]:
-    """Yield the buttons that all share, in two rows, those of the seats, and what hears knocks."""
+    """Yield the shared buttons, in two rows, those of the seats, and the knock sensor."""
     shared = [
         (key, press) for key, press in SHARED.items() if key not in "\r\n" and name_of(Press(press)) in look.buttons
     ]

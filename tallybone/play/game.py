@@ -34,7 +34,7 @@ _TIMES_KEPT = 20
 
 _FOUND = phrase("the table can be made out again")
 _BACK = phrase("the camera points as it did at the start again")
-# Slips are said again when a corner of the picture has moved by so many pixels since they were said.
+# A slip is reported again when a corner of the picture has moved by so many pixels since the last report.
 _WORTH_SAYING_PX = 2.0
 # Where it does not show more than this share of the table that it showed, it should be put back.
 _MUCH_UNSEEN = 0.05
@@ -47,16 +47,16 @@ ButtonMeaning: TypeAlias = Press | Answer | None
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """What a live game looks like at a moment.
+    """The state of a live game at a moment.
 
     Attributes:
-        session: Where it stands.
+        session: Where the sitting stands.
         picture_px: Width and height of the camera's pictures.
-        eye: What the camera and the eye are doing, in words.
+        eye: The state of the camera and the eye, in words.
         recording: Where it is recorded, in words.
-        is_healthy: Whether nobody has to do anything about the camera or the recording.
-        parts: What is wrong with each other part of the table, in words.
-        view: What the eye said last; None before the first picture.
+        is_healthy: Whether camera and recording need nobody's help.
+        parts: The problem of each other part that does not work, in words.
+        view: The last view of the table; None before the first picture.
         page: Where the game can be looked at, in words; "" for nowhere.
         chosen: Which choice of the question is shown, to be taken with a button; None for none.
     """
@@ -73,7 +73,7 @@ class LiveState:
 
 
 class Listener:
-    """Follows a live game; what does not concern it, it leaves as it is here."""
+    """Follows a live game; a subclass overrides the methods that concern it."""
 
     __slots__ = ()
 
@@ -81,7 +81,7 @@ class Listener:
         """Take a picture that the game looks at, and when it was taken."""
 
     def happened(self, happened: Step) -> None:
-        """Show what has been said."""
+        """Show announcements."""
 
     def goes_on(self, session: Session) -> None:
         """Show that a match goes on from where it was left."""
@@ -90,7 +90,7 @@ class Listener:
         """Show where the game stands; called often."""
 
     def note(self, words: str) -> None:
-        """Show what the people at the table have to know."""
+        """Show a note to the people at the table."""
 
     def typed(self, prompt: str, *, wants_help: bool) -> None:
         """Show what to type next; "" for anything."""
@@ -108,7 +108,7 @@ class Listeners(Listener):
             one.picture(jpeg, t_ns)
 
     def happened(self, happened: Step) -> None:
-        """Hand on what has been said."""
+        """Hand on announcements."""
         for one in self.each:
             one.happened(happened)
 
@@ -123,7 +123,7 @@ class Listeners(Listener):
             one.show(now)
 
     def note(self, words: str) -> None:
-        """Hand on what people have to know."""
+        """Hand on a note."""
         for one in self.each:
             one.note(words)
 
@@ -147,7 +147,7 @@ class Pressable:
         return ()
 
     def pressed(self, item: ByHand) -> bool:
-        """Press what is meant by *item*; return whether it can be done there."""
+        """Press what *item* means; return whether that is possible there."""
         return False
 
 
@@ -171,15 +171,15 @@ class LiveGame:
         """Play what comes from *camera*.
 
         Args:
-            camera: What looks at the table.
-            sitting: What follows from what comes.
-            recorder: Keeps what comes before it is fed, and what follows before it is shown.
-            listener: Is told of all of it.
+            camera: The camera over the table.
+            sitting: Follows the game.
+            recorder: Keeps each input before it is fed, and its effects before they are shown.
+            listener: Hears of all of it.
             clock: Monotonic, in nanoseconds.
             most_per_s: Most pictures a second that are looked at; twice as many while something moves.
-            parts: What simulated people press; by default there is nothing to press.
+            parts: The parts that simulated people press; by default none.
             page: Where the game can be looked at, in words; "" for nowhere.
-            counts: What is counted at this table.
+            counts: The counters of this table.
             is_endless: Whether it goes on after the last picture until somebody ends it: it can still be corrected.
         """
         self._camera, self._sitting, self._recorder, self._listener = camera, sitting, recorder, listener
@@ -218,8 +218,8 @@ class LiveGame:
                 return
 
     def look(self) -> bool:
-        """Take what the camera gives, if it is time for it; return whether there was anything."""
-        # What was pressed comes first: until then what comes later waits.
+        """Take the next thing from the camera, if it is time for it; return whether there was anything."""
+        # A press comes first: until then all that comes later waits.
         given = None if self._parts.is_pressed else self._camera.take()
         self._say_problem()
         match given:
@@ -234,7 +234,7 @@ class LiveGame:
                 return False
 
     def show(self) -> None:
-        """Show where the game stands; that a part fails or works again is told once."""
+        """Show where the game stands; that a part fails or works again is noted once."""
         problems = self._parts.problems
         for problem in problems:
             if problem.part not in self._failing:
@@ -245,7 +245,7 @@ class LiveGame:
         self._listener.show(self.now)
 
     def pressed(self, item: ByHand, t_ns: int | None = None, *, is_held: bool = False) -> None:
-        """Take in what was pressed or said at this table: a button may answer what is asked, or only show a choice."""
+        """Take an input at this table: a button may answer the question, or only show a choice."""
         at_ns = self._camera.now_ns() if t_ns is None else t_ns
         meant: ByHand | None = item
         if isinstance(item, Press):
@@ -254,9 +254,9 @@ class LiveGame:
             self.came(meant, at_ns)
 
     def came(self, item: ByHand, t_ns: int | None = None, *, by: str = "") -> Step:
-        """Take in what was pressed or said, now unless it is said when; return what followed.
+        """Take an input that came at *t_ns*, or now; return its effects.
 
-        *by* is kept beside it: who said so, "" where nobody knows.
+        *by* is kept beside it: the person who gave it, "" if unknown.
         """
         self._t_ns = max(self._t_ns, self._camera.now_ns() if t_ns is None else t_ns)
         self._recorder.came(item, self._t_ns, by=by)
@@ -265,9 +265,9 @@ class LiveGame:
         return happened
 
     def _come(self, given: RecordedInput) -> bool:
-        """Take in what came beside pictures; return whether it came, and is not pressed somewhere, to come from there.
+        """Take a recorded input; return whether it came, and is not pressed on a part first, to come from there.
 
-        What cannot be understood is told and left out.
+        An input that cannot be understood is reported and left out.
         """
         try:
             item = given.load()
@@ -281,7 +281,7 @@ class LiveGame:
 
     @property
     def now(self) -> LiveState:
-        """What the game looks like."""
+        """The state of the game just now."""
         is_lost = self._view is not None and self._view.lost is not None
         return LiveState(
             self.session,
@@ -309,7 +309,7 @@ class LiveGame:
         return True
 
     def _see(self, shot: Shot) -> None:
-        """Feed one picture; one that cannot be read is told and left out."""
+        """Feed one picture; one that cannot be read is reported and left out."""
         try:
             data = shot.jpeg()
             self._listener.picture(data, shot.t_ns)
@@ -338,7 +338,7 @@ class LiveGame:
             self._listener.happened(happened)
 
     def _say_problem(self) -> None:
-        """Say once that the camera gives nothing, and that it is back."""
+        """Report once that the camera gives nothing, and that it is back."""
         problem = self._camera.problem
         if problem != self._problem:
             self._listener.note(phrase("the camera is back") if problem is None else problem)
@@ -359,7 +359,7 @@ class LiveGame:
 
 
 def state_of(view: TableView) -> Phrase:
-    """Return what the eye makes of the table at the moment."""
+    """Return the state of the eye at the moment, in words."""
     if view.lost is not None:
         return phrase("LOST: put the camera back")
     if view.is_covered and view.is_settled:
@@ -369,7 +369,7 @@ def state_of(view: TableView) -> Phrase:
 
 @dataclass(frozen=True, slots=True)
 class CameraNote:
-    """One thing to tell.
+    """A note about the camera.
 
     Attributes:
         event: "lost", "found" or "shifted".
@@ -383,7 +383,7 @@ class CameraNote:
 
 
 class CameraNews:
-    """Notices what is new about the camera."""
+    """Notices news of the camera."""
 
     def __init__(self) -> None:
         """Begin before the first picture."""
@@ -391,7 +391,7 @@ class CameraNews:
         self._said = STRAIGHT_ON
 
     def news(self, view: TableView | None) -> CameraNote | None:
-        """Return what is to be told with a view of the table; None for nothing."""
+        """Return the note that a view of the table calls for; None for none."""
         if view is None:
             return None
         if (view.lost is not None) != self._is_lost:
@@ -408,7 +408,7 @@ class CameraNews:
 
 
 def words_of(aim: Aim, size_px: tuple[int, int]) -> str:
-    """Return where the camera points.
+    """Return in words how far the camera was moved.
 
     >>> words_of(Aim((1.0, 0.0, 12.0, 0.0, 1.0, -5.0)), (1280, 720))
     'the camera was moved by 13 pixels; places are put right, the game goes on'
@@ -427,7 +427,7 @@ def words_of(aim: Aim, size_px: tuple[int, int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Choosing:
-    """Which choice of a question is shown; this is no part of the game, only the answer is.
+    """The choice of a question that is shown; this is no part of the game, only the answer is.
 
     Attributes:
         topic: Of the question; None where no choice is shown.
@@ -448,7 +448,7 @@ class Choosing:
     def after(
         self, press: Press, session: Session, t_ns: int, *, is_held: bool = False
     ) -> tuple[Choosing, ButtonMeaning]:
-        """Return which choice is shown after a press, and what is meant by it; None for nothing more than that.
+        """Return the choice that is shown after a press, and the meaning of the press; None for nothing more than that.
 
         Args:
             press: Which button was pressed.

@@ -56,7 +56,7 @@ _ESCAPE = "\x1b"
 
 
 class KeyCommand(Enum):
-    """What is no input of the game."""
+    """A command that is no input of the game."""
 
     QUIT = auto()
     HELP = auto()
@@ -70,15 +70,15 @@ class Keys:
     """Keys that wait for the next one; the same keys always mean the same.
 
     Attributes:
-        waiting: What was typed so far: a letter that wants a player, or pips and digits.
-        prompt: What to type next, in words; "" for anything.
+        waiting: The keys so far: a letter that wants a player, or pips and digits.
+        prompt: The keys to type next, in words; "" for any.
     """
 
     waiting: str = ""
     prompt: str = ""
 
     def after(self, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-        """Return what waits after one more key, and what was meant by it; None for nothing yet, or nothing at all."""
+        """Return the keys that wait after one more, and their meaning; None for none yet, or none at all."""
         if not self.waiting:
             return _first(key, session)
         if self.waiting == "q":
@@ -102,7 +102,7 @@ def footer(session: Session) -> str:
 
 
 def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-    """Return what the first key of a few means."""
+    """Return the meaning of the first of a few keys."""
     if key in SHARED:
         return Keys(), Press(SHARED[key])
     if key == "?":
@@ -122,7 +122,7 @@ def _first(key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
 
 
 def _pips(waiting: str, key: str, session: Session) -> tuple[Keys, KeyMeaning | None]:
-    """Return what a key says while the pips of a hand are typed: "p", the seat from 1, digits."""
+    """Return the meaning of a key while the pips of a hand are typed: "p", the seat from 1, digits."""
     digits = waiting[2:]
     if key in "\r\n" and digits:
         return Keys(), RevealPips(Seat(int(waiting[1]) - 1), int(digits))
@@ -152,7 +152,7 @@ def _players(session: Session) -> tuple[str, ...]:
 
 
 class Typed(Protocol):
-    """What somebody types, such as `Keyboard`."""
+    """A source of keys, such as `Keyboard`."""
 
     @property
     def is_over(self) -> bool:
@@ -163,7 +163,7 @@ class Typed(Protocol):
 
 
 class Keyboard:
-    """Keys from a file descriptor: those of a terminal, or what a pipe says."""
+    """Keys from a file descriptor: those of a terminal, or of a pipe."""
 
     def __init__(self, fd: int) -> None:
         """Read from *fd*, which somebody else opens and closes."""
@@ -188,7 +188,7 @@ class Keyboard:
 
 @contextmanager
 def keyboard_on(fd: int) -> Iterator[Keyboard]:
-    """Yield the keyboard of a terminal, which gives each key at once until this ends; of a pipe, what it says."""
+    """Yield the keyboard of a terminal, which gives each key at once until this ends; or that of a pipe."""
     if not os.isatty(fd):
         yield Keyboard(fd)
         return

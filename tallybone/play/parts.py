@@ -38,9 +38,9 @@ from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import ByHand, Step
 from tallybone.show.scoreboard import tell, waits_for
 
-# So long score displays show what is to be known at the beginning.
+# Score displays show the first message for so long.
 _FIRST_NS = 60_000_000_000
-# What is pressed on the panel has come by then.
+# A press on the panel has come by then.
 _COMES_WITHIN_NS = 200_000_000
 # A button for calls says more when it is held or pressed twice at once, so that one button each is enough.
 _OF_CALLS = {PressKind.SHORT: Button.CALL, PressKind.LONG: Button.KNOCK, PressKind.DOUBLE: Button.DRAW}
@@ -48,7 +48,7 @@ _OF_CALLS = {PressKind.SHORT: Button.CALL, PressKind.LONG: Button.KNOCK, PressKi
 
 @dataclass(frozen=True, slots=True)
 class FromTable:
-    """What was pressed or heard at the table, how long ago, and whether the button was held."""
+    """A press or knock at the table, how long ago it was, and whether the button was held."""
 
     item: ByHand
     ago_ns: int
@@ -65,7 +65,7 @@ class LiveParts(Pressable):
         self._pressed_ns: int | None = None
 
     def came(self) -> tuple[FromTable, ...]:
-        """Return what was pressed and heard since the last call, at once."""
+        """Return the presses and knocks since the last call, at once."""
         came: list[FromTable] = []
         for one in self._parts.came():
             if isinstance(one, ButtonPress):
@@ -84,7 +84,7 @@ class LiveParts(Pressable):
         return self._pressed_ns is not None and self._clock() - self._pressed_ns < _COMES_WITHIN_NS
 
     def pressed(self, item: ByHand) -> bool:
-        """Press or knock on the panel what is meant by *item*; return whether it can be done there."""
+        """Press or knock on the panel as *item* says; return whether that is possible there."""
         match item:
             case Press() if self.panel.has_button(name_of(item)):
                 self.panel.press(name_of(item), self._clock())
@@ -97,7 +97,7 @@ class LiveParts(Pressable):
         return True
 
     def listener(self, first: str = "") -> ShownOnParts:
-        """Return what shows a game on the parts; score displays begin with the words *first*."""
+        """Return the listener that shows a game on the parts; score displays begin with the words *first*."""
         return ShownOnParts(self._parts, self._clock, first)
 
     def for_seats(self, seats: int) -> LiveParts:
@@ -123,7 +123,7 @@ def open_parts(
 ) -> LiveParts:
     """Return the parts of a table, with a whole panel of virtual ones beside them if that is wished.
 
-    What hears sound tells knocks by *classifier*, or the one that is shipped.
+    A sensor that hears sound tells knocks by *classifier*, or by the one that is shipped.
     """
     panel = VirtualPanel(tuple(buttons_of(seats)))
     wanted = with_panel(config, seats) if has_panel else config
@@ -153,7 +153,7 @@ class ShownOnParts(Listener):
         self._gain: Gain | None = None
 
     def happened(self, happened: Step) -> None:
-        """Keep in words what has been said, and let points flash."""
+        """Keep the announcements in words, and let points flash."""
         game = happened.session.state.game
         self._last = ("" if game is None else tell(happened.said, game.players)) or self._last
         self._gain = gain_of(happened.said, self._clock()) or self._gain
@@ -165,14 +165,14 @@ class ShownOnParts(Listener):
             self._parts.show(state, self._page(now))
 
     def _page(self, now: LiveState) -> DisplayPage:
-        """Return what score displays show."""
+        """Return the page of the score displays."""
         page = page_of(now.session, self._last, chosen=now.chosen)
         is_first = bool(self._first) and now.session.open_question is None and self._clock() < self._until_ns
         return replace(page, message=self._first) if is_first else page
 
 
 def table_state(now: LiveState, gain: Gain | None) -> TableState | None:
-    """Return what the LEDs tell; None before a match has begun. *gain* are the points that were made last."""
+    """Return the state that the LEDs show; None before a match has begun. *gain* are the points that were made last."""
     game = now.session.state.game
     if game is None:
         return None
@@ -191,11 +191,11 @@ def table_state(now: LiveState, gain: Gain | None) -> TableState | None:
 
 
 def page_of(session: Session, last: str, *, chosen: int | None = None) -> DisplayPage:
-    """Return what the displays show.
+    """Return the page that the displays show.
 
     Args:
         session: Where the sitting stands.
-        last: What happened last, in words.
+        last: The last event, in words.
         chosen: Which choice of the question is shown; None for the question itself.
     """
     game = session.state.game
@@ -225,19 +225,19 @@ def _mood(now: LiveState, game: Game) -> Mood:
 
 
 def _is_mistake(session: Session) -> bool:
-    """Return whether what was done last is not as the rules say. What the table has played on after is forgotten."""
+    """Return whether the last event is not as the rules say. Earlier mistakes are forgotten once the table plays on."""
     state = session.state
     return bool(state.irregular) and state.irregular[-1] == len(state.log) - 1
 
 
 def _whose(session: Session) -> int | None:
-    """Return who did what was done last; None where nobody in particular did."""
+    """Return the seat of the last event; None where it is nobody's in particular."""
     last = session.state.log[-1]
     return last.seat if isinstance(last, Play | Knock | Draw | Call | Decline) else None
 
 
 def _message(session: Session, game: Game, last: str, chosen: int | None) -> str:
-    """Return what is asked, otherwise what happened last while a hand is played, otherwise what is waited for."""
+    """Return the question, else the last event while a hand is played, else what the table waits for."""
     asked = session.open_question
     if asked is not None:
         return asked.words if chosen is None else choice_words(asked, chosen)

@@ -26,7 +26,7 @@ from tallybone.session.sitting import ByHand, Step
 _GROWN_BYTES, _GROWN_SHARE = 32_000_000, 0.05
 _LOOK_EVERY = 50  # pictures
 NOT_RECORDED = phrase("NOT RECORDED any more")
-"""What a recorder says that cannot write on."""
+"""The words of a recorder that cannot write any more."""
 
 _TRIES_EVERY_NS = 5_000_000_000
 # With less room a recording would only begin to end at once.
@@ -40,10 +40,10 @@ class Recorder:
         """Keep a picture that is going to be fed."""
 
     def came(self, said: ByHand, t_ns: int, *, by: str = "") -> None:
-        """Keep what was pressed or said before it is fed, and who did; "" where nobody knows."""
+        """Keep an input before it is fed, and the person who gave it; "" if unknown."""
 
     def happened(self, happened: Step) -> None:
-        """Keep what followed before it is shown."""
+        """Keep the effects of an input before they are shown."""
 
     @property
     def words(self) -> str:
@@ -93,7 +93,7 @@ class FileRecorder(Recorder):
 
     @property
     def name(self) -> str:
-        """What the file is called."""
+        """The name of the file."""
         return self._path.name
 
     @property
@@ -119,7 +119,7 @@ class FileRecorder(Recorder):
         self._write(lambda: write_input(self._writer, said, t_ns, by=by))
 
     def happened(self, happened: Step) -> None:
-        """Keep what followed; its events are on the disk when this returns."""
+        """Keep the effects of an input; their events are on the disk when this returns."""
         view = happened.view
         is_first = False
         if view is not None and view.is_settled:
@@ -138,7 +138,7 @@ class FileRecorder(Recorder):
                 self._complain(str(error))
 
     def _write(self, write: Callable[[], None]) -> None:
-        """Write, or say that it cannot be: a game is not stopped for it."""
+        """Write, or report that it failed: the game goes on."""
         if not self._is_open:
             return
         try:
@@ -154,7 +154,7 @@ class FileRecorder(Recorder):
         try:
             size_bytes = self._path.stat().st_size if self._is_open else 0
         except OSError:
-            return  # somebody took the file away; what is written goes on into it
+            return  # somebody took the file away; the writer still writes into it
         least_bytes = min(_GROWN_BYTES, int(_GROWN_SHARE * self._room.keep_bytes))
         if size_bytes - self._pruned_at_bytes >= least_bytes:
             self._pruned_at_bytes = size_bytes
@@ -189,7 +189,7 @@ class LastingRecorder(Recorder):
         self._tried_ns: int | None = None
 
     def open(self, t_ns: int) -> None:
-        """Begin; where that cannot be, say so and try again later."""
+        """Begin; if that fails, report it and retry later."""
         self._tried_ns = t_ns
         try:
             self._file = self._begin(self._left if self._goes_on else None, self._left.start.continues, t_ns)
@@ -220,7 +220,7 @@ class LastingRecorder(Recorder):
             self._file.came(said, t_ns, by=by)
 
     def happened(self, happened: Step) -> None:
-        """Keep what followed; its events are on the disk when this returns, unless nothing can be kept."""
+        """Keep the effects of an input; their events are on the disk when this returns, unless nothing can be kept."""
         if self._file is not None:
             self._file.happened(happened)
         self._note(happened)
@@ -251,7 +251,7 @@ class LastingRecorder(Recorder):
         try:
             self._file = self._begin(self._now(), before, t_ns)
         except OSError:
-            return  # it was said already that nothing is kept
+            return  # it is reported already that nothing is kept
         self._complain(phrase("the game is recorded again, with all its scores"))
 
     def _has_room(self) -> bool:

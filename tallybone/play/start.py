@@ -37,10 +37,10 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """What is played.
+    """A match to play.
 
     Attributes:
-        start: What a recording says of it.
+        start: Its description for a recording.
         rules: The rules, with all that was agreed otherwise.
         left: How it was left, if it goes on.
     """
@@ -56,13 +56,13 @@ class MatchPlan:
 
 
 def open_camera(source: str, game: MatchPlan, clock: Clock, *, speed: float = 1.0) -> tuple[Camera, MatchPlan]:
-    """Return what looks at the table, and the game with what is known of that table.
+    """Return the camera over the table, and the game with all that is known of that table.
 
     Args:
         source: `pi:0`, `usb:0`, `/dev/video0`, `simulated`, or the path of a video, a recording or a folder.
-        game: What is played; a simulated table is one for it.
+        game: The match; a simulated table is one for it.
         clock: Monotonic; live pictures are stamped with it.
-        speed: Pace of what was filmed before.
+        speed: Pace of a film.
 
     Raises:
         OSError: If there is no such camera.
@@ -126,7 +126,7 @@ def game_that_goes_on(recording: Path | None, folder: Path, *, began: datetime, 
 def sitting_of(
     game: MatchPlan, reader: Reader, *, t_ns: int, counts: Counts | None = None
 ) -> tuple[Sitting, tuple[Announcement, ...]]:
-    """Return what follows a game and adds to *counts*, and what to tell the players at once.
+    """Return the sitting that follows a game and adds to *counts*, and the first announcements.
 
     Raises:
         EngineError: If it cannot be played so.
@@ -151,7 +151,7 @@ def _wake(reader: Reader) -> None:
 def recorder_of(
     game: MatchPlan, room: RecordingQuota | None, complain: Callable[[str], None], *, t_ns: int
 ) -> Recorder:
-    """Return what keeps a game in the folder of *room*, or will as soon as it can; None keeps nothing."""
+    """Return the recorder of a game in the folder of *room*, which starts as soon as it can; None records nothing."""
     if room is None:
         return Recorder()
 
@@ -174,7 +174,7 @@ def recorder_of(
 
 
 def _new_path(folder: Path, start: SessionStart) -> Path:
-    """Return a name that says when and who, and that no file has yet."""
+    """Return a path with the time and the players in its name, at which there is no file yet."""
     who = "-".join(_NOT_IN_NAMES.sub("", name.lower()) for name in start.players)[:_MOST_NAME].strip("-")
     stem = "-".join(filter(None, (f"{start.started_at:%Y-%m-%dT%H-%M-%S}", who)))
     paths = [folder / f"{stem}{SUFFIX}", *(folder / f"{stem}-{number}{SUFFIX}" for number in range(2, 1000))]
@@ -182,7 +182,7 @@ def _new_path(folder: Path, start: SessionStart) -> Path:
 
 
 def rules_of(start: SessionStart) -> Rules:
-    """Return what is played in a sitting.
+    """Return the rules of a sitting.
 
     Raises:
         EngineError: If this version has no such game.
@@ -200,7 +200,7 @@ def state_of(left: Left, match: MatchStart | None = None) -> State:
 
 
 def session_of(left: Left, match: MatchStart | None = None, *, t_ns: int) -> Session:
-    """Return where a sitting stands that goes on at *t_ns*.
+    """Return the session of a sitting that goes on at *t_ns*.
 
     Raises:
         EngineError: If this version has no such game.
@@ -209,7 +209,7 @@ def session_of(left: Left, match: MatchStart | None = None, *, t_ns: int) -> Ses
 
 
 def perception_of(left: Left, reader: Reader) -> Perception:
-    """Return what follows the table of a sitting that goes on; what has changed meanwhile is seen as changes.
+    """Return the perception of a sitting that goes on; it sees all that changed meanwhile as changes.
 
     A live game and a replay of its recording both go on here, from the same values, and so the same way.
 

@@ -1,4 +1,4 @@
-"""A game at its table: what is seen, pressed, typed and asked for on the page goes to it, until it ends."""
+"""Run a match at its table: pass on pictures, presses, keys and wishes from the page until it ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tallybone.sources.camera import Camera
 
 
 class Page(Protocol):
-    """What a live game has to do with its page."""
+    """The page of a live game, as the game sees it."""
 
     @property
     def words(self) -> str:
@@ -32,10 +32,10 @@ class Page(Protocol):
 
     @property
     def listener(self) -> Listener:
-        """What shows a game on the page."""
+        """The listener that shows a game on the page."""
 
     def see_to(self, live: LiveGame) -> bool:
-        """Do what people want who look at the page; return whether the game goes on."""
+        """Do as the visitors of the page wish; return whether the game goes on."""
 
 
 class NoPage:
@@ -54,13 +54,13 @@ class TableParts:
     """Everything around a match.
 
     Attributes:
-        camera: What looks at it.
+        camera: The camera over it.
         parts: Lights, buttons, displays.
         page: Where browsers see it.
         clock: Monotonic, in nanoseconds.
         room: Where it is recorded; None for nowhere.
         most_per_s: Most pictures a second that are looked at.
-        counts: What is counted at this table.
+        counts: The counters of this table.
         is_endless: Whether it goes on after the last picture, until somebody ends it.
     """
 
@@ -75,7 +75,7 @@ class TableParts:
 
 
 class LiveTable:
-    """A match at its table: it passes on what comes from there until the match ends."""
+    """A match at its table: it passes on all that comes from there until the match ends."""
 
     def __init__(self, match: MatchSetup, around: TableParts) -> None:
         """Play *match* with what is *around* it.
@@ -129,7 +129,7 @@ class LiveTable:
             recorder.close()
 
     def _see_to(self, typed: Typed, wait_s: float, live: LiveGame, listener: Listener) -> bool:
-        """Do what table, page and keys say, after waiting for keys; return whether the game goes on."""
+        """Act on table, page and keys, after waiting for keys; return whether the game goes on."""
         around = self._around
         for one in around.parts.came():
             live.pressed(one.item, around.camera.now_ns() - one.ago_ns, is_held=one.is_held)

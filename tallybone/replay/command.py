@@ -1,4 +1,4 @@
-"""`tallybone replay`: what came in at a table once more: every tile as it is placed, and the game with its score."""
+"""Run `tallybone replay`: follow a table again, and print every tile as it is placed and the game with its score."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def replay(
         wishes: How; by default as the recording says.
         pace: From when on to print, and how fast; by default all, as fast as it can.
         as_json: Print a line of JSON per event and one with the result, instead of sentences.
-        exports: What to write files of.
-        perception: What reads the table; by default one with the shipped reader.
+        exports: The files to write.
+        perception: Reads the table; by default one with the shipped reader.
         clock: Keeps the pace; by default that of the machine.
         out: Where events go, by default stdout.
         err: Where progress and errors go, by default stderr.
@@ -82,7 +82,7 @@ def replay_log(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Let the rules judge again what is in the log of a recording, without a look at its pictures.
+    """Let the rules judge the log of a recording again, without a look at its pictures.
 
     Args:
         path: The recording.
@@ -114,7 +114,7 @@ def compare(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Follow a recording again and print what differs from what it says; by other rules only the points of each play.
+    """Follow a recording again and print the differences; by other rules only those in the points of each play.
 
     Args:
         path: The recording.
@@ -146,7 +146,7 @@ def compare(
 
 
 def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
-    """Print what happens from some time on, and return what came of all of it."""
+    """Print the steps from some time on, and return the tally of all."""
     tally, camera, narrate = Tally(), CameraNews(), narrator_for(has_game=has_game, as_json=as_json)
     for seen in steps:
         tally.add(seen)

@@ -1,4 +1,4 @@
-"""What a replay says now against what the recording says: event by event, or by other rules the points of each play."""
+"""Compare a replay with its recording: event by event, or by other rules the points of each play."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tallybone.terminal import printable
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that was said.
+    """An event or an outcome.
 
     Attributes:
         t_ns: When.
-        key: What has to be the same for two to be the same.
-        words: What it is, for people.
+        key: Two with the same key at the same time are the same.
+        words: The same for people.
         said: All of it, for JSON.
     """
 
@@ -41,7 +41,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Something that the recording says and the replay does not, or otherwise, or the other way round."""
+    """A fact of the recording that the replay lacks or has otherwise, or the other way round."""
 
     recorded: Fact | None
     now: Fact | None
@@ -94,7 +94,7 @@ def replayed_facts(steps: Iterable[ReplayStep]) -> Iterator[Fact]:
 
 
 def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Difference]:
-    """Return what differs, in order; what stands against each other is one difference."""
+    """Return the differences, in order; two facts in place of one another are one difference."""
     if recorded == now:
         return []
     found: list[Difference] = []
@@ -105,7 +105,7 @@ def differences(recorded: Sequence[Fact], now: Sequence[Fact]) -> list[Differenc
 
 
 def by_play(facts: Iterable[Fact]) -> list[Fact]:
-    """Return the plays with what each was paid: what can be compared under other rules."""
+    """Return the plays with their points: these can be compared under other rules."""
     plays: list[Fact] = []
     for fact in facts:
         said = fact.said

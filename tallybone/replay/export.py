@@ -46,7 +46,7 @@ _COLUMNS = ("time", "hand", "seat", "player", "tile", "at", "count", "points")
 
 @dataclass(frozen=True, slots=True)
 class ExportFiles:
-    """What to write files of: *paths*, each by the end of its name; *is_forced* writes over what is there."""
+    """The files to write: *paths*, each by the end of its name; *is_forced* overwrites files."""
 
     paths: tuple[Path, ...] = ()
     is_forced: bool = False
@@ -67,7 +67,7 @@ class Exports:
         return items
 
     def add(self, seen: ReplayStep) -> None:
-        """Take in what one item has brought about."""
+        """Take the step of one item."""
         self._story.add(seen)
         for video in self._videos:
             video.add(seen)
@@ -95,7 +95,7 @@ class Exports:
 
 @contextmanager
 def exporting(wish: ExportFiles, *, has_pictures: bool) -> Iterator[Exports]:
-    """Give what takes in a replay; videos are there when all has gone well.
+    """Give the exports that take a replay; videos appear when all has gone well.
 
     Raises:
         ExportError: If a file is there already, or its name says nothing that can be written.
@@ -131,7 +131,7 @@ def game_record(story: Transcript, start: SessionStart | None) -> str:
 
 
 def plays_table(story: Transcript) -> str:
-    """Return a row for each play that is in force at the end, and above them what the columns are."""
+    """Return a row for each play that is in force at the end, below a row of headings."""
     players = () if story.state.game is None else story.state.game.players
     text = StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -164,10 +164,10 @@ class ExportedPlay:
         since_ns: When it was seen, from the beginning.
         hand: The hand it belongs to, from 1.
         seat: Who laid it.
-        tile: What it was.
+        tile: Its name.
         at: Where: the port and the tile there; empty for the first of a hand.
-        count: What the open ends add up to; None where nobody counts.
-        points: What it was paid, at once or when it was called.
+        count: The sum of the open ends; None where they do not count.
+        points: Its points, paid at once or when they were called.
         totals: The points of each seat after it.
     """
 
@@ -183,7 +183,7 @@ class ExportedPlay:
 
 @dataclass(slots=True)
 class Transcript:
-    """Keeps all that happens in a replay, for what is written at its end."""
+    """Keeps all that happens in a replay, for the files that are written at its end."""
 
     state: State = field(default_factory=State)
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -192,7 +192,7 @@ class Transcript:
     _times: list[int] = field(default_factory=list)
 
     def add(self, seen: ReplayStep) -> None:
-        """Take in what one item has brought about."""
+        """Take the step of one item."""
         for change in () if seen.view is None else seen.view.changes:
             self.changes.append(json.loads(format_change(change, seen)))
         if seen.happened is None:
@@ -209,7 +209,7 @@ class Transcript:
 
 
 class _Plays:
-    """Goes through the actions in force and keeps what was laid."""
+    """Goes through the actions in force and keeps the plays."""
 
     def __init__(self, state: State, times: list[int]) -> None:
         self.found: list[ExportedPlay] = []

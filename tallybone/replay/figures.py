@@ -109,7 +109,7 @@ def _best(plays: Sequence[ExportedPlay]) -> tuple[BestPlay, ...]:
 
 @dataclass(slots=True)
 class _Counted:
-    """Goes through what the players were told."""
+    """Counts the outcomes of a game."""
 
     seats: int
     hands: list[HandFigures] = field(default_factory=list)
@@ -203,7 +203,7 @@ class PlayerFigures:
 
 
 def players_in(games: Iterable[GameFigures]) -> tuple[PlayerFigures, ...]:
-    """Return everybody who played, who played most first."""
+    """Return all players, those with the most games first."""
     found: dict[str, PlayerFigures] = {}
     for game in games:
         for seat, name in enumerate(game.players):

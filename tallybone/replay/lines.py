@@ -23,11 +23,11 @@ _NS_PER_S = 1_000_000_000
 
 
 Narrator: TypeAlias = Callable[[ReplayStep, CameraNote | None], Iterator[str]]
-"""Puts in lines, without their ends, what one item has brought about and what is new about the camera."""
+"""Puts the step of one item and the news of the camera in lines, without line ends."""
 
 
 def narrator_for(*, has_game: bool, as_json: bool) -> Narrator:
-    """Return what puts a replay in lines."""
+    """Return the narrator of a replay."""
     return _json_lines if as_json else _game_sentences if has_game else _table_sentences
 
 
@@ -96,7 +96,7 @@ def _tile(tile: SeenTile) -> dict[str, object]:
 
 
 def sentences_of(happened: Step) -> Iterator[str]:
-    """Yield what was said, without whose turn it is then: that follows from what they do.
+    """Yield the announcements in words, but for whose turn it is then: the next action tells that.
 
     A question that has choices ends with them.
     """
@@ -183,7 +183,7 @@ class Tally:
         self.session: Session | None = None
 
     def add(self, seen: ReplayStep) -> None:
-        """Take in what one item has brought about."""
+        """Take the step of one item."""
         self._frames += seen.frame != ""
         if seen.view is not None:
             self._tiles = len(seen.view.tiles)

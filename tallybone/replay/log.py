@@ -18,7 +18,7 @@ from tallybone.session.sitting import Step
 from tallybone.sources.source import GameChoice, match_of
 
 CAME_IN = (Topic.CAMERA, Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
-"""What the times of a replay are counted from: the first of these."""
+"""The times of a replay are counted from the first of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Logged:
 
     Attributes:
         t_ns: When it was added.
-        event: What it is.
+        event: The event.
         name: The name on the table that its tile was given, which is its place in the log; None where it has none.
     """
 
@@ -55,7 +55,7 @@ def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Ca
 
 
 def logged_steps(path: Path, wish: GameChoice, complain: Callable[[str], object]) -> Iterator[ReplayStep]:
-    """Yield what follows from each event of the log, by the rules that are wished.
+    """Yield a step for each event of the log, by the rules that are wished.
 
     Where events are lost, the others keep their places in the log, because tiles are called by them.
 
@@ -75,7 +75,7 @@ def logged_steps(path: Path, wish: GameChoice, complain: Callable[[str], object]
 
 
 def judged(match: MatchStart, log: Iterable[Logged], begins_ns: int) -> Iterator[ReplayStep]:
-    """Yield what follows from the start of a match and from each event after it, as what a replay has seen."""
+    """Yield a step for the start of a match and for each event after it."""
     state, said = apply(State(), match)
     yield ReplayStep(0, 0, "", None, Step(0, Session(state), said, (match,)))
     for one in log:
@@ -115,7 +115,7 @@ def _up_to(state: State, name: int) -> State:
 
 
 def _name_in(outcome: RecordedMessage) -> int | None:
-    """Return what an outcome says that a tile which was laid is called."""
+    """Return the name that an outcome gives to a tile that was laid; None for none."""
     if not isinstance(outcome.payload, Mapping) or outcome.payload.get("event") != "played":
         return None
     name = outcome.payload.get("node")

@@ -1,4 +1,4 @@
-"""Many recordings at once, on the cores of this machine or on a Dask cluster; a broken one costs only itself."""
+"""Replay many recordings at once, on the cores of this machine or on a Dask cluster; a broken one costs only itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vision.errors import VisionError
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRecording:
-    """What came of one recording.
+    """The result of one recording.
 
     Attributes:
         result: Its figures, for JSON; None where it could not be replayed.
@@ -40,11 +40,11 @@ class ReplayedRecording:
 _SUMMED = "{recordings} recordings, {failed} could not be replayed, {damaged} damaged: {hands} hands, {plays} plays"
 Task: TypeAlias = Callable[[Path], ReplayedRecording]
 Spread: TypeAlias = Callable[[Task, Sequence[Path]], Iterator[ReplayedRecording]]
-"""Lets a task run for each path, somewhere, and yields what came of each, in their order."""
+"""Runs a task for each path, somewhere, and yields the results in their order."""
 
 
 class SpreadError(OSError):
-    """What would spread the work is not installed."""
+    """The package that would spread the work is not installed."""
 
     def __init__(self, missing: ModuleNotFoundError, extra: str) -> None:
         """Say with which *extra* it comes."""
@@ -98,7 +98,7 @@ def replay_many(
 
 
 def replay_quietly(path: Path, *, wishes: ReplaySettings, is_log_only: bool) -> ReplayedRecording:
-    """Replay one recording and return what came of it, whatever is wrong with it."""
+    """Replay one recording and return its result, whatever is wrong with it."""
     problems: list[str] = []
     tally = Tally()
     try:
@@ -115,7 +115,7 @@ def replay_quietly(path: Path, *, wishes: ReplaySettings, is_log_only: bool) -> 
 
 
 def over_cores(jobs: int) -> Spread:
-    """Return what spreads work over so many processes of this machine."""
+    """Return a function that spreads work over so many processes of this machine."""
 
     def spread(task: Task, paths: Sequence[Path]) -> Iterator[ReplayedRecording]:
         if jobs == 1:
@@ -131,7 +131,7 @@ def over_cores(jobs: int) -> Spread:
 
 
 def over_cluster(address: str) -> Spread:
-    """Return what spreads work over a Dask cluster, whose workers have Tallybone and see the same files."""
+    """Return a function that spreads work over a Dask cluster, whose workers have Tallybone and see the same files."""
 
     def spread(task: Task, paths: Sequence[Path]) -> Iterator[ReplayedRecording]:
         try:

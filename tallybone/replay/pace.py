@@ -24,7 +24,7 @@ class Pace:
     """From when on, and how fast.
 
     Attributes:
-        from_ns: What came before is fed as fast as it can be, and not printed; since the first item.
+        from_ns: Items before it are fed as fast as can be, and not printed; since the first item.
         speed: 1 is as at the table, 2 twice as fast; None for as fast as it can.
     """
 
@@ -32,7 +32,7 @@ class Pace:
     speed: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a replay that goes back or stands still."""
+        """Reject a replay that goes back or stands still."""
         if self.from_ns < 0 or (self.speed is not None and self.speed <= 0):
             raise ValueError(f"from_ns must be 0 or more and speed above 0, got {self.from_ns} and {self.speed}")
 
@@ -43,9 +43,9 @@ def paced(
     """Yield items when it is time for them.
 
     Args:
-        items: What came in.
+        items: The items of a source.
         pace: How fast, and from when on.
-        clock_ns: Says what time it is, monotonic.
+        clock_ns: Returns the time, monotonic.
         wait: Waits so many seconds.
     """
     begins_ns: int | None = None
@@ -63,7 +63,7 @@ def paced(
 
 
 def parse_time(text: str) -> int:
-    """Return a time from the beginning in nanoseconds, said as minutes and seconds or as seconds.
+    """Return a time from the beginning in nanoseconds, written as minutes and seconds or as seconds.
 
     >>> parse_time("1:30"), parse_time("2.5")
     (90000000000, 2500000000)
@@ -92,7 +92,7 @@ def speak(work: Callable[[Output], int], out: TextIO | None = None, err: TextIO 
     """Let *work* print, and return its exit code: 1 where anything was complained of, 2 where there is no such game.
 
     Args:
-        work: What prints.
+        work: Prints.
         out: Where to, by default stdout.
         err: Where progress and complaints go, by default stderr.
     """

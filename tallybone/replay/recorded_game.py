@@ -1,6 +1,7 @@
 """Step through the game of a recording, also while it grows; score its log under other rules.
 
-A recording may be damaged, cut, or written by somebody who means harm: what cannot be followed is said, and left out.
+A recording may be damaged, cut, or written by somebody who means harm: events that cannot be followed are reported and
+left out.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ MOST_NUMBER = 1_000_000_000
 _MOST_COMPLAINTS = 20
 _KEPT_EVERY = 16
 SENSELESS = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What the engine may raise at events that no game has."""
+"""Errors that the engine may raise at events that no game has."""
 
 _MOST_DIFFERENCES = 500
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedStep:
-    """An event of the log and what followed from it.
+    """An event of the log and its outcomes.
 
     Attributes:
         t_ns, since_ns: When it was, and how long after the first thing that came in.
-        event: What it is.
-        outcomes: What the players were told.
+        event: The event.
+        outcomes: Those of the event.
         log: How long the log was then; the event has the place before.
         hand: The hand that was played then, from 1; 0 before the first.
         totals: The points by seat after it.
@@ -61,7 +62,7 @@ class LoggedStep:
 
 
 class RecordedGame:
-    """A recording whose log is known, as far as it has been looked at."""
+    """A recording whose log is known, as far as it has been read."""
 
     def __init__(self, path: Path, start: SessionStart | None) -> None:
         """Know nothing yet of the recording in *path*."""
@@ -79,7 +80,7 @@ class RecordedGame:
         self.begins_ns = 0  # when the first thing came in
 
     def look(self, file: BinaryIO, *, is_growing: bool) -> None:
-        """Take in what has been written since the last look.
+        """Read the records that were written since the last look.
 
         Raises:
             EngineError: If this version has no such game.
@@ -228,9 +229,9 @@ class Rescored:
     """A game by other rules.
 
     Attributes:
-        match: What is played.
+        match: The match by these rules.
         before, now: The score as it was played, and by these rules.
-        sentences: What differs play by play, in words, at most 500.
+        sentences: The differences play by play, in words, at most 500.
         count: How many differences there are.
     """
 
@@ -242,7 +243,7 @@ class Rescored:
 
 
 def transcript_of(game: RecordedGame, match: MatchStart | None = None) -> Transcript:
-    """Return what happened in a recording; *match* are other rules than those it was played by.
+    """Return the transcript of a recording; *match* are other rules than those it was played by.
 
     Raises:
         NoGameError: If there was no game, or these rules cannot follow it.
@@ -263,7 +264,7 @@ def transcript_of(game: RecordedGame, match: MatchStart | None = None) -> Transc
 
 
 def rescored(game: RecordedGame, wish: GameChoice) -> Rescored:
-    """Return what a game would have been worth by other rules.
+    """Return the score of a game by other rules.
 
     Raises:
         EngineError: If there are no such rules, or so many cannot play by them, or there was no game.
@@ -282,7 +283,7 @@ def rescored(game: RecordedGame, wish: GameChoice) -> Rescored:
 
 
 def _facts(story: Transcript) -> Iterator[Fact]:
-    """Yield the plays with what each was paid: what can be compared under other rules."""
+    """Yield the plays with their points: these can be compared under other rules."""
     players = () if story.state.game is None else story.state.game.players
     for play in story.plays:
         name = players[play.seat] if play.seat < len(players) else f"seat {play.seat + 1}"

@@ -28,7 +28,7 @@ from vision.table_view import TableView
 from vision.watch import Watch
 
 Through: TypeAlias = Callable[[Source, Iterator[Item]], Iterable[Item]]
-"""What items pass on their way: it shows progress, or waits."""
+"""Items pass through it on their way: it shows progress, or waits."""
 
 _NO_EMPTY_TABLE = "it should show the empty table; without it nothing can be told from what is printed"
 
@@ -44,7 +44,7 @@ class ReplaySettings:
     Attributes:
         game: Which game is kept score of.
         tile_set: The set on the table; None for what the recording says. Where neither says it, it is that of the game.
-        start: What the first picture shows, or the first that is settled; None for what the recording says.
+        start: How the table lies in the first picture, or the first that is settled; None for what the recording says.
         record: Make a recording here of all that comes in, and follow what is in it.
     """
 
@@ -59,9 +59,9 @@ class Replay:
     """A replay that is ready to run.
 
     Attributes:
-        source: What is replayed.
+        source: The source of its items.
         match: The match; None where no score is kept.
-        steps: What comes of each item, once.
+        steps: A step for each item, once.
     """
 
     source: Source
@@ -78,14 +78,14 @@ def opened_replay(
     perception: Perception | None = None,
     through: Through = lambda _, items: items,
 ) -> Iterator[Replay]:
-    """Give a replay; while it runs it complains of what cannot be used.
+    """Give a replay; while it runs it complains of items that cannot be used.
 
     Args:
         path: A folder of pictures, a video or a recording.
         wishes: How it is to be followed.
         complain: Takes each complaint.
-        perception: What reads the table; by default one with the shipped reader.
-        through: What items pass on their way.
+        perception: Reads the table; by default one with the shipped reader.
+        through: Items pass through it on their way.
 
     Raises:
         EngineError: If there is no such game.
@@ -126,14 +126,14 @@ def _loaded(items: Iterator[Item], source: Source, wishes: ReplaySettings) -> Ab
 
 
 def _set_of(wishes: ReplaySettings, source: Source) -> TileSet:
-    """Return the set on the table: what was wished, or else what the recording says."""
+    """Return the set on the table: as wished, or else as the recording says."""
     if wishes.tile_set is not None:
         return wishes.tile_set
     return TileSet.AUTO if source.start is None else TileSet.named(source.start.tile_set)
 
 
 def _start_of(wishes: ReplaySettings, source: Source) -> Start:
-    """Return what the first picture shows: what was wished, or else what the recording says."""
+    """Return how the table lies in the first picture: as wished, or else as the recording says."""
     if wishes.start is not None:
         return wishes.start
     return Start.IN_PLAY if source.start is not None and source.start.in_play else Start.EMPTY
@@ -145,7 +145,7 @@ def _shipped_perception(
     from tallybone.recording.own_tiles import as_recorded
     from vision.reader import load_reader
 
-    # What nobody said is the set that the game is played with, as at a live table.
+    # A set that nobody named is that of the game, as at a live table.
     of_game = None if match is None else match.rules.max_pips
     reader = load_reader(tile_set.max_pips or of_game)
     if source.start is not None and source.start.own_set is not None:
@@ -155,14 +155,14 @@ def _shipped_perception(
 
 @dataclass(frozen=True, slots=True)
 class ReplayStep:
-    """What one item has brought about.
+    """The effects of one item.
 
     Attributes:
         t_ns: When it came in.
         since_ns: The same, from the first item on.
-        frame: What the picture is called; empty for what is no picture.
+        frame: The name of the picture; empty for another item.
         view: The table after it, if it was a picture that could be looked at.
-        happened: What it meant in the game, if there is one.
+        happened: Its effects on the game, if there is one.
     """
 
     t_ns: int
@@ -173,11 +173,11 @@ class ReplayStep:
 
 
 Machine: TypeAlias = Callable[[Shot | RecordedInput], TableView | Step | None]
-"""Loads an item and returns what it has brought about; None where it is of no use without a game."""
+"""Loads an item and returns its effects; None where it is of no use without a game."""
 
 
 def look_of(perception: Perception, pictures: Pictures) -> Look:
-    """Return what follows pictures of a kind: it reads each of them, or those on which nothing moves any more."""
+    """Return a look at pictures of a kind: it reads each of them, or those on which nothing moves any more."""
     match pictures:
         case Pictures.SETTLED:
             return lambda frame: perception.feed(frame.image)
@@ -186,12 +186,12 @@ def look_of(perception: Perception, pictures: Pictures) -> Look:
 
 
 def _table_only(look: Look) -> Machine:
-    """Return what follows the tiles on the table, and keeps no score."""
+    """Return a machine that follows the tiles on the table, and keeps no score."""
     return lambda item: None if isinstance(item, RecordedInput) else look(item.frame)
 
 
 def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[Machine, ReplayStep]:
-    """Return what follows a match that begins, or goes on where it was left; and its step before the first item."""
+    """Return a machine for a match that begins, or goes on where it was left; and its step before the first item."""
     left, zones = source.left, None if source.start is None else source.start.zones
     t_ns = 0 if left is None else left.t_ns
     if left is None:
@@ -209,12 +209,12 @@ def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[Machine,
 def follow(
     items: Iterable[Item], machine: Machine, path: Path, complain: Callable[[str], object], *, needs_first: bool
 ) -> Iterator[ReplayStep]:
-    """Yield what each item brings about, and complain of those that cannot be used.
+    """Yield a step for each item, and complain of those that cannot be used.
 
     Args:
-        items: What came in, in feeding order.
-        machine: What follows it.
-        path: What it comes from, for complaints.
+        items: The items, in feeding order.
+        machine: Follows them.
+        path: Their source, for complaints.
         complain: Takes each complaint.
         needs_first: Whether all is over where the first picture cannot be looked at.
 
@@ -242,7 +242,7 @@ def follow(
 def _fed(
     item: Shot | RecordedInput, begins_ns: int, machine: Machine, complain: Callable[[str], object]
 ) -> ReplayStep | None:
-    """Return what an item brings about; None for nothing that counts."""
+    """Return the step of an item; None for one that does not count."""
     seen = ReplayStep(item.t_ns, item.t_ns - begins_ns, item.name if isinstance(item, Shot) else "")
     try:
         found = machine(item)
@@ -260,7 +260,7 @@ def _fed(
 def ahead(items: Iterator[Item], pictures: Pictures) -> Generator[Item, None, None]:
     """Yield the same items in the same order; pictures are loaded before they are asked for.
 
-    What cannot be loaded raises when it is loaded, as it would have. Close it to stop early.
+    A picture that cannot be loaded raises when it is asked for, as it would have. Close it to stop early.
     """
     waiting: deque[Future[tuple[Item | None, int]]] = deque()
     most = 1

@@ -1,4 +1,4 @@
-"""A replay as a video: every frame with the tiles that were read, the last thing that was said, and the score."""
+"""Write a replay as a video: every frame with the tiles that were read, the last announcement, and the score."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Video:
             yield replace(item, load=partial(self._kept, item)) if isinstance(item, Shot) else item
 
     def add(self, seen: ReplayStep) -> None:
-        """Write what one item has brought about.
+        """Write the step of one item.
 
         Raises:
             ExportError: If it cannot be written.
@@ -98,7 +98,7 @@ class Video:
 
 
 class _Drawn:
-    """What was read as a sheet to lay over a frame: drawn once for each way the tiles lie.
+    """The tiles that were read, as a sheet to lay over a frame: drawn once for each way they lie.
 
     Drawing takes 50 times as long as laying it over. A sheet drawn on black and on white says of each pixel what it
     adds and how much of the frame it lets through.

@@ -1,1 +1,1 @@
-"""Follow a sitting: a pure machine that takes what comes in, and returns what has to be shown."""
+"""Follow a sitting: a pure machine that takes inputs and returns the announcements to show."""

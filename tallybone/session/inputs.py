@@ -1,4 +1,4 @@
-"""What comes in besides pictures and events of the rules: buttons, knocks, and answers; what each means just now."""
+"""Define the inputs besides pictures and events: buttons, knocks and answers; translate a button into an event."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Button(StrEnum):
     DONE = "done"
 
 
-# What a player says with a button of their own.
+# The buttons that a player can have too, and their events.
 _BY_SEAT: dict[Button, Callable[[Seat], Event]] = {
     Button.KNOCK: Knock,
     Button.CALL: Call,
@@ -67,7 +67,7 @@ class KnockHeard:
     """Somebody knocked on the table, or a tile was put down hard.
 
     Attributes:
-        seat: Whose side it came from; None where nobody can tell.
+        seat: The seat whose side it came from; None if unknown.
         strength: How hard, against a usual knock.
         confidence: Probability that it was something on the table, and no door or dropped glass, 0 to 1.
     """
@@ -108,7 +108,7 @@ class AnswerBack:
 
 
 def event_of(press: Press, state: State) -> Event | None:
-    """Return what a button says just now; None where it says nothing, and for that of a stack."""
+    """Return the event that a button means just now; None where it means nothing, and for the button of a stack."""
     game = state.game
     match press.button:
         case Button.UNDO:
@@ -131,7 +131,7 @@ def event_of(press: Press, state: State) -> Event | None:
 
 
 def _meant(button: Button, game: Game) -> Seat | None:
-    """Return who is meant by a button that all share: whose turn it is, and with a call whose points they are."""
+    """Return the seat that a shared button means: that of the turn, or with a call that of the points."""
     hand = game.hand
     if hand is None:
         return None
@@ -142,13 +142,13 @@ def _meant(button: Button, game: Game) -> Seat | None:
 
 
 def _undone(state: State) -> Undo | None:
-    """Return the undoing of what happened last; the start of the match stays."""
+    """Return the undo of the last action; the start of the match stays."""
     kept = entries(state)
     return None if not kept or isinstance(kept[-1].action, MatchStart) else Undo(Seq(kept[-1].seq))
 
 
 def _next(game: Game) -> Event | None:
-    """Return what comes next when nobody but the table can say it: a new hand, or the next player as leader."""
+    """Return the next event that only the table can announce: a new hand, or the next player as leader."""
     hand = game.hand
     match game.phase:
         case Phase.DEAL:

@@ -1,4 +1,4 @@
-"""Knocks on the table of which it is not clear yet whether they were tiles: which are passes, and which wait on."""
+"""Sort knocks on the table: passes, tiles that were put down hard, and those that wait on."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from vision.table_view import TableView
 KNOCK_WAITS_NS = 2_000_000_000
 # Hands over the table hide what they lay down; for longer than this nobody's knock waits for them.
 HANDS_STAY_NS = 10_000_000_000
-# Who knocks twice in this time passes once.
+# Two knocks of one player within this time are one pass.
 ONE_KNOCK_NS = 700_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class PendingKnock:
-    """A knock of which it is not known yet whether it was a tile.
+    """A knock that may still turn out to be a tile.
 
     Attributes:
-        seat: Whose it is, None where nobody knows.
+        seat: The player who knocked; None if unknown.
         t_ns: When.
         confidence: How sure the sensor is, 0 to 1.
     """
@@ -33,7 +33,7 @@ class PendingKnock:
 
 
 def joined(waiting: tuple[PendingKnock, ...], knock: KnockHeard, t_ns: int) -> tuple[PendingKnock, ...]:
-    """Return what waits after one more knock; the second of a double knock only makes the first surer."""
+    """Return the waiting knocks after one more; the second of a double knock only makes the first surer."""
     if waiting and waiting[-1].seat == knock.seat and t_ns - waiting[-1].t_ns < ONE_KNOCK_NS:
         surer = replace(waiting[-1], confidence=max(waiting[-1].confidence, knock.confidence))
         return (*waiting[:-1], surer)
@@ -47,7 +47,7 @@ def passes_among(
 
     Args:
         waiting: In the order in which they were heard.
-        view: What is seen now; None where nothing is looked at.
+        view: The table now; None without a look at it.
         t_ns: Now.
         tiles: How many tiles this look shows to have been laid down or taken.
     """

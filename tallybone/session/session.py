@@ -36,17 +36,17 @@ from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, Zones, split
 from vision.table_view import TableView
 
-# Of a knock that is less sure than this the table is asked: a pass too many or too few shifts every turn after it.
+# A knock that is less sure than this becomes a question: a pass too many or too few shifts every turn after it.
 SURE_KNOCK = 0.6
 # A hand that has just laid a tile may touch the table once more as it leaves.
 TILE_ECHOES_NS = 300_000_000
-# What lies there unchanged for so long is as sure as if it had been looked at again.
+# A table that is unchanged for so long is as sure as if a second look had shown it.
 LINGERS_NS = 2_000_000_000
-# Who presses the button for a draw so soon after it was seen means the same draw.
+# A press for a draw so soon after a draw was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
-# An answer can be taken back until so much was seen or heard since: all of it is judged anew, in up to 19 ms a look.
+# An answer can be taken back until so many looks and knocks came after it: all are judged anew, in up to 19 ms each.
 MOST_SINCE = 30
-# Of looks that show no change in a row only these are kept: what is counted has to be seen twice.
+# Of looks in a row that show no change only so many are kept: a count has to be seen twice.
 _ALIKE = 2
 Announcement: TypeAlias = Outcome | Unclear
 Came: TypeAlias = TableView | KnockHeard
@@ -54,11 +54,11 @@ Input: TypeAlias = Event | Came | Press | Answer | AnswerBack
 
 
 def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after one more event, and what to tell the players about it.
+    """Return the session after one more event, and the announcements for the players.
 
     Args:
         session: Where the sitting stands.
-        event: What was seen, heard, pressed, or said by hand.
+        event: A view, a knock, a press, an answer, or an event that was entered by hand.
         t_ns: When, in nanoseconds of a monotonic clock; None for the time of the event before.
     """
     session = replace(session, t_ns=session.t_ns if t_ns is None else t_ns)
@@ -70,7 +70,7 @@ def feed(session: Session, event: Input, *, t_ns: int | None = None) -> tuple[Se
 
 
 def _to_take_back(before: Session, event: Input, after: Session) -> Answered | None:
-    """Return which answer can be taken back after an event: the last one, until something else is said by hand."""
+    """Return the answer that can be taken back after an event: the last one, until another input by hand."""
     answered = before.answered
     match event:
         case Answer() if _meant_by(before, event) is not None:
@@ -85,14 +85,14 @@ def _to_take_back(before: Session, event: Input, after: Session) -> Answered | N
 
 
 def _without_alike(since: tuple[tuple[Came, int], ...], event: Came) -> tuple[tuple[Came, int], ...]:
-    """Return what came, without the last look where that, the one before it and *event* show no change."""
+    """Return views and knocks, without the last look if it, the one before it and *event* show no change."""
     last = [*(came for came, _ in since[-_ALIKE:]), event]
     is_alike = len(last) > _ALIKE and all(isinstance(one, TableView) and not one.changes for one in last)
     return since[:-1] if is_alike else since
 
 
 def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session as if an answer had not been given, and all that was seen since looked at anew."""
+    """Return the session as if an answer had not been given, with all views since judged anew."""
     answered = session.answered
     if answered is None or answered.log != back.log:
         return session, ()
@@ -108,7 +108,7 @@ def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Ann
 
 
 def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after an event that came at its time, and what to tell the players about it."""
+    """Return the session after an event that came at its time, and the announcements for the players."""
     view = event if isinstance(event, TableView) else None
     if view is not None and _is_known(session, view):
         return _pass_time(session, view)
@@ -139,7 +139,7 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
 
 
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after all that the table tells, and what to say about it; questions once."""
+    """Return the session after all that can be decided, and the announcements; each question once."""
     said: tuple[Announcement, ...] = ()
     while isinstance(found := decide(session.places, session.state), Decided):
         session, more = _take(session, found)
@@ -150,7 +150,7 @@ def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
 
 
 def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after something was decided, by what was seen or by an answer."""
+    """Return the session after a decision, by a view or by an answer."""
     state = session.state
     said: tuple[Announcement, ...] = ()
     for event in found.events:
@@ -162,7 +162,7 @@ def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement
 
 
 def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after an event that was said by hand."""
+    """Return the session after an event that was entered by hand."""
     state, said = apply(session.state, event)
     # A new deal begins with an empty table.
     is_dealt = isinstance(event, NewHand | Redeal)
@@ -175,7 +175,7 @@ def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announceme
 
 
 def _meant_by(session: Session, answer: Answer) -> Decided | None:
-    """Return what follows from an answer; None where it answers nothing."""
+    """Return the decision that an answer stands for; None where it answers nothing."""
     asked = [one for one in session.questions if one.answers and answer.topic in (None, one.unclear.topic)]
     if not asked or not 0 <= answer.choice < len(asked[-1].answers):
         return None
@@ -183,7 +183,7 @@ def _meant_by(session: Session, answer: Answer) -> Decided | None:
 
 
 def _is_known(session: Session, view: TableView) -> bool:
-    """Return whether a view shows nothing that was not seen before: so it is with nearly every frame of a camera."""
+    """Return whether a view shows nothing new, as nearly every frame of a camera."""
     if view.changes:
         return False
     if not view.is_settled:
@@ -209,7 +209,7 @@ def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announ
 
 
 def _parts(session: Session, view: TableView) -> SortedView:
-    """Return what is seen, by zones."""
+    """Return a view, sorted by zones."""
     if not session.zones:
         return SortedView(view)
     lying = tuple(one.place for one in session.places.known)
@@ -231,7 +231,7 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
 
 
 def _is_drawn(session: Session, press: Press) -> bool:
-    """Return whether a button for a draw says what has just been seen."""
+    """Return whether a press for a draw means the draw that was just seen."""
     if session.drawn is None or session.t_ns - session.drawn[1] > ONE_DRAW_NS:
         return False
     return press.seat is None or press.seat == session.drawn[0]
@@ -251,7 +251,7 @@ def _after_knocks(
 ) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session once knocks that wait are known to be passes or tiles, before *parts* are looked at.
 
-    While the game is held up by a question nobody knows whose turn it is, so that they wait on.
+    While a question holds up the game the turn is unknown, so that knocks wait on.
     """
     tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
     passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles)
@@ -273,7 +273,7 @@ def _is_drawing(session: Session, parts: SortedView) -> bool:
 
 
 def _passed(session: Session, heard: PendingKnock) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after a knock that was no tile; where it is not sure and no pass would be right, nothing."""
+    """Return the session after a knock that was no tile; an unsure one is ignored where no pass is allowed."""
     game = session.state.game
     whose = None if game is None or game.hand is None else game.hand.turn
     seat = whose if heard.seat is None else heard.seat
@@ -296,7 +296,7 @@ class Session:
     Attributes:
         state: The match.
         places: Where its tiles lie in the picture.
-        questions: What the table is asked.
+        questions: The open ones.
         t_ns: When the last event came, in nanoseconds of a monotonic clock.
         laid_ns: When a tile was last seen to be laid; None for never.
         heard: Knocks that wait.
@@ -327,7 +327,7 @@ class Session:
 
     @property
     def open_question(self) -> Unclear | None:
-        """What the table has to answer first; None for nothing."""
+        """The question that the table has to answer first; None for none."""
         return self.questions[-1].unclear if self.questions else None
 
 
@@ -337,7 +337,7 @@ class Answered:
 
     Attributes:
         before: Where the sitting stood before it.
-        since: What was seen and heard after it, and when.
+        since: The views and knocks after it, each with its time.
     """
 
     before: Session

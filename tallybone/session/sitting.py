@@ -1,6 +1,6 @@
-"""A whole sitting at the table: frames of the camera and what is pressed or heard in, what has to be shown out.
+"""Follow a whole sitting at the table: frames and inputs go in, steps with announcements come out.
 
-It has no clock, no file and no device: what is fed again gives the same again. The same machine follows a live table, a
+It has no clock, no file and no device: the same input gives the same steps. The same machine follows a live table, a
 recording and a video.
 """
 
@@ -19,10 +19,10 @@ from vision.table_view import TableView
 from vision.watch import Frame
 
 ByHand: TypeAlias = Event | Press | KnockHeard | Answer | AnswerBack
-"""What comes in besides pictures."""
+"""The inputs besides pictures."""
 
 Look: TypeAlias = Callable[[Frame], TableView]
-"""What follows the table: `Watch.feed`, or what reads every picture that is already settled."""
+"""Follows the table: `Watch.feed`, or a reader of pictures that are all settled."""
 
 # The eye also says that a tile was "placed" on the table; that the rules took it for a play is another thing.
 _NAMES = {"placed": "played"}
@@ -30,13 +30,13 @@ _NAMES = {"placed": "played"}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a frame or an input has brought about.
+    """The effects of a frame or an input.
 
     Attributes:
         t_ns: When it came in.
         session: Where the sitting stands after it.
-        said: What to tell the players.
-        events: What was added to the log of the match, in this order.
+        said: The announcements for the players.
+        events: The additions to the log of the match, in this order.
         view: The table, if it was a frame.
     """
 
@@ -48,7 +48,7 @@ class Step:
 
     @property
     def lines(self) -> tuple[dict[str, Any], ...]:
-        """What was said, for JSON: each as `said_line` makes it."""
+        """The announcements for JSON, each as `said_line` makes it."""
         return tuple(said_line(one, self.t_ns, self.session.state.game) for one in self.said)
 
 
@@ -61,14 +61,14 @@ class Sitting:
         self.session = session
 
     def feed(self, item: Frame | ByHand, t_ns: int) -> Step:
-        """Take in what came next.
+        """Take the next frame or input.
 
         Args:
-            item: A frame, or what was pressed, heard, answered or put right.
+            item: A frame, press, knock, answer or correction.
             t_ns: When, in nanoseconds of a monotonic clock.
 
         Returns:
-            What it has brought about.
+            Its effects.
 
         Raises:
             VisionError: If a frame cannot be looked at; the sitting stays as it was.
@@ -83,7 +83,7 @@ class Sitting:
 def opened(
     rules: Rules, players: tuple[str, ...], zones: Zones | None = None
 ) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session of a match that begins, and what to tell the players; *zones* is None for a table without.
+    """Return the session of a match that begins, and the announcements; *zones* is None for a table without zones.
 
     Raises:
         EngineError: If so many cannot play this game.
@@ -92,9 +92,9 @@ def opened(
 
 
 def said_line(said: Announcement, t_ns: int, game: Game | None) -> dict[str, Any]:
-    """Return what was said, for JSON: when, what, in words for the players, its own fields, and the totals by seat.
+    """Return an announcement for JSON: time, kind, words for the players, its own fields, and the totals by seat.
 
-    What only the eye's doubt raised is the event "unclear", with the choices of an answer.
+    A question that the eye's doubt has raised is the event "unclear", with the choices of an answer.
     """
     players = () if game is None else game.players
     totals = [] if game is None else list(game.totals)
@@ -106,7 +106,7 @@ def said_line(said: Announcement, t_ns: int, game: Game | None) -> dict[str, Any
 
 
 def kind_of(said: Announcement) -> str:
-    """Return what kind of thing was said, in one word."""
+    """Return the kind of an announcement, in one word."""
     if not isinstance(said, Outcome):
         return "unclear"
     name = tag_of(type(said))

@@ -16,7 +16,7 @@ def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict
     """Return the match as it was when its log had this *length*.
 
     Returns:
-        The match, what to tell the players, and the new names of actions that had to be done again.
+        The match, the announcements, and the new names of actions that had to be done again.
     """
     then, now = entries_of(State(state.log[:length])), entries_of(state)
     # As many actions as both begin with, as they are named.
@@ -35,7 +35,7 @@ def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict
 
 
 def as_it_was(old: Entry) -> tuple[Event, ...]:
-    """Return what makes an action again what it was."""
+    """Return the events that restore an action."""
     amended = Amend(old.seq, old.action)
     return (amended, ItStands(old.seq)) if old.accepted else (amended,)
 

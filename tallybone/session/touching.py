@@ -22,7 +22,7 @@ _FARTHEST_GAP, _FARTHEST_SLIP, _LARGEST_SKEW_RAD = 0.75, 0.85, math.radians(40)
 _GAP, _SLIP, _SKEW_RAD = 0.2, 0.3, math.radians(12)
 # An arm of a starter points at it from anywhere, but not past it: this is how far it may be turned from its middle.
 _LARGEST_LEAN_RAD = math.radians(75)
-# What is seldom laid: an elbow, a line that folds back on itself, a double in line.
+# Seldom laid: an elbow, a line that folds back on itself, a double in line.
 _ELBOW_COSTS, _FOLD_COSTS, _INLINE_DOUBLE_COSTS = 0.3, 1.5, 1.0
 
 
@@ -209,9 +209,9 @@ class Orientation:
     """One way round in which a tile can be joined.
 
     Attributes:
-        place: Where it lies if it is joined so: its W is what touches.
+        place: Where it lies if it is joined so: its W touches.
         inner_half: Index of the half that touches.
-        edge: With what it touches.
+        edge: The edge that touches.
     """
 
     place: Footprint
@@ -269,7 +269,7 @@ def leading(tile: SeenTile, *, is_double: bool) -> Orientation:
 
 
 def misfit(host: Footprint, end: Edge, turn: Orientation, *, is_double: bool) -> float | None:
-    """Return what it costs to believe that a tile is joined so, 0 for a perfect fit, None where it is too far off.
+    """Return the cost of believing that a tile is joined so, 0 for a perfect fit, None where it is too far off.
 
     Half the square of what is missing, in standard deviations: its weight is ``exp(-misfit)``.
     """
@@ -292,7 +292,7 @@ def misfit(host: Footprint, end: Edge, turn: Orientation, *, is_double: bool) ->
 
 
 def misfit_at_starter(starter: Footprint, turn: Orientation, *, is_double: bool) -> float | None:
-    """Return what it costs to believe that a tile begins an arm so, as `misfit` does; the angle is free."""
+    """Return the cost of believing that a tile begins an arm so, as `misfit` does; the angle is free."""
     place, (a, c) = turn.place, turn.edge.outward
     middle = place.at(*turn.edge.middle)
     outward = _minus(place.at(a, c), place.center)
@@ -329,10 +329,10 @@ class Joint:
 
     Attributes:
         spot: The port; None for the first tile.
-        number: What that port shows; None for the first tile.
+        number: The number that the port shows; None for the first tile.
         inner_half: Which half of the tile touches it.
         place: Where the tile lies then.
-        misfit: What speaks against it, see `misfit`.
+        misfit: The cost of believing in it, see `misfit`.
     """
 
     spot: Spot | None

@@ -44,7 +44,7 @@ class SeatZone:
 
     Attributes:
         side: The side of the picture at which it sits.
-        outline: What of the picture is its own.
+        outline: Its own part of the picture.
     """
 
     side: Side
@@ -56,7 +56,7 @@ class SeatZone:
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """What lies where, fixed for a sitting; what is in no zone is the layout.
+    """The areas of a table, fixed for a sitting; the rest is the layout.
 
     Attributes:
         seats: By seat, clockwise seen from above; nothing where hands are not laid open in zones.
@@ -93,7 +93,7 @@ class Zones:
 
     @classmethod
     def parse(cls, text: str) -> Zones:
-        """Return what `format` has written.
+        """Return the zones that `format` has written.
 
         >>> Zones.parse('{"seats": [], "boneyard": [[0.5, 0], [1, 0], [1, 0.5]]}').boneyard
         ((0.5, 0.0), (1.0, 0.0), (1.0, 0.5))
@@ -124,12 +124,12 @@ def _corners(box: _BOX) -> Outline:
 
 
 def _outline(corners: Any) -> Outline:  # JSON that anybody may have written
-    """Return the outline that JSON says."""
+    """Return an outline from JSON."""
     return tuple((float(x_share), float(y_share)) for x_share, y_share in corners)
 
 
 def _check(outline: Outline, whose: str) -> None:
-    """Refuse what is no area of the picture."""
+    """Reject an outline that is no area of the picture."""
     if len(outline) < 3:
         raise ValueError(f"{whose} needs 3 corners or more, got {len(outline)}")
     if not all(0.0 <= share <= 1.0 for corner in outline for share in corner):
@@ -152,7 +152,7 @@ class SortedView:
     """One look at the table.
 
     Attributes:
-        layout: What lies in no zone.
+        layout: The tiles in no zone, and their changes.
         boneyard: How many tiles lie in the boneyard's zone.
         strays: How many lie face down in no zone.
         hands: The open tiles in each seat's zone.
@@ -174,10 +174,10 @@ class SortedView:
 
 
 def split(view: TableView, zones: Zones, lying: Sequence[Footprint], *, may_join: bool) -> SortedView:
-    """Return the parts of what is seen.
+    """Return a view, sorted by zones.
 
     Args:
-        view: What is seen.
+        view: The table as it is seen.
         zones: Where boneyard and open hands lie.
         lying: Where the tiles of the layout lie. They stay in it, also where they reach into a zone.
         may_join: Whether an open tile in a seat's zone that lies against the layout was played.
@@ -237,7 +237,7 @@ class _Cut:
 
 
 def _changes_within(changes: Sequence[Change], cut: _Cut) -> Iterator[Change]:
-    """Yield what happened in the layout; a tile that was pushed over its border came or went."""
+    """Yield the changes of the layout; a tile that was pushed over its border came or went."""
     for change in changes:
         is_here = cut.is_of_layout(change.tile)
         was_here = is_here if change.before is None else cut.is_of_layout(change.before)

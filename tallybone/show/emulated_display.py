@@ -28,7 +28,7 @@ _NAME_COLUMNS, _POINTS_COLUMNS = 12, 5
 
 @dataclass(frozen=True, slots=True)
 class _DisplayModel:
-    """What is emulated, and how it is drawn."""
+    """A display: its name, its emulation, and how it is drawn."""
 
     name: str
     make: Callable[[int], Emulated]

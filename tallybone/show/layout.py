@@ -1,7 +1,7 @@
 """Draw a layout in a terminal: as tiles in character cells where their places are known, else as text.
 
 In colour the table is a patch of felt that brings its own background, so that it looks the same in light and dark
-terminals. Without colour brackets say what colours say: ``[5|3]`` a tile, ``(5|3]`` with its 5 open, ``{5}`` a spinner.
+terminals. Without colour, brackets stand for colours: ``[5|3]`` a tile, ``(5|3]`` with its 5 open, ``{5}`` a spinner.
 
 ``3< 3-3 3-5 {5-5} 5-0 0-2 >2`` is a line with the ends 3 and 2 open and the spinner in braces; what branches from it
 follows on lines of its own, and ``2-4x2`` has its copy on top.
@@ -57,7 +57,7 @@ def draw_layout(layout: Layout, laid: Sequence[Laid], canvas: Canvas) -> Text:
     """Return the layout as lines of text that fill the canvas.
 
     Args:
-        layout: What lies on the table.
+        layout: The layout on the table.
         laid: Where its tiles lie in the picture.
         canvas: Where to draw.
     """

@@ -34,7 +34,7 @@ def draw_zones(image: Image, zones: TableZones, table: Table, lens: Lens) -> Ima
 
     Args:
         image: Of the table.
-        zones: What is drawn.
+        zones: The zones to draw.
         table: Where it is.
         lens: For pictures of this size.
     """

@@ -16,12 +16,12 @@ from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, S
 
 
 def print_reading(console: Console, title: str, reading: Reading, *, read_ms: float) -> None:
-    """Print what was read from one picture.
+    """Print the reading of one picture.
 
     Args:
         console: Where to.
         title: Name of the picture, safe to print.
-        reading: What was read.
+        reading: The reading.
         read_ms: How long that took.
     """
     console.print(title, style="bold", markup=False, soft_wrap=True)
@@ -109,7 +109,7 @@ def format_reading(path: str, reading: Reading, *, read_ms: float) -> str:
 
     Args:
         path: The picture, as it was named to the command.
-        reading: What was read from it.
+        reading: The reading of it.
         read_ms: How long that took.
 
     >>> format_reading("table.jpg", Reading(640, 480, (), ()), read_ms=12.345)
@@ -159,7 +159,7 @@ def reading_progress(console: Console, index: int, count: int, name: str) -> Ite
     Args:
         console: Where to; nothing is shown where it is no terminal.
         index, count: Which picture it is, from 0, of how many.
-        name: What the picture is called.
+        name: The name of the picture.
     """
     if count < 2 or not console.is_terminal:
         yield

@@ -32,7 +32,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def room_of_table(environment: Mapping[str, str], home: Path) -> int:
-    """Return what the recordings of a table may take together, in bytes, as was set on its page.
+    """Return the bytes that the recordings of a table may take together, as was set on its page.
 
     Raises:
         ValueError: If what was set cannot be read: then nothing should be deleted by it.
@@ -51,7 +51,7 @@ def list_sessions(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Print what recordings are in a folder, oldest first.
+    """Print the recordings in a folder, oldest first.
 
     Args:
         folder: Where they are; None for the user's own (docs/recording.md).

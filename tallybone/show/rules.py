@@ -1,4 +1,4 @@
-"""Print the games and what can be agreed on, or what holds in one game, as tables or as JSON."""
+"""Print the games and their options, or the rules of one game, as tables or as JSON."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def show_rules(
     out: TextIO | None = None,
     err: TextIO | None = None,
 ) -> int:
-    """Print all games and options, or what holds in one game.
+    """Print all games and options, or the rules of one game.
 
     Args:
         game: Its name; without one all are listed.
@@ -129,7 +129,7 @@ def _print_all(console: Console) -> None:
 
 
 def _add_option(table: Table, option: Option) -> None:
-    """Add what an option means, what it is in each game and what it can be."""
+    """Add the meaning of an option, its value in each game and all its possible values."""
     usual, others = _usual(option)
     elsewhere = "; ".join(f"{', '.join(games)}: {value}" for value, games in others)
     usually = f"usually {usual}" + (f" ({elsewhere})" if elsewhere else "")

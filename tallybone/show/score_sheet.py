@@ -1,4 +1,4 @@
-"""The score sheet of a played game record in a terminal: who played what, what it counted, scored and broke."""
+"""Print the score sheet of a game record that was played: who played what, what it counted, scored and broke."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from engine.words import describe
 from tallybone.show.layout import draw_text
 from tallybone.terminal import printable
 
-# What follows from a move and is not seen in its row.
+# Outcomes of a move that its row does not show.
 _TOLD = (Blocked, Declined, ForcedDraw, Forfeited, HandOver, MatchOver, Redealt, Skipped, Spelled, Turned)
 _SAID_TWICE = ("=", "~", "x")  # moves that say again, or make good, what the tile before them scored
 _INDENT = 2
@@ -43,7 +43,7 @@ _MOST_TOTALS = 6  # columns; more players see their own totals only
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A move with what is said about it at once."""
+    """A move with the lines about it that follow at once."""
 
     lines: tuple[Line, ...]
 
@@ -80,7 +80,7 @@ def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -
 
 
 def _print_rows(console: Console, rows: Iterable[_Row], names: tuple[str, ...], *, show: bool) -> None:
-    """Print rows in as few tables as what is said between them allows."""
+    """Print rows in as few tables as the remarks between them allow."""
     table = _grid(console, names)
     totals: tuple[int, ...] | None = None
     for row in rows:
@@ -102,7 +102,7 @@ def _print_rows(console: Console, rows: Iterable[_Row], names: tuple[str, ...], 
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
-    """Yield moves with what is said about them right after."""
+    """Yield moves with the lines about them that follow at once."""
     gathered: list[Line] = []
     for line in lines:
         same = gathered and (gathered[-1].hand, gathered[-1].seat) == (line.hand, line.seat)
@@ -135,7 +135,7 @@ def _name_width(names: tuple[str, ...]) -> int:
 
 
 def _total_headings(letters: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what stands over the totals: names where they fit, else letters."""
+    """Return the headings of the totals: names where they fit, else letters."""
     if len(names) > _MOST_TOTALS:
         return ("total",)
     return tuple(name if len(name) <= _NUMBER_WIDTH else letter for name, letter in zip(names, letters, strict=True))
@@ -161,7 +161,7 @@ def _cells(row: _Row, names: tuple[str, ...], *, is_news: bool) -> Iterator[Text
 
 
 def _remarks(row: _Row, names: tuple[str, ...]) -> Iterator[Text]:
-    """Yield what is wrong with a move, and what follows from it."""
+    """Yield the problems of a move, and its outcomes."""
     for line in row.lines:
         if line.problem is not None:
             yield Text(f"! {printable(line.problem)}", style="red")

@@ -1,4 +1,4 @@
-"""The live scoreboard of the terminal: names, totals, house tally, the last play with its sum, and the layout."""
+"""Draw the live scoreboard of the terminal: names, totals, house tally, the last play with its sum, and the layout."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _LEAST_TABLE_ROWS = 4
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What a scoreboard shows.
+    """The contents of a scoreboard.
 
     Attributes:
         game: The match.
         laid: Where the tiles of the layout lie, in pixels of the picture.
         picture_px: Width and height of the picture.
-        last: What happened last, in words.
-        question: What the table is asked; None for nothing.
-        eye: What is known about the last picture, in words.
-        earlier: What happened before that, the newest first.
+        last: The last event, in words.
+        question: The open question; None for none.
+        eye: The state of the eye, in words.
+        earlier: The events before it, the newest first.
         choices: The answers to the question.
         notes: Lines below all else: where it is recorded, what the keys are.
         chosen: Which of the choices a button takes; None for none.
@@ -84,7 +84,7 @@ def draw_board(board: Board, *, columns: int, rows: int, in_color: bool = True) 
 
 
 def tell(said: Sequence[Announcement], players: Sequence[str]) -> Phrase:
-    """Return what happened in one line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
+    """Return announcements in one line, as ``Tom plays 2-1: 3 + 2 + 5 + 5 = 15, scores 15``."""
     parts: list[Phrase] = []
     for one in said:
         match one:
@@ -119,7 +119,7 @@ def waits_for(game: Game) -> Phrase:
 
 
 def plain_line(number: int, said: Sequence[Announcement], game: Game) -> str:
-    """Return what happened, and the totals, for a terminal that cannot redraw or a file."""
+    """Return announcements and the totals, for a file or a terminal that cannot redraw."""
     totals = ", ".join(f"{name} {total}" for name, total in zip(game.players, game.totals, strict=True))
     mark = f"{number:3d}" if any(isinstance(one, Placed | Unclear) for one in said) else "   "
     return f"{mark}  {tell(said, game.players)}  ({totals})"

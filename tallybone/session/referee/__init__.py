@@ -1,9 +1,9 @@
-"""Between what the camera sees and the rules: what happened at the table, or what has to be asked.
+"""Infer the actions of the rules from views of the table, or ask the table.
 
 Each way in which a new tile can be joined is weighed by touch, alignment and number together: how well its edge meets
-the end, how sure the eye is of the pips that this takes, and whether the rules allow the play. What stays open between
-two ways is asked, never guessed, and looked at again in every picture; what is laid after it waits, so that turns stay
-in order.
+the end, how sure the eye is of the pips that this takes, and whether the rules allow the play. A doubt between two ways
+is asked, never guessed, and looked at again in every picture; tiles that are laid after it wait, so that turns stay in
+order.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = ["Decided", "Places", "Question", "Unclear", "decide", "follow", "forg
 
 
 def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
-    """Return the next thing that the table tells, or all that has to be asked.
+    """Return the next decision, or all open questions.
 
-    Call it until it only asks. What is decided has to be applied before the next call: its tiles are the next nodes.
+    Call it until it only asks. Apply each decision before the next call: its tiles are the next nodes.
     """
     questions: list[Question] = []
     for verdict in (one for one in _verdicts(places, state) if one is not None):
@@ -48,9 +48,9 @@ def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
 
 
 def follow(places: Places, state: State) -> Places:
-    """Return the places after the table itself has changed what was played.
+    """Return the places after the table itself has changed the plays.
 
-    Tiles of no play any more lie idle; a tile that waited is the one of a play that was said by hand.
+    Tiles whose play is gone lie idle; a tile that waited belongs to a play that was entered by hand.
     """
     nodes = () if state.game is None else state.game.layout.nodes
     names = {node.id for node in nodes}
@@ -71,7 +71,7 @@ def forgotten(places: Places, state: State) -> Places:
 
 
 def _adopted(places: Places, state: State, node: Node) -> Places:
-    """Return the places with the tile that a play said by hand is about, if one can be that, made its tile."""
+    """Return the places after a play entered by hand has found its tile, if one that lies there can be it."""
     waiting = tuple(one.tile for one in places.waiting)
     alike = [one for one in (*waiting, *places.dismissed) if numbers_of(one) == (node.tile.low, node.tile.high)]
     tiles = alike or waiting
@@ -84,7 +84,7 @@ def _adopted(places: Places, state: State, node: Node) -> Places:
 
 
 def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | None]:
-    """Yield what follows from each thing that was seen, or None, in the order in which it has to be settled."""
+    """Yield a verdict or None on each thing that was seen, in the order in which they have to be settled."""
     game = state.game
     if game is None:
         return
@@ -101,7 +101,7 @@ def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | Non
 
 
 def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | None]:
-    """Yield what follows from tiles, boneyard and knocks while the hand is played."""
+    """Yield the verdicts on tiles, boneyard and knocks while the hand is played."""
     for one in places.known:
         if one.is_missing:
             yield judge_missing(places, state, one)
@@ -125,7 +125,7 @@ def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | No
 
 
 def _in_order(places: Places, state: State) -> Iterator[Decided | Question | None]:
-    """Yield what happened with the tiles that wait and with the boneyard, in the order in which it was seen."""
+    """Yield the verdicts on tiles that wait and on the boneyard, in the order in which they were seen."""
     drawn_at = places.around.yard.since
     has_drawn = False
     for look, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
@@ -138,7 +138,7 @@ def _in_order(places: Places, state: State) -> Iterator[Decided | Question | Non
 
 
 def _of_one_look(places: Places, state: State, group: tuple[Waiting, ...]) -> Iterator[Decided | Question | None]:
-    """Yield what happened with the tiles that one look has shown."""
+    """Yield the verdicts on the tiles that one look has shown."""
     hand = None if state.game is None else state.game.hand
     if len(group) > MOST_IN_ANY_ORDER and hand is not None and hand.turn is not None:
         yield lay_all(places, state, group)

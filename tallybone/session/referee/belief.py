@@ -41,7 +41,7 @@ _BY_KIND = {
     ProblemKind.NOT_IN_SET: math.log(0.0001),
     ProblemKind.WRONG_SEAT: math.log(0.02),
 }
-# What was refused, although it happened: it cannot stand as the tiles are taken to lie.
+# A play that happened but was refused cannot stand as the tiles are taken to lie.
 _REFUSED_PLAY, _REFUSED = math.log(1e-8), math.log(0.005)
 NEVER = -math.inf
 # Before anybody has been seen to play: hands come from another's side as often as this in so many plays. People reach
@@ -109,7 +109,7 @@ def log_unseen(copies: int) -> float:
 
 
 def log_history(state: State) -> float:
-    """Return how much the rules speak against all that happened, but for what the table has accepted."""
+    """Return how much the rules speak against the whole history, except for actions that the table has accepted."""
     stands = {event.seq for event in state.log if isinstance(event, ItStands)}
     total = 0.0
     for told in history(state):
@@ -150,7 +150,7 @@ def _log_cost(fault: Irregular, *, is_play: bool) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One thing that may have happened.
+    """One play that may have happened.
 
     Attributes:
         play: The play.
@@ -164,10 +164,10 @@ class Way:
 
 
 def ways_of(places: Places, state: State, tile: SeenTile, *, is_doubted: bool = False) -> tuple[Way, ...]:
-    """Return every play that a tile may have been, the likeliest first; nothing while nobody knows whose turn it is.
+    """Return every play that a tile may have been, the likeliest first; none while the turn is unknown.
 
     Args:
-        places: What is known about the table.
+        places: Where the tiles lie.
         state: The match.
         tile: As it is seen.
         is_doubted: Whether one of its halves may be any number, because it cannot be what it looks like.

@@ -1,7 +1,7 @@
 """Infer draws from the tiles left in the boneyard, and the next deal from a cleared table.
 
 Draws that a play has forced are counted by the rules at once, and those of a button when it is pressed: tiles that go
-after that only confirm them. Of who drew, the turn is believed unless a hand came clearly from another's side.
+after that only confirm them. The turn says who drew, unless a hand came clearly from another's side.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SEEN = 0.5
 
 
 def judge_yard(places: Places, state: State) -> Decided | Question | None:
-    """Return what the boneyard tells; None where it tells nothing new yet."""
+    """Return the verdict on the boneyard; None where it shows nothing new yet."""
     game, yard = state.game, places.around.yard
     if game is None or game.hand is None or game.rules.draw is Drawing.NONE or not yard.looks:
         return None
@@ -64,7 +64,7 @@ def judge_yard(places: Places, state: State) -> Decided | Question | None:
 
 
 def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) -> Decided | None:
-    """Return who took the tiles that are gone, once that is sure."""
+    """Return the draws of the tiles that are gone, once they are sure."""
     gone = agreed - yard.count
     if hand.turn is None or (yard.looks < 2 and not (yard.is_by_hand and gone <= _IN_ONE_GO)):
         return None
@@ -84,7 +84,7 @@ def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) ->
 
 
 def _drawn(places: Places, state: State, draw: Draw) -> Draw | Insert:
-    """Return the draw as the rules have to be told: before the knock that came while it was not sure yet."""
+    """Return the draw as the rules need it: before the knock that came while it was not sure yet."""
     yard = places.around.yard
     later = next((one for one in entries(state) if one.seq >= yard.seq), None)
     if later is not None and isinstance(later.action, Knock):
@@ -94,7 +94,7 @@ def _drawn(places: Places, state: State, draw: Draw) -> Draw | Insert:
 
 
 def _confirmed(hand: Hand, yard: Yard, tiles: int) -> tuple[Draw, ...]:
-    """Return whose forced draws are seen now: of those at the side of the hand first, then as the turn goes round."""
+    """Return the forced draws that are seen now: those of the side of the hand first, then as the turn goes round."""
     seats = len(hand.sizes)
     first = 0 if hand.turn is None else hand.turn
     around = [Seat((first + away * hand.course.direction) % seats) for away in range(seats)]
@@ -112,7 +112,7 @@ def _owed(hand: Hand, seat: Seat) -> int:
 
 
 def _put_back(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) -> Decided | Question | None:
-    """Return what follows from more tiles in the boneyard than before."""
+    """Return the verdict on more tiles in the boneyard than before."""
     more = yard.count - agreed
     expected = hand.boneyard - yard.missing
     undone = min(more, max(0, expected - agreed))

@@ -43,10 +43,10 @@ from tallybone.session.referee.places import Known, Places, Waiting
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.touching import Joint, Laid, Orientation, edges_at, halves_of, joints_at, leading, turns
 
-# Of what else a tile may be, this many are worth a replay of the game.
+# So many other readings of a tile are worth a replay of the game.
 _MOST_READINGS = 4
-# What is less likely by this many log odds, by eye and touch alone, than what it is taken for is not worth one either:
-# more than the rules say against two plays.
+# A reading that is less likely by so many log odds, by eye and touch alone, than the one in force is not worth one
+# either: more than the rules say against two plays.
 _LEAST_GAIN = -12.0
 # A tile that was moved is still joined where it was if that keeps this share of all that it may be.
 _STILL_JOINED = 0.1
@@ -57,10 +57,10 @@ class Amended:
     """The game as it would stand if a tile of the layout were another.
 
     Attributes:
-        event: What makes it so.
+        event: The amendment.
         gain: How much more likely that history is than the one in force, in log odds.
         state: The match then.
-        places: What is known about the table then.
+        places: Where the tiles lie then.
     """
 
     event: Amend
@@ -72,13 +72,13 @@ class Amended:
 def amendments(
     places: Places, state: State, nodes: Iterable[NodeId], *, wanted: frozenset[int] = frozenset()
 ) -> Iterator[Amended]:
-    """Yield what else the tiles with these names may be, where the table has not settled it.
+    """Yield the other readings of the tiles with these names, where the table has not settled them.
 
     Args:
-        places: What is known about the table.
+        places: Where the tiles lie.
         state: The match.
         nodes: Tiles of the layout.
-        wanted: Numbers that something else asks for: what shows them is looked at however unlikely it seems.
+        wanted: Numbers that something else asks for: readings with them are tried however unlikely they seem.
     """
     now: float | None = None
     accepted: set[int] = {entry.seq for entry in entries(state) if entry.accepted}
@@ -99,7 +99,7 @@ def amendments(
 
 
 def judge_reread(places: Places, state: State, known: Known) -> Decided | Question:
-    """Return what follows from another reading of a tile of the layout: an amendment, nothing, or a question."""
+    """Return the verdict on another reading of a tile of the layout: an amendment, nothing, or a question."""
     as_it_is = Decided((), places.with_known(replace(known, is_reread=False)))
     ranked = sorted(amendments(places, state, [known.node]), key=lambda one: -one.gain)
     share = shares([0.0, *(one.gain for one in ranked)])
@@ -127,7 +127,7 @@ def ask_about(places: Places, state: State, known: Known, other: Amended) -> Que
 
 
 def settled(places: Places, state: State, name: NodeId) -> Places:
-    """Return the places after the table itself has said what a tile of the layout is."""
+    """Return the places after the table itself has named a tile of the layout."""
     known, node = places.find(name), _node(state, name)
     if known is None or node is None:
         return places
@@ -138,7 +138,7 @@ def settled(places: Places, state: State, name: NodeId) -> Places:
 
 
 def _readings(places: Places, state: State, known: Known, wanted: frozenset[int]) -> tuple[Way | None, list[Way]]:
-    """Return what a tile is taken for, and the likeliest of what else it may be, by eye and touch alone."""
+    """Return the reading of a tile that is in force, and the likeliest others, by eye and touch alone."""
     node = _node(state, known.node)
     if node is None:
         return None, []
@@ -205,7 +205,7 @@ def _shows(way: Way, node: Node) -> bool:
 
 
 def judge_missing(places: Places, state: State, known: Known) -> Decided | Question:
-    """Return what follows from a tile of the layout being taken away: the last play is taken back, others are asked."""
+    """Return the verdict on a tile that was taken off the layout: the last play is undone, any other is asked about."""
     seq, node = Seq(known.node), _node(state, known.node)
     tile = "tile" if node is None else str(node.tile)
     without = Decided((Undo(seq),), replace(places, known=tuple(one for one in places.known if one != known)))
@@ -221,7 +221,7 @@ def judge_missing(places: Places, state: State, known: Known) -> Decided | Quest
 
 
 def judge_moved(places: Places, state: State, known: Known) -> Decided:
-    """Return what follows from a tile of the layout lying elsewhere: it was nudged, or taken back and laid anew."""
+    """Return the verdict on a tile of the layout that lies elsewhere: it was nudged, or taken back and laid anew."""
     nudged = Decided((), places.with_known(replace(known, was_at=None)))
     node = _node(state, known.node)
     if node is None or node.joins is None or _last_play(state) != known.node:
@@ -237,7 +237,7 @@ def judge_moved(places: Places, state: State, known: Known) -> Decided:
 
 
 def judge_handled(places: Places, state: State, known: Known) -> Decided | Question:
-    """Return what follows from a hand that left the same tile in the same place: where that may steal, a question."""
+    """Return the verdict on a hand that left the same tile in the same place: where that may steal, a question."""
     untouched = Decided((), places.with_known(replace(known, is_handled=False)))
     node = _node(state, known.node)
     stacks = () if node is None else legal_stacks(state, (node.tile,))
@@ -254,7 +254,7 @@ def judge_handled(places: Places, state: State, known: Known) -> Decided | Quest
 
 
 def judge_stack(places: Places, state: State) -> Decided | Question:
-    """Return on which tile the stack lies of which the button has told."""
+    """Return the stack that the button has announced, or the question on which tile it lies."""
     done = replace(places, wants_stack=False, known=tuple(replace(one, is_handled=False) for one in places.known))
     game = state.game
     found = () if game is None else _stacks(places, state, game)
@@ -266,7 +266,7 @@ def judge_stack(places: Places, state: State) -> Decided | Question:
 
 
 def _stacks(places: Places, state: State, game: Game) -> tuple[Stack, ...]:
-    """Return what may have been stacked: what the rules allow, else what hands could do; seen ones before all."""
+    """Return the possible stacks: those of the rules, else all that hands could lay; only seen ones if any."""
     legal = legal_stacks(state, dict.fromkeys(unseen(game)))
     if not legal and game.hand is not None and game.hand.turn is not None:
         hosts = dict.fromkeys(end.spot.host for end in game.layout.ends)

@@ -1,4 +1,4 @@
-"""Hands that are laid open at the end: which tiles they are, when they are all there, and what is put right later."""
+"""Read the hands that are laid open at the end; notice when they are complete, and correct them later."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Reading:
 
 
 def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question | None]:
-    """Yield what follows from each hand that lies open after the end of a hand; None for nothing yet."""
+    """Yield the verdict on each hand that lies open after the end of a hand; None for none yet."""
     game = state.game
     if game is None or game.hand is None or not places.around.hands:
         return
@@ -68,7 +68,7 @@ def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question |
 
 
 def judge_hands_in_play(places: Places, state: State) -> Decided | Question | None:
-    """Return what follows from hands that lie open while the rules think that the hand goes on."""
+    """Return the verdict on hands that lie open while the rules think that the hand goes on."""
     game, around = state.game, places.around
     if game is None or game.hand is None or game.phase is not Phase.PLAY:
         return None
@@ -91,7 +91,7 @@ def judge_hands_in_play(places: Places, state: State) -> Decided | Question | No
 
 
 def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Decided | Question | None:
-    """Return what a seat shows, once as many tiles as it should have lie open and each is sure."""
+    """Return the hand that a seat shows, once as many tiles as it should have lie open and each is sure."""
     assert game.hand is not None  # the caller has looked
     expected = game.hand.sizes[seat]
     if len(hand.tiles) != expected and not hand.is_whole:
@@ -104,7 +104,7 @@ def _shown(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand)
 
 
 def _corrected(places: Places, state: State, game: Game, seat: Seat, hand: OpenHand) -> Decided | Question | None:
-    """Return what is put right about a hand that was shown: a tile was added, or is read otherwise now."""
+    """Return the correction of a hand that was shown: a tile was added, or is read otherwise now."""
     assert game.hand is not None  # the caller has looked
     entry = next((one for one in entries(state) if one.seq == hand.shown), None)
     is_cleared = places.around.lying < _STILL_LIES * len(places.known)
@@ -141,7 +141,7 @@ def _read(game: Game, hand: Hand, seat: Seat, shown: OpenHand) -> tuple[Tile, ..
 
 
 def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], told: Sequence[tuple[PointPx, Tile]]) -> _Reading:
-    """Return what an open tile may be: by the eye, by what is left of the set, and by what the table has said."""
+    """Return the readings of an open tile: by the eye, by the tiles left of the set, and by the table's own words."""
     said = next((tile for middle, tile in told if is_near(seen, middle)), None)
     if said is not None:
         return _Reading(seen, (said,), (1.0,))

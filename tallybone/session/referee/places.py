@@ -121,7 +121,7 @@ class Around:
         strays: Tiles that lie face down in no zone.
         is_cleared: Whether the table was seen without an open tile since the hand was counted.
         was_empty: Whether most of the boneyard was gone since then.
-        goes_on: What lay open before the seats when the table said that the hand goes on.
+        goes_on: How many tiles lay open before each seat when the table said that the hand goes on.
         came_from_own: How often hands came from the side of the player who is said to have acted.
         came_from_other: How often they came from another side.
         lead_by_side: The event whose leader only the side of a hand tells, until a play bears it out.
@@ -143,7 +143,7 @@ class Around:
     is_seen: bool = False
 
     def hand(self, seat: Seat) -> OpenHand:
-        """Return what lies open before a seat."""
+        """Return the open hand before a seat."""
         return self.hands[seat] if seat < len(self.hands) else OpenHand()
 
     def with_hand(self, seat: Seat, hand: OpenHand) -> Around:
@@ -158,7 +158,7 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What the referee keeps between pictures.
+    """The referee's memory between pictures.
 
     Attributes:
         known: The tiles of the layout.
@@ -168,9 +168,9 @@ class Places:
         looks: How many looks at the table there have been.
         wants_stack: Whether the button said that a tile was laid on its copy, and it is not known yet which.
         unchecked: Tiles that came at once, of which the table has not said yet whether the points are right.
-        maybe_passed: Who may have knocked, until the table says whether he did.
-        knocked_early: After how many looks that was, where he had to draw first; None where he had not.
-        around: What lies around the layout, at a table with zones.
+        maybe_passed: The player who may have knocked, until the table says whether they did.
+        knocked_early: After how many looks that was, where they had to draw first; None where they had not.
+        around: The table around the layout, where it has zones.
     """
 
     known: tuple[Known, ...] = ()
@@ -220,7 +220,7 @@ def cleared(places: Places) -> Places:
 
 
 def observe(places: Places, parts: SortedView) -> Places:
-    """Return what is kept after one more look at the table."""
+    """Return the places after one more look at the table."""
     view, places = parts.layout, replace(places, looks=places.looks + 1)
     is_one = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
     gone = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
@@ -254,7 +254,7 @@ def turned_like(old: Footprint, tile: SeenTile) -> Footprint:
 
 
 def shown(tile: SeenTile) -> tuple[tuple[int, float], ...]:
-    """Return what both halves are read as, alike for the same reading from either end."""
+    """Return the readings of both halves, alike for the same reading from either end."""
     return tuple(sorted((half.alone.pips, half.alone.confidence) for half in tile.halves))
 
 
@@ -264,12 +264,12 @@ def numbers_of(tile: SeenTile) -> tuple[int, ...]:
 
 
 def seen_name(tile: SeenTile) -> str:
-    """Return what players call a tile as it is read, its larger number first."""
+    """Return the players' name of a tile as it is read, its larger number first."""
     return "-".join(str(number) for number in reversed(numbers_of(tile)))
 
 
 def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Places:
-    """Return what is kept after a tile was laid."""
+    """Return the places after a tile was laid."""
     tile = change.tile
     if tile.face is Face.DOWN:
         return places
@@ -283,7 +283,7 @@ def _placed(places: Places, change: Change, came_from: tuple[Seat, ...]) -> Plac
 
 
 def _moved(places: Places, change: Change) -> Places:
-    """Return what is kept after a tile was pushed or put to another place."""
+    """Return the places after a tile was pushed or put to another place."""
     before, tile = change.before, change.tile
     if before is None or tile.face is Face.DOWN or before.face is Face.DOWN:
         return places
@@ -301,7 +301,7 @@ def _moved(places: Places, change: Change) -> Places:
 
 
 def _removed(places: Places, tile: SeenTile, *, is_cleared: bool) -> Places:
-    """Return what is kept after a tile was taken away."""
+    """Return the places after a tile was taken away."""
     if tile.face is Face.DOWN:
         return places
     if not is_cleared:
@@ -343,14 +343,14 @@ def _others(tiles: Iterable[SeenTile], tile: SeenTile) -> Iterator[SeenTile]:
 
 @dataclass(frozen=True, slots=True)
 class OpenHand:
-    """What lies open before a seat.
+    """The tiles that lie open before a seat.
 
     Attributes:
         tiles: As they are seen.
         looks: How many looks in a row have shown as many in the same places.
-        told: Tiles of which the table has said what they are, each with its middle.
+        told: Tiles that the table has named, each with its middle.
         shown: The event that told the rules; None for none.
-        said: What that told.
+        said: The tiles that it named.
         is_whole: Whether the table has said that these are all, though the rules expect another number.
     """
 
@@ -363,7 +363,7 @@ class OpenHand:
 
 
 def after_look(around: Around, parts: SortedView, state: State, look: int) -> Around:
-    """Return what is kept after one more look, the *look*-th, at a table that stands as *state* says."""
+    """Return the table around the layout after one more look, the *look*-th, at a table that stands as *state* says."""
     phase = Phase.DEAL if state.game is None else state.game.phase
     is_over = phase in (Phase.DEAL, Phase.MATCH_OVER)
     in_play = phase in (Phase.LEAD, Phase.PLAY)
@@ -405,7 +405,7 @@ def _counted(around: Around, parts: SortedView, look: int, seq: Seq) -> Yard:
 
 
 def _laid_open(old: OpenHand, tiles: tuple[SeenTile, ...], *, in_play: bool) -> OpenHand:
-    """Return what lies open before a seat after one more look."""
+    """Return the open hand before a seat after one more look."""
     stay = (any(is_near(tile, other.center_px) for other in old.tiles) for tile in tiles)
     is_same = len(tiles) == len(old.tiles) and all(stay)
     looks = old.looks + 1 if is_same else 1

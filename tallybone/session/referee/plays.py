@@ -45,7 +45,7 @@ class _Story:
 
 
 def judge_laid(places: Places, state: State, tile: SeenTile) -> Decided | Question:
-    """Return what happened with a tile that waits."""
+    """Return the verdict on a tile that waits."""
     game = state.game
     if game is None or game.hand is None or game.hand.turn is None:
         return who_leads(places, state, tile)
@@ -97,7 +97,7 @@ def _suspects(state: State, tile: SeenTile, ways: Sequence[Way]) -> Iterator[Nod
 
 
 def _taken(places: Places, state: State, tile: SeenTile, story: _Story) -> Decided:
-    """Return what a story tells."""
+    """Return the decision that a story tells."""
     events: tuple[Event, ...] = () if story.amended is None else (story.amended.event,)
     before, after = (state, places) if story.amended is None else (story.amended.state, story.amended.places)
     name = NodeId(state.next_seq + len(events))
@@ -160,7 +160,7 @@ def _host(game: Game, play: Play) -> str:
 
 
 def _settled(decided: Decided) -> Decided:
-    """Return what the table has said, which no reading changes any more."""
+    """Return a decision of the table, which no reading changes any more."""
     *before, last = decided.places.known
     return replace(decided, places=replace(decided.places, known=(*before, replace(last, is_settled=True))))
 
@@ -172,7 +172,7 @@ class _TileSequence:
     Attributes:
         order: The tiles, as they were laid.
         events: Their plays.
-        places, state: What is known then.
+        places, state: Where the tiles lie and how the match stands then.
         log_weight: How much speaks for it.
     """
 
@@ -184,7 +184,7 @@ class _TileSequence:
 
 
 def first_of(places: Places, state: State, group: Sequence[Waiting]) -> Waiting | Question | None:
-    """Return which tile of a group was laid first, the question that tells it, or None where none touches anything."""
+    """Return the tile of a group that was laid first, a question which it was, or None where none touches anything."""
     runs = list(_every_order(_TileSequence((), (), places, state, 0.0), tuple(group)))
     runs = [run for run in runs if run.order]
     if not runs:
@@ -234,7 +234,7 @@ def _every_order(run: _TileSequence, left: tuple[Waiting, ...]) -> Iterator[_Til
 
 
 def _greedy(run: _TileSequence, left: tuple[Waiting, ...]) -> _TileSequence:
-    """Return what is left laid, at every step the tile that fits best."""
+    """Return the run with all tiles that are left, at every step the one that fits best."""
     while left:
         steps = [longer for one in left for longer in _with(run, one, left)]
         if not steps:

@@ -1,4 +1,4 @@
-"""What the referee says: what happened, or what it has to ask the table."""
+"""Define the verdicts of the referee: decisions, and questions to the table."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from vision.reading import SeenTile
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Something that cannot be told and is asked, as the table is shown it.
+    """A doubt, as the table is asked about it.
 
     Attributes:
         tile: The tile in question, as it is seen; None where it is about none.
-        words: What to ask the table.
+        words: The question.
         holds_up: Whether what is laid later has to wait for the answer.
-        choices: The answers, in words; nothing where only hands on the table can answer.
+        choices: The answers, in words; none where only hands on the table can answer.
     """
 
     tile: SeenTile | None
@@ -27,13 +27,13 @@ class Unclear:
 
     @property
     def topic(self) -> str:
-        """What it is about: the same question, asked again in other words, has the same."""
+        """Its subject: the same question, asked again in other words, has the same."""
         return " / ".join(sorted(self.choices)) if self.choices else self.words
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What happened, for the rules, and what is known about the table after it."""
+    """Events for the rules, and where the tiles lie after them."""
 
     events: tuple[Event, ...]
     places: Places

@@ -1,4 +1,4 @@
-"""Who played, drew or leads: whose turn it is, and beside that the side of the table from which the hand came."""
+"""Infer who played, drew or leads: from the turn, and from the side of the table from which the hand came."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from tallybone.session.referee.places import Known, Places, seen_name
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from vision.reading import SeenTile
 
-# Whose doing these are is told by the turn, where nobody says it.
+# The turn tells the player of these, where nobody says it.
 _BY_TURN = (Lead, Play, Draw, Knock)
-# That another than the player in turn laid a tile is asked where it has this share.
+# A play by another than the player in turn is asked about where it has this share.
 _WORTH_ASKING = 0.05
 
 
 def who_acted(
     places: Places, state: State, action: Play | Draw, came_from: tuple[Seat, ...]
 ) -> tuple[Seat, tuple[Seat, ...]]:
-    """Return who did something, and who else may have: then the table is asked.
+    """Return the seat that did something, and others that may have: then the table is asked.
 
     Args:
-        places: What is known about the table.
+        places: Where the tiles lie.
         state: The match before it.
-        action: What was done, by the player whose turn it is.
+        action: The action, of the player whose turn it is.
         came_from: The seats at the side from which alone hands came; none where that is not clear.
     """
     seat = action.seat
@@ -57,7 +57,7 @@ def who_acted(
 
 
 def who_leads(places: Places, state: State, tile: SeenTile) -> Decided | Question:
-    """Return who leads where the rules do not say it: who sits where the hand came from, else a question."""
+    """Return the leader where the rules name none: the player at the side from which the hand came, else a question."""
     waiting = next((one for one in places.waiting if one.tile == tile), None)
     if waiting is not None and len(waiting.came_from) == 1:
         led = replace(places.around, lead_by_side=state.next_seq, is_lead_doubted=False)
@@ -68,14 +68,14 @@ def who_leads(places: Places, state: State, tile: SeenTile) -> Decided | Questio
 
 
 def placed_by(places: Places, state: State, play: Play, known: Known) -> tuple[Play, Places]:
-    """Return a play with who made it, and the places with its tile, which waits no more.
+    """Return a play with its player, and the places with its tile, which waits no more.
 
-    A play that came from where it should says that those before it were in turn too, or have been put right.
+    A play that came from where it should says that those before it were in turn too, or have been corrected.
 
     Args:
-        places: What is known about the table, where the tile waits.
+        places: Where the tiles lie; that of the play waits.
         state: The match before the play.
-        play: What was played, by the player whose turn it is.
+        play: The play, of the player whose turn it is.
         known: Its tile.
     """
     came_from = next((one.came_from for one in places.waiting if one.tile == known.tile), ())
@@ -125,7 +125,7 @@ def judge_lead(places: Places, state: State) -> Decided | Question:
 
 
 def _turned_round(places: Places, state: State, by: int) -> tuple[Event, ...]:
-    """Return what makes all that was done by turn since the lead the doing of who sits *by* seats to the left."""
+    """Return the amendments that give all actions by turn since the lead to the player *by* seats to the left."""
     assert state.game is not None  # somebody has led
     seats, led = len(state.game.players), places.around.lead_by_side
     events: list[Event] = []
@@ -162,8 +162,8 @@ def judge_seat(places: Places, state: State, known: Known) -> Question | None:
 def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Decided | Question:
     """Return the question whether a player has passed, of whose knock nobody can be sure.
 
-    Who has to draw first has hardly knocked: that was a tile which the eye has not found yet, or a draw that it has not
-    counted yet. So the turn stays his.
+    A player who has to draw first has hardly knocked: that was a tile which the eye has not found yet, or a draw that
+    it has not counted yet. So the turn stays theirs.
     """
     told = replace(places, maybe_passed=None, knocked_early=None)
     game, problem, was_early = state.game, problem_with(state, Knock(seat)), places.knocked_early
@@ -171,7 +171,7 @@ def judge_maybe_passed(places: Places, state: State, seat: Seat) -> Decided | Qu
     if game is None or (problem is not None and not is_early):
         return Decided((), told)
     if problem is None and was_early is not None:
-        # He had drawn: the boneyard was counted a look later.
+        # They had drawn: the boneyard was counted a look later.
         return Decided((Knock(seat),) if places.looks <= was_early + 1 else (), told)
     name = game.players[seat]
     choices = (phrase("{name} passes", name=name), phrase("no, nobody knocked"))
