@@ -23,7 +23,7 @@ from pathlib import Path
 
 from websockets.asyncio.client import connect
 
-from tallybone.finding import ok
+from tallybone.finding import Grade, ok
 from tallybone.notify.broker import Publishing
 from tallybone.notify.mqtt import Teller, ToTell
 from tallybone.store.table_file import Broker, MqttSettings, TableIdentity
@@ -132,7 +132,7 @@ async def _play(port: int, tables: int, every_s: float) -> None:
     rng = random.Random(1)
     games = [_Game(port, number, random.Random(number)) for number in range(tables)]
     lines = [asyncio.create_task(game.publishing.run()) for game in games]
-    while any(game.publishing.problem is not None for game in games):
+    while any(game.publishing.found.grade is Grade.PROBLEM for game in games):
         await asyncio.sleep(0.1)
     print("ready", flush=True)
     ended = asyncio.Event()

@@ -13,7 +13,7 @@ import aiomqtt
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 
-from engine.phrases import Phrase, listed, phrase
+from engine.phrases import listed, phrase
 from tallybone.finding import Finding
 from tallybone.notify.findings import broker_found, wait_s
 from tallybone.notify.mqtt import (
@@ -66,7 +66,8 @@ class BrokerConnection:
                 return
             except (BrokerError, OSError) as error:
                 failures += 1
-                self._say(self._broke if was_open else self.words_of(error))
+                broke = phrase("the line to {broker} broke", broker=self._broker.words)
+                self._say(broke if was_open else self.words_of(error))
             await asyncio.sleep(wait_s(failures, self._rng))
 
     async def once(self) -> str | None:
@@ -104,10 +105,6 @@ class BrokerConnection:
         if isinstance(cause, ConnectionRefusedError):
             return phrase("no broker answers at {broker}", broker=broker.words)
         return listed((broker.words, str(error)), ": ")
-
-    @property
-    def _broke(self) -> Phrase:
-        return phrase("the line to {broker} broke", broker=self._broker.words)
 
     def _client(self) -> aiomqtt.Client:
         broker, will = self._broker, self._will
@@ -161,14 +158,9 @@ class Publishing:
         self._let_find(LEAST_SEATS)
 
     @property
-    def problem(self) -> str | None:
-        """Why nothing arrives; None while it does."""
-        return self._line.problem
-
-    @property
     def found(self) -> Finding:
         """How the broker is reached; any thread may ask."""
-        return broker_found(self._settings.broker.words, self.problem, self._outbox.lost)
+        return broker_found(self._settings.broker.words, self._line.problem, self._outbox.lost)
 
     def tell(self, told: ToTell) -> None:
         """Send what is new, as soon as there is a line."""
@@ -192,9 +184,8 @@ class Publishing:
         ending = asyncio.create_task(self._ends.wait())
         await asyncio.wait((keeping, ending), return_when=asyncio.FIRST_COMPLETED)
         # Without a line there is nobody to say goodbye to.
-        wait_s = _ENDS_WITHIN_S if self.problem is None else 0.0
         with suppress(TimeoutError):
-            await asyncio.wait_for(keeping, wait_s)
+            await asyncio.wait_for(keeping, _ENDS_WITHIN_S if self._line.problem is None else 0.0)
         ending.cancel()
 
     def _let_find(self, seats: int) -> None:

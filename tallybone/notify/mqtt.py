@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from tallybone.finding import Finding, Grade
 from tallybone.notify.events import Json, TableEvent, events_between, play_said
 from tallybone.plain_text import plain
-from tallybone.store.table_file import EventKind, TableIdentity
-from tallybone.web.shapes import PlayerShown, Snapshot
+from tallybone.store.table_file import TableIdentity
+from tallybone.web.shapes import Snapshot
 from tallybone.web.snapshot import LOBBY
 
 VERSION = 1
 """Of what messages say: it stands in every topic and every message."""
 ONLINE, OFFLINE = b"online", b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
-_DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
 
 LEAST_SEATS = 2
 
@@ -59,7 +58,10 @@ def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dic
         match: What this match is known by; None before the first.
         shown: How the table stands.
     """
-    players: list[Json] = [_player(player) for player in shown.players]
+    players: list[Json] = [
+        {"seat": player.seat, "name": player.name, "team": player.team, "total": player.total}
+        for player in shown.players
+    ]
     return {
         **_head(place),
         "match": match,
@@ -74,7 +76,6 @@ def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dic
 
 def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
     """Return all else that is said of a match: whose turn it is, what was done last, what is asked."""
-    last = next((play for play in reversed(shown.plays) if play.kind in _DONE), None)
     problems: list[Json] = [str(words) for words in shown.problems]
     return {
         **_head(place),
@@ -84,7 +85,7 @@ def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict
         "turn": next((player.seat for player in shown.players if player.turn), None),
         "waits_for": str(shown.waits_for),
         "question": None if shown.question is None else str(shown.question.words),
-        "last": None if last is None else play_said(last, shown),
+        "last": None if shown.last is None else play_said(shown.last, shown),
         "count": shown.match.count,
         "boneyard": shown.match.boneyard,
         "problems": problems,
@@ -110,10 +111,6 @@ def as_payload(said: Mapping[str, Json]) -> bytes:
 
 def _head(place: TableIdentity) -> dict[str, Json]:
     return {"v": VERSION, "table": place.table, "name": place.name, "tournament": place.tournament}
-
-
-def _player(player: PlayerShown) -> dict[str, Json]:
-    return {"seat": player.seat, "name": player.name, "team": player.team, "total": player.total}
 
 
 def birth_topic(discovery: str) -> str:
@@ -230,14 +227,6 @@ class Outbox:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
-    """An event as it is told to others."""
-
-    kind: EventKind
-    said: Mapping[str, Json]
-
-
-@dataclass(frozen=True, slots=True)
 class ToTell:
     """What is new.
 
@@ -247,7 +236,7 @@ class ToTell:
     """
 
     states: Mapping[str, Mapping[str, Json]]
-    events: tuple[Numbered, ...] = ()
+    events: tuple[TableEvent, ...] = ()
 
 
 class Teller:
@@ -295,17 +284,15 @@ class Teller:
                 fresh[name] = {**said, "at": at}
         return fresh
 
-    def _numbered(self, event: TableEvent, at: str) -> Numbered:
+    def _numbered(self, event: TableEvent, at: str) -> TableEvent:
+        """Return an event as others get it: with its number, and the table and match that it belongs to."""
         self._seq += 1
         head: dict[str, Json] = {
-            "v": VERSION,
-            "table": self._place.table,
-            "name": self._place.name,
-            "tournament": self._place.tournament,
+            **_head(self._place),
             "run": self._run,
             "seq": self._seq,
             "at": at,
             "match": self._match,
             "event": event.kind.value,
         }
-        return Numbered(event.kind, {**head, **event.said})
+        return TableEvent(event.kind, {**head, **event.said})

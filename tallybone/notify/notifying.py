@@ -34,10 +34,6 @@ _HEALTH_EVERY_S = 30.0
 _ENDS_WITHIN_S = 4.0
 
 
-def _nothing() -> Iterable[Finding]:
-    return ()
-
-
 class Beyond:
     """Tells others how a table stands until it is closed."""
 
@@ -84,17 +80,15 @@ class Beyond:
         self._loop = asyncio.get_running_loop()
         self._loop.set_exception_handler(_went_wrong)
         self._wake.set()  # something may have come before
-        publishing = self._publishing
-        looking = asyncio.create_task(self._look_after(publishing))
-        running = None if publishing is None else asyncio.create_task(publishing.run())
-        while not self._ends:
-            await self._wake.wait()
-            self._wake.clear()
-            self._tell_all(publishing)
+        if self._publishing is None:
+            await self._tell_all()
+            return
+        looking = asyncio.create_task(self._look_after())
+        running = asyncio.create_task(self._publishing.run())
+        await self._tell_all()
         looking.cancel()
-        if publishing is not None and running is not None:
-            publishing.end()
-            await running
+        self._publishing.end()
+        await running
 
     def _made_publishing(self) -> Publishing | None:
         if self._settings.mqtt is None:
@@ -103,22 +97,24 @@ class Beyond:
 
         return Publishing(self._settings.mqtt, self._rng, software().rpartition(" ")[2])
 
-    def _tell_all(self, publishing: Publishing | None) -> None:
-        while self._came:
-            shown, number = self._came.popleft()
-            self._tell(self._teller.follow(shown, number, self._at), publishing)
+    async def _tell_all(self) -> None:
+        """Report every snapshot until this is closed."""
+        while not self._ends:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._came:
+                self._tell(self._teller.follow(*self._came.popleft(), self._at))
 
-    def _tell(self, told: ToTell, publishing: Publishing | None) -> None:
-        if publishing is not None:
-            publishing.tell(told)
+    def _tell(self, told: ToTell) -> None:
+        if self._publishing is not None:
+            self._publishing.tell(told)
         for hook in self._hooks:
             hook.tell(told.events)
 
-    async def _look_after(self, publishing: Publishing | None) -> None:
-        """Tell how the table is, again and again."""
-        while publishing is not None:
-            findings = tuple(await asyncio.to_thread(self._health))
-            self._tell(self._teller.health(findings, self._at), publishing)
+    async def _look_after(self) -> None:
+        """Report the health of the table again and again."""
+        while True:
+            self._tell(self._teller.health(tuple(await asyncio.to_thread(self._health)), self._at))
             await asyncio.sleep(_HEALTH_EVERY_S)
 
     @property
@@ -135,7 +131,7 @@ def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 
 
 @contextmanager
-def telling(settings: BeyondSettings, hub: Hub, health: FindingsSource = _nothing) -> Iterator[Found]:
+def telling(settings: BeyondSettings, hub: Hub, health: FindingsSource) -> Iterator[Found]:
     """Tell others how the table of a *hub* stands, until the end of the block; nothing where nobody is to be told.
 
     Yields how they are reached.

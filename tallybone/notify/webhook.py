@@ -10,14 +10,16 @@ import ssl
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from random import Random
 from urllib.parse import urlsplit
 
 from engine.phrases import listed, phrase
 from tallybone.finding import Finding
+from tallybone.notify.events import TableEvent
 from tallybone.notify.findings import wait_s, webhook_found
-from tallybone.notify.mqtt import Numbered, as_payload
+from tallybone.notify.mqtt import as_payload
 from tallybone.store.table_file import Webhook
 
 log = logging.getLogger(__name__)
@@ -61,11 +63,8 @@ def line_to(hook: Webhook) -> http.client.HTTPConnection:
 def try_webhook(hook: Webhook) -> str | None:
     """Open a line to a web address and close it, saying nothing; return why that cannot be."""
     try:
-        line = line_to(hook)
-        try:
+        with closing(line_to(hook)) as line:
             line.connect()
-        finally:
-            line.close()
     except (OSError, http.client.HTTPException) as error:
         return f"{name_of(hook)}: {error}"
     return None
@@ -77,7 +76,7 @@ class WebhookThread:
     def __init__(self, hook: Webhook, wall_time: Callable[[], datetime], rng: Random, user_agent: str) -> None:
         """Send what *hook* wants."""
         self._hook, self._wall_time, self._rng, self._agent = hook, wall_time, rng, user_agent
-        self._where = urlsplit(hook.url)
+        self._where, self._name = urlsplit(hook.url), name_of(hook)
         self._waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
         self._something, self._ends = threading.Event(), threading.Event()
         self.problem: str | None = None
@@ -90,7 +89,7 @@ class WebhookThread:
         """How the address takes events; any thread may ask."""
         return webhook_found(self._name, self.problem, self._lost)
 
-    def tell(self, events: tuple[Numbered, ...]) -> None:
+    def tell(self, events: tuple[TableEvent, ...]) -> None:
         """Send those of the events that are wanted, as soon as it can be."""
         wanted = [event for event in events if event.kind in self._hook.events]
         for event in wanted:
@@ -134,14 +133,11 @@ class WebhookThread:
         path = self._where.path or "/"
         target = f"{path}?{self._where.query}" if self._where.query else path
         try:
-            line = line_to(self._hook)
-            try:
+            with closing(line_to(self._hook)) as line:
                 line.request("POST", target, body, headers)
                 answer = line.getresponse()
                 answer.read(_MOST_ANSWER)
                 status = answer.status
-            finally:
-                line.close()
         except (OSError, http.client.HTTPException) as error:
             return listed((self._name, str(error)), ": "), True
         if 200 <= status < 300:
@@ -149,10 +145,6 @@ class WebhookThread:
         return phrase(
             "{address} answers {status}", address=self._name, status=status
         ), status in _LATER or status >= 500
-
-    @property
-    def _name(self) -> str:
-        return name_of(self._hook)
 
     def _say(self, problem: str | None) -> None:
         if problem == self.problem:

@@ -48,7 +48,7 @@ def shown(*totals: int, hand: int = 1, plays: tuple[PlayShown, ...] = (), **more
         players(*(totals or (0, 0))),
         "Ann to play",
         None,
-        None,
+        plays[-1] if plays else None,
         (),
         LayoutShown((1280, 720), (), (), (), (), ()),
         plays,

@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from tallybone.notify.mqtt import Numbered
+from tallybone.notify.events import TableEvent
 from tallybone.notify.webhook import MOST_TRIES, MOST_WAITING, WebhookThread
 from tallybone.store.table_file import EventKind, Webhook
 from tests.waiting import until
@@ -86,8 +86,8 @@ def hook_to(wall: Wall, **more: object) -> Iterator[WebhookThread]:
         hook.close()
 
 
-def points(number: int, kind: EventKind = EventKind.POINTS) -> tuple[Numbered, ...]:
-    return (Numbered(kind, {"seq": number, "table": "table-3"}),)
+def points(number: int, kind: EventKind = EventKind.POINTS) -> tuple[TableEvent, ...]:
+    return (TableEvent(kind, {"seq": number, "table": "table-3"}),)
 
 
 def test_an_event_arrives_as_json_with_a_signature_that_the_secret_explains() -> None:
