@@ -6,14 +6,13 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import aiomqtt
-from fastapi import APIRouter, Query, Response, WebSocket, WebSocketDisconnect
+from fastapi import APIRouter, Query, Response, WebSocket
 
 from tallybone.hub.heard import Gone, JunkError, Scores, heard
 from tallybone.hub.standings import Results, Standing, standings
@@ -31,7 +30,7 @@ from tallybone.notify.broker import BrokerConnection
 from tallybone.notify.mqtt import VERSION
 from tallybone.serve.metrics import verdict_on, verdict_routes
 from tallybone.web.access import Guard
-from tallybone.web.app import MOST_VIEWERS, STATIC, guarded, listen_to
+from tallybone.web.app import STATIC, guarded, watch
 
 log = logging.getLogger(__name__)
 PACE_S = 0.1
@@ -67,7 +66,7 @@ class Hall:
         self._bodies: dict[tuple[int, int], str] = {}
         self._marks: list[tuple[int, int, int]] = []
         self.version = 0
-        self.junk = 0
+        self.junk = self.viewers = 0
 
     async def run(self) -> None:
         """Hear tables and tell what changes until it is cancelled."""
@@ -209,36 +208,17 @@ def hub_routes(hall: Hall) -> APIRouter:
         """How all stand in each tournament, over the matches that were seen to their end."""
         return tournaments_seen(hall.standings, None)
 
-    router.add_api_websocket_route("/live", _HallViewers(hall).watch)
+    @router.websocket("/live")
+    async def live(socket: WebSocket) -> None:
+        """Send all tables, then what changes; a slow viewer gets several changes at once."""
+        await watch(socket, hall, lambda: _send_changes(socket, hall))
+
     return router
 
 
-class _HallViewers:
-    """Those who are told every change."""
-
-    def __init__(self, hall: Hall) -> None:
-        self._hall, self._count = hall, 0
-
-    async def watch(self, socket: WebSocket) -> None:
-        """Send all tables, then what changes; who is slow gets several changes at once."""
-        if self._count >= MOST_VIEWERS:
-            await socket.close(1013)
-            return
-        await socket.accept()
-        self._count += 1
-        sending = asyncio.create_task(self._send(socket))
-        try:
-            await listen_to(socket, asyncio.get_running_loop().time)
-        finally:
-            self._count -= 1
-            sending.cancel()
-            with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):
-                await sending
-
-    async def _send(self, socket: WebSocket) -> None:
-        version, body = self._hall.version, self._hall.body()
-        while True:
-            await socket.send_text(body)
-            since = version
-            body = await self._hall.after(since)
-            version = self._hall.version
+async def _send_changes(socket: WebSocket, hall: Hall) -> None:
+    version, body = hall.version, hall.body()
+    while True:
+        await socket.send_text(body)
+        body = await hall.after(version)
+        version = hall.version

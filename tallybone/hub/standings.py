@@ -7,7 +7,7 @@ import logging
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -195,19 +195,6 @@ def _append(path: Path, lines: Iterable[bytes], mode: str) -> None:
 
 def _line(table: str, scores: Scores) -> bytes:
     """Return a score as the table said it, as far as it is understood."""
-    players = [{"name": one.name, "total": one.total, "team": one.team} for one in scores.players]
-    said = {
-        "table": table,
-        "name": scores.name,
-        "tournament": scores.tournament,
-        "match": scores.match,
-        "game": scores.game,
-        "target": scores.target,
-        "playing": scores.playing,
-        "over": scores.over,
-        "winner": scores.winner,
-        "players": players,
-        "at": None if scores.at is None else scores.at.isoformat(),
-    }
+    said = {"table": table, **asdict(scores), "at": None if scores.at is None else scores.at.isoformat()}
     # What was cut off before it must not take this one with it: it begins on a line of its own.
     return ("\n" + json.dumps(said, separators=(",", ":")) + "\n").encode("ascii")

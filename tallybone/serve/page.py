@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from fastapi import APIRouter
@@ -17,13 +15,11 @@ from tallybone.play.start import MatchPlan
 from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
 from tallybone.web.actions import Refusal, Refused
-from tallybone.web.feed import CameraPicture, Hub
+from tallybone.web.feed import CameraPicture, Desk, Hub, Wanted
 from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import NO_MATCH, Lobby
 
 _IS_PLAYED = "a match is being played: end it first"
-
-_MOST_WAITING = 8
 
 
 class TablePage:
@@ -110,9 +106,8 @@ class TablePage:
 
     def came(self) -> Iterator[MatchWanted]:
         """Yield what is wanted of matches, after telling those who want something of a game that there is none."""
-        for wanted in self._hub.came():
-            if wanted.done.set_running_or_notify_cancel():
-                wanted.done.set_result(Refused(Refusal.SENSELESS, NO_MATCH))
+        for wanted in self._hub.desk.came():
+            wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
         for one in (*kept, *self._desk.came()):
             if isinstance(one.wish, EndMatch):
@@ -231,36 +226,5 @@ StoredWish: TypeAlias = Calibrate | CheckCalibration | RestoreCalibration
 
 
 MatchWish: TypeAlias = StartMatch | ResumeMatch | EndMatch | TestParts | StoredWish
-
-
-@dataclass(frozen=True, slots=True)
-class MatchWanted:
-    """A wish, and what is told what became of it: None for done."""
-
-    wish: MatchWish
-    done: Future[Refused | None] = field(default_factory=Future)
-
-    def answer(self, outcome: Refused | None) -> None:
-        """Say what became of it, if somebody still waits."""
-        if not self.done.done() and self.done.set_running_or_notify_cancel():
-            self.done.set_result(outcome)
-
-
-class MatchDesk:
-    """Wishes that wait for the table."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        self._wanted: deque[MatchWanted] = deque()
-
-    def ask(self, wanted: MatchWanted) -> bool:
-        """Hand over a wish; False where too many wait already."""
-        if len(self._wanted) >= _MOST_WAITING:
-            return False
-        self._wanted.append(wanted)
-        return True
-
-    def came(self) -> Iterator[MatchWanted]:
-        """Yield the wishes in the order in which they came."""
-        while self._wanted:
-            yield self._wanted.popleft()
+MatchWanted: TypeAlias = Wanted[MatchWish, None]
+MatchDesk: TypeAlias = Desk[MatchWish, None]

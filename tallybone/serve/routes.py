@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import cv2
 import numpy as np
@@ -35,7 +35,6 @@ from tallybone.serve.page import (
     CheckCalibration,
     EndMatch,
     MatchDesk,
-    MatchWanted,
     MatchWish,
     RestoreCalibration,
     ResumeMatch,
@@ -57,8 +56,7 @@ from tallybone.web.access import (
     keep_in,
     patient,
 )
-from tallybone.web.actions import Refusal, Refused
-from tallybone.web.app import Language
+from tallybone.web.app import Language, answer_to
 from tallybone.web.calibration import ANSWERS_WITHIN_S, taken
 from tallybone.web.calibration_desk import EndCalibration
 from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
@@ -67,7 +65,6 @@ from tallybone.web.snapshot import as_json
 # Before a match begins, the networks that read tiles are loaded, and the recording that goes on is read.
 _ANSWERS_WITHIN_S = 60.0
 _MOST_OPTIONS, _MOST_PLAYERS = 60, 16
-_STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 _Key = Annotated[str, StringConstraints(max_length=40, pattern=r"^[A-Za-z_\-]+$")]
 _Value = Annotated[str, StringConstraints(max_length=80, pattern=r"^[\w.:,+\-]+$")]
 _Name = Annotated[str, StringConstraints(max_length=200)]
@@ -239,16 +236,8 @@ def _again_in(access: Access, author: Author) -> Response:
 
 
 async def done(wish: MatchWish, desk: MatchDesk) -> None:
-    """Wait until the table has done something; say so where it has not."""
-    wanted = MatchWanted(wish)
-    if not desk.ask(wanted):
-        raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
-    try:
-        outcome: Any = await asyncio.wait_for(asyncio.wrap_future(wanted.done), _ANSWERS_WITHIN_S)
-    except TimeoutError:
-        raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"}) from None
-    if isinstance(outcome, Refused):
-        raise HTTPException(_STATUS[outcome.kind], plain(outcome.words))
+    """Wait until the table has done something; the errors are those of `answer_to`."""
+    await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not answer"))
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -3,12 +3,12 @@
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 from fastapi import (
     APIRouter,
@@ -33,7 +33,7 @@ from tallybone.plain_text import plain
 from tallybone.texts import LANGUAGES, in_language
 from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in, insider_by
 from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
-from tallybone.web.feed import Acted, CameraPicture, Hub, Made, PagePictures, PageRequest, crop_of
+from tallybone.web.feed import CameraPicture, Desk, Hub, Made, PagePictures, PageRequest, R, W, crop_of
 from tallybone.web.page_files import FirstSnapshot, PageServed
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import EndOffered, as_json, ends_before
@@ -193,45 +193,50 @@ def looking(hub: Hub, pictures: PagePictures) -> APIRouter:
             made = None if now is None else await asyncio.to_thread(crop_of, taken, now.session, seq)
         return _picture(made, request)
 
-    router.add_api_websocket_route("/live", _Viewers(hub).watch)
+    @router.websocket("/live")
+    async def live(socket: WebSocket, lang: Language = "en") -> None:
+        """Send the snapshot now and whenever it changes; a slow viewer gets only the newest."""
+        await watch(socket, hub, lambda: _send_newest(socket, hub, lang))
+
     return router
 
 
-class _Viewers:
-    """Those who are shown every change."""
+class Watched(Protocol):
+    """Shows its changes to so many viewers now."""
 
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
-
-    async def watch(self, socket: WebSocket, lang: Language = "en") -> None:
-        """Send the snapshot now and whenever it changes; who is slow gets only the newest."""
-        if self._hub.viewers >= MOST_VIEWERS:
-            await socket.close(1013)
-            return
-        await socket.accept()
-        self._hub.viewers += 1
-        sending = asyncio.create_task(self._send(socket, lang))
-        try:
-            await listen_to(socket, asyncio.get_running_loop().time)
-        finally:
-            self._hub.viewers -= 1
-            sending.cancel()
-            # Who leaves while something is sent to him is no error that a log should keep.
-            with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):
-                await sending
-
-    async def _send(self, socket: WebSocket, language: str) -> None:
-        version = 0
-        while True:
-            newest = await self._hub.after(version)
-            await socket.send_text(newest.message(language))
-            version = newest.version
+    viewers: int
 
 
-async def listen_to(socket: WebSocket, clock_s: Callable[[], float]) -> None:
-    """Wait until a viewer leaves; one that says too much is shown the door."""
+async def watch(socket: WebSocket, watched: Watched, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Let a viewer in if there is room, and *send* changes until they leave."""
+    if watched.viewers >= MOST_VIEWERS:
+        await socket.close(1013)
+        return
+    await socket.accept()
+    watched.viewers += 1
+    sending = asyncio.create_task(send())
+    try:
+        await _listen_to(socket, asyncio.get_running_loop().time)
+    finally:
+        watched.viewers -= 1
+        sending.cancel()
+        # A viewer who leaves while something is sent to them is no error that a log should keep.
+        with suppress(asyncio.CancelledError, RuntimeError, OSError, WebSocketDisconnect):
+            await sending
+
+
+async def _send_newest(socket: WebSocket, hub: Hub, language: str) -> None:
+    version = 0
+    while True:
+        newest = await hub.after(version)
+        await socket.send_text(newest.message(language))
+        version = newest.version
+
+
+async def _listen_to(socket: WebSocket, clock_s: Callable[[], float]) -> None:
+    """Wait until a viewer leaves; close on one that says too much."""
     began_s, frames = clock_s(), 0
-    with suppress(WebSocketDisconnect):  # he may leave while he is answered
+    with suppress(WebSocketDisconnect):  # they may leave while they are answered
         while True:
             message = await socket.receive()
             if message["type"] == "websocket.disconnect":
@@ -306,20 +311,26 @@ def controlling(hub: Hub, access: Access) -> APIRouter:
     @router.post("/actions")
     async def actions(said: Annotated[Asked, Body()], author: Annotated[Author, Depends(insider)]) -> Done:
         """Do something at the table. It is kept in the recording with who did it."""
-        acted = await _acted(PageRequest(said.action, author.name or "page", said.if_version), hub)
+        request = PageRequest(said.action, author.name or "page", said.if_version)
+        acted = await answer_to(request, hub.desk, _ANSWERS_WITHIN_S, phrase("the game does not answer"))
         return Done(version=hub.publish(), back=acted.back)
 
     return router
 
 
-async def _acted(wanted: PageRequest, hub: Hub) -> Acted:
-    """Return what the game has done of what is wanted; say so where it has not."""
-    if not hub.ask(wanted):
+async def answer_to(wish: W, desk: Desk[W, R], within_s: float, silence: Phrase) -> R:
+    """Hand over a wish, and return what was done.
+
+    Raises:
+        HTTPException: 409 or 422 if it is refused, 429 where too many wait, 503 and *silence* without an answer.
+    """
+    asked = desk.ask(wish)
+    if asked is None:
         raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
     try:
-        outcome = await asyncio.wait_for(asyncio.wrap_future(wanted.done), _ANSWERS_WITHIN_S)
+        outcome = await asyncio.wait_for(asyncio.wrap_future(asked), within_s)
     except TimeoutError:
-        raise HTTPException(503, phrase("the game does not answer"), {"Retry-After": "5"}) from None
+        raise HTTPException(503, silence, {"Retry-After": "5"}) from None
     if isinstance(outcome, Refused):
-        raise HTTPException(_STATUS[outcome.kind], outcome.words)
+        raise HTTPException(_STATUS[outcome.kind], plain(outcome.words))
     return outcome

@@ -13,13 +13,11 @@ from hardware.clock import Clock
 from tallybone.calibrate.guide.steps import Stage, StepName
 from tallybone.calibrate.zone_edit import MOST_CORNERS, EditableZone
 from tallybone.web.access import Access, Author, insider_by
-from tallybone.web.actions import Refusal
-from tallybone.web.app import Language
+from tallybone.web.app import Language, answer_to
 from tallybone.web.calibration_desk import (
     NOTHING,
     Calibrating,
     CalibrationShown,
-    CalibrationWanted,
     CalibrationWish,
     DrawZones,
     GoTo,
@@ -33,14 +31,10 @@ from tallybone.web.snapshot import Lobby, as_json
 if TYPE_CHECKING:
     from tallybone.calibrate.guide.course import GuideCourse
 
-if TYPE_CHECKING:
-    pass
-
 # To find tiles in a picture takes seconds, and on a busy machine more.
 ANSWERS_WITHIN_S = 30.0
 _MOST_ZONES = 8
 _MOST_TILES = 1000
-_STATUS = {Refusal.CHANGED: 409, Refusal.SENSELESS: 422}
 _JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
 _Pixel = Annotated[float, Field(ge=-20_000, le=20_000, allow_inf_nan=False)]
 _Pips = Annotated[int, Field(ge=0, le=18)]
@@ -145,17 +139,9 @@ def _newest(calibrating: Calibrating) -> CalibrationShown:
 
 
 async def taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
-    """Hand over what somebody wants; say so where it was not done."""
+    """Hand over what somebody wants; the errors are those of `answer_to`, and 404 where nothing is calibrated."""
     _newest(calibrating)
-    wanted = CalibrationWanted(wish)
-    if not calibrating.ask(wanted):
-        raise HTTPException(429, phrase("too much is asked of the table at once"), {"Retry-After": "1"})
-    try:
-        refused = await asyncio.wait_for(asyncio.wrap_future(wanted.done), ANSWERS_WITHIN_S)
-    except TimeoutError:
-        raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"}) from None
-    if refused is not None:
-        raise HTTPException(_STATUS[refused.kind], refused.words)
+    await answer_to(wish, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not answer"))
     return Taken(version=_newest(calibrating).version)
 
 

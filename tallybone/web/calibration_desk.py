@@ -6,10 +6,7 @@ Places are pixels of the picture with that number, x right and y down.
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from calibration.errors import RefusedError
@@ -20,6 +17,7 @@ from tallybone.calibrate.known import known_words
 from tallybone.calibrate.zone_edit import EditableZone
 from tallybone.plain_text import plain
 from tallybone.web.actions import Refusal, Refused
+from tallybone.web.feed import Desk
 from vision.arrays import Image
 from vision.reading import PointPx
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 NOTHING = phrase("nothing is being calibrated")
 _MOVED_ON = phrase("the calibration has moved on: look again")
-_MOST_WAITING = 8
 # Five pictures a second are enough to hold a board still; a picture is kept until who saw its number has asked for it.
 _EVERY_NS = 200_000_000
 _PICTURES_KEPT = 4
@@ -73,19 +70,6 @@ class EndCalibration:
 CalibrationWish: TypeAlias = PressedChoice | GoTo | DrawZones | PutTileRight | EndCalibration
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationWanted:
-    """A wish, and what is told what became of it: None for done."""
-
-    wish: CalibrationWish
-    done: Future[Refused | None] = field(default_factory=Future)
-
-    def answer(self, outcome: Refused | None) -> None:
-        """Say what became of it, if somebody still waits."""
-        if self.done.set_running_or_notify_cancel():
-            self.done.set_result(outcome)
-
-
 class Calibrating:
     """A calibration that pages follow. It begins and ends in one thread, which calls `turn` again and again."""
 
@@ -94,11 +78,11 @@ class Calibrating:
         self._clock = clock
         self._course: GuideCourse | None = None
         self._camera = ""
-        self._wanted: deque[CalibrationWanted] = deque()
         self._pictures: tuple[tuple[int, Image], ...] = ()
         self._number = self._shown_ns = 0
         self._version = 0
         self._asked_ns = clock()
+        self.desk = Desk[CalibrationWish, None]()
         self.newest: CalibrationShown | None = None
         self.is_left = False
         self._ended = threading.Event()
@@ -115,7 +99,7 @@ class Calibrating:
     def turn(self) -> None:
         """Do what people want, let the course look once, and show what has changed."""
         course = self._course
-        for wanted in self._came():
+        for wanted in self.desk.came():
             outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.wish, course)
             self.is_left = self.is_left or isinstance(wanted.wish, EndCalibration)
             if course is not None:
@@ -147,13 +131,6 @@ class Calibrating:
         self._asked_ns = self._clock()
         return self.newest
 
-    def ask(self, wanted: CalibrationWanted) -> bool:
-        """Hand over what somebody wants; False where too much waits already."""
-        if len(self._wanted) >= _MOST_WAITING:
-            return False
-        self._wanted.append(wanted)
-        return True
-
     def wait_for_end(self, within_s: float) -> bool:
         """Wait until it has ended; return whether it has."""
         return self._ended.wait(within_s)
@@ -161,10 +138,6 @@ class Calibrating:
     def picture(self, number: int) -> Image | None:
         """Return the picture with a number; None where it is not kept any more."""
         return next((image for known, image in self._pictures if known == number), None)
-
-    def _came(self) -> Iterator[CalibrationWanted]:
-        while self._wanted:
-            yield self._wanted.popleft()
 
     def _publish(self, course: GuideCourse) -> None:
         self._shown_ns = self._clock()

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import cv2
 import numpy as np
@@ -30,6 +30,9 @@ from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import Lobby, Story, as_json, lobby_snapshot, plays_of, snapshot_of, told_of
 from vision.aim import STRAIGHT_ON, Aim
 from vision.arrays import Image
+
+W = TypeVar("W")
+R = TypeVar("R")
 
 _NS_PER_S = 1_000_000_000
 # Twenty changes a second are more than anybody sees.
@@ -60,9 +63,6 @@ class Acted:
     back: TakeBack | None
 
 
-ActionReply: TypeAlias = Acted | Refused
-
-
 @dataclass(frozen=True, slots=True)
 class PageRequest:
     """Something that a page asks for.
@@ -70,14 +70,46 @@ class PageRequest:
     Attributes:
         action: What.
         by: Who.
-        if_version: The snapshot that he has seen; None where he does not say.
-        done: Is told what became of it.
+        if_version: The snapshot that they have seen; None where they do not say.
     """
 
     action: PageAction
     by: str
     if_version: int | None
-    done: Future[ActionReply] = field(default_factory=Future)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted(Generic[W, R]):
+    """A wish, and the future that gets its outcome."""
+
+    wish: W
+    done: Future[R | Refused] = field(default_factory=Future)
+
+    def answer(self, outcome: R | Refused) -> None:
+        """Set the outcome, if somebody still waits for it."""
+        if not self.done.done() and self.done.set_running_or_notify_cancel():
+            self.done.set_result(outcome)
+
+
+class Desk(Generic[W, R]):
+    """Wishes that wait for another thread to come for them."""
+
+    def __init__(self, most: int = 8) -> None:
+        """Let so many wait at *most*."""
+        self._most, self._waiting = most, deque[Wanted[W, R]]()
+
+    def ask(self, wish: W) -> Future[R | Refused] | None:
+        """Hand over a wish, and return the future of its outcome; None where too many wait already."""
+        if len(self._waiting) >= self._most:
+            return None
+        wanted: Wanted[W, R] = Wanted(wish)
+        self._waiting.append(wanted)
+        return wanted.done
+
+    def came(self) -> Iterator[Wanted[W, R]]:
+        """Yield the wishes in the order in which they came."""
+        while self._waiting:
+            yield self._waiting.popleft()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +148,13 @@ class Hub:
         self._now: LiveState | Lobby | None = None
         self._shown_ns = 0
         self._said: deque[Step | str | object] = deque(maxlen=_MOST_EVENTS)
-        self._wanted: deque[PageRequest] = deque()
         self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
         self._story, self._told = Story(), deque[ToldShown](maxlen=_MOST_EVENTS)
         self._ids = 0
         self._snapshot: Snapshot | None = None
         self._match = 0
         self._follower: Follower | None = None
+        self.desk = Desk[PageRequest, Acted](_MOST_WANTED)
         self.newest = Published()
         self.picture: CameraPicture | None = None
         self.seen_ns: int | None = None
@@ -171,11 +203,6 @@ class Hub:
             with contextlib.suppress(RuntimeError):  # it was closed just now
                 loop.call_soon_threadsafe(do)
 
-    def came(self) -> Iterator[PageRequest]:
-        """Yield what people want, in the order in which they wanted it."""
-        while self._wanted:
-            yield self._wanted.popleft()
-
     def log_since(self, version: int | None, log: tuple[Event, ...]) -> tuple[Event, ...]:
         """Return what was added to the log after a snapshot; all of it for one that is not known any more."""
         if version is None:
@@ -191,13 +218,6 @@ class Hub:
         return self._story
 
     # What the page's thread calls.
-
-    def ask(self, wanted: PageRequest) -> bool:
-        """Hand over what somebody wants; False where too much waits already."""
-        if len(self._wanted) >= _MOST_WANTED:
-            return False
-        self._wanted.append(wanted)
-        return True
 
     async def run(self) -> None:
         """Publish what changes until it is cancelled."""

@@ -17,7 +17,7 @@ from tallybone.session.sitting import Step
 from tallybone.web.access import Access, new_pin
 from tallybone.web.actions import Refused, meant_by, taking_back
 from tallybone.web.app import make_app
-from tallybone.web.feed import Acted, ActionReply, CameraPicture, Hub, PagePictures, PageRequest
+from tallybone.web.feed import Acted, CameraPicture, Hub, PagePictures, PageRequest
 from tallybone.web.serving import Address, Serving, listen_on
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
@@ -99,9 +99,9 @@ class LivePage:
 
     def see_to(self, live: LiveGame) -> bool:
         """Do what people want; they are answered when it is published. The game goes on."""
-        for wanted in self._hub.came():
+        for wanted in self._hub.desk.came():
             if wanted.done.set_running_or_notify_cancel():  # otherwise nobody waits for it any more
-                outcome = self._do(wanted, live)
+                outcome = self._do(wanted.wish, live)
                 live.show()
                 wanted.done.set_result(outcome)
         return True
@@ -110,7 +110,7 @@ class LivePage:
         """Serve no more."""
         self._serving.close()
 
-    def _do(self, wanted: PageRequest, live: LiveGame) -> ActionReply:
+    def _do(self, wanted: PageRequest, live: LiveGame) -> Acted | Refused:
         session = live.session
         log, story = session.state.log, self._hub.story_of(session.state)
         meant = meant_by(wanted.action, session, story, self._hub.log_since(wanted.if_version, log))

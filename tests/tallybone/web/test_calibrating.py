@@ -15,7 +15,7 @@ import pytest
 from calibration.zones import ZoneSource
 from tallybone.calibrate.guide.steps import StepName
 from tallybone.store.calibration_file import Calibration
-from tallybone.web.calibration_desk import Calibrating, CalibrationWanted, GoTo
+from tallybone.web.calibration_desk import Calibrating, GoTo
 from tests.tallybone.calibrate.bare_table import GreyLook
 from tests.tallybone.calibrate.test_course import course_of
 from tests.tallybone.serve.calibrated import MEASURED, Calibrated, at_calibration
@@ -216,21 +216,22 @@ def test_a_camera_that_gives_no_pictures_says_why(tmp_path: Path) -> None:
 
 
 def test_a_calibration_that_has_ended_is_no_more(tmp_path: Path) -> None:
-    calibrating, wanted = Calibrating(lambda: 0), CalibrationWanted(GoTo(StepName.ZONES))
-    late = CalibrationWanted(GoTo(StepName.LENS))
+    calibrating = Calibrating(lambda: 0)
     calibrating.begin(course_of(tmp_path / "c.json", MEASURED), "usb:0")
-    calibrating.ask(wanted)
+    done = calibrating.desk.ask(GoTo(StepName.ZONES))
     calibrating.turn()
-    assert wanted.done.result(timeout=0) is None
-    calibrating.ask(late)
+    assert done is not None
+    assert done.result(timeout=0) is None
+    late = calibrating.desk.ask(GoTo(StepName.LENS))
     calibrating.end()
     assert calibrating.newest is None
-    refused = late.done.result(timeout=0)
+    assert late is not None
+    refused = late.result(timeout=0)
     assert refused is not None
     assert refused.words == "nothing is being calibrated"
 
 
 def test_only_so_many_wishes_wait() -> None:
     calibrating = Calibrating(lambda: 0)
-    asked = [calibrating.ask(CalibrationWanted(GoTo(StepName.LENS))) for _ in range(10)]
-    assert asked == [True] * 8 + [False] * 2
+    asked = [calibrating.desk.ask(GoTo(StepName.LENS)) for _ in range(10)]
+    assert [one is not None for one in asked] == [True] * 8 + [False] * 2

@@ -19,7 +19,7 @@ import pytest
 from fastapi import WebSocketDisconnect
 
 from tallybone.web import serving
-from tallybone.web.app import _Viewers
+from tallybone.web.app import _send_newest, watch
 from tallybone.web.feed import Hub
 from tallybone.web.live_page import LivePage
 from tallybone.web.serving import Address
@@ -76,7 +76,8 @@ def test_a_viewer_who_leaves_while_he_is_sent_something_is_no_error(error: Excep
         return SimpleNamespace(version=version + 1, message=lambda language: "{}")
 
     hub = cast(Hub, SimpleNamespace(after=after, viewers=0))
-    asyncio.run(_Viewers(hub).watch(cast(Any, Leaving())))
+    leaving = cast(Any, Leaving())
+    asyncio.run(watch(leaving, hub, lambda: _send_newest(leaving, hub, "en")))
     assert left.is_set()
 
 
