@@ -83,10 +83,7 @@ class TableCamera:
         """
         if not is_device(self.source):
             return open_camera(self.source, game, self._clock, speed=self._speed)
-        if self._device is None:
-            self._open()
-        assert self._device is not None
-        return LentCamera(self.source, self._device, self._clock), game
+        return LentCamera(self.source, self._opened(), self._clock), game
 
     def for_calibration(self) -> Onlooker:
         """Return what looks at a table that is measured; closing it leaves this open.
@@ -100,15 +97,15 @@ class TableCamera:
             # A simulated game has options of its own, which mean nothing here.
             is_simulated = self.source.partition(":")[0] == "simulated"
             return open_look("simulated" if is_simulated else self.source, self._clock)
-        if self._device is None:
-            self._open()
-        assert self._device is not None
-        return LentLook(self._device)
+        return LentLook(self._opened())
 
     def close(self) -> None:
         """Let it go."""
         if self._device is not None:
             self._device.close()
+
+    def _opened(self) -> CameraDevice:
+        return self._open() if self._device is None else self._device
 
     def _try(self) -> None:
         now_ns = self._clock()
@@ -120,7 +117,8 @@ class TableCamera:
         except CameraError as error:
             self._missing = str(error)
 
-    def _open(self) -> None:
+    def _open(self) -> CameraDevice:
         with quiet_libraries():  # OpenCV and libcamera say on stderr what the error says anyway
             self._device = self._opener(self.source, self._clock)
         self._missing = None
+        return self._device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.phrases import phrase
@@ -77,20 +77,13 @@ class Sources:
     clock: Callable[[], int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Computer:
-    findings: tuple[Finding, ...]
-    machine: Machine | None
-    free_bytes: int | None
-
-
 class TableHealth:
     """Says how a table is, to as many as want to know."""
 
     def __init__(self, sources: Sources) -> None:
         """Ask *sources*."""
         self._sources, self._lock = sources, threading.Lock()
-        self._computer = _Computer((), None, None)
+        self._computer = Health((), None)
         self._asked_ns: int | None = None
         self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
 
@@ -110,9 +103,10 @@ class TableHealth:
             *computer.findings,
             *(found for other in self._others for found in other()),
         )
-        return Health(findings, age_s, computer.machine, computer.free_bytes)
+        return replace(computer, findings=findings, picture_age_s=age_s)
 
-    def _of_computer(self, now_ns: int) -> _Computer:
+    def _of_computer(self, now_ns: int) -> Health:
+        """Return the health of the computer alone."""
         with self._lock:
             if self._asked_ns is None or now_ns - self._asked_ns >= _KEPT_NS:
                 machine, disk = self._sources.machine(), self._sources.disk()
@@ -123,7 +117,7 @@ class TableHealth:
                     check_memory(machine.memory_mb),
                     check_clock(is_set=machine.is_clock_set),
                 )
-                self._computer = _Computer(findings, machine, None if disk.error else disk.free_bytes)
+                self._computer = Health(findings, None, machine, None if disk.error else disk.free_bytes)
                 self._asked_ns = now_ns
             return self._computer
 

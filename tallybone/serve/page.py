@@ -10,7 +10,7 @@ from fastapi import APIRouter
 
 from engine import Phase
 from hardware.clock import Clock
-from tallybone.play.game import Listener, LiveGame, LiveState
+from tallybone.play.game import LiveGame, LiveState
 from tallybone.play.start import MatchPlan
 from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
@@ -22,8 +22,8 @@ from tallybone.web.snapshot import NO_MATCH, Lobby
 _IS_PLAYED = "a match is being played: end it first"
 
 
-class TablePage:
-    """A page that is served until it is closed; a game sees it as its own, the lobby as its own."""
+class TablePage(LivePage):
+    """A page for all matches of a table: a game sees it as its own, the lobby as its own."""
 
     def __init__(
         self,
@@ -32,9 +32,9 @@ class TablePage:
         desk: MatchDesk,
         *,
         pin: str | None = None,
-        hub: Hub | None = None,
-        language: Callable[[], str | None] = lambda: None,
-        says_pin: bool = True,
+        hub: Hub,
+        language: Callable[[], str | None],
+        says_pin: bool,
         more: Callable[[Access, TablePage], tuple[APIRouter, ...]],
     ) -> None:
         """Serve at *where*, with *more* paths, which may ask this page; wishes for matches come to *desk*.
@@ -44,61 +44,26 @@ class TablePage:
         Raises:
             OSError: If it cannot be served there.
         """
-        self._desk, self._hub = desk, hub or Hub(clock)
+        self._desk = desk
         self._begun: MatchWanted | None = None
         self._ended: MatchWanted | None = None
         self._kept: list[MatchWanted] = []
         self._now: LiveState | None = None
-        self._is_played = False
+        self.is_played = False
+        """Whether there is a match, over or not."""
         self._next_pin = pin
-        self._live = LivePage(
-            where,
-            clock,
-            pin=pin,
-            hub=self._hub,
-            language=language,
-            says_pin=says_pin,
-            more=lambda access: more(access, self),
+        super().__init__(
+            where, clock, pin=pin, hub=hub, language=language, says_pin=says_pin, more=lambda access: more(access, self)
         )
 
-    @property
-    def hub(self) -> Hub:
-        """Where the newest of the table is."""
-        return self._hub
-
-    @property
-    def url(self) -> str:
-        """Where it is."""
-        return self._live.url
-
-    @property
-    def words(self) -> str:
-        """Where it is, and its PIN if that may be said."""
-        return self._live.words
-
-    @property
-    def pin(self) -> str:
-        """The PIN of the match that is played or was played last."""
-        return self._live.pin
-
-    @property
-    def pin_words(self) -> str:
-        """The PIN."""
-        return self._live.pin_words
-
     # What a game calls.
-
-    @property
-    def listener(self) -> Listener:
-        """What shows a game on the page."""
-        return self._live.listener
 
     def see_to(self, live: LiveGame) -> bool:
         """Do what people want; return whether the game goes on."""
         if self._begun is not None:
             self._begun.answer(None)
             self._begun = None
-        self._live.see_to(live)
+        super().see_to(live)
         self._now = live.now
         return all(self._goes_on_after(wanted, live) for wanted in self._desk.came())
 
@@ -106,7 +71,7 @@ class TablePage:
 
     def came(self) -> Iterator[MatchWanted]:
         """Yield what is wanted of matches, after telling those who want something of a game that there is none."""
-        for wanted in self._hub.desk.came():
+        for wanted in self.hub.desk.came():
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
         for one in (*kept, *self._desk.came()):
@@ -114,11 +79,6 @@ class TablePage:
                 one.answer(Refused(Refusal.CHANGED, NO_MATCH))
             else:
                 yield one
-
-    @property
-    def is_played(self) -> bool:
-        """Whether there is a match, over or not."""
-        return self._is_played
 
     @property
     def is_over(self) -> bool:
@@ -133,8 +93,8 @@ class TablePage:
 
     def begin(self, wanted: MatchWanted) -> None:
         """Get ready for a match; who wants it is told when it runs."""
-        self._live.begin_anew(self._next_pin)
-        self._begun, self._now, self._is_played = wanted, None, True
+        self.begin_anew(self._next_pin)
+        self._begun, self._now, self.is_played = wanted, None, True
 
     def end(self, problem: str | None = None) -> None:
         """Take that the match is over, or did not begin because of a *problem*; whoever waits for that is told."""
@@ -143,27 +103,15 @@ class TablePage:
         if self._ended is not None:
             self._ended.answer(None)
         self._begun = self._ended = None
-        self._is_played = False
+        self.is_played = False
 
     def rest(self, camera: str, problems: tuple[str, ...]) -> None:
         """Show that no match is played, how the camera is and what has to be looked after."""
-        self._hub.show_lobby(Lobby(camera, problems, self._now))
-
-    def note(self, words: str) -> None:
-        """Show what the people at the table have to know."""
-        self._hub.say(words)
+        self.hub.show_lobby(Lobby(camera, problems, self._now))
 
     def see(self, shot: Shot) -> None:
         """Show a picture of the camera."""
-        self._hub.see(CameraPicture(shot.jpeg(), shot.t_ns))
-
-    def answer(self, do: Callable[[], object]) -> None:
-        """Have the page's thread *do* something as soon as it can."""
-        self._hub.answer(do)
-
-    def close(self) -> None:
-        """Serve no more."""
-        self._live.close()
+        self.hub.see(CameraPicture(shot.jpeg(), shot.t_ns))
 
     def _goes_on_after(self, wanted: MatchWanted, live: LiveGame) -> bool:
         """Take a wish while a game is played; return whether it goes on."""

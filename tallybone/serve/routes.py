@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from fastapi import APIRouter, Body, Depends, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from calibration.errors import CalibrationError
 from engine import EngineError
@@ -53,9 +53,10 @@ from tallybone.web.access import (
     address_of,
     come_in,
     insider_by,
-    keep_in,
+    let_in,
     patient,
 )
+from tallybone.web.actions import StrictModel
 from tallybone.web.app import Language, answer_to
 from tallybone.web.calibration import ANSWERS_WITHIN_S, taken
 from tallybone.web.calibration_desk import EndCalibration
@@ -73,18 +74,14 @@ COOKIE = "tallybone-owner"
 LASTS_S = 1800
 _GB = 10**9
 
-_DARK = 0
-
 _MOST_WORDS = 20_000
 
 
-class NewMatch(BaseModel):
+class NewMatch(StrictModel):
     """How a match is begun: what is not given is as usual in the game."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
     game: Annotated[str, StringConstraints(max_length=40)]
-    options: Annotated[dict[_Key, _Value], Field(max_length=_MOST_OPTIONS)] = {}
+    options: Annotated[dict[_Key, _Value], Field(max_length=_MOST_OPTIONS)] = {}  # noqa: RUF012 - pydantic copies it
     players: Annotated[list[_Name], Field(min_length=1, max_length=_MOST_PLAYERS)]
     set: Annotated[str, StringConstraints(max_length=20)] = TileSet.AUTO.value
 
@@ -173,13 +170,13 @@ def match_routes(access: Access, table: MatchControl) -> APIRouter:
             return not_begun(faults_of(error))
         await done(StartMatch(game), table.desk)
         await asyncio.to_thread(table.keep, setting)
-        return _again_in(access, author)
+        return let_in(access.cookie_for(author.name))
 
     @router.post("/match/goes_on", status_code=204)
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
         """Go on with the newest match that is not over."""
         await done(ResumeMatch(), table.desk)
-        return _again_in(access, author)
+        return let_in(access.cookie_for(author.name))
 
     @router.post("/match/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
@@ -228,13 +225,6 @@ def not_begun(faults: tuple[FaultShown, ...]) -> Response:
     return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)
 
 
-def _again_in(access: Access, author: Author) -> Response:
-    """Return the answer to whoever has begun a match: its PIN is new, and he need not type it."""
-    response = Response(status_code=204)
-    keep_in(response, access.cookie_for(author.name))
-    return response
-
-
 async def done(wish: MatchWish, desk: MatchDesk) -> None:
     """Wait until the table has done something; the errors are those of `answer_to`."""
     await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not answer"))
@@ -245,18 +235,14 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-class Password(BaseModel):
+class Password(StrictModel):
     """The owner's password."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     password: Annotated[str, StringConstraints(max_length=200)]
 
 
-class Settings(BaseModel):
+class Settings(StrictModel):
     """What holds at the table. Null is: 20 GB; the language of each browser; the match that was begun last."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     keep_gb: Annotated[int, Field(ge=LEAST_KEEP_BYTES // _GB, le=MOST_KEEP_BYTES // _GB)] | None = None
     language: Literal["en", "es", "pt", "fr"] | None = None
@@ -270,23 +256,14 @@ class SettingsShown(Settings):
     is_owner: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Door:
-    """Where the owner comes in."""
-
-    cookies: Cookies
-    tries: Tries
-    # One password is tried at a time: each takes 16 MB.
-    trying: asyncio.Lock
-
-
 def settings_routes(house: HouseFile, password_file: Path, clock: Clock) -> APIRouter:
     """Return the paths; *clock* is monotonic, in nanoseconds."""
     router = APIRouter()
-    door = _Door(Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock), asyncio.Lock())
+    cookies, tries = Cookies(secrets.token_bytes(32), clock, LASTS_S), Tries(clock)
+    trying = asyncio.Lock()  # one password is tried at a time: each takes 16 MB
 
     async def owner(request: Request) -> Author:
-        author = door.cookies.author_of(request.cookies.get(COOKIE))
+        author = cookies.author_of(request.cookies.get(COOKIE))
         if author is None:
             raise HTTPException(401, phrase("only the owner of the table may change this"))
         return author
@@ -299,15 +276,12 @@ def settings_routes(house: HouseFile, password_file: Path, clock: Clock) -> APIR
                 409, phrase("there is no owner's password yet: `tallybone serve --set-password` at the table")
             )
         address = address_of(request)
-        async with door.trying:
-            patient(door.tries.wait_s(address))
+        async with trying:
+            patient(tries.wait_s(address))
             if not await asyncio.to_thread(is_password, said.password, password_file):
-                door.tries.failed(address)
+                tries.failed(address)
                 raise HTTPException(403, phrase("that is not the owner's password"))
-        response = Response(status_code=204)
-        cookie = door.cookies.issue("")
-        response.set_cookie(COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", path="/")
-        return response
+        return let_in(cookies.issue(""), COOKIE, LASTS_S)
 
     @router.get("/settings")
     async def settings(request: Request) -> SettingsShown:
@@ -318,7 +292,7 @@ def settings_routes(house: HouseFile, password_file: Path, clock: Clock) -> APIR
             language=held.language,  # type: ignore[arg-type]  # it was checked when it was set, and is again
             usual=shown_setting(held.usual),
             has_password=await asyncio.to_thread(has_password, password_file),
-            is_owner=door.cookies.author_of(request.cookies.get(COOKIE)) is not None,
+            is_owner=cookies.author_of(request.cookies.get(COOKIE)) is not None,
         )
 
     @router.put("/settings", status_code=204, responses={422: {"model": NotBegun}})
@@ -340,10 +314,8 @@ def settings_routes(house: HouseFile, password_file: Path, clock: Clock) -> APIR
     return router
 
 
-class Pair(BaseModel):
+class Pair(StrictModel):
     """A code that was scanned, and who scanned it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     code: Annotated[str, StringConstraints(max_length=40)]
     name: Annotated[str, StringConstraints(max_length=200)] = ""
@@ -384,24 +356,20 @@ def qr_rows(text: str) -> tuple[str, ...]:
     >>> len(qr_rows("http://192.168.1.5:8080/")) == len(qr_rows("http://192.168.1.5:8080/")[0])
     True
     """
-    dark = np.asarray(cv2.QRCodeEncoder.create().encode(text)) == _DARK
+    dark = np.asarray(cv2.QRCodeEncoder.create().encode(text)) == 0
     rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
     inner = dark[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     return tuple("".join("1" if one else "0" for one in row) for row in inner)
 
 
-class Answer(BaseModel):
+class Answer(StrictModel):
     """The answer to what the test asks: y yes, n no, a again, s skip, q end."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     key: Annotated[str, StringConstraints(pattern=r"^[ynasq]$")]
 
 
-class PanelPress(BaseModel):
+class PanelPress(StrictModel):
     """What is pressed on the virtual panel: a button by its name, null for a knock on the table."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     button: Annotated[str, StringConstraints(max_length=40)] | None
 
@@ -539,10 +507,8 @@ class FoundShown:
     words: str
 
 
-class RestoreSaid(BaseModel):
+class RestoreSaid(StrictModel):
     """Which calibration is brought back: 1 is the one before this."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     number: Annotated[int, Field(ge=1, le=KEPT)]
 
@@ -568,7 +534,8 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End it; what was kept stays."""
         await taken(EndCalibration(), calibration.calibrating)
-        await _until_ended(calibration)
+        if not await asyncio.to_thread(calibration.calibrating.wait_for_end, ANSWERS_WITHIN_S):
+            raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"})
         return Response(status_code=204)
 
     @router.post("/calibration/check", response_model=list[FoundShown])
@@ -585,12 +552,6 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
         return Response(status_code=204)
 
     return router
-
-
-async def _until_ended(calibration: ServedCalibration) -> None:
-    """Wait until the table does something else again."""
-    if not await asyncio.to_thread(calibration.calibrating.wait_for_end, ANSWERS_WITHIN_S):
-        raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"})
 
 
 def _stored(calibration: ServedCalibration) -> StoredShown:

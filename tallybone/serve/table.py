@@ -116,7 +116,7 @@ class ServedTable:
             is_silent=lambda: setup.camera.is_silent,
             words=lambda: f"page {self._page.url}, camera {setup.camera.words}",
         )
-        return ServedLife(notifier, look, self._page.answer, setup.world.clock, setup.counts)
+        return ServedLife(notifier, look, self._page.hub.answer, setup.world.clock, setup.counts)
 
     def run(self, shown: Listener, is_stopped: Callable[[], bool]) -> None:
         """Wait for matches and play them until it is stopped; what happens is *shown* at the terminal too."""
@@ -162,7 +162,7 @@ class ServedTable:
         except _CANNOT as error:
             problem = str(error)
             wanted.answer(Refused(Refusal.SENSELESS, problem))
-            page.note(problem)
+            page.hub.say(problem)
             shown.note(problem)
         finally:
             self._setup.left.look()
@@ -202,7 +202,7 @@ class ServedTable:
         except _CANNOT as error:
             words = error.words if isinstance(error, CalibrationError) else str(error)
             wanted.answer(Refused(Refusal.SENSELESS, words))
-            page.note(words)
+            page.hub.say(words)
 
     def _game(self, wanted: MatchWanted) -> MatchPlan:
         wish = wanted.wish

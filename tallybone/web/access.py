@@ -226,9 +226,11 @@ def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
     return insider
 
 
-def keep_in(response: Response, cookie: str) -> None:
-    """Let the browser of somebody who knows the PIN keep the cookie that says so."""
-    response.set_cookie(COOKIE, cookie, max_age=LASTS_S, httponly=True, samesite="strict", path="/")
+def let_in(cookie: str, name: str = COOKIE, lasts_s: int = LASTS_S) -> Response:
+    """Return the answer that lets a browser in: it keeps the *cookie* under a *name*, for so many seconds."""
+    response = Response(status_code=204)
+    response.set_cookie(name, cookie, max_age=lasts_s, httponly=True, samesite="strict", path="/")
+    return response
 
 
 def patient(wait_s: int) -> None:
@@ -256,9 +258,7 @@ def come_in(request: Request, access: Access, tried: Callable[[str], str | None]
     cookie = tried(address)
     if cookie is None:
         raise HTTPException(403, refused)
-    response = Response(status_code=204)
-    keep_in(response, cookie)
-    return response
+    return let_in(cookie)
 
 
 def address_of(request: Request) -> str:

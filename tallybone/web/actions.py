@@ -67,20 +67,20 @@ _FINAL = (MatchStart, NewHand, Redeal, Abandon)
 """With these the table was cleared; undo takes them back."""
 
 
-class _StrictModel(BaseModel):
-    """Takes numbers for numbers only, and nothing that it does not know."""
+class StrictModel(BaseModel):
+    """Takes only numbers as numbers, and only fields that it knows."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class At(_StrictModel):
+class At(StrictModel):
     """A side of a tile on the table: W, E, N, S, or an arm 1 to 8."""
 
     seq: SeqNumber
     port: Literal["W", "E", "N", "S", "1", "2", "3", "4", "5", "6", "7", "8"]
 
 
-class PressButton(_StrictModel):
+class PressButton(StrictModel):
     """A button of the table is pressed; without a seat, that of whose turn it is."""
 
     type: Literal["press"]
@@ -88,7 +88,7 @@ class PressButton(_StrictModel):
     seat: SeatNumber | None = None
 
 
-class AnswerQuestion(_StrictModel):
+class AnswerQuestion(StrictModel):
     """The question with this topic is answered; *choice* counts from 0."""
 
     type: Literal["answer"]
@@ -96,7 +96,7 @@ class AnswerQuestion(_StrictModel):
     choice: Annotated[int, Field(ge=0, le=100)]
 
 
-class AmendAction(_StrictModel):
+class AmendAction(StrictModel):
     """An action was another: its tile, its seat, its points, or the place of its tile; at least one of them.
 
     `pips` are those of the tile as it lies, the half first that touches the tile before.
@@ -110,21 +110,21 @@ class AmendAction(_StrictModel):
     at: At | None = None
 
 
-class RemoveAction(_StrictModel):
+class RemoveAction(StrictModel):
     """An action did not happen; those after it did."""
 
     type: Literal["remove"]
     seq: SeqNumber
 
 
-class LetStand(_StrictModel):
+class LetStand(StrictModel):
     """The table lets an action stand, whatever the rules say."""
 
     type: Literal["stands"]
     seq: SeqNumber
 
 
-class InsertAction(_StrictModel):
+class InsertAction(StrictModel):
     """Nobody saw that something happened before the action *before*; None for just now.
 
     A play needs `pips`; `at` is only needed where its tile fits more than one end.
@@ -139,7 +139,7 @@ class InsertAction(_StrictModel):
     tiles: Annotated[int, Field(ge=1, le=50)] = 1
 
 
-class TakeBack(_StrictModel):
+class TakeBack(StrictModel):
     """What an earlier action has changed is as it was: this is the `back` of what that action was answered with.
 
     With `answer` it is the answer to a question, which is asked again.
@@ -150,7 +150,7 @@ class TakeBack(_StrictModel):
     answer: bool = False
 
 
-class GivePoints(_StrictModel):
+class GivePoints(StrictModel):
     """The table gives or takes points by hand."""
 
     type: Literal["points"]
@@ -159,14 +159,14 @@ class GivePoints(_StrictModel):
     why: Words = ""
 
 
-class SayLead(_StrictModel):
+class SayLead(StrictModel):
     """It is said who leads."""
 
     type: Literal["lead"]
     seat: SeatNumber
 
 
-class SayLeft(_StrictModel):
+class SayLeft(StrictModel):
     """The pips that are left in a hand at its end."""
 
     type: Literal["left"]
@@ -189,14 +189,14 @@ PageAction = Annotated[
 ]
 
 
-class Asked(_StrictModel):
+class Asked(StrictModel):
     """An action, and the version of the snapshot that whoever asks for it has seen."""
 
     action: PageAction
     if_version: Annotated[int, Field(ge=0)] | None = None
 
 
-class Login(_StrictModel):
+class Login(StrictModel):
     """The PIN of the table, and who types it."""
 
     pin: Annotated[str, StringConstraints(max_length=20)]

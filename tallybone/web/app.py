@@ -46,7 +46,7 @@ MOST_FRAME = 1024
 """Bytes that a viewer may send at once; it has nothing to say but pings."""
 MOST_VIEWERS = 200
 _MOST_FRAMES, _WITHIN_S = 50, 10.0
-_JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
+JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
 
 # The game looks for wishes a hundred times a second, but not while it reads a picture.
 _ANSWERS_WITHIN_S = 10.0
@@ -177,7 +177,7 @@ def looking(hub: Hub, pictures: PagePictures) -> APIRouter:
             raise HTTPException(404, phrase("that is not part of the game any more"))
         return list(found)
 
-    @router.get("/picture.jpg", responses=_JPEG, response_class=Response)
+    @router.get("/picture.jpg", responses=JPEG, response_class=Response)
     async def picture(request: Request, width: Literal["320", "640", "1280"] = "640") -> Response:
         """The newest picture of the camera."""
         taken = _taken(hub)
@@ -185,7 +185,7 @@ def looking(hub: Hub, pictures: PagePictures) -> APIRouter:
             made = await asyncio.to_thread(pictures.of_width, taken, int(width))
         return _picture(made, request)
 
-    @router.get("/tiles/{seq}.jpg", responses=_JPEG, response_class=Response)
+    @router.get("/tiles/{seq}.jpg", responses=JPEG, response_class=Response)
     async def tile(seq: int, request: Request) -> Response:
         """The tile of a play as the camera sees it now."""
         taken, now = _taken(hub), hub.now
@@ -262,11 +262,15 @@ def _taken(hub: Hub) -> CameraPicture:
 def _picture(made: Made | None, request: Request) -> Response:
     if made is None:
         raise HTTPException(404, phrase("there is no such picture"))
-    # A browser may keep it, and asks after it each time.
-    headers = {"etag": made.etag, "cache-control": "no-cache"}
-    if request.headers.get("if-none-match") == made.etag:
+    return picture_answer(made.jpeg, made.etag, request)
+
+
+def picture_answer(jpeg: bytes, etag: str, request: Request) -> Response:
+    """Return a picture that a browser may keep, and asks after each time; 304 for one that it has."""
+    headers = {"etag": etag, "cache-control": "no-cache"}
+    if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers=headers)
-    return Response(made.jpeg, media_type="image/jpeg", headers=headers)
+    return Response(jpeg, media_type="image/jpeg", headers=headers)
 
 
 class Done(BaseModel):

@@ -25,10 +25,6 @@ MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
 _GOES_ON = phrase("the match goes on")
 
 
-def _no_more(access: Access) -> Iterable[APIRouter]:
-    return ()
-
-
 class LivePage:
     """A page that is served until it is closed."""
 
@@ -41,7 +37,7 @@ class LivePage:
         hub: Hub | None = None,
         language: Callable[[], str | None] = lambda: None,
         says_pin: bool = True,
-        more: MoreRoutes = _no_more,
+        more: MoreRoutes = lambda access: (),
     ) -> None:
         """Serve at *where*, as `serving.listen_on` takes it.
 
@@ -59,26 +55,21 @@ class LivePage:
         """
         listening, self._says_pin = listen_on(where), says_pin
         self._address, self.pin = Address.of(listening), pin or new_pin()
-        self._hub = hub or Hub(clock)
+        self.hub = hub or Hub(clock)
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
-        app = make_app(self._hub, self._access, PagePictures(clock), more=more(self._access), language=language)
-        self._serving = Serving(app, listening, self._hub)
+        app = make_app(self.hub, self._access, PagePictures(clock), more=more(self._access), language=language)
+        self._serving = Serving(app, listening, self.hub)
 
     def begin_anew(self, pin: str | None = None) -> None:
         """Get ready for another match: it has a new PIN, and whoever was in is out."""
         self.pin = pin or new_pin()
         self._access.renew(self.pin, secrets.token_bytes(32))
-        self._hub.begin_anew()
+        self.hub.begin_anew()
 
     @property
     def url(self) -> str:
         """Where it is at this moment."""
         return self._address.url
-
-    @property
-    def hub(self) -> Hub:
-        """Where it has everything from."""
-        return self._hub
 
     @property
     def words(self) -> str:
@@ -95,11 +86,11 @@ class LivePage:
     @property
     def listener(self) -> Listener:
         """What shows a game on the page."""
-        return ShownOnPage(self._hub)
+        return ShownOnPage(self.hub)
 
     def see_to(self, live: LiveGame) -> bool:
         """Do what people want; they are answered when it is published. The game goes on."""
-        for wanted in self._hub.desk.came():
+        for wanted in self.hub.desk.came():
             if wanted.done.set_running_or_notify_cancel():  # otherwise nobody waits for it any more
                 outcome = self._do(wanted.wish, live)
                 live.show()
@@ -112,8 +103,8 @@ class LivePage:
 
     def _do(self, wanted: PageRequest, live: LiveGame) -> Acted | Refused:
         session = live.session
-        log, story = session.state.log, self._hub.story_of(session.state)
-        meant = meant_by(wanted.action, session, story, self._hub.log_since(wanted.if_version, log))
+        log, story = session.state.log, self.hub.story_of(session.state)
+        meant = meant_by(wanted.action, session, story, self.hub.log_since(wanted.if_version, log))
         if isinstance(meant, Refused):
             return meant
         for one in meant:

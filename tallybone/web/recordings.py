@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from fastapi import Path as InPath
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints
 
 from engine import EngineError, OptionsError
 from tallybone.plain_text import MOST_NAME, names_of, plain
@@ -26,6 +26,8 @@ from tallybone.replay.recorded_game import rescored, transcript_of
 from tallybone.session.zones import Zones
 from tallybone.sources.source import GameChoice
 from tallybone.web.access import Access, insider_by
+from tallybone.web.actions import StrictModel
+from tallybone.web.app import JPEG, picture_answer
 from tallybone.web.recordings_shown import (
     MOST_STEPS,
     MomentShown,
@@ -47,7 +49,6 @@ RecordNumber = Annotated[int, InPath(ge=0, le=10**7)]
 _USUAL_PX = (1280, 720)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
-_JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
 _KINDS = {"dgr": "text/plain", "csv": "text/csv", "json": "application/json"}
 
 # So long is counted for one answer; the next one goes on.
@@ -60,13 +61,11 @@ _HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 _MOST_WAITING = 30
 
 
-class OtherRules(BaseModel):
+class OtherRules(StrictModel):
     """The rules to score a recording by: another game, or its own with *options* changed, each `key=value`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
     rules: Annotated[str, StringConstraints(max_length=40)] | None = None
-    options: Annotated[list[Annotated[str, StringConstraints(max_length=80)]], Field(max_length=60)] = []
+    options: Annotated[list[Annotated[str, StringConstraints(max_length=80)]], Field(max_length=60)] = []  # noqa: RUF012 - pydantic copies it
 
 
 class ScoreShown(BaseModel):
@@ -144,14 +143,11 @@ def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRoute
         """How the table stood after a step."""
         return await work.do(opened(name, lambda one: moment_of(one, number)))
 
-    @router.get("/{name}/frames/{number}.jpg", responses=_JPEG, response_class=Response)
+    @router.get("/{name}/frames/{number}.jpg", responses=JPEG, response_class=Response)
     async def frame(name: Name, number: RecordNumber, request: Request) -> Response:
         """A picture as it was recorded, counted from 0."""
         jpeg = await work.do(opened(name, lambda one: frame_of(one, number)))
-        headers = {"etag": f'"{zlib.crc32(jpeg):08x}-{len(jpeg)}"', "cache-control": "no-cache"}
-        if request.headers.get("if-none-match") == headers["etag"]:
-            return Response(status_code=304, headers=headers)
-        return Response(jpeg, media_type="image/jpeg", headers=headers)
+        return picture_answer(jpeg, f'"{zlib.crc32(jpeg):08x}-{len(jpeg)}"', request)
 
     @router.post("/{name}/rescore")
     async def rescore(name: Name, said: Annotated[OtherRules, Body()]) -> RescoredShown:

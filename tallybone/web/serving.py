@@ -121,7 +121,7 @@ class Serving:
             timeout_graceful_shutdown=1,
         )
         self._server, self._listening, self._hub = uvicorn.Server(config), listening, hub
-        self._thread = threading.Thread(target=self._run, name="page", daemon=True)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="page", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -129,9 +129,6 @@ class Serving:
         self._server.should_exit = True
         self._thread.join(_ENDS_WITHIN_S)
         self._listening.close()
-
-    def _run(self) -> None:
-        asyncio.run(self._serve())
 
     async def _serve(self) -> None:
         publishing = asyncio.create_task(self._hub.run())
