@@ -138,6 +138,7 @@ class _Shared:
 
     def __init__(self, look: Onlooker, name: str, see: See, clock: Clock) -> None:
         self._look, self._name, self._see, self._clock = look, name, see, clock
+        self.present, self.hold_light, self.close = look.present, look.hold_light, look.close
         self._newest: Image | None = None
         self._shown_ns = self._taken_ns = clock()
 
@@ -168,15 +169,3 @@ class _Shared:
         if image is not None:
             self._shown_ns = now_ns
             self._see(shot_of(image, now_ns, self._name))
-
-    def present(self, scene: AskedScene) -> None:
-        """Show a scene, if it can make one."""
-        self._look.present(scene)
-
-    def hold_light(self) -> None:
-        """Let it adapt, then keep the light."""
-        self._look.hold_light()
-
-    def close(self) -> None:
-        """Give the camera back."""
-        self._look.close()

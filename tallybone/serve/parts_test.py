@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from hardware.buttons.panel import ButtonError, Buttons
 from hardware.colour import Rgb
@@ -26,14 +26,13 @@ from hardware.leds.safety import off_at_exit
 from hardware.open_parts import PartOpener
 from hardware.parts import OpensParts
 from hardware.pin_factory import PinError
-from hardware.virtual.panel import VirtualPanel
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
 
-_NS_PER_S = 1_000_000_000
 # Whoever has closed the page answers no more, and the table is wanted by others.
-_NOBODY_AFTER_NS = 60 * _NS_PER_S
+_NOBODY_AFTER_NS = 60 * NS_PER_S
 _MOST_CHARACTERS = 20_000
+P = TypeVar("P")
 LEAVES = "q"
 """The key that ends a walk."""
 
@@ -109,18 +108,17 @@ class PartsTest:
         self._asked_ns = self._clock()
         self._change(TestState(is_running=True))
         results: list[PartResult] = []
-        steps = PartsWalk(
-            opener, Walk(_Answers(self._typed, self._is_wanted, meanwhile), self._say, self._ask), self._clock
-        )
+
+        def goes_on() -> bool:
+            return meanwhile() and self._clock() - self._asked_ns < _NOBODY_AFTER_NS
+
+        steps = PartsWalk(opener, Walk(_Answers(self._typed, goes_on), self._say, self._ask), self._clock)
         try:
             for result in walked(hardware, steps):
                 results.append(result)
                 self._change(replace(self._state, keys="", results=tuple(results)))
         finally:
             self._change(TestState(words=self._state.words, results=tuple(results)))
-
-    def _is_wanted(self) -> bool:
-        return self._clock() - self._asked_ns < _NOBODY_AFTER_NS
 
     def _say(self, words: str) -> None:
         self._change(replace(self._state, words=(self._state.words + words)[-_MOST_CHARACTERS:]))
@@ -136,20 +134,13 @@ class PartsTest:
 class _Answers:
     """Keys that somebody presses on the page."""
 
-    def __init__(
-        self, typed: queue.SimpleQueue[str], is_wanted: Callable[[], bool], meanwhile: Callable[[], bool]
-    ) -> None:
-        self._typed, self._is_wanted, self._meanwhile = typed, is_wanted, meanwhile
-        self._is_over = False
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nobody answers any more."""
-        return self._is_over
+    def __init__(self, typed: queue.SimpleQueue[str], goes_on: Callable[[], bool]) -> None:
+        self._typed, self._goes_on = typed, goes_on
+        self.is_over = False
 
     def pressed(self, wait_s: float) -> str:
         """Return the key that was pressed, after up to so many seconds."""
-        self._is_over = not self._meanwhile() or not self._is_wanted()
+        self.is_over = not self._goes_on()
         try:
             return self._typed.get(timeout=wait_s)
         except queue.Empty:
@@ -163,31 +154,22 @@ class ServedParts:
         """Have the parts of *hardware*, which *open_all* opens."""
         self.hardware = hardware
         self._open_all, self._clock = open_all, clock
-        self._parts = open_all()
-
-    @property
-    def now(self) -> LiveParts:
+        self.now = open_all()
         """The parts as they are open now; any thread may ask."""
-        return self._parts
-
-    @property
-    def panel(self) -> VirtualPanel:
-        """The virtual ones among them."""
-        return self._parts.panel
 
     @contextmanager
     def lent(self) -> Iterator[OpensParts]:
         """Yield what opens each part by itself; until this ends no other has them."""
-        panel = self._parts.panel
-        self._parts.close()
+        panel = self.now.panel
+        self.now.close()
         try:
             yield PartOpener(self.hardware.pins, panel, self._clock)
         finally:
-            self._parts = self._open_all()
+            self.now = self._open_all()
 
     def close(self) -> None:
         """Let every part go."""
-        self._parts.close()
+        self.now.close()
 
 
 class PartVerdict(StrEnum):
@@ -252,9 +234,9 @@ class Walk:
             return PartResult(part, PartVerdict.FAILED, words)
         return PartResult(part, PartVerdict.WELL, f"{lamps.count} seen")
 
-    def buttons(self, buttons: Buttons, pins: Mapping[str, int]) -> PartResult:
+    def buttons(self, part: str, buttons: Buttons, pins: Mapping[str, int]) -> PartResult:
         """Ask for each button, and compare what comes."""
-        self._begin("buttons", "press each when it is named. n nothing happens, s skip it")
+        self._begin(part, "press each when it is named. n nothing happens, s skip it")
         odd: list[str] = []
         skipped = 0
         for name in buttons.names:
@@ -272,10 +254,10 @@ class Walk:
             elif others:
                 odd.append(f"{name}: {' and '.join(others)} came first")
         if odd:
-            return PartResult("buttons", PartVerdict.FAILED, "; ".join(odd))
+            return PartResult(part, PartVerdict.FAILED, "; ".join(odd))
         if skipped:
-            return PartResult("buttons", PartVerdict.SKIPPED, f"{skipped} of {len(buttons.names)} skipped")
-        return PartResult("buttons", PartVerdict.WELL, f"all {len(buttons.names)} came as they should")
+            return PartResult(part, PartVerdict.SKIPPED, f"{skipped} of {len(buttons.names)} skipped")
+        return PartResult(part, PartVerdict.WELL, f"all {len(buttons.names)} came as they should")
 
     def _came(self, buttons: Buttons, name: str, prompt: str, others: list[str]) -> bool:
         """Return whether the button was pressed; say which others were instead."""
@@ -288,9 +270,9 @@ class Walk:
             others += [] if pressed.button in others else [pressed.button]
         return False
 
-    def knock(self, sensor: KnockSensor, now_ns: int) -> PartResult:
+    def knock(self, part: str, sensor: KnockSensor, now_ns: int) -> PartResult:
         """Ask for three knocks, and say how hard each was heard."""
-        self._begin("knock", f"knock {_KNOCKS} times, as in a game. n it does not hear me, s skip")
+        self._begin(part, f"knock {_KNOCKS} times, as in a game. n it does not hear me, s skip")
         strengths: list[float] = []
 
         def heard() -> bool:
@@ -301,14 +283,14 @@ class Walk:
 
         answer = self._answer("ns", heard, _TICK_S)
         if answer == "s":
-            return PartResult("knock", PartVerdict.SKIPPED, "skipped")
+            return PartResult(part, PartVerdict.SKIPPED, "skipped")
         words = f"{len(strengths)} of {_KNOCKS} heard"
         if strengths:
             words += f", strength {min(strengths):.2f} to {max(strengths):.2f}"
         if answer == "n":
             trouble = sensor.state.problem
-            return PartResult("knock", PartVerdict.FAILED, words if trouble is None else f"{words}; {trouble}")
-        return PartResult("knock", PartVerdict.WELL, words)
+            return PartResult(part, PartVerdict.FAILED, words if trouble is None else f"{words}; {trouble}")
+        return PartResult(part, PartVerdict.WELL, words)
 
     def display(self, part: str, display: ScoreDisplay) -> PartResult:
         """Show a page, and ask whether it can be read."""
@@ -374,54 +356,48 @@ def walked(hardware: HardwareConfig, steps: PartsWalk) -> Iterator[PartResult]:
     """Yield what came of each part, until somebody wants no more."""
     try:
         for leds in hardware.leds:
-            yield steps.leds(leds)
+            yield _tried(f"LEDs ({leds.shows})", steps.leds, leds)
         if hardware.buttons is not None:
-            yield steps.buttons(hardware.buttons)
+            yield _tried("buttons", steps.buttons, hardware.buttons)
         if hardware.knock is not None:
-            yield steps.knock(hardware.knock)
+            yield _tried("knock", steps.knock, hardware.knock)
         for display in hardware.displays:
-            yield steps.display(display)
+            yield _tried(f"display {display.driver}", steps.display, display)
     except Leaves:
         yield PartResult("the rest", PartVerdict.SKIPPED, "ended with q")
 
 
+def _tried(name: str, test: Callable[[str, P], PartResult], part: P) -> PartResult:
+    """Return the result of a test; a part that cannot be had or read has failed."""
+    try:
+        return test(name, part)
+    except _CANNOT as error:
+        return PartResult(name, PartVerdict.FAILED, str(error))
+
+
 class PartsWalk:
-    """Opens each part for its step. A part that cannot be had or read has failed."""
+    """Opens each part for its step."""
 
     def __init__(self, opener: OpensParts, walk: Walk, clock: Callable[[], int]) -> None:
         """Let *walk* ask for parts that *opener* opens; *clock* is monotonic, in nanoseconds."""
         self._opener, self._walk, self._clock = opener, walk, clock
 
-    def leds(self, part: LedsPart) -> PartResult:
+    def leds(self, name: str, part: LedsPart) -> PartResult:
         """Test LEDs."""
-        name = f"LEDs ({part.shows})"
-        try:
-            with off_at_exit(self._opener.leds(part)) as lamps:
-                return self._walk.leds(name, lamps, has_colours=part.driver is not LedsDriver.SINGLE)
-        except _CANNOT as error:
-            return PartResult(name, PartVerdict.FAILED, str(error))
+        with off_at_exit(self._opener.leds(part)) as lamps:
+            return self._walk.leds(name, lamps, has_colours=part.driver is not LedsDriver.SINGLE)
 
-    def buttons(self, part: ButtonsPart) -> PartResult:
+    def buttons(self, name: str, part: ButtonsPart) -> PartResult:
         """Test the buttons."""
-        try:
-            with closing(self._opener.buttons(part)) as buttons:
-                return self._walk.buttons(buttons, {one.name: one.pin for one in part.pins})
-        except _CANNOT as error:
-            return PartResult("buttons", PartVerdict.FAILED, str(error))
+        with closing(self._opener.buttons(part)) as buttons:
+            return self._walk.buttons(name, buttons, {one.name: one.pin for one in part.pins})
 
-    def knock(self, part: KnockPart) -> PartResult:
+    def knock(self, name: str, part: KnockPart) -> PartResult:
         """Test the knock sensor."""
-        try:
-            with closing(self._opener.knock(part)) as sensor:
-                return self._walk.knock(sensor, self._clock())
-        except _CANNOT as error:
-            return PartResult("knock", PartVerdict.FAILED, str(error))
+        with closing(self._opener.knock(part)) as sensor:
+            return self._walk.knock(name, sensor, self._clock())
 
-    def display(self, part: DisplayPart) -> PartResult:
+    def display(self, name: str, part: DisplayPart) -> PartResult:
         """Test a display."""
-        name = f"display {part.driver}"
-        try:
-            with closing(self._opener.display(part)) as display:
-                return self._walk.display(name, display)
-        except _CANNOT as error:
-            return PartResult(name, PartVerdict.FAILED, str(error))
+        with closing(self._opener.display(part)) as display:
+            return self._walk.display(name, display)

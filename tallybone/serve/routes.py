@@ -425,7 +425,7 @@ def parts_routes(
     @router.get("/panel")
     async def panel(author: Annotated[Author, Depends(insider)]) -> PanelShown:
         """What is seen of the virtual parts now. The display among them shows the PIN, and so not everybody sees it."""
-        look = parts.panel.look(clock())
+        look = parts.now.panel.look(clock())
         leds = tuple(LedsShown(one.shows.value, tuple(_hex(colour) for colour in one.colours)) for one in look.leds)
         return PanelShown(
             leds, look.screen, look.buttons, tuple(sorted(look.pressed)), hears=look.hears, knocked=look.is_knocked
@@ -435,10 +435,10 @@ def parts_routes(
     async def press(said: Annotated[PanelPress, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Press a virtual button, or knock on the table."""
         try:
-            if said.button is None and parts.panel.hears:
-                parts.panel.knock(clock())
-            elif said.button is not None and parts.panel.has_button(said.button):
-                parts.panel.press(said.button, clock())
+            if said.button is None and parts.now.panel.hears:
+                parts.now.panel.knock(clock())
+            elif said.button is not None and parts.now.panel.has_button(said.button):
+                parts.now.panel.press(said.button, clock())
             else:
                 raise HTTPException(404, "there is no such virtual part")
         except (ButtonError, KnockError) as error:

@@ -118,8 +118,13 @@ def _routes(
     setup: Setup, password_file: Path, observing: Observing, access: Access, page: TablePage
 ) -> tuple[APIRouter, ...]:
     """Return the paths that a table has beside those of a game."""
-    offers, clock = _Offers(setup.house, setup.left, page), setup.world.clock
-    matches = MatchControl(desk=setup.desk, new_game=_new_game, offered=offers.now, keep=offers.keep)
+    clock = setup.world.clock
+    matches = MatchControl(
+        desk=setup.desk,
+        new_game=_new_game,
+        offered=partial(_offered, setup, page),
+        keep=partial(_keep, setup.house),
+    )
     return (
         match_routes(access, matches),
         *observing.routes,
@@ -159,29 +164,24 @@ def _open_parts(hardware: HardwareConfig, clock: Clock, knocks: _Knocks) -> Live
     return open_parts(hardware, seats=_VIRTUAL_SEATS, clock=clock, has_panel=False, classifier=knocks.classifier())
 
 
-class _Offers:
-    """Says what can be done at the table now; may be asked from any thread."""
+def _offered(setup: Setup, page: TablePage) -> Offered:
+    """Return the choices that people at the table have now; any thread may ask."""
+    house = setup.house.house
+    return Offered(
+        playing=page.is_played,
+        over=page.is_over,
+        usual=shown_setting(house.usual or house.last),
+        left=_shown_left(setup.left.newest),
+        is_looking=not setup.left.is_known,
+    )
 
-    def __init__(self, house: HouseFile, left: LeftMatches, page: TablePage) -> None:
-        self._house, self._left, self._page = house, left, page
 
-    def now(self) -> Offered:
-        """Return what can be done."""
-        house = self._house.house
-        return Offered(
-            playing=self._page.is_played,
-            over=self._page.is_over,
-            usual=shown_setting(house.usual or house.last),
-            left=_shown_left(self._left.newest),
-            is_looking=not self._left.is_known,
-        )
-
-    def keep(self, setting: MatchSetting) -> None:
-        """Remember how a match was begun; where that fails, it is played all the same."""
-        try:
-            self._house.change(lambda house: replace(house, last=setting))
-        except OSError as error:
-            log.warning("how the match was begun is not kept: %s", error)
+def _keep(house: HouseFile, setting: MatchSetting) -> None:
+    """Remember how a match was begun; where that fails, it is played all the same."""
+    try:
+        house.change(lambda kept: replace(kept, last=setting))
+    except OSError as error:
+        log.warning("how the match was begun is not kept: %s", error)
 
 
 def _shown_left(left: LeftMatch | None) -> LeftShown | None:

@@ -174,19 +174,10 @@ class SayLeft(StrictModel):
     pips: Annotated[int, Field(ge=0, le=_MOST)]
 
 
-PageAction = Annotated[
-    PressButton
-    | AnswerQuestion
-    | AmendAction
-    | RemoveAction
-    | LetStand
-    | InsertAction
-    | GivePoints
-    | SayLead
-    | SayLeft
-    | TakeBack,
-    Field(discriminator="type"),
-]
+_One: TypeAlias = (
+    PressButton | AnswerQuestion | AmendAction | RemoveAction | LetStand | InsertAction | GivePoints | SayLead | SayLeft
+)
+PageAction = Annotated[_One | TakeBack, Field(discriminator="type")]
 
 
 class Asked(StrictModel):
@@ -201,11 +192,6 @@ class Login(StrictModel):
 
     pin: Annotated[str, StringConstraints(max_length=20)]
     name: Annotated[str, StringConstraints(max_length=200)] = ""
-
-
-_One: TypeAlias = (
-    PressButton | AnswerQuestion | AmendAction | RemoveAction | LetStand | InsertAction | GivePoints | SayLead | SayLeft
-)
 
 
 class Refusal(Enum):
@@ -317,12 +303,10 @@ def _put_right(
 
 
 def _removal(entry: Entry) -> ByHand | Refused:
-    is_begin = not hasattr(entry.action, "seat")
-    if is_begin:
-        return Refused(
-            Refusal.SENSELESS, phrase("only what a player has done can be taken out; undo takes back the rest")
-        )
-    return Remove(entry.seq)
+    if hasattr(entry.action, "seat"):
+        return Remove(entry.seq)
+    words = phrase("only what a player has done can be taken out; undo takes back the rest")
+    return Refused(Refusal.SENSELESS, words)
 
 
 def _points_of_play(points: int, told: ActionResult, story: Story) -> ByHand | Refused:

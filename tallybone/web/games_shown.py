@@ -12,6 +12,14 @@ from engine.options import OPTIONS, PRESETS, Option, OptionsError, changed_optio
 from engine.profiles import PROFILES, WORDS, profile
 from engine.rules import Rules, deal_problems
 
+_KINDS: dict[type, str] = {
+    Choice: "choice",
+    Number: "number",
+    YesNo: "yes_no",
+    SetSize: "set",
+    Players: "players",
+    Deal: "deal",
+}
 PLAYERS = "players"
 """The field that a number of players belongs to."""
 
@@ -165,10 +173,10 @@ def _game(rules: Rules) -> GameShown:
 def _fits(rules: Rules, key: str, value: str) -> bool:
     """Return whether a variation says anything new of a game, and only what matters there."""
     try:
-        changed = changed_options(with_options(rules, {key: value}))
+        other = with_options(rules, {key: value})
     except EngineError:
         return False
-    other = with_options(rules, {key: value})
+    changed = changed_options(other)
     return bool(changed) and all(matters(other, one) for one in OPTIONS if one.key in changed)
 
 
@@ -178,20 +186,17 @@ def _values(rules: Rules) -> tuple[ValueShown, ...]:
 
 def _option(option: Option) -> OptionShown:
     values = option.values
-    match values:
-        case Choice(meanings):
-            kind, choices = "choice", tuple(OptionChoiceShown(str(value), meaning) for value, meaning in meanings)
-        case Number():
-            kind, choices = "number", ()
-        case YesNo():
-            kind, choices = "yes_no", ()
-        case SetSize():
-            kind, choices = "set", ()
-        case Players():
-            kind, choices = "players", ()
-        case Deal():
-            kind, choices = "deal", ()
+    meanings = values.meanings if isinstance(values, Choice) else ()
+    choices = tuple(OptionChoiceShown(str(value), meaning) for value, meaning in meanings)
     least, most, none = (values.least, values.most, values.none) if isinstance(values, Number) else (None, None, None)
     return OptionShown(
-        option.key, option.group.value, option.meaning, kind, allowed_text(option), choices, least, most, none
+        option.key,
+        option.group.value,
+        option.meaning,
+        _KINDS[type(values)],
+        allowed_text(option),
+        choices,
+        least,
+        most,
+        none,
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from engine import (
+    Action,
     ActionResult,
     Adjust,
     Amend,
@@ -85,7 +86,7 @@ from vision.reading import SURE, Face, PointPx, SeenTile
 MOST_TOLD = 12
 """So many of the things that were said last are in a snapshot."""
 _MOST_PROBLEMS = 8
-# What a player has done, as opposed to what the table has said or put right.
+# What a player does, in contrast to what the table says or corrects; the last of these is shown by itself.
 _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
 
 _SIDES = (Port.W, Port.E, Port.N, Port.S)
@@ -125,7 +126,7 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
         tuple(player_shown(game, Seat(seat), name, session.zones) for seat, name in enumerate(names)),
         plain(waits_for(replace(game, players=names))),
         None if session.open_question is None else _question(session.open_question, session.places, now.chosen),
-        _last(plays),
+        next((one for one in reversed(plays) if one.kind in _DONE), None),
         tuple(told[:MOST_TOLD]),
         layout_shown(game, session.places, session.zones, now.picture_px),
         plays,
@@ -159,7 +160,7 @@ def _said(shown: object, language: str) -> object:
 
 
 def can(state: State) -> CanShown:
-    """Return which buttons mean something now: what is against the rules too, where players do it all the same."""
+    """Return which buttons mean something now; moves against the rules do, where players make them all the same."""
     return CanShown(**{button.value: _means_something(button, state) for button in Button})
 
 
@@ -194,7 +195,7 @@ def match_shown(game: Game) -> MatchShown:
 
 
 def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> PlayerShown:
-    """Return how a player stands, by the name that is shown; *zones* say where he sits."""
+    """Return how a player stands, by the name that is shown; *zones* say where they sit."""
     whose, seats = turn(game), zones.seats
     team = next((at for at, side in enumerate(game.sides) if seat in side), None) if game.rules.partners else None
     return PlayerShown(
@@ -239,23 +240,15 @@ def topic_of(asked: Unclear) -> str:
     return plain(str(asked.topic))
 
 
-def _last(plays: Sequence[PlayShown]) -> PlayShown | None:
-    """Return what a player did last."""
-    return next((one for one in reversed(plays) if one.kind in _DONE), None)
-
-
 def _lost(now: LiveState) -> str | None:
     return None if now.view is None or now.view.lost is None else Phrase(plain(now.view.lost))
 
 
 def _problems(now: LiveState) -> tuple[str, ...]:
-    """Return what somebody has to do something about."""
-    lost = _lost(now)
-    own = (
-        *(() if lost is None else (lost,)),
-        *((phrase("the camera gives no pictures"),) if now.eye == "no camera" else ()),
-    )
-    return tuple(plain(words) for words in (*own, *now.parts))[:_MOST_PROBLEMS]
+    """Return the problems that somebody has to solve."""
+    no_camera = phrase("the camera gives no pictures") if now.eye == "no camera" else None
+    words = (_lost(now), no_camera, *now.parts)
+    return tuple(plain(one) for one in words if one is not None)[:_MOST_PROBLEMS]
 
 
 def layout_shown(game: Game, places: Places, zones: Zones, picture_px: tuple[int, int]) -> LayoutShown:
@@ -325,7 +318,7 @@ def end_shown(end: OpenEnd, place: Footprint, counts: int) -> EndShown:
 
 
 def _counts(game: Game) -> dict[tuple[NodeId, Port], int]:
-    """Return what each open end adds to the count; both halves of a double are shared among its ends."""
+    """Return the pips that each open end adds to the count; both halves of a double are shared among its ends."""
     counts: dict[tuple[NodeId, Port], int] = {}
     if game.rules.unit is None:
         return counts
@@ -366,12 +359,12 @@ def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[To
     words = tell(said.said, names_of(players))
     if not words:
         return ()
-    return (ToldShown(number, said.t_ns, plain(words), kind_of(said.said[0]), _seat(said.said)),)
+    return (ToldShown(number, said.t_ns, plain(words), kind_of(said.said[0]), _seat_of(said.said[0])),)
 
 
-def _seat(said: Sequence[Announcement]) -> int | None:
-    """Return whom the first thing that was said concerns."""
-    seat: int | None = getattr(said[0], "seat", None)
+def _seat_of(what: Action | Announcement) -> int | None:
+    """Return the seat of an action or an announcement; None where it is nobody's."""
+    seat: int | None = getattr(what, "seat", None)
     return seat
 
 
@@ -409,15 +402,9 @@ def corrections(story: Story) -> dict[str, Entry]:
 
 def paid(told: ActionResult) -> int:
     """Return the points that followed from a play by itself."""
-    seat = seat_of(told.entry)
+    seat = _seat_of(told.entry.action)
     scored = (one for one in told.outcomes if isinstance(one, Scored) and one.reason in _PAID)
     return sum(one.points for one in scored if one.seat == seat)
-
-
-def seat_of(entry: Entry) -> int | None:
-    """Return who did something; None where it is nobody's."""
-    seat: int | None = getattr(entry.action, "seat", None)
-    return seat
 
 
 def play_shown(
@@ -438,7 +425,7 @@ def play_shown(
     return PlayShown(
         told.entry.seq,
         tag_of(type(action)),
-        seat_of(told.entry),
+        _seat_of(action),
         _pips(told, game),
         points,
         next((plain(str(one.count)) for one in told.outcomes if isinstance(one, Counted)), None),
@@ -455,17 +442,14 @@ def _is_summed(outcome: Outcome) -> bool:
 
 def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
     """Return the numbers of a tile, in the order in which its halves lie where that is known."""
-    action = told.entry.action
-    if isinstance(action, Draw) and len(action.faces) == 1:
-        return _of(action.faces[0])
-    if not isinstance(action, Play | Stack):
-        return None
-    node = None if game is None else game.layout.find(NodeId(told.entry.seq))
-    return _of(action.tile) if node is None else (node.inner, node.outer)
-
-
-def _of(tile: Tile) -> tuple[int, int]:
-    return (tile.high, tile.low)
+    match told.entry.action:
+        case Play(tile=tile) | Stack(tile=tile):
+            node = None if game is None else game.layout.find(NodeId(told.entry.seq))
+            return (tile.high, tile.low) if node is None else (node.inner, node.outer)
+        case Draw(faces=(tile,)):
+            return (tile.high, tile.low)
+        case _:
+            return None
 
 
 def _wrong(told: ActionResult, players: Sequence[str]) -> str | None:
@@ -594,16 +578,11 @@ class Story:
         return Story(state, tuple(told))
 
     def hands(self) -> tuple[tuple[ActionResult, ...], ...]:
-        """Return what happened in each hand, the deal first; what was before the first hand is left out."""
+        """Return the actions of each hand, the deal first, without those before the first hand."""
         hands: list[list[ActionResult]] = []
         for one in self.told:
-            if _begins(one.outcomes):
+            if any(isinstance(outcome, HandStarted | Redealt) for outcome in one.outcomes):
                 hands.append([])
             if hands:
                 hands[-1].append(one)
         return tuple(tuple(hand) for hand in hands)
-
-
-def _begins(outcomes: Iterable[object]) -> bool:
-    """Return whether a hand begins, or is dealt anew."""
-    return any(isinstance(one, HandStarted | Redealt) for one in outcomes)
