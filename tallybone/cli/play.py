@@ -269,9 +269,11 @@ def open_page(where: str | None, table: TableStatus, beyond: BeyondSettings | No
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error
     hub = MeasuredHub(table.clock, table.counts.times[PipelineStage.PAGE])
-    observing, recordings = Observing(hub, table), recording_pages(table.folder)
+    observing = Observing(hub, table)
     health = observing.health
-    page = LivePage(where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recordings(access)))
+    page = LivePage(
+        where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recording_pages(table.folder, access))
+    )
     try:
         with telling(beyond or BeyondSettings(), hub, lambda: health.now().findings) as found:
             health.also_ask(found)

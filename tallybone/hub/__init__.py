@@ -1,1 +1,1 @@
-"""Show all tables of a club or a tournament on one page, from what they tell a broker."""
+"""Show all tables of a club or a tournament on one page, from their messages to a broker."""

@@ -1,4 +1,4 @@
-"""Show all tables on one page: take in what the broker delivers, send changes at most ten times a second."""
+"""Show all tables on one page: take the broker's messages, send changes at most ten times a second."""
 
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
@@ -52,16 +52,16 @@ class _Seen:
 
 
 class Hall:
-    """Knows all tables, and tells those who wait what has changed. All of it happens in one loop."""
+    """Knows all tables, and sends their changes to all that wait. Everything happens in one loop."""
 
     def __init__(self, line: BrokerConnection, prefix: str, results: Results, now: Callable[[], datetime]) -> None:
-        """Hear over *line* what begins with *prefix*; *now* is the time of day."""
+        """Take messages over *line* whose topics begin with *prefix*; *now* is the time of day."""
         self._line, self._prefix, self._results, self._now = line, prefix, results, now
         self._tables = Tables()
         self._seen: dict[str, _Seen] = {}
         self._standings: tuple[int, dict[str | None, tuple[Standing, ...]]] = (-1, {})
         self._changed = asyncio.Event()
-        # What a version was made of: versions of the tables, of the results, and what is wrong with the line.
+        # The parts of a version: the versions of tables and results, and the problem of the line.
         self._told: tuple[int, int, str | None] | None = None
         self._bodies: dict[tuple[int, int], str] = {}
         self._marks: list[tuple[int, int, int]] = []
@@ -69,17 +69,17 @@ class Hall:
         self.junk = self.viewers = 0
 
     async def run(self) -> None:
-        """Hear tables and tell what changes until it is cancelled."""
+        """Take messages and publish changes until it is cancelled."""
         await asyncio.gather(self._line.keep(self._listen), self._publish())
 
     async def after(self, version: int) -> str:
-        """Return what has changed since a version, as JSON, once something has."""
+        """Return the changes since a version, as JSON, once there are any."""
         while self.version == version:
             await self._changed.wait()
         return self.body(version)
 
     def body(self, since: int = 0) -> str:
-        """Return what has changed since a version, as JSON; everything for one that nobody knows, such as 0."""
+        """Return the changes since a version, as JSON; everything for an unknown one, such as 0."""
         key = (since, self.version)
         if key not in self._bodies:
             if any(version != self.version for _, version in self._bodies):
@@ -88,10 +88,7 @@ class Hall:
         return self._bodies[key]
 
     def _text(self, since: int) -> str:
-        """Return what has changed since a version, as JSON; everything where nobody knows.
-
-        Its fields are those of `HubShown`.
-        """
+        """Return the JSON of `body`; its fields are those of `HubShown`."""
         mark = next((one for one in reversed(self._marks) if one[0] == since), None) if since else None
         changes = None if mark is None else self._tables.since(mark[1])
         whole = mark is None or changes is None
@@ -122,12 +119,12 @@ class Hall:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the line to the broker and with the file of results."""
+        """The problems of the line to the broker and of the file of results."""
         named = (("broker", self._line.problem), ("results", self._results.problem))
         return tuple(f"{part}: {words}" for part, words in named if words is not None)
 
     def hear(self, topic: str, payload: bytes) -> None:
-        """Take what the broker says; what no table says is counted, and left alone."""
+        """Take a message; those that no table can have sent are counted, and ignored."""
         try:
             table, said = heard(self._prefix, topic, payload)
         except JunkError as error:

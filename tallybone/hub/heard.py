@@ -1,4 +1,4 @@
-"""What comes from a broker, made values of: anybody may have written it, so everything is looked at."""
+"""Turn messages of a broker into values; check everything, since anybody may have written them."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The score of a table, as it says it; *winner* is a seat, the place of a player in *players*."""
+    """The score of a table; *winner* is a seat, the place of a player in *players*."""
 
     name: str
-    tournament: str | None
-    match: str | None
-    game: str
-    target: int | None
-    playing: bool
-    over: bool
-    winner: int | None
-    players: tuple[Player, ...]
-    at: datetime | None
+    tournament: str | None = None
+    match: str | None = None
+    game: str = ""
+    target: int | None = None
+    playing: bool = False
+    over: bool = False
+    winner: int | None = None
+    players: tuple[Player, ...] = ()
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TableCondition:
-    """What else a table says: whose *turn* it is (a seat), what it asks, what was done last."""
+    """All other news of a table: whose *turn* it is (a seat), its open question, the last play."""
 
     match: str | None
     hand: int | None
@@ -70,17 +70,17 @@ class Online:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Somebody has deleted what a table has said."""
+    """Somebody has deleted the messages of a table."""
 
 
 TableNews: TypeAlias = Scores | TableCondition | Online | Gone
 
 
 def heard(prefix: str, topic: str, payload: bytes) -> tuple[str, TableNews]:
-    """Return which table says what.
+    """Return the id of a table, and its news.
 
     Raises:
-        JunkError: If this is nothing that a table says.
+        JunkError: If no table can have sent this.
     """
     head, what = f"{prefix}/v{VERSION}/", topic.rpartition("/")[2]
     table = topic.removeprefix(head).removesuffix(f"/{what}")
@@ -113,10 +113,10 @@ def _object(payload: bytes) -> Mapping[str, Any]:
 
 
 def scores_of(said: Mapping[str, Any], table: str) -> Scores:
-    """Return the score that a message says.
+    """Return the score in a message.
 
     Raises:
-        JunkError: If it says none.
+        JunkError: If there is none in it.
     """
     listed = said.get("players")
     if not isinstance(listed, list) or len(listed) > MOST_PLAYERS:

@@ -53,7 +53,7 @@ class Standing:
 
 
 def result_of(table: str, scores: Scores) -> MatchResult | None:
-    """Return the result that a table says; None where its match is not over."""
+    """Return the result of a table's match; None where it is not over."""
     if not scores.over or scores.winner is None or scores.match is None:
         return None
     team = scores.players[scores.winner].team
@@ -66,7 +66,7 @@ def result_of(table: str, scores: Scores) -> MatchResult | None:
 
 
 def key_of(table: str, match: str) -> str:
-    """Return what a match of a table is known by.
+    """Return the key of a match of a table.
 
     >>> key_of("table-3", "ab12-1")
     'table-3/ab12-1'
@@ -75,7 +75,7 @@ def key_of(table: str, match: str) -> str:
 
 
 def standings(results: Iterable[MatchResult]) -> dict[str | None, tuple[Standing, ...]]:
-    """Return how all stand in each tournament, the best first; those who are called alike are one."""
+    """Return the standings of each tournament, the best first; players with the same name are one."""
     sums: dict[str | None, dict[str, list[int]]] = defaultdict(dict)
     names: dict[str, str] = {}
     for result in results:
@@ -89,7 +89,7 @@ def standings(results: Iterable[MatchResult]) -> dict[str | None, tuple[Standing
 
 
 def _ranked(rows: dict[str, list[int]], names: dict[str, str]) -> Iterable[Standing]:
-    """Yield the rows, the best first; who has as many wins and points as the one before shares the rank."""
+    """Yield the rows, the best first; a player with as many wins and points as the one before shares the rank."""
     best = sorted(rows.items(), key=lambda row: (-row[1][1], -row[1][2], row[0]))
     rank, before = 0, (-1, 0)
     for place, (key, (played, wins, points)) in enumerate(best, start=1):
@@ -100,7 +100,7 @@ def _ranked(rows: dict[str, list[int]], names: dict[str, str]) -> Iterable[Stand
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What a table said when its match was over, and what follows from it."""
+    """The last score of a match that is over, and its result."""
 
     table: str
     scores: Scores
@@ -111,7 +111,7 @@ class Results:
     """The results of all matches that were seen, kept in a file where there is one."""
 
     def __init__(self, path: Path | None) -> None:
-        """Begin with what is in the file; a line that was cut off or damaged is left out.
+        """Begin with the results in the file; a line that was cut off or damaged is left out.
 
         Raises:
             OSError: If it is there and cannot be read.
@@ -133,7 +133,7 @@ class Results:
         return len(self._kept)
 
     def take(self, table: str, scores: Scores) -> None:
-        """Take how a match stands: it may be over, or not over any more because its last play was taken back."""
+        """Take the score of a match: it may be over, or not over any more because its last play was taken back."""
         if scores.match is None:
             return
         key, result = key_of(table, scores.match), result_of(table, scores)
@@ -167,7 +167,7 @@ class Results:
                     self._put(key_of(table, scores.match), table, scores)
 
     def _write(self, lines: tuple[bytes, ...]) -> None:
-        """Add to the file; one that has grown far beyond what is kept is written anew first."""
+        """Add to the file; one that has grown far beyond its results is rewritten first."""
         if self._path is None:
             return
         try:
@@ -194,7 +194,7 @@ def _append(path: Path, lines: Iterable[bytes], mode: str) -> None:
 
 
 def _line(table: str, scores: Scores) -> bytes:
-    """Return a score as the table said it, as far as it is understood."""
+    """Return a score as a line of the file, in the fields of the table's message."""
     said = {"table": table, **asdict(scores), "at": None if scores.at is None else scores.at.isoformat()}
-    # What was cut off before it must not take this one with it: it begins on a line of its own.
+    # A line that was cut off before it must not spoil this one: it begins on a line of its own.
     return ("\n" + json.dumps(said, separators=(",", ":")) + "\n").encode("ascii")

@@ -1,4 +1,4 @@
-"""Remember all tables heard of, and what has changed since a version, as the JSON of docs/mqtt.md."""
+"""Remember all tables, and their changes since a version, as the JSON of docs/mqtt.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tallybone.hub.heard import Gone, Online, Scores, TableCondition, TableNews
 from tallybone.hub.standings import Standing
 
 MOST_TABLES = 5000
-"""Of more than so many nobody hears: somebody fills the broker with junk."""
+"""Of more than so many none is shown: somebody fills the broker with junk."""
 _MOST_GONE = 1000
 
 MOST_STANDINGS = 50
@@ -25,9 +25,9 @@ class KnownTable:
     """A table as far as it is known.
 
     Attributes:
-        id: What it is called in topics.
-        scores: What it says of the score; None before it has.
-        state: What else it says of the same match; None for nothing.
+        id: Its name in topics.
+        scores: Its score; None before it has sent one.
+        state: Its other news of the same match; None for none.
         is_online: Whether it has a line to the broker.
         changed: When it last said something new, by its own clock but never in the future; None for never.
         version: The version in which it came to be like this.
@@ -42,7 +42,7 @@ class KnownTable:
 
 
 class Tables:
-    """Takes what tables say, one thing after the other."""
+    """Takes the news of tables, one after the other."""
 
     def __init__(self) -> None:
         """Know of no table."""
@@ -52,7 +52,7 @@ class Tables:
         self._forgotten = 0
 
     def hear(self, table: str, said: TableNews, now: datetime) -> bool:
-        """Take what a table says at the time *now*; return whether that is new."""
+        """Take the news of a table at the time *now*; return whether it changes anything."""
         before = self._tables.get(table)
         if isinstance(said, Gone):
             return self._forget(table)
@@ -74,7 +74,7 @@ class Tables:
         return len(self._tables)
 
     def since(self, version: int) -> tuple[tuple[KnownTable, ...], tuple[str, ...]] | None:
-        """Return which have changed after a version, and the ids of those that are gone; None where nobody knows."""
+        """Return the tables that changed after a version, and the ids of removed ones; None for an unknown version."""
         if version < self._forgotten:
             return None
         changed = tuple(one for one in self._tables.values() if one.version > version)
@@ -103,7 +103,7 @@ def _after(before: KnownTable, said: Scores | TableCondition | Online, now: date
 
 
 def _changed(before: KnownTable, at: datetime | None, now: datetime) -> datetime | None:
-    """Return when a table last said something; a clock that goes ahead does not make it younger than now."""
+    """Return when a table last sent something; a clock that goes ahead does not make it younger than now."""
     if at is None:
         return before.changed
     at = min(at, now)
@@ -165,33 +165,33 @@ class HubShown:
 
 
 def table_seen(table: KnownTable) -> TableSeen:
-    """Return a table as it is shown; what it says of another match than its score is old."""
-    scores, state = table.scores, table.state
-    if state is not None and (scores is None or state.match != scores.match):
+    """Return a table as it is shown; a state of another match than that of its score is old."""
+    scores, state = table.scores or Scores(table.id), table.state
+    if state is not None and (table.scores is None or state.match != scores.match):
         state = None
-    is_played = scores is not None and scores.playing and not scores.over
-    players = () if scores is None else scores.players
-    turn = state.turn if state is not None and is_played else None
-    winner = None if scores is None else scores.winner
-    team = None if winner is None else players[winner].team
+    is_played = scores.playing and not scores.over
+    now = state if is_played else None
+    turn = None if now is None else now.turn
+    winner = scores.winner
+    team = None if winner is None else scores.players[winner].team
     seen = tuple(
         PlayerSeen(
             one.name, one.total, one.team, seat == turn, seat == winner or (team is not None and team == one.team)
         )
-        for seat, one in enumerate(players)
+        for seat, one in enumerate(scores.players)
     )
     return TableSeen(
         id=table.id,
-        name=table.id if scores is None else scores.name,
-        tournament=None if scores is None else scores.tournament,
+        name=scores.name,
+        tournament=scores.tournament,
         online=table.is_online,
-        game="" if scores is None else scores.game,
-        target=None if scores is None else scores.target,
+        game=scores.game,
+        target=scores.target,
         playing=is_played,
-        over=scores is not None and scores.over,
-        hand=None if state is None or not is_played else state.hand,
+        over=scores.over,
+        hand=None if now is None else now.hand,
         players=seen,
-        asks=state.question if state is not None and is_played else None,
+        asks=None if now is None else now.question,
         last=None if state is None else state.last,
         changed=None if table.changed is None else table.changed.isoformat(timespec="seconds"),
     )

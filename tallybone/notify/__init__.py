@@ -1,1 +1,1 @@
-"""Tell the world beyond the table, where its owner asks for it: a broker (MQTT), Home Assistant, web addresses."""
+"""Report the game beyond the table, where its owner asks for it: to a broker (MQTT), Home Assistant, web addresses."""

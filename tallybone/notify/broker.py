@@ -1,4 +1,4 @@
-"""Keep the line to a broker open, and send what waits. The only module that needs aiomqtt."""
+"""Keep the line to a broker open, and send waiting messages. The only module that needs aiomqtt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tallybone.store.table_file import Broker, MqttSettings
 
 log = logging.getLogger(__name__)
 BrokerError = aiomqtt.MqttError
-"""What goes wrong while a line is open; the line is then opened again."""
+"""A failure while a line is open; the line is then opened again."""
 KEEP_ALIVE_S = 20
 """A broker that hears nothing for one and a half times as long tells others that a table is offline."""
 MOST_PACKET = 64 * 1024
@@ -49,12 +49,12 @@ class BrokerConnection:
     """Opens a line to a broker again and again, and lets somebody talk over it while it is open."""
 
     def __init__(self, broker: Broker, rng: Random, *, will: Message | None = None) -> None:
-        """Speak to *broker*, which says *will* for this program once it hears nothing of it any more."""
+        """Connect to *broker*, which publishes *will* for this program once it hears nothing from it any more."""
         self._broker, self._rng, self._will = broker, rng, will
         self.problem: str | None = phrase("no line to {broker} yet", broker=broker.words)
 
     async def keep(self, talk: Callable[[aiomqtt.Client], Awaitable[None]]) -> None:
-        """Let *talk* have the line whenever there is one, until it returns by itself."""
+        """Let *talk* use the line whenever it is open, until it returns by itself."""
         failures = 0
         while True:
             was_open = False
@@ -71,7 +71,7 @@ class BrokerConnection:
             await asyncio.sleep(wait_s(failures, self._rng))
 
     async def once(self) -> str | None:
-        """Open a line and close it, saying nothing; return why that cannot be."""
+        """Open a line and close it without a message; return why that fails."""
         try:
             async with asyncio.timeout(_ANSWERS_WITHIN_S), self._client():
                 return None
@@ -81,10 +81,10 @@ class BrokerConnection:
             return self.words_of(error)
 
     def words_of(self, error: Exception) -> str:
-        """Return why there is no line, so that whoever has set it up knows where to look."""
+        """Return why there is no line, with the settings to check."""
         broker = self._broker
         code = getattr(getattr(error, "rc", None), "value", getattr(error, "rc", None))
-        cause = error.__context__ or error  # the library makes texts of what went wrong, and hides it
+        cause = error.__context__ or error  # the library turns errors into texts, and hides them
         if code in _REFUSED:
             # Everybody may read this at /health: it does not say which user.
             if broker.user is None:
@@ -136,7 +136,7 @@ class BrokerConnection:
 
 
 def _quiet() -> logging.Logger:
-    """Return where the library logs: what matters of it is said here."""
+    """Return a silent logger for the library: this module logs the facts that matter."""
     logger = logging.getLogger("tallybone.beyond.library")
     logger.setLevel(logging.CRITICAL)
     return logger
@@ -163,7 +163,7 @@ class Publishing:
         return broker_found(self._settings.broker.words, self._line.problem, self._outbox.lost)
 
     def tell(self, told: ToTell) -> None:
-        """Send what is new, as soon as there is a line."""
+        """Send the news as soon as there is a line."""
         for what, said in told.states.items():
             players = said.get("players")
             if isinstance(players, list):
@@ -174,7 +174,7 @@ class Publishing:
         self._something.set()
 
     def end(self) -> None:
-        """Say what is left to say, then that the table is offline, and return from `run`."""
+        """Send the messages that are left, then that the table is offline, and return from `run`."""
         self._ends.set()
         self._something.set()
 
@@ -183,13 +183,13 @@ class Publishing:
         keeping = asyncio.create_task(self._line.keep(self._talk))
         ending = asyncio.create_task(self._ends.wait())
         await asyncio.wait((keeping, ending), return_when=asyncio.FIRST_COMPLETED)
-        # Without a line there is nobody to say goodbye to.
+        # Without a line nobody can take the goodbye.
         with suppress(TimeoutError):
             await asyncio.wait_for(keeping, _ENDS_WITHIN_S if self._line.problem is None else 0.0)
         ending.cancel()
 
     def _let_find(self, seats: int) -> None:
-        """Tell Home Assistant of the table, anew where there are more players than it knows."""
+        """Announce the table to Home Assistant, again where there are more players than it knows."""
         if self._settings.discovery is None or seats <= self._seats:
             return
         self._seats = seats
@@ -200,7 +200,7 @@ class Publishing:
         )
 
     async def _talk(self, client: aiomqtt.Client) -> None:
-        """Send all that waits, and what comes; return at the end."""
+        """Send all waiting messages, then each new one; return at the end."""
         self._outbox.all_again()
         tasks = (asyncio.create_task(self._send(client)), asyncio.create_task(self._hear(client)))
         try:
@@ -226,7 +226,7 @@ class Publishing:
                 await self._something.wait()
 
     async def _hear(self, client: aiomqtt.Client) -> None:
-        """Tell everything again whenever Home Assistant has begun anew; fails as soon as the line breaks."""
+        """Send everything again whenever Home Assistant restarts; fails as soon as the line breaks."""
         if self._settings.discovery is not None:
             await client.subscribe(birth_topic(self._settings.discovery), qos=1)
         async for message in client.messages:

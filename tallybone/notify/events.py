@@ -1,6 +1,6 @@
-"""What has happened between two snapshots of a table, as events for others: pure.
+"""Turn the difference between two snapshots of a table into events for others. Pure.
 
-Points come with the total after them: who misses one, or gets one twice, still knows the score.
+Points come with the total after them: a receiver that misses an event, or gets it twice, still knows the score.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from tallybone.web.shapes import PlayShown, Snapshot
 from tallybone.web.snapshot import LOBBY
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
-"""What JSON can say."""
+"""Any JSON value."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableEvent:
-    """Something that has happened, and what is said of it."""
+    """Something that has happened, and the fields of its message."""
 
     kind: EventKind
     said: Mapping[str, Json]
 
 
 def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: bool) -> tuple[TableEvent, ...]:
-    """Return what has happened, in the order of a table.
+    """Return the events between two snapshots, in the order of a table.
 
     Args:
-        before: How it stood; None for a table that nobody knows yet. What it has done before is not told again.
-        after: How it stands.
+        before: The earlier snapshot; None for a table that nobody knows yet, whose past is not reported.
+        after: The later one.
         is_same_match: Whether *after* is of the match of *before*.
     """
     known = before if before is not None and is_same_match and before.match.phase != LOBBY else None
@@ -44,7 +44,7 @@ def events_between(before: Snapshot | None, after: Snapshot, *, is_same_match: b
 
 
 def play_said(play: PlayShown, shown: Snapshot) -> dict[str, Json]:
-    """Return what is said of a play; its `seq` is its place in the match, and stays the same when it is put right."""
+    """Return the message of a play; its `seq` is its place in the match, and stays the same when it is corrected."""
     return {
         "seq": play.seq,
         "kind": play.kind,
@@ -71,7 +71,7 @@ def _hands(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
 
 
 def _plays(before: Snapshot, after: Snapshot) -> Iterator[TableEvent]:
-    """Yield plays that are new, that were put right and that were taken back; a new hand begins with none."""
+    """Yield new plays, corrected ones and those that were taken back; a new hand begins with none."""
     old = {play.seq: play for play in before.plays} if before.match.hand == after.match.hand else {}
     is_earlier = (after.match.hand or 0) < (before.match.hand or 0)
     new = {play.seq: play for play in after.plays}

@@ -11,7 +11,7 @@ FIRST_S, MOST_S = 1.0, 60.0
 
 
 def broker_found(broker: str, why_not: str | None, lost: int = 0) -> Finding:
-    """Return how a broker is reached; *why_not* is what is wrong, *lost* how many events it will never hear of.
+    """Return how a broker is reached; *why_not* is the problem, *lost* the number of events that it will never get.
 
     >>> broker_found("mqtt://hub:1883", None, 3).words
     'mqtt://hub:1883: 3 events were never told, the line was away for too long'
@@ -45,9 +45,9 @@ def _never_taken(number: int) -> Phrase:
 
 
 def wait_s(failures: int, rng: Random, *, first_s: float = FIRST_S, most_s: float = MOST_S) -> float:
-    """Return the seconds to wait: twice as long after each failure, and never as long as all the others.
+    """Return the seconds to wait: twice as long after each failure, and not as long as all the others.
 
-    Five hundred tables whose broker comes back must not all knock at once.
+    Five hundred tables must not all connect at once when their broker comes back.
 
     >>> [round(wait_s(failures, Random(1)), 1) for failures in (1, 2, 3, 20)]
     [0.6, 1.1, 2.3, 34.0]

@@ -15,7 +15,7 @@ from tallybone.web.shapes import Snapshot
 from tallybone.web.snapshot import LOBBY
 
 VERSION = 1
-"""Of what messages say: it stands in every topic and every message."""
+"""Of the message format: it is in every topic and every message."""
 ONLINE, OFFLINE = b"online", b"offline"
 _BAD_FIRST = (Grade.PROBLEM, Grade.WARNING)
 
@@ -27,7 +27,7 @@ MOST_EVENTS = 500
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something for a broker; what is retained it tells to whoever comes later, too."""
+    """A message for a broker, which sends retained ones to later subscribers, too."""
 
     topic: str
     payload: bytes
@@ -55,8 +55,8 @@ def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dic
 
     Args:
         place: Which table this is.
-        match: What this match is known by; None before the first.
-        shown: How the table stands.
+        match: The id of this match; None before the first.
+        shown: The newest snapshot of the table.
     """
     players: list[Json] = [
         {"seat": player.seat, "name": player.name, "team": player.team, "total": player.total}
@@ -75,7 +75,7 @@ def scores_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dic
 
 
 def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict[str, Json]:
-    """Return all else that is said of a match: whose turn it is, what was done last, what is asked."""
+    """Return all other facts of a match: the turn, the last play, the open question."""
     problems: list[Json] = [str(words) for words in shown.problems]
     return {
         **_head(place),
@@ -93,7 +93,7 @@ def state_said(place: TableIdentity, match: str | None, shown: Snapshot) -> dict
 
 
 def health_said(place: TableIdentity, findings: Iterable[Finding]) -> dict[str, Json]:
-    """Return how the table is, by the doctor's checks."""
+    """Return the health of the table, by the doctor's checks."""
     found = tuple(findings)
     grades = {one.grade for one in found}
     listed: list[Json] = [
@@ -114,7 +114,7 @@ def _head(place: TableIdentity) -> dict[str, Json]:
 
 
 def birth_topic(discovery: str) -> str:
-    """Return where Home Assistant says that it has begun anew, and wants to be told everything again."""
+    """Return the topic in which Home Assistant says that it has restarted, and needs everything again."""
     return f"{discovery}/status"
 
 
@@ -122,7 +122,7 @@ def discovery_message(discovery: str, topics: Topics, place: TableIdentity, *, s
     """Return the message that makes a device of a table.
 
     Args:
-        discovery: What topics of Home Assistant begin with.
+        discovery: The prefix of Home Assistant's topics.
         topics: Those of the table.
         place: Which table this is.
         seats: So many players have a sensor each; of seats that are free nothing is known.
@@ -179,7 +179,7 @@ def _components(device: str, topics: Topics, seats: int) -> dict[str, Json]:
 
 
 def _of_seat(seat: int, what: str) -> str:
-    """Return a template; where it gives none, Home Assistant shows that nothing is known."""
+    """Return a template; for none, Home Assistant shows an unknown value."""
     return f"{{{{ value_json.players[{seat}].{what} if value_json.players | length > {seat} else none }}}}"
 
 
@@ -188,7 +188,7 @@ def _on_off(condition: str) -> str:
 
 
 class Outbox:
-    """Messages in the order in which they go: first how things stand, then what has happened."""
+    """Messages in the order in which they go: first the newest states, then the events."""
 
     def __init__(self, most_events: int = MOST_EVENTS) -> None:
         """Keep so many events at most."""
@@ -196,7 +196,7 @@ class Outbox:
         self._due: dict[str, None] = {}
         self._events: deque[Message] = deque(maxlen=most_events)
         self.lost = 0
-        """How many events have gone without having been told."""
+        """The number of events that were dropped without being sent."""
 
     def put(self, message: Message) -> None:
         """Take a message that has to go."""
@@ -208,11 +208,11 @@ class Outbox:
             self._due[message.topic] = None
 
     def all_again(self) -> None:
-        """Tell everything that is retained once more: a broker that was begun anew may know nothing of it."""
+        """Send all retained messages once more: a restarted broker may have none of them."""
         self._due = dict.fromkeys(self._newest)
 
     def next(self) -> Message | None:
-        """Return what goes next; None for nothing."""
+        """Return the next message; None for none."""
         for topic in self._due:
             return self._newest[topic]
         return self._events[0] if self._events else None
@@ -228,11 +228,11 @@ class Outbox:
 
 @dataclass(frozen=True, slots=True)
 class ToTell:
-    """What is new.
+    """News of a table.
 
     Attributes:
-        states: What is kept by whoever is told, by its name: only the newest counts.
-        events: What has happened, in order.
+        states: The states that receivers keep, by name: only the newest counts.
+        events: The events, in order.
     """
 
     states: Mapping[str, Mapping[str, Json]]
@@ -240,7 +240,7 @@ class ToTell:
 
 
 class Teller:
-    """Remembers what was told of a table."""
+    """Remembers the last report of a table, and returns the news."""
 
     def __init__(self, place: TableIdentity, run: str) -> None:
         """Speak for the table *place*; *run* is a word that no other run of the program has."""
@@ -252,7 +252,7 @@ class Teller:
         self._told: dict[str, Mapping[str, Json]] = {}
 
     def follow(self, shown: Snapshot, number: int, at: str) -> ToTell:
-        """Take how the table stands now; return what is new.
+        """Take the newest snapshot; return the news.
 
         Args:
             shown: The snapshot.
@@ -272,11 +272,11 @@ class Teller:
         return ToTell(self._fresh(states, at), tuple(self._numbered(one, at) for one in events))
 
     def health(self, findings: Iterable[Finding], at: str) -> ToTell:
-        """Take how the table is; return it where that is new."""
+        """Take the health of the table; return it where it is new."""
         return ToTell(self._fresh({"health": health_said(self._place, findings)}, at))
 
     def _fresh(self, states: Mapping[str, dict[str, Json]], at: str) -> dict[str, Mapping[str, Json]]:
-        """Return what differs from what was told last, with the time from which it holds."""
+        """Return the states that differ from the last report, with the time from which they hold."""
         fresh: dict[str, Mapping[str, Json]] = {}
         for name, said in states.items():
             if self._told.get(name) != said:

@@ -1,4 +1,4 @@
-"""The thread that tells others how a table stands: it takes what the page has, and nobody ever waits for it."""
+"""Report a table to others in a thread of its own: it follows the page's snapshots, and nothing waits for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 FindingsSource: TypeAlias = Callable[[], Iterable[Finding]]
 Found: TypeAlias = Callable[[], tuple[Finding, ...]]
-"""Says how those are reached who are told; any thread may ask."""
+"""Returns how each receiver is reached; any thread may ask."""
 # Snapshots come at most twenty a second, and are taken at once: more than these wait only where the machine hangs.
 _MOST_WAITING = 200
 _HEALTH_EVERY_S = 30.0
@@ -35,12 +35,12 @@ _ENDS_WITHIN_S = 4.0
 
 
 class Beyond:
-    """Tells others how a table stands until it is closed."""
+    """Reports a table to others until it is closed."""
 
     def __init__(
         self, settings: BeyondSettings, health: FindingsSource, rng: Random, now: Callable[[], datetime]
     ) -> None:
-        """Tell those whom *settings* name; *health* may be called from any thread, *now* is the time of day."""
+        """Report to those that *settings* name; *health* may be called from any thread, *now* is the time of day."""
         self._settings, self._health, self._rng, self._now = settings, health, rng, now
         place = TableIdentity() if settings.mqtt is None else settings.mqtt.place
         self._teller = Teller(place, f"{rng.getrandbits(48):012x}")
@@ -53,17 +53,17 @@ class Beyond:
         self._thread.start()
 
     def follow(self, shown: Snapshot, number: int) -> None:
-        """Take how the table stands, in the match with this number; from any thread, at once."""
+        """Take a snapshot, of the match with this number; from any thread, at once."""
         self._came.append((shown, number))
         self._stir()
 
     def found(self) -> tuple[Finding, ...]:
-        """Return how those are reached who are told."""
+        """Return how each receiver is reached."""
         broker = () if self._publishing is None else (self._publishing.found,)
         return (*broker, *(hook.found for hook in self._hooks))
 
     def close(self) -> None:
-        """Say goodbye, and tell no more."""
+        """Say goodbye, and stop."""
         self._ends = True
         self._stir()
         self._thread.join(_ENDS_WITHIN_S)
@@ -123,7 +123,7 @@ class Beyond:
 
 
 def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Take what goes wrong where nobody waits for it: the library looks once more at a line that has just broken."""
+    """Handle errors that nobody waits for: the library looks once more at a line that has just broken."""
     if isinstance(context.get("exception"), OSError):
         log.debug("%s", context["exception"])
     else:
@@ -132,12 +132,12 @@ def _went_wrong(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> Non
 
 @contextmanager
 def telling(settings: BeyondSettings, hub: Hub, health: FindingsSource) -> Iterator[Found]:
-    """Tell others how the table of a *hub* stands, until the end of the block; nothing where nobody is to be told.
+    """Report the table of a *hub* to others until the end of the block, if *settings* name any.
 
-    Yields how they are reached.
+    Yields a function that returns how they are reached.
 
     Raises:
-        OSError: If what speaks MQTT is not installed.
+        OSError: If the MQTT library is not installed.
     """
     if settings == BeyondSettings():
         yield tuple

@@ -29,7 +29,7 @@ MOST_TRIES = 5
 _TIMEOUT_S = 5.0
 _FIRST_WAIT_S, _MOST_WAIT_S = 0.5, 30.0
 _ENDS_WITHIN_S = 1.0
-# An address that says so may take it later; any other "no" stays one.
+# With these codes an address may take it later; any other "no" stays one.
 _LATER = frozenset({408, 425, 429})
 _MOST_ANSWER = 1024
 
@@ -37,7 +37,7 @@ HEADER = "Tallybone-Signature"
 
 
 def name_of(hook: Webhook) -> str:
-    """Return which it is; what stands behind the host may be a secret of it.
+    """Return its scheme and host; the path behind them may be a secret.
 
     >>> name_of(Webhook(url="https://lights.local:8443/hooks/a-long-secret"))
     'https://lights.local:8443'
@@ -50,7 +50,7 @@ def line_to(hook: Webhook) -> http.client.HTTPConnection:
     """Return a connection to a web address, which is not open yet.
 
     Raises:
-        OSError: If who vouches for the address cannot be read.
+        OSError: If the file of certificates cannot be read.
     """
     where = urlsplit(hook.url)
     assert where.hostname is not None  # the settings have looked
@@ -61,7 +61,7 @@ def line_to(hook: Webhook) -> http.client.HTTPConnection:
 
 
 def try_webhook(hook: Webhook) -> str | None:
-    """Open a line to a web address and close it, saying nothing; return why that cannot be."""
+    """Open a line to a web address and close it without a message; return why that fails."""
     try:
         with closing(line_to(hook)) as line:
             line.connect()
@@ -74,7 +74,7 @@ class WebhookThread:
     """Sends events to one address until it is closed."""
 
     def __init__(self, hook: Webhook, wall_time: Callable[[], datetime], rng: Random, user_agent: str) -> None:
-        """Send what *hook* wants."""
+        """Send the events that *hook* wants."""
         self._hook, self._wall_time, self._rng, self._agent = hook, wall_time, rng, user_agent
         self._where, self._name = urlsplit(hook.url), name_of(hook)
         self._waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
@@ -90,7 +90,7 @@ class WebhookThread:
         return webhook_found(self._name, self.problem, self._lost)
 
     def tell(self, events: tuple[TableEvent, ...]) -> None:
-        """Send those of the events that are wanted, as soon as it can be."""
+        """Send the events that are wanted, as soon as possible."""
         wanted = [event for event in events if event.kind in self._hook.events]
         for event in wanted:
             table = {} if self._hook.table is None else {"table": self._hook.table}
@@ -100,7 +100,7 @@ class WebhookThread:
             self._something.set()
 
     def close(self) -> None:
-        """Send no more; what is on its way gets a moment."""
+        """Send no more; an event on its way gets a moment."""
         self._ends.set()
         self._something.set()
         self._thread.join(_ENDS_WITHIN_S)
@@ -113,7 +113,7 @@ class WebhookThread:
                 self._deliver(self._waiting.popleft())
 
     def _deliver(self, body: bytes) -> None:
-        """Send an event, several times where it must be; then leave it."""
+        """Send an event, and retry a few times; then drop it."""
         for failures in range(1, MOST_TRIES + 1):
             problem, may_help = self._post(body)
             self._say(problem)
@@ -126,7 +126,7 @@ class WebhookThread:
                 return
 
     def _post(self, body: bytes) -> tuple[str | None, bool]:
-        """Send it once; return what was wrong, and whether to try again may help."""
+        """Send it once; return the problem, and whether a retry may help."""
         headers = {"Content-Type": "application/json", "User-Agent": self._agent}
         if self._hook.secret is not None:
             headers[HEADER] = signature(self._hook.secret, int(self._wall_time().timestamp()), body)

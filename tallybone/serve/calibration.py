@@ -18,7 +18,7 @@ from tallybone.serve.camera import TableCamera
 from tallybone.serve.parts_test import ServedParts
 from tallybone.sources.camera import shot_of
 from tallybone.sources.shots import Shot
-from tallybone.store.calibration_file import load_calibration, restore_calibration
+from tallybone.store.calibration_file import load_calibration
 from tallybone.web.calibration_desk import Calibrating
 from vision.arrays import Image
 
@@ -114,15 +114,6 @@ class ServedCalibration:
             look.present(AskedScene.TILES)
             image = wait_for_picture(look, self._clock, pause=pause)
             self.findings, _ = compare(image, calibration, self._read_tiles or shipped_eye, None)
-
-    def restore(self, number: int) -> None:
-        """Store again what was replaced so many times ago.
-
-        Raises:
-            CalibrationError: If there is none, or it is damaged; then nothing has changed.
-            OSError: If it cannot be read or written.
-        """
-        restore_calibration(self.path(), number)
 
 
 def microphone_of(hardware: HardwareConfig) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from enum import Enum
+from typing import Literal, TypeAlias
 
 from fastapi import APIRouter
 
@@ -75,7 +76,7 @@ class TablePage(LivePage):
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
         for one in (*kept, *self._desk.came()):
-            if isinstance(one.wish, EndMatch):
+            if one.wish is Wish.END_MATCH:
                 one.answer(Refused(Refusal.CHANGED, NO_MATCH))
             else:
                 yield one
@@ -118,10 +119,10 @@ class TablePage(LivePage):
         game = live.session.state.game
         is_over = game is None or game.phase is Phase.MATCH_OVER
         match wanted.wish:
-            case EndMatch():
+            case Wish.END_MATCH:
                 self._ended = wanted
                 return False
-            case StartMatch() | ResumeMatch() if is_over:
+            case StartMatch() | Wish.RESUME_MATCH if is_over:
                 self._kept.append(wanted)
                 return False
             case _:
@@ -137,42 +138,23 @@ class StartMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class ResumeMatch:
-    """The newest match that is not over goes on."""
-
-
-@dataclass(frozen=True, slots=True)
-class EndMatch:
-    """The match is ended; it may go on another time."""
-
-
-@dataclass(frozen=True, slots=True)
-class TestParts:
-    """The parts of the table are tested, one after the other."""
-
-    __test__ = False  # it is no test of pytest
-
-
-@dataclass(frozen=True, slots=True)
-class Calibrate:
-    """Camera and table are calibrated, step by step."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckCalibration:
-    """A picture is compared with what is stored."""
-
-
-@dataclass(frozen=True, slots=True)
 class RestoreCalibration:
-    """What was replaced so many times ago is stored again."""
+    """The calibration that was replaced so many times ago is stored again."""
 
     number: int
 
 
-StoredWish: TypeAlias = Calibrate | CheckCalibration | RestoreCalibration
+class Wish(Enum):
+    """A wish that needs no more words."""
+
+    RESUME_MATCH = "the newest match that is not over goes on"
+    END_MATCH = "the match ends; it may go on another time"
+    TEST_PARTS = "the parts of the table are tested, one after the other"
+    CALIBRATE = "camera and table are calibrated, step by step"
+    CHECK_CALIBRATION = "a picture is compared with the stored calibration"
 
 
-MatchWish: TypeAlias = StartMatch | ResumeMatch | EndMatch | TestParts | StoredWish
+StoredWish: TypeAlias = Literal[Wish.CALIBRATE, Wish.CHECK_CALIBRATION] | RestoreCalibration
+MatchWish: TypeAlias = StartMatch | RestoreCalibration | Wish
 MatchWanted: TypeAlias = Wanted[MatchWish, None]
 MatchDesk: TypeAlias = Desk[MatchWish, None]

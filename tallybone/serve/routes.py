@@ -30,17 +30,7 @@ from tallybone.clock import wall_time
 from tallybone.plain_text import MOST_NAME, plain
 from tallybone.play.start import MatchPlan
 from tallybone.serve.calibration import ServedCalibration
-from tallybone.serve.page import (
-    Calibrate,
-    CheckCalibration,
-    EndMatch,
-    MatchDesk,
-    MatchWish,
-    RestoreCalibration,
-    ResumeMatch,
-    StartMatch,
-    TestParts,
-)
+from tallybone.serve.page import MatchDesk, MatchWish, RestoreCalibration, StartMatch, Wish
 from tallybone.serve.parts_test import LEAVES, PartsTest, ServedParts
 from tallybone.store.calibration_file import KEPT, Calibration, earlier_path, load_calibration
 from tallybone.store.house import LEAST_KEEP_BYTES, MOST_KEEP_BYTES, HouseFile, MatchSetting, has_password, is_password
@@ -175,13 +165,13 @@ def match_routes(access: Access, table: MatchControl) -> APIRouter:
     @router.post("/match/goes_on", status_code=204)
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
         """Go on with the newest match that is not over."""
-        await done(ResumeMatch(), table.desk)
+        await done(Wish.RESUME_MATCH, table.desk)
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End the match; one that is not over can go on another time."""
-        await done(EndMatch(), table.desk)
+        await done(Wish.END_MATCH, table.desk)
         return Response(status_code=204)
 
     return router
@@ -457,7 +447,7 @@ def parts_routes(
     @router.post("/parts/test", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
         """Test the parts, one after the other; it ends by itself when nobody asks for a minute how it stands."""
-        await done(TestParts(), desk)
+        await done(Wish.TEST_PARTS, desk)
         return Response(status_code=204)
 
     @router.post("/parts/test/answer", status_code=204)
@@ -527,7 +517,7 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
     @router.post("/calibration", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
         """Calibrate camera and table, step by step; it ends by itself when nobody looks for five minutes."""
-        await done(Calibrate(), desk)
+        await done(Wish.CALIBRATE, desk)
         return Response(status_code=204)
 
     @router.post("/calibration/end", status_code=204)
@@ -541,7 +531,7 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
     @router.post("/calibration/check", response_model=list[FoundShown])
     async def check(author: Annotated[Author, Depends(insider)], lang: Language = "en") -> Response:
         """Compare what the camera sees now with what is stored."""
-        await done(CheckCalibration(), desk)
+        await done(Wish.CHECK_CALIBRATION, desk)
         found = tuple(FoundShown(one.is_well, plain(one.words)) for one in calibration.findings)
         return Response(as_json(found, lang), media_type="application/json")
 

@@ -133,7 +133,7 @@ def _routes(
         calibration_routes(setup.calibration.calibrating, access),
         stored_calibration_routes(setup.calibration, setup.desk, access),
         settings_routes(setup.house, password_file, clock),
-        *recording_pages(setup.folder)(access),
+        *recording_pages(setup.folder, access),
     )
 
 

@@ -25,20 +25,11 @@ from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.left_match import LeftMatches
 from tallybone.serve.options import Environment, ServeOptions
-from tallybone.serve.page import (
-    Calibrate,
-    CheckCalibration,
-    MatchDesk,
-    MatchWanted,
-    RestoreCalibration,
-    StartMatch,
-    StoredWish,
-    TablePage,
-    TestParts,
-)
+from tallybone.serve.page import MatchDesk, MatchWanted, RestoreCalibration, StartMatch, StoredWish, TablePage, Wish
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.systemd import Notifier, Sign
 from tallybone.sources.camera import Camera
+from tallybone.store.calibration_file import restore_calibration
 from tallybone.store.house import HouseFile
 from tallybone.web.actions import Refusal, Refused
 from vision.errors import VisionError
@@ -124,9 +115,9 @@ class ServedTable:
         while not is_stopped():
             for wanted in self._page.came():
                 match wanted.wish:
-                    case TestParts():
+                    case Wish.TEST_PARTS:
                         self._test(wanted, is_stopped)
-                    case Calibrate() | CheckCalibration() | RestoreCalibration() as wish:
+                    case Wish.CALIBRATE | Wish.CHECK_CALIBRATION | RestoreCalibration() as wish:
                         self._calibrate(wanted, wish, is_stopped)
                     case _:
                         self._play(wanted, shown, is_stopped)
@@ -192,12 +183,12 @@ class ServedTable:
         page.rest(phrase("{camera}: it is being calibrated", camera=calibration.camera), ())
         try:
             match wish:
-                case Calibrate():
+                case Wish.CALIBRATE:
                     calibration.run(goes_on, page.see, lambda: wanted.answer(None))
-                case CheckCalibration():
+                case Wish.CHECK_CALIBRATION:
                     calibration.check(goes_on, page.see)
                 case RestoreCalibration(number):
-                    calibration.restore(number)
+                    restore_calibration(calibration.path(), number)
             wanted.answer(None)
         except _CANNOT as error:
             words = error.words if isinstance(error, CalibrationError) else str(error)

@@ -301,7 +301,9 @@ class Guard:
         if refused is None:
             await self._app(scope, _bounded(receive), guarded)
         else:
-            await _answer(guarded, *refused)
+            status, words = refused
+            answer = Response(json.dumps({"error": words}), status, media_type="application/json")
+            await answer(scope, receive, guarded)
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -351,10 +353,3 @@ def _is_own(origin: str, host: str) -> bool:
 
 def _headers(scope: Scope) -> Mapping[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-
-
-async def _answer(send: Send, status: int, words: str) -> None:
-    body = json.dumps({"error": words}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

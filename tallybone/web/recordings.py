@@ -249,19 +249,15 @@ def _exported(one: OpenRecording, kind: str) -> str:
 
 
 def recording_pages(
-    folder: Path, clock: Callable[[], int] = time.monotonic_ns
-) -> Callable[[Access], tuple[APIRouter, ...]]:
-    """Return what gives the paths of the recordings in a folder, which need not be there yet; *clock* is monotonic."""
-
-    def pages(access: Access) -> tuple[APIRouter, ...]:
-        shelf, work = Shelf(folder), OneAtATime()
-        return (
-            recording_routes(shelf, access, work),
-            statistics_routes(shelf, work, clock),
-            shared_hand_routes(shelf, work),
-        )
-
-    return pages
+    folder: Path, access: Access, clock: Callable[[], int] = time.monotonic_ns
+) -> tuple[APIRouter, ...]:
+    """Return the paths of the recordings in a folder, which need not exist yet; *clock* is monotonic."""
+    shelf, work = Shelf(folder), OneAtATime()
+    return (
+        recording_routes(shelf, access, work),
+        statistics_routes(shelf, work, clock),
+        shared_hand_routes(shelf, work),
+    )
 
 
 @dataclass(frozen=True, slots=True)

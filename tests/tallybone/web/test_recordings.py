@@ -38,7 +38,7 @@ class Visitor:
     def __init__(self, folder: Path, *, knows_pin: bool = False) -> None:
         clock = Hands()
         access = Access(PIN, b"k" * 32, clock)
-        self._app = make_app(Hub(clock), access, PagePictures(clock), more=recording_pages(folder)(access))
+        self._app = make_app(Hub(clock), access, PagePictures(clock), more=recording_pages(folder, access))
         cookie = access.try_pin(PIN, "Zoe", "here") if knows_pin else None
         self._cookies = {} if cookie is None else {COOKIE: cookie}
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -163,7 +164,7 @@ def true_table(
     """A table that is not begun yet; its items come when they are let through, or at a pace, and *eye* sees them."""
     items, seen = items_of(seed, hands, rules, players)
     clock = time.monotonic_ns
-    more = recording_pages(recordings or Path("no-recordings"))
+    more = partial(recording_pages, recordings or Path("no-recordings"))
     page = LivePage(where, clock, pin=PIN, more=more)
     session, said = opened(rules, players)
     camera = TrueCamera(items, clock, pace_ns)
