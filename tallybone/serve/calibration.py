@@ -1,4 +1,4 @@
-"""The calibration of a table that is always on: begun on its page, kept for the next match, checked, brought back."""
+"""Run the calibration of a table that is always on: start it from the page, keep, check and restore it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _RESTS_S = 0.01
 
 
 class ServedCalibration:
-    """One calibration at a time, in the table's thread; others ask `calibrating` how it stands."""
+    """One calibration at a time, in the table's thread; other threads follow it by `calibrating`."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class ServedCalibration:
         *,
         read_tiles: ReadTiles | None = None,
     ) -> None:
-        """Calibrate *camera*; what is found is kept where *path* says at that moment."""
+        """Calibrate *camera*; keep the result in the file that *path* returns at that moment."""
         self._camera, self._parts, self._clock, self._read_tiles = camera, parts, clock, read_tiles
         self._waits = threading.Event()
         self.path = path
@@ -56,7 +56,7 @@ class ServedCalibration:
 
     @property
     def camera(self) -> str:
-        """What is calibrated."""
+        """The source that is calibrated."""
         return self._camera.source
 
     def run(self, goes_on: GoesOn, see: See, began: Callable[[], None]) -> None:
@@ -64,12 +64,12 @@ class ServedCalibration:
 
         Args:
             goes_on: Asked often; False ends it.
-            see: Takes what the camera sees, twice a second.
+            see: Takes the camera's picture, twice a second.
             began: Called as soon as it can be followed.
 
         Raises:
-            CalibrationError: If what is stored is damaged.
-            VisionError: If tiles cannot be read, or what was filmed is no picture.
+            CalibrationError: If the stored calibration is damaged.
+            VisionError: If tiles cannot be read, or the film holds no picture.
             OSError: If there is no camera, or a file cannot be read.
         """
         from tallybone.calibrate.guide.course import GuideCourse, GuideSettings
@@ -94,10 +94,10 @@ class ServedCalibration:
                 self._waits.wait(_RESTS_S)
 
     def check(self, goes_on: GoesOn, see: See) -> None:
-        """Compare a picture with what is stored; `findings` says what came of it.
+        """Compare a picture with the stored calibration; the result is in `findings`.
 
         Raises:
-            CalibrationError: If what is stored is damaged.
+            CalibrationError: If the stored calibration is damaged.
             VisionError: If tiles cannot be read.
             OSError: If there is no picture.
         """
@@ -117,7 +117,7 @@ class ServedCalibration:
 
 
 def microphone_of(hardware: HardwareConfig) -> str | None:
-    """Return which microphone hears knocks, as `calibrate_knock.sensor_for` takes it; None where there is none."""
+    """Return the microphone that hears knocks, as `calibrate.knock.sensor_for` takes it; None for none."""
     knock = hardware.knock
     if knock is None or knock.driver is not KnockDriver.MICROPHONE:
         return None
@@ -125,7 +125,7 @@ def microphone_of(hardware: HardwareConfig) -> str | None:
 
 
 class _Shared:
-    """What looks at the table for a calibration, and for all who look at the page."""
+    """A look at the table for a calibration and for all viewers of the page."""
 
     def __init__(self, look: Onlooker, name: str, see: See, clock: Clock) -> None:
         self._look, self._name, self._see, self._clock = look, name, see, clock
@@ -135,12 +135,12 @@ class _Shared:
 
     @property
     def problem(self) -> str | None:
-        """Why it gives no pictures."""
+        """Why it gives no pictures; None while it does."""
         return self._look.problem
 
     @property
     def light(self) -> Light:
-        """What it does about light."""
+        """How it adapts to the light."""
         return self._look.light
 
     def take(self) -> Image | None:

@@ -1,4 +1,4 @@
-"""The camera of a table that is always on: looked through between games too, and looked for while it is not there."""
+"""Keep the camera of a table that is always on: show it between games too, and look for it while it is missing."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LOOKS_EVERY_NS = 500_000_000
 
 
 class TableCamera:
-    """A camera that is plugged in stays open; what is simulated or filmed begins anew with each game."""
+    """A camera that is plugged in stays open; a simulation or a film starts again with each game."""
 
     def __init__(self, source: str, clock: Clock, *, speed: float = 1.0, opener: OpenDevice = open_device) -> None:
-        """Look through *source*, as `live_start.open_camera` takes it; *speed* is the pace of what was filmed."""
+        """Look through *source*, as `start.open_camera` takes it; *speed* is the pace of a film."""
         self.source = source
         self._clock, self._speed, self._opener = clock, speed, opener
         self._device: CameraDevice | None = None
@@ -42,14 +42,14 @@ class TableCamera:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it is known why no pictures come: none are wanted, they are looked for, or begin with a match."""
+        """Whether missing pictures are no fault: none are wanted, the search is on, or they begin with a match."""
         hangs = self._device is not None and self._device.state.hangs
         will_come = is_device(self.source) and not is_no_camera(self.source)
         return not hangs and (self.problem is not None or not will_come)
 
     @property
     def words(self) -> str:
-        """How it is, in words."""
+        """Its condition, in words."""
         if not is_device(self.source):
             return phrase("{source}: begins with the match", source=self.source)
         problem = self.problem
@@ -59,7 +59,7 @@ class TableCamera:
         return self.source if mode is None else f"{self.source}, {mode.width_px} x {mode.height_px}"
 
     def look(self) -> Shot | None:
-        """Return a picture for those who only look, twice a second at most; look for a camera that is not there."""
+        """Return a picture for viewers, twice a second at most; look for a missing camera."""
         if not is_device(self.source):
             return None
         if self._device is None:
@@ -75,26 +75,26 @@ class TableCamera:
         return shot_of(picture.image, picture.t_ns, self.source)
 
     def for_game(self, game: MatchPlan) -> tuple[Camera, MatchPlan]:
-        """Return what looks at a game, and the game with what is known of its table; closing it leaves this open.
+        """Return the camera of a game, and the game with the facts of its table; closing the camera leaves this open.
 
         Raises:
             OSError: If there is no such camera.
-            VisionError: If there is no picture in what was filmed.
+            VisionError: If there is no picture in the film.
         """
         if not is_device(self.source):
             return open_camera(self.source, game, self._clock, speed=self._speed)
         return LentCamera(self.source, self._opened(), self._clock), game
 
     def for_calibration(self) -> Onlooker:
-        """Return what looks at a table that is measured; closing it leaves this open.
+        """Return a look at a table that is measured; closing it leaves this open.
 
         Raises:
             CameraError: If there is no such camera.
-            OSError: If what was filmed is no picture that can be read.
+            OSError: If a picture cannot be read.
             VisionError: If it is none at all.
         """
         if not is_device(self.source):
-            # A simulated game has options of its own, which mean nothing here.
+            # The options of a simulated game mean nothing here.
             is_simulated = self.source.partition(":")[0] == "simulated"
             return open_look("simulated" if is_simulated else self.source, self._clock)
         return LentLook(self._opened())
@@ -118,7 +118,7 @@ class TableCamera:
             self._missing = str(error)
 
     def _open(self) -> CameraDevice:
-        with quiet_libraries():  # OpenCV and libcamera say on stderr what the error says anyway
+        with quiet_libraries():  # OpenCV and libcamera repeat the error on stderr
             self._device = self._opener(self.source, self._clock)
         self._missing = None
         return self._device

@@ -18,16 +18,16 @@ from tallybone.play.counts import Counts
 from tallybone.play.recorder import NOT_RECORDED
 
 _NS_PER_S = 1_000_000_000
-# The computer is asked anew after this: what it says of its power costs a process.
+# The computer is checked again after this: to read its power state costs a process.
 _KEPT_NS = 5 * _NS_PER_S
 
 
 @dataclass(frozen=True, slots=True)
 class CameraNow:
-    """How the camera is at the moment.
+    """The condition of the camera at the moment.
 
     Attributes:
-        words: What it is, or gives.
+        words: Its name, or its pictures, in words.
         problem: Why it gives no pictures; None while it gives some, or has none to give yet.
         seen_ns: When its last picture came; None for none.
     """
@@ -39,12 +39,12 @@ class CameraNow:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a table is.
+    """The health of a table.
 
     Attributes:
-        findings: What is found of each part.
-        picture_age_s: How old the last picture is; None for none.
-        machine: The computer, as it was looked at last.
+        findings: The findings of each part.
+        picture_age_s: Age of the last picture; None for none.
+        machine: The computer at its last check.
         free_bytes: Room that is left where recordings go; None where nothing can be kept.
     """
 
@@ -56,15 +56,15 @@ class Health:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """What is asked how it is; all of it may be called from any thread.
+    """The sources of a table's health; any thread may call them.
 
     Attributes:
-        camera: Says how the camera is.
-        hardware: Which parts there should be.
-        problems: Says what is wrong with those that do not work.
-        recording: Says where the match that is played is recorded, in words; "" for none.
-        machine: Looks at the computer.
-        disk: Looks where recordings go.
+        camera: Returns the condition of the camera.
+        hardware: The parts that there should be.
+        problems: Returns the problems of those that do not work.
+        recording: Returns where the running match is recorded, in words; "" for none.
+        machine: Checks the computer.
+        disk: Checks the disk of the recordings.
         clock: Monotonic, in nanoseconds.
     """
 
@@ -78,7 +78,7 @@ class Sources:
 
 
 class TableHealth:
-    """Says how a table is, to as many as want to know."""
+    """Checks the health of a table, for any number of readers."""
 
     def __init__(self, sources: Sources) -> None:
         """Ask *sources*."""
@@ -88,11 +88,11 @@ class TableHealth:
         self._others: tuple[Callable[[], Iterable[Finding]], ...] = ()
 
     def also_ask(self, other: Callable[[], Iterable[Finding]]) -> None:
-        """Ask somebody else from now on, too; *other* may be called from any thread."""
+        """Take the findings of *other* too from now on; any thread may call it."""
         self._others = (*self._others, other)
 
     def now(self) -> Health:
-        """Return how it is; what the computer says is some seconds old at most."""
+        """Return the health; that of the computer is some seconds old at most."""
         camera, now_ns = self._sources.camera(), self._sources.clock()
         age_s = None if camera.seen_ns is None else max(0, now_ns - camera.seen_ns) / _NS_PER_S
         recording, computer = self._sources.recording(), self._of_computer(now_ns)
@@ -135,7 +135,7 @@ def _of_recording(words: str) -> tuple[Finding, ...]:
 
 
 def parts_found(hardware: HardwareConfig, problems: Iterable[PartProblem]) -> tuple[Finding, ...]:
-    """Return how each part is that should be at a table."""
+    """Return a finding of each part that should be at a table."""
     wrong = {one.part: one.words for one in problems}
     kinds = (
         (phrase("LEDs"), tuple(part.name for part in hardware.leds)),
@@ -160,7 +160,7 @@ def _of_camera(camera: CameraNow) -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class CameraStatus:
-    """A camera: its *name*, what it gives in *words* while nothing is played, its *problem*; None for none."""
+    """A camera: its *name*, its condition in *words* while nothing is played, its *problem*; None for none."""
 
     name: str
     words: str
@@ -169,16 +169,16 @@ class CameraStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableStatus:
-    """What is looked after at a table, beside its page. What can be called may be called from any thread.
+    """The parts of a table that are supervised, beside its page. Any thread may call the functions.
 
     Attributes:
-        camera: Says how the camera is.
-        hardware: Which parts there should be.
-        problems: Says what is wrong with those that do not work.
+        camera: Returns the condition of the camera.
+        hardware: The parts that there should be.
+        problems: Returns the problems of those that do not work.
         folder: Where recordings go.
-        machine: Looks at the computer.
+        machine: Checks the computer.
         clock: Monotonic, in nanoseconds.
-        counts: What is counted.
+        counts: The counters of the table.
     """
 
     camera: Callable[[], CameraStatus]

@@ -1,4 +1,4 @@
-"""Which match of a table was left before it was over: looked for in the background, for a recording takes long."""
+"""Find the match that was left before it was over: in the background, since reading a recording takes long."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine import EngineError
 from tallybone.play.start import newest_left, state_of
 from tallybone.recording.format import RecordingError
 
-# A match that was left many matches ago is not what anybody means; `play --resume-from` goes on with any.
+# Nobody means a match that was left many matches ago; `play --resume-from` continues any.
 _MOST_RECORDINGS = 3
 
 
@@ -20,7 +20,7 @@ class LeftMatch:
 
     Attributes:
         path: Its recording.
-        game: What was played.
+        game: Its game.
         players: Their names, by seat.
         totals: Their points.
         written_s: When it was left, in seconds of the clock on the wall.
@@ -34,7 +34,7 @@ class LeftMatch:
 
 
 class LeftMatches:
-    """Knows the newest match in a folder that is not over, once it has been looked for."""
+    """Knows the newest match in a folder that is not over, after a search."""
 
     def __init__(self, folder: Path) -> None:
         """Look in *folder* when it is asked to."""
@@ -44,12 +44,12 @@ class LeftMatches:
 
     @property
     def is_known(self) -> bool:
-        """Whether it has been looked for since something has changed."""
+        """Whether the search has ended since the last change."""
         return self._known == self._wanted
 
     @property
     def newest(self) -> LeftMatch | None:
-        """The newest; None for none, or while it is looked for."""
+        """The newest; None for none, or during the search."""
         return self._found if self.is_known else None
 
     def look(self) -> None:
@@ -68,7 +68,7 @@ class LeftMatches:
         asked = self._wanted
         found = _newest_in(self._folder)
         with self._lock:
-            if asked == self._wanted:  # otherwise it has changed meanwhile, and somebody else looks
+            if asked == self._wanted:  # otherwise something has changed meanwhile, and another thread looks
                 self._found, self._known = found, asked
 
 

@@ -27,7 +27,7 @@ from tallybone.web.app import AtRoot, Language
 from tallybone.web.feed import Hub
 from tallybone.web.snapshot import as_json
 
-# Bits of `vcgencmd get_throttled`: what holds now; 16 higher, what has held since the start.
+# Bits of `vcgencmd get_throttled`: limits that hold now; 16 higher, those that have held since the start.
 _POWER_BITS = {"undervoltage": 0x1, "frequency_capped": 0x2, "throttled": 0x4, "soft_temperature_limit": 0x8}
 _SINCE_START = 16
 
@@ -50,7 +50,7 @@ _NOT_WELL: dict[int | str, dict[str, Any]] = {503: {"model": Verdict, "descripti
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What it takes; None where the system does not say.
+    """The resources of this program; None where the system does not report one.
 
     Attributes:
         cpu_s: Of all cores, since it was started.
@@ -70,11 +70,11 @@ class Observed:
     """A table at a moment.
 
     Attributes:
-        counts: What was counted.
-        health: How its parts are.
-        viewers: How many watch its page.
+        counts: The counters.
+        health: The health of its parts.
+        viewers: The number of viewers of its page.
         is_played: Whether there is a match.
-        process: What the program takes.
+        process: The resources of the program.
         version: Of the program.
     """
 
@@ -87,7 +87,7 @@ class Observed:
 
 
 def observed_routes(health: Callable[[], Health], observed: Callable[[Health], Observed]) -> AtRoot:
-    """Return the paths, which need no PIN; what is asked may be called from any thread."""
+    """Return the paths, which need no PIN; any thread may call *health* and *observed*."""
     router = AtRoot()
 
     @router.get("/metrics", responses=_TEXT, response_class=Response)
@@ -101,7 +101,7 @@ def observed_routes(health: Callable[[], Health], observed: Callable[[Health], O
 
 
 def verdict_routes(verdict: Callable[[], Verdict]) -> AtRoot:
-    """Return the path that says yes or no; *verdict* may be called from any thread."""
+    """Return the path of the verdict; any thread may call *verdict*."""
     router = AtRoot()
 
     @router.head("/health", include_in_schema=False)
@@ -165,7 +165,7 @@ def health_routes(now: Callable[[], Health]) -> APIRouter:
 
 
 class MetricKind(StrEnum):
-    """What a number does."""
+    """The kind of a number."""
 
     COUNTER = "counter"
     """It only rises."""
@@ -178,9 +178,9 @@ class Sample:
     """A number.
 
     Attributes:
-        value: It.
-        labels: Which one of its family it is, as pairs of name and value.
-        ending: What comes after the family's name.
+        value: The number itself.
+        labels: Its place in its family, as pairs of name and value.
+        ending: The end of its name, after the family's name.
     """
 
     value: float
@@ -194,9 +194,9 @@ class Family:
 
     Attributes:
         name: With its unit at the end.
-        kind: What they do.
-        about: What they say, in one line.
-        samples: They; none where this table has no such thing.
+        kind: Their kind.
+        about: Their meaning, in one line.
+        samples: The numbers; none where this table has no such part.
     """
 
     name: str
@@ -237,7 +237,7 @@ def _of_game(seen: Observed) -> tuple[Family, ...]:
 
 
 def _of_health(health: Health) -> tuple[Family, ...]:
-    """Return which parts work: of several of a kind, whether all do."""
+    """Return which parts work; several of a kind work if all do."""
     works: dict[str, bool] = {}
     for one in health.findings:
         if one.grade is not Grade.ABSENT:
@@ -269,7 +269,7 @@ def _power(bits: int) -> tuple[Sample, ...]:
 
 
 def _of_process(process: Process) -> tuple[Family, ...]:
-    """Return what the program takes, under the names that Prometheus has for every program."""
+    """Return the resources of the program, under the names that Prometheus has for every program."""
     named = (
         ("cpu_seconds_total", MetricKind.COUNTER, "User and system time of all cores.", process.cpu_s),
         ("resident_memory_bytes", MetricKind.GAUGE, "Memory.", process.resident_bytes),
@@ -328,7 +328,7 @@ def _number(value: float) -> str:
 
 
 def read_process(proc: Path = Path("/proc/self")) -> Process:
-    """Look at this program."""
+    """Read the resources of this program."""
     return Process(time.process_time(), _resident_bytes(proc / "statm"), _files(proc / "fd"), threading.active_count())
 
 
@@ -348,10 +348,10 @@ def _files(folder: Path) -> int | None:
 
 
 class Observing:
-    """Says how a table is, whoever asks."""
+    """Observes a table for `/health` and `/metrics`."""
 
     def __init__(self, hub: Hub, table: TableStatus) -> None:
-        """Look after *table*, whose page has everything from *hub*."""
+        """Observe *table*, whose page shows *hub*."""
         self._hub, self._table = hub, table
         self.health = TableHealth(
             Sources(
@@ -367,7 +367,7 @@ class Observing:
 
     @property
     def routes(self) -> tuple[APIRouter, ...]:
-        """The paths that say it."""
+        """The paths of health and metrics."""
         return health_routes(self.health.now), observed_routes(self.health.now, self._observed)
 
     def _camera(self) -> CameraNow:
@@ -383,7 +383,7 @@ class Observing:
 
 
 class MeasuredHub(Hub):
-    """Says how long it takes to work out what pages show."""
+    """Measures the time that making a snapshot takes."""
 
     def __init__(self, clock: Clock, times: Times) -> None:
         """Start with nothing; *clock* is monotonic, in nanoseconds."""
@@ -391,7 +391,7 @@ class MeasuredHub(Hub):
         self._times = times
 
     def publish(self) -> int:
-        """Work out what pages show now; return its version. Only what has changed counts."""
+        """Make a snapshot if anything has changed; return its version. Only new ones are measured."""
         before, began_s = self.newest.version, perf_counter()
         version = super().publish()
         if version != before:

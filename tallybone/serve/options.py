@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def kept_bytes(text: str) -> int:
-    """Return the size that `--keep` says, in bytes."""
+    """Return the size of `--keep`, in bytes."""
     try:
         return parse_size(text)
     except ValueError as error:
@@ -55,7 +55,7 @@ SpeedOption = Annotated[
 
 
 def recordings_folder(record: str, environment: Mapping[str, str], home: Path) -> Path:
-    """Return the folder that `--record` means; `none` means no recording, and then it is where recordings are."""
+    """Return the folder that `--record` means; `none` means no recording, and the usual folder."""
     from tallybone.recording.folder import default_folder
 
     return default_folder(environment, home) if record in ("auto", "none") else Path(record)
@@ -94,7 +94,7 @@ def _is_at_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-# What is slow to import is imported where it is first used: help is quick.
+# Slow imports are made at their first use: help is quick.
 
 
 def _shipped_reader(max_pips: int) -> Reader:
@@ -123,20 +123,20 @@ def _signals() -> AbstractContextManager[StopRequest]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """What a served table takes from its surroundings; tests give their own.
+    """The surroundings of a served table; tests give their own.
 
     Attributes:
         clock: Monotonic, in nanoseconds.
-        out: Where it says what happens; None for stdout.
+        out: Where events are printed; None for stdout.
         err: Where errors go; None for stderr.
-        is_terminal: Whether somebody reads what it says there, and no log keeps it.
-        environment: Says where state is kept.
+        is_terminal: Whether somebody reads *out*, and no log keeps it.
+        environment: The variables that name the folder of the state.
         home: The user's folder.
-        load: Gives what reads tiles of a set by its highest double.
+        load: Returns the reader of a set's tiles by its highest double.
         open_device: Opens a camera that is plugged in.
-        machine: Looks at the computer.
+        machine: Checks the computer.
         pin: Of every match; None for a new one each time.
-        stop: Says whether the program is told to end.
+        stop: Yields whether the program has to end.
     """
 
     clock: Clock = time.monotonic_ns

@@ -57,10 +57,10 @@ class TablePage(LivePage):
             where, clock, pin=pin, hub=hub, language=language, says_pin=says_pin, more=lambda access: more(access, self)
         )
 
-    # What a game calls.
+    # Called by a game.
 
     def see_to(self, live: LiveGame) -> bool:
-        """Do what people want; return whether the game goes on."""
+        """Fulfil the wishes of pages; return whether the game goes on."""
         if self._begun is not None:
             self._begun.answer(None)
             self._begun = None
@@ -68,10 +68,10 @@ class TablePage(LivePage):
         self._now = live.now
         return all(self._goes_on_after(wanted, live) for wanted in self._desk.came())
 
-    # What the lobby calls.
+    # Called by the lobby.
 
     def came(self) -> Iterator[MatchWanted]:
-        """Yield what is wanted of matches, after telling those who want something of a game that there is none."""
+        """Yield the wishes for matches; wishes for a game are refused first, since there is none."""
         for wanted in self.hub.desk.came():
             wanted.answer(Refused(Refusal.SENSELESS, NO_MATCH))
         kept, self._kept = self._kept, []
@@ -88,17 +88,17 @@ class TablePage(LivePage):
         return game is not None and game.phase is Phase.MATCH_OVER
 
     def refuse(self, words: str) -> None:
-        """Tell all who want something that it cannot be now."""
+        """Refuse all wishes that wait."""
         for wanted in self.came():
             wanted.answer(Refused(Refusal.CHANGED, words))
 
     def begin(self, wanted: MatchWanted) -> None:
-        """Get ready for a match; who wants it is told when it runs."""
+        """Get ready for a match; its wish is answered when it runs."""
         self.begin_anew(self._next_pin)
         self._begun, self._now, self.is_played = wanted, None, True
 
     def end(self, problem: str | None = None) -> None:
-        """Take that the match is over, or did not begin because of a *problem*; whoever waits for that is told."""
+        """End the match, or give it up because of a *problem*; answer the wishes that wait for that."""
         if self._begun is not None:
             self._begun.answer(None if problem is None else Refused(Refusal.SENSELESS, problem))
         if self._ended is not None:
@@ -107,7 +107,7 @@ class TablePage(LivePage):
         self.is_played = False
 
     def rest(self, camera: str, problems: tuple[str, ...]) -> None:
-        """Show that no match is played, how the camera is and what has to be looked after."""
+        """Show that no match is played, the condition of the camera and the problems of the table."""
         self.hub.show_lobby(Lobby(camera, problems, self._now))
 
     def see(self, shot: Shot) -> None:

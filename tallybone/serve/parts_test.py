@@ -29,7 +29,7 @@ from hardware.pin_factory import PinError
 from tallybone.play.keys import Typed
 from tallybone.play.parts import LiveParts
 
-# Whoever has closed the page answers no more, and the table is wanted by others.
+# A person who has closed the page answers no more, and others want the table.
 _NOBODY_AFTER_NS = 60 * NS_PER_S
 _MOST_CHARACTERS = 20_000
 P = TypeVar("P")
@@ -48,7 +48,7 @@ _WORDS = {
     Sound.SPEECH: "somebody speaking",
     Sound.NOTHING: "nothing that counts",
 }
-# An LED goes on and off so that it is noticed: twice a second at most (hardware/leds/patterns.py says why).
+# An LED goes on and off so that it is noticed: twice a second at most (the reason is in hardware/leds/patterns.py).
 _BLINK_S, _TICK_S = 0.4, 0.02
 _WHITE = Rgb(255, 255, 255)
 _COLOURS = (Rgb(255, 0, 0), Rgb(0, 255, 0), Rgb(0, 0, 255))
@@ -61,13 +61,13 @@ _CANNOT = (LedError, ButtonError, KnockError, DisplayError, PinError)
 
 @dataclass(frozen=True, slots=True)
 class TestState:
-    """How a test stands.
+    """The state of a test.
 
     Attributes:
         is_running: Whether there is one.
-        words: All that it has said so far.
-        keys: The answers that it takes now; those of `hardware_walk.Walk`.
-        results: What came of each part.
+        words: All its words so far.
+        keys: The answers that it takes now; those of `Walk`.
+        results: The result of each part.
     """
 
     __test__ = False  # it is no test of pytest
@@ -79,7 +79,7 @@ class TestState:
 
 
 class PartsTest:
-    """One test at a time. The table walks in its own thread; any other asks how it stands, and answers."""
+    """One test at a time. The table walks in its own thread; any other reads its state, and answers."""
 
     def __init__(self, clock: Callable[[], int]) -> None:
         """Have no test yet; *clock* is monotonic, in nanoseconds."""
@@ -89,7 +89,7 @@ class PartsTest:
 
     @property
     def state(self) -> TestState:
-        """How it stands; whoever asks is there to answer."""
+        """Its state; to ask for it shows that somebody is there to answer."""
         self._asked_ns = self._clock()
         return self._state
 
@@ -103,7 +103,7 @@ class PartsTest:
             return True
 
     def run(self, hardware: HardwareConfig, opener: OpensParts, meanwhile: Callable[[], bool]) -> None:
-        """Walk through *hardware*; *meanwhile* is called often, and says whether the walk goes on."""
+        """Walk through *hardware*; *meanwhile* is called often, and returns whether the walk goes on."""
         self._typed = queue.SimpleQueue()
         self._asked_ns = self._clock()
         self._change(TestState(is_running=True))
@@ -148,7 +148,7 @@ class _Answers:
 
 
 class ServedParts:
-    """Parts that are opened anew after they were lent to a test."""
+    """Parts that are opened again after they were lent to a test."""
 
     def __init__(self, hardware: HardwareConfig, open_all: Callable[[], LiveParts], clock: Callable[[], int]) -> None:
         """Have the parts of *hardware*, which *open_all* opens."""
@@ -159,7 +159,7 @@ class ServedParts:
 
     @contextmanager
     def lent(self) -> Iterator[OpensParts]:
-        """Yield what opens each part by itself; until this ends no other has them."""
+        """Yield the opener of each part by itself; until this ends nothing else uses them."""
         panel = self.now.panel
         self.now.close()
         try:
@@ -173,7 +173,7 @@ class ServedParts:
 
 
 class PartVerdict(StrEnum):
-    """What came of a step."""
+    """The result of a step."""
 
     WELL = "ok"
     FAILED = "failed"
@@ -182,12 +182,12 @@ class PartVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """What came of a part.
+    """The result of a part.
 
     Attributes:
-        part: Which one.
-        outcome: How it went.
-        words: What was seen, pressed or heard.
+        part: Its name.
+        outcome: The verdict.
+        words: The lights seen, buttons pressed or sounds heard.
     """
 
     part: str
@@ -205,7 +205,7 @@ class Walk:
     def __init__(
         self, keyboard: Typed, write: Callable[[str], None], asks: Callable[[str], None] = lambda keys: None
     ) -> None:
-        """Read answers from *keyboard*, *write* what to do, with its line ends; *asks* gets the keys it may be."""
+        """Read answers from *keyboard*, *write* instructions, with line ends; *asks* gets the allowed keys."""
         self._keyboard, self._write, self._asks = keyboard, write, asks
         self._typed: deque[str] = deque()
 
@@ -235,14 +235,14 @@ class Walk:
         return PartResult(part, PartVerdict.WELL, f"{lamps.count} seen")
 
     def buttons(self, part: str, buttons: Buttons, pins: Mapping[str, int]) -> PartResult:
-        """Ask for each button, and compare what comes."""
+        """Ask for each button, and compare the one that is pressed."""
         self._begin(part, "press each when it is named. n nothing happens, s skip it")
         odd: list[str] = []
         skipped = 0
         for name in buttons.names:
             prompt = f"  {name} (GPIO {pins[name]}): " if name in pins else f"  {name}: "
             others: list[str] = []
-            buttons.read()  # what was pressed before does not count
+            buttons.read()  # earlier presses do not count
             self._write(prompt)
             answer = self._answer("ns", partial(self._came, buttons, name, prompt, others), _TICK_S)
             if answer:
@@ -260,7 +260,7 @@ class Walk:
         return PartResult(part, PartVerdict.WELL, f"all {len(buttons.names)} came as they should")
 
     def _came(self, buttons: Buttons, name: str, prompt: str, others: list[str]) -> bool:
-        """Return whether the button was pressed; say which others were instead."""
+        """Return whether the button was pressed; name others that were instead."""
         for pressed in buttons.read():
             if pressed.button == name:
                 self._write(f"{pressed.press.kind}\n")
@@ -271,7 +271,7 @@ class Walk:
         return False
 
     def knock(self, part: str, sensor: KnockSensor, now_ns: int) -> PartResult:
-        """Ask for three knocks, and say how hard each was heard."""
+        """Ask for three knocks, and write the strength of each."""
         self._begin(part, f"knock {_KNOCKS} times, as in a game. n it does not hear me, s skip")
         strengths: list[float] = []
 
@@ -310,7 +310,7 @@ class Walk:
         self._write(f"{part}: {words}\n")
 
     def _answer(self, keys: str, step: Callable[[], bool | None], every_s: float) -> str:
-        """Do a step again and again until it says that all is done, "", or one of *keys* is typed.
+        """Repeat a step until it returns that all is done, "", or one of *keys* is typed.
 
         Raises:
             Leaves: If it is q, or nobody can type any more.
@@ -339,21 +339,21 @@ def _shine(lamps: Lamps, phases: Iterator[tuple[Rgb, ...]]) -> None:
 
 
 def _phases(count: int, number: int, *, has_colours: bool) -> Iterator[tuple[Rgb, ...]]:
-    """Yield without end what a set shows while one of its LEDs is asked about."""
+    """Yield without end the colours of a set while one of its LEDs is tested."""
     while True:
         for colour in (*(_COLOURS if has_colours else (_WHITE,)), OFF):
             yield tuple(colour if place == number else OFF for place in range(count))
 
 
 def sentence(heard: ClassifiedSound) -> str:
-    """Return what was heard in words."""
+    """Return a sound in words."""
     again = ", again" if heard.in_row > 1 else ""
     how = f"strength {heard.strength:.2f}, {heard.confidence:.0%} sure"
     return f"{heard.t_ns / NS_PER_S:8.3f} s  {_WORDS[heard.kind]}{again} ({how})"
 
 
 def walked(hardware: HardwareConfig, steps: PartsWalk) -> Iterator[PartResult]:
-    """Yield what came of each part, until somebody wants no more."""
+    """Yield the result of each part, until somebody types q."""
     try:
         for leds in hardware.leds:
             yield _tried(f"LEDs ({leds.shows})", steps.leds, leds)

@@ -107,13 +107,13 @@ class Offered(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchControl:
-    """What these paths ask of the table; all of it may be called from any thread.
+    """The table as these paths use it; any thread may call the functions.
 
     Attributes:
         desk: Where wishes go.
-        new_game: Makes a game of how a match is begun; raises EngineError.
-        offered: Says what can be done now.
-        keep: Remembers how a match was begun.
+        new_game: Makes a game of a setting; raises EngineError.
+        offered: Returns the choices that there are now.
+        keep: Remembers the setting of a match.
     """
 
     desk: MatchDesk
@@ -178,7 +178,7 @@ def match_routes(access: Access, table: MatchControl) -> APIRouter:
 
 
 def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, ...]]:
-    """Return how a match is begun, or None and what is wrong with it."""
+    """Return the setting of a match, or None and its faults."""
     players = tuple(plain(name, MOST_NAME).strip() for name in said.players)
     faults = _faults_of(said, players)
     if faults:
@@ -187,7 +187,7 @@ def setting_of(said: NewMatch) -> tuple[MatchSetting | None, tuple[FaultShown, .
 
 
 def shown_setting(setting: MatchSetting | None) -> NewMatch | None:
-    """Return how a match was begun, as a page says it; None for what no page could have said."""
+    """Return a setting as a page sends it; None for one that no page can send."""
     if setting is None:
         return None
     with contextlib.suppress(ValidationError):
@@ -209,7 +209,7 @@ def _faults_of(said: NewMatch, players: tuple[str, ...]) -> tuple[FaultShown, ..
 
 
 def not_begun(faults: tuple[FaultShown, ...]) -> Response:
-    """Return the answer that says what is wrong with a match."""
+    """Return the answer with the faults of a match."""
     shown = [FaultShown(one.field, plain(one.words)) for one in faults]
     words = "; ".join(f"{one.field}: {one.words}" if one.field else one.words for one in shown)
     return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)
@@ -321,7 +321,7 @@ class PairingShown:
 
 
 def pairing_routes(access: Access, url: Callable[[], str]) -> APIRouter:
-    """Return the paths; *url* says where the page is."""
+    """Return the paths; *url* returns the address of the page."""
     router = APIRouter()
     insider = insider_by(access)
 
@@ -564,7 +564,7 @@ def _earlier(number: int, path: Path) -> EarlierShown:
 
 
 def _read(path: Path) -> tuple[str | None, Calibration | None, str | None]:
-    """Return when a file was written, what it says, and why that cannot be told; None for what there is not."""
+    """Return when a file was written, its calibration, and its problem; None for each that there is not."""
     try:
         if not path.exists():
             return None, None, None

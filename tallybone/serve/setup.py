@@ -1,4 +1,4 @@
-"""Puts a table together that is always on: its camera, its parts, its page, and what they ask of one another."""
+"""Build a table that is always on: its camera, its parts, its page, and the links between them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             pin=world.pin,
             hub=hub,
             language=lambda: house.house.language,
-            # What is printed may go into a log. Without a display nobody could know it otherwise.
+            # Printed words may go into a log. Without a display nobody could know the PIN otherwise.
             says_pin=world.is_terminal or not hardware.displays,
             more=partial(_routes, setup, state / OWNER_NAME, observing),
         )
@@ -177,7 +177,7 @@ def _offered(setup: Setup, page: TablePage) -> Offered:
 
 
 def _keep(house: HouseFile, setting: MatchSetting) -> None:
-    """Remember how a match was begun; where that fails, it is played all the same."""
+    """Remember the setting of a match; where that fails, it is played all the same."""
     try:
         house.change(lambda kept: replace(kept, last=setting))
     except OSError as error:
@@ -209,14 +209,14 @@ def _new_game(setting: MatchSetting) -> MatchPlan:
 
 
 class _Knocks:
-    """What tells the knocks of this table, as its calibration says when it is asked."""
+    """Loads the classifier of knocks from the calibration of this table, whenever it is needed."""
 
     def __init__(self, stored: Callable[[], Path | None]) -> None:
         self._stored = stored
         self.problem: str | None = None
 
     def classifier(self) -> Classifier | None:
-        """Return it, None for what is shipped; `problem` says why it cannot be had."""
+        """Return it, None for the shipped one; `problem` says why it cannot be loaded."""
         self.problem, path = None, self._stored()
         if path is None:
             return None

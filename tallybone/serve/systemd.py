@@ -1,4 +1,4 @@
-"""Tells systemd how the table is: that it is ready, what it does, that it lives and ends (sd_notify, no library)."""
+"""Notify systemd of the table: that it is ready, its status, that it lives and ends (sd_notify, no library)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_STATUS = 200
 
 
 class Sign(Enum):
-    """What says that a table lives, besides that its loop turns. The value is what is said when it stays away."""
+    """A sign that a table lives, besides the turns of its loop. The value is logged when it stays away."""
 
     CAMERA = "no pictures come, and the camera does not say why"
     PAGE = "the page's thread does not answer"
@@ -31,14 +31,14 @@ class Sign(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """What is known of a table, and what systemd was told of it. Times are monotonic nanoseconds.
+    """The life of a table, and how much of it systemd knows. Times are monotonic nanoseconds.
 
     Attributes:
-        camera_ns: When a picture came last, or it was known and said why none comes; None for never.
+        camera_ns: When a picture came last, or the camera gave a reason for none; None for never.
         page_ns: When the page's thread answered last; None for never.
-        status: What the table does, in words.
+        status: The activity of the table, in words.
         is_ready: Whether systemd knows that the table is ready.
-        told_status: What systemd knows of *status*.
+        told_status: The last *status* that systemd got.
         fed_ns: When the watchdog was fed last; None for never.
     """
 
@@ -54,19 +54,19 @@ class Life:
         return replace(self, camera_ns=t_ns) if sign is Sign.CAMERA else replace(self, page_ns=t_ns)
 
     def missing(self, t_ns: int, within_ns: int | None) -> tuple[Sign, ...]:
-        """Return which signs have not come within so many nanoseconds; with None, which have never come."""
+        """Return the signs that have not come within so many nanoseconds; with None, those that have never come."""
         times = ((Sign.CAMERA, self.camera_ns), (Sign.PAGE, self.page_ns))
         return tuple(
             sign for sign, came in times if came is None or (within_ns is not None and t_ns - came > within_ns)
         )
 
     def told(self, t_ns: int, watchdog_ns: int | None) -> tuple[Life, tuple[str, ...]]:
-        """Return what systemd has to be told now, a line each, and the life once it was.
+        """Return the life once systemd is up to date, and the lines of the message for that.
 
         Args:
             t_ns: Now.
             watchdog_ns: Within this systemd wants to hear of a table that lives; None where it does not ask.
-                Signs may be half as old, and it is told four times as often.
+                Signs may be half as old, and it hears four times as often.
         """
         lines: list[str] = []
         after = self
@@ -88,7 +88,7 @@ class Life:
 
 
 def plain_status(words: str) -> str:
-    r"""Return words as one line of a status: what players are called cannot tell systemd anything.
+    r"""Return words as one line of a status: the names of players cannot send systemd anything else.
 
     >>> plain_status("Ann\nREADY=1 leads")
     'Ann READY=1 leads'
@@ -110,14 +110,14 @@ def watchdog_of(environment: Mapping[str, str], pid: int) -> int | None:
 
 
 class Notifier:
-    """Tells systemd how a table is, where systemd has started it; otherwise nobody.
+    """Notifies systemd of a table, if systemd has started it.
 
-    The loop of the table calls `turn` each time it goes round. A loop that hangs tells nothing more, and so does one
-    whose camera or page has hung: then systemd starts the program anew.
+    The loop of the table calls `turn` each time it goes round. A loop that hangs sends nothing more, and neither does
+    one whose camera or page has hung: then systemd restarts the program.
     """
 
     def __init__(self, send: Send | None, clock: Clock, watchdog_ns: int | None = None) -> None:
-        """Tell with *send*; *watchdog_ns* is within what time systemd wants to hear that the table lives."""
+        """Notify with *send*; *watchdog_ns* is the time within which systemd wants to hear that the table lives."""
         self._send, self._clock, self._watchdog_ns = send, clock, watchdog_ns
         self._lock = threading.Lock()
         self._life = Life()
@@ -130,28 +130,28 @@ class Notifier:
             self._life = self._life.after(sign, self._clock())
 
     def say(self, words: str) -> None:
-        """Have `systemctl status` show what the table does."""
+        """Have `systemctl status` show the activity of the table."""
         with self._lock:
             self._life = replace(self._life, status=plain_status(words))
 
     def turn(self) -> None:
-        """Tell what has to be told now; the table's loop calls this each time."""
+        """Send the news that systemd needs now; the table's loop calls this each time."""
         with self._lock:
             t_ns = self._clock()
             self._complain(t_ns)
             after, lines = self._life.told(t_ns, self._watchdog_ns)
-            # What did not go is tried again at the next turn.
+            # A message that did not go is sent again at the next turn.
             if lines and self._send is not None and self._send("\n".join(lines).encode()):
                 self.feeds += after.fed_ns != self._life.fed_ns
                 self._life = after
 
     def stopping(self) -> None:
-        """Say that the table ends."""
+        """Send that the table ends."""
         if self._send is not None:
             self._send(b"STOPPING=1")
 
     def _complain(self, t_ns: int) -> None:
-        """Say once in the log what will make systemd start the program anew."""
+        """Log once why systemd will restart the program."""
         if self._watchdog_ns is None or not self._life.is_ready:
             return
         missing = self._life.missing(t_ns, self._watchdog_ns // 2)
@@ -164,7 +164,7 @@ class NotifySocket:
     """The socket of systemd."""
 
     def __init__(self, address: str) -> None:
-        """Send to *address*, as NOTIFY_SOCKET says it: a path, or `@` and a name.
+        """Send to *address*, as in NOTIFY_SOCKET: a path, or `@` and a name.
 
         Raises:
             OSError: If it is neither.
@@ -190,10 +190,10 @@ class NotifySocket:
 
 @contextmanager
 def notifying(environment: Mapping[str, str], clock: Clock, pid: int) -> Iterator[Notifier]:
-    """Yield what tells systemd how the table is; at the end it says that the table ends.
+    """Yield the notifier of systemd; at the end it sends that the table ends.
 
     Args:
-        environment: Says whether systemd has started this, and where it listens.
+        environment: The variables of systemd, if it has started this: where it listens, the watchdog.
         clock: Monotonic, in nanoseconds.
         pid: Of this process.
 

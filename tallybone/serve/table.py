@@ -1,4 +1,4 @@
-"""Run the table that is always on: wait between matches, play what pages ask for, tell systemd."""
+"""Run the table that is always on: wait between matches, fulfil the wishes of pages, notify systemd."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tallybone.web.actions import Refusal, Refused
 from vision.errors import VisionError
 from vision.reader import Reader
 
-# What goes wrong when a match begins, and is told in its own words.
+# Errors at the beginning of a match, which are shown in their own words.
 _CANNOT = (EngineError, VisionError, CalibrationError, OSError)
 _RESTS_S = 0.05
 _IS_TESTED = phrase("the parts of the table are being tested: end that first")
@@ -48,21 +48,21 @@ _ASKS_EVERY_NS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What a table that is always on has, for all its matches.
+    """All parts of a table that is always on, for all its matches.
 
     Attributes:
-        options: What it is asked for.
+        options: Its options.
         world: Its surroundings.
-        camera: What looks at it.
+        camera: Its camera.
         parts: Lights, buttons, displays, which stay open.
         test: The test of these parts.
         calibration: Its calibration, step by step.
-        house: What it remembers between matches.
-        desk: What pages want of it.
+        house: Its memory between matches.
+        desk: The wishes of pages.
         folder: Where recordings are.
         left: The match in them that can go on.
-        counts: What is counted at it.
-        load: Gives what reads tiles of a set by its highest double.
+        counts: Its counters.
+        load: Returns the reader of a set's tiles by its highest double.
     """
 
     options: ServeOptions
@@ -90,7 +90,7 @@ class ServedTable:
     """One thing is done at a time: a match, or nothing."""
 
     def __init__(self, setup: Setup, page: TablePage, problem: Callable[[], str | None] = lambda: None) -> None:
-        """Have what *setup* says, and a *page* that is always served; *problem* says what is wrong with the table."""
+        """Run the parts of *setup*, and a *page* that is always served; *problem* returns that of the table."""
         self._setup, self._page, self._problem = setup, page, problem
         self._waits = threading.Event()
 
@@ -100,7 +100,7 @@ class ServedTable:
         return self._page.words
 
     def life(self, notifier: Notifier) -> ServedLife:
-        """Return what tells systemd how this table is."""
+        """Return the watch over this table that notifies systemd."""
         setup = self._setup
         look = LifeSigns(
             seen_ns=lambda: self._page.hub.seen_ns,
@@ -110,7 +110,7 @@ class ServedTable:
         return ServedLife(notifier, look, self._page.hub.answer, setup.world.clock, setup.counts)
 
     def run(self, shown: Listener, is_stopped: Callable[[], bool]) -> None:
-        """Wait for matches and play them until it is stopped; what happens is *shown* at the terminal too."""
+        """Wait for matches and play them until it is stopped; events are *shown* at the terminal too."""
         self._setup.left.look()
         while not is_stopped():
             for wanted in self._page.came():
@@ -128,21 +128,21 @@ class ServedTable:
         """Look at the table, and show that no match is played."""
         setup, parts = self._setup, self._setup.parts.now
         self._look()
-        parts.came()  # what is pressed now means nothing
+        parts.came()  # presses mean nothing now
         parts.rest(f"no match  {self._page.pin_words}")
         own = (self._problem(), setup.camera.problem)
         problems = (*(words for words in own if words is not None), *(str(one) for one in parts.problems))
         self._page.rest(setup.camera.words, problems)
 
     def _look(self) -> None:
-        """Show what the camera sees, if it gives a picture."""
+        """Show the camera's picture, if there is one."""
         shot = self._setup.camera.look()
         if shot is not None:
             with suppress(VisionError):  # the next one may be a picture again
                 self._page.see(shot)
 
     def _play(self, wanted: MatchWanted, shown: Listener, is_stopped: Callable[[], bool]) -> None:
-        """Play a match to its end; one that cannot be played is told to whoever wants it."""
+        """Play a match to its end; refuse one that cannot be played."""
         page = self._page
         problem: str | None = None
         try:
@@ -232,7 +232,7 @@ class ServedTable:
 
 
 class _NobodyTypes:
-    """What is typed at a table without a keyboard."""
+    """The keyboard of a table that has none."""
 
     is_over = True
 
@@ -247,12 +247,12 @@ class _NobodyTypes:
 
 @dataclass(frozen=True, slots=True)
 class LifeSigns:
-    """What is asked of a camera.
+    """The signs of life of a table.
 
     Attributes:
-        seen_ns: When its last picture came; None for never.
-        is_silent: Whether it is known and said why none comes.
-        words: What the table does, for whoever looks after it.
+        seen_ns: Returns when the last picture came; None for never.
+        is_silent: Returns whether there is a known reason for missing pictures.
+        words: Returns the activity of the table, for its owner.
     """
 
     seen_ns: Callable[[], int | None]
@@ -264,14 +264,14 @@ class ServedLife:
     """Gathers the signs of life of a table in its loop."""
 
     def __init__(self, notifier: Notifier, look: LifeSigns, answer: RunOnPage, clock: Clock, counts: Counts) -> None:
-        """Tell *notifier* what *look* says of the camera, and when the page's thread has answered."""
+        """Give *notifier* the signs of *look*, and each answer of the page's thread."""
         self._counts = counts
         self._notifier, self._look, self._answer, self._clock = notifier, look, answer, clock
         self._seen_ns: int | None = None
         self._asked_ns: int | None = None
 
     def turn(self) -> None:
-        """Ask camera and page, once a second at most, and tell systemd what has to be told."""
+        """Ask camera and page, once a second at most, and send systemd the news."""
         now_ns = self._clock()
         if self._asked_ns is None or now_ns - self._asked_ns >= _ASKS_EVERY_NS:
             self._asked_ns = now_ns
