@@ -1,4 +1,4 @@
-"""The page of the table: what a browser is shown and may do, served beside a live game.
+"""Serve the page of the table beside a live game: show it, and take corrections.
 
 Nothing is imported here: FastAPI and uvicorn (the extra `web`) are only needed where a page is served.
 """

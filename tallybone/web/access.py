@@ -21,7 +21,7 @@ __all__ = ["COOKIE", "LASTS_S", "Access", "Author", "new_pin"]
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600
 _NS_PER_S = 1_000_000_000
-# A code that is shown on a screen lets one in, soon or never.
+# A code on a screen is used soon or never.
 CODE_LASTS_S = 300
 _MOST_CODES = 20
 
@@ -60,14 +60,14 @@ def new_pin() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Somebody who was let in; *name* is what he calls himself."""
+    """A person who was let in; *name* is their own choice."""
 
     name: str
     token: str
 
 
 class Cookies:
-    """What opens a door for some time. Not for several threads."""
+    """Issues signed cookies that let a browser in for some time. Not for several threads."""
 
     def __init__(self, key: bytes, clock: Clock, lasts_s: int) -> None:
         """Sign with *key*; *clock* is monotonic, in nanoseconds."""
@@ -75,13 +75,13 @@ class Cookies:
         self._left: deque[str] = deque(maxlen=_MOST_LEFT)
 
     def issue(self, name: str) -> str:
-        """Return a cookie for somebody who calls himself *name*."""
+        """Return a cookie for an author of this name."""
         said = {"n": plain(name, MOST_NAME), "t": secrets.token_urlsafe(12), "s": self._clock() // _NS_PER_S}
         body = json.dumps(said).encode().hex()
         return f"{body}.{self._sign(body)}"
 
     def author_of(self, cookie: str | None) -> Author | None:
-        """Return who sent a cookie; None for none, a forged, an old one, or one that has logged out."""
+        """Return the sender of a cookie; None for none, a forged, an old one, or one that has logged out."""
         if cookie is None or len(cookie) > _MOST_COOKIE:
             return None
         body, _, signature = cookie.partition(".")
@@ -92,7 +92,7 @@ class Cookies:
         return None if is_old or said["t"] in self._left else Author(said["n"], said["t"])
 
     def leave(self, author: Author) -> None:
-        """Let the cookie of somebody open nothing any more."""
+        """Reject the cookie of this author from now on."""
         self._left.append(author.token)
 
     def _sign(self, body: str) -> str:
@@ -101,7 +101,7 @@ class Cookies:
 
 @dataclass(frozen=True, slots=True)
 class _Lock:
-    """The PIN of a match, the cookies of those who knew it, and when each code that is shown ends."""
+    """The PIN of a match, the cookies of those who knew it, and when each code ends."""
 
     pin: str
     cookies: Cookies
@@ -109,7 +109,7 @@ class _Lock:
 
 
 class Access:
-    """Lets those in who know the PIN. For one thread; another one may only `renew`."""
+    """Lets people in who know the PIN. For one thread; another one may only `renew`."""
 
     def __init__(self, pin: str, key: bytes, clock: Clock) -> None:
         """Ask for *pin*; cookies are signed with *key*; *clock* is monotonic, in nanoseconds."""
@@ -117,7 +117,7 @@ class Access:
         self._lock = _Lock(pin, Cookies(key, clock, LASTS_S))
 
     def renew(self, pin: str, key: bytes) -> None:
-        """Ask for another PIN from now on: whoever was in is out."""
+        """Ask for another PIN from now on: all cookies and codes end."""
         self._lock = _Lock(pin, Cookies(key, self._clock, LASTS_S))
 
     def wait_s(self, address: str) -> int:
@@ -125,7 +125,7 @@ class Access:
         return self._tries.wait_s(address)
 
     def try_pin(self, pin: str, name: str, address: str) -> str | None:
-        """Return the cookie for whoever knows the PIN, None for a wrong one; ask `wait_s` before."""
+        """Return a cookie for the right PIN, None for a wrong one; ask `wait_s` before."""
         if not hmac.compare_digest(pin.encode("utf-8", "replace"), self._lock.pin.encode()):
             self._tries.failed(address)
             return None
@@ -141,7 +141,7 @@ class Access:
         return code
 
     def try_code(self, code: str, name: str, address: str) -> str | None:
-        """Return the cookie for whoever has a code, None for a wrong or an old one; ask `wait_s` before."""
+        """Return a cookie for a code, None for a wrong or an old one; ask `wait_s` before."""
         ends_ns = self._lock.codes.pop(code, None)
         if ends_ns is None or self._clock() > ends_ns:
             self._tries.failed(address)
@@ -149,15 +149,15 @@ class Access:
         return self.cookie_for(name)
 
     def cookie_for(self, name: str) -> str:
-        """Return the cookie of somebody who is in; *name* is what he calls himself."""
+        """Return a cookie for an author of this name, who is in."""
         return self._lock.cookies.issue(name)
 
     def author_of(self, cookie: str | None) -> Author | None:
-        """Return who sent a cookie; None for none, a forged, an old one, or one that has logged out."""
+        """Return the sender of a cookie; None for none, a forged, an old one, or one that has logged out."""
         return self._lock.cookies.author_of(cookie)
 
     def leave(self, author: Author) -> None:
-        """Let the cookie of somebody open nothing any more."""
+        """Reject the cookie of this author from now on."""
         self._lock.cookies.leave(author)
 
 
@@ -191,7 +191,7 @@ class Tries:
         return max(0, *(-int(-wait // 1) for wait in waits))
 
     def failed(self, address: str) -> None:
-        """Count a wrong guess. A right one costs nothing, so that nobody is kept out by his own logins."""
+        """Count a wrong guess. A right one costs nothing, so that logins keep nobody out."""
         self._of(address, self._clock()).left -= 1.0
         self._all.left -= 1.0
 
@@ -206,7 +206,7 @@ class Tries:
 
 
 def author_by(access: Access) -> Callable[[Request], Awaitable[Author | None]]:
-    """Return what says who asks; None for somebody who does not know the PIN."""
+    """Return a dependency that gives the author of a request; None for one who does not know the PIN."""
 
     async def author_of(request: Request) -> Author | None:
         return access.author_of(request.cookies.get(COOKIE))
@@ -215,7 +215,7 @@ def author_by(access: Access) -> Callable[[Request], Awaitable[Author | None]]:
 
 
 def insider_by(access: Access) -> Callable[[Request], Awaitable[Author]]:
-    """Return what says who asks, and lets nobody else pass."""
+    """Return a dependency that gives the author of a request, and rejects requests without one."""
 
     async def insider(request: Request) -> Author:
         author = access.author_of(request.cookies.get(COOKIE))
@@ -234,7 +234,7 @@ def let_in(cookie: str, name: str = COOKIE, lasts_s: int = LASTS_S) -> Response:
 
 
 def patient(wait_s: int) -> None:
-    """Send whoever has guessed too often away for some seconds; 0 for none."""
+    """Reject a request of somebody who has to wait so many seconds; 0 for none."""
     if wait_s:
         raise HTTPException(
             429, phrase("too many tries: wait {seconds} s", seconds=wait_s), {"Retry-After": str(wait_s)}
@@ -242,16 +242,16 @@ def patient(wait_s: int) -> None:
 
 
 def come_in(request: Request, access: Access, tried: Callable[[str], str | None], refused: Phrase) -> Response:
-    """Return the answer to somebody who may come in: the cookie that says so.
+    """Return the answer to a right PIN or code, with a cookie.
 
     Args:
-        request: What was sent.
+        request: The request.
         access: Counts the tries.
-        tried: Tries what was said, from an address; returns the cookie, or None where it was wrong.
-        refused: What is said then.
+        tried: Tries the PIN or code, from an address; returns the cookie, or None where it was wrong.
+        refused: The words for a wrong one.
 
     Raises:
-        HTTPException: 403 if it was wrong, 429 where too much was tried.
+        HTTPException: 403 if it was wrong, 429 after too many tries.
     """
     address = address_of(request)
     patient(access.wait_s(address))
@@ -267,7 +267,7 @@ def address_of(request: Request) -> str:
 
 
 class Guard:
-    """Refuses what comes from other sites or is too large, and adds headers to what goes out."""
+    """Rejects requests that come from other sites or are too large, and adds headers to answers."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Stand before *app*."""
@@ -307,7 +307,7 @@ class Guard:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """Return what gives a body, and gives up where one whose length was not said goes on and on."""
+    """Return a receiver that gives up on a body of unknown length once it is too long."""
     taken = 0
 
     async def bounded() -> Message:

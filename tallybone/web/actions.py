@@ -1,4 +1,4 @@
-"""Parse what a page asks for, and turn it into events of the match, or the reason why not. Pure."""
+"""Parse the actions of a page, and turn them into events of the match, or into a refusal. Pure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ SeqNumber = Annotated[int, Field(ge=0, le=_MOST)]
 SeatNumber = Annotated[int, Field(ge=0, le=15)]
 PointsNumber = Annotated[int, Field(ge=-10_000, le=10_000)]
 PipNumber = Annotated[int, Field(ge=0, le=HIGHEST_PIPS)]
-# What is read from JSON is a list.
+# JSON has only lists.
 PipNumbers = Annotated[tuple[PipNumber, PipNumber], Field(strict=False)]
 ButtonName = Literal["knock", "call", "next", "undo", "stands", "hand_end", "redeal", "stack", "draw", "done"]
 Words = Annotated[str, StringConstraints(max_length=80)]
@@ -212,13 +212,13 @@ class Refused:
 def meant_by(
     action: PageAction, session: Session, story: Story, since: Iterable[Event]
 ) -> tuple[ByHand, ...] | Refused:
-    """Return what goes into the sitting, in order.
+    """Return the inputs of the sitting that an action means, in order.
 
     Args:
-        action: What a page asks for.
-        session: How the sitting stands.
-        story: What followed from each action of its match.
-        since: What was added to the log after the snapshot that the page has seen.
+        action: The action of a page.
+        session: The state of the sitting.
+        story: The results of each action of its match.
+        since: The events in the log after the snapshot that the page has seen.
     """
     state = session.state
     game = state.game
@@ -236,7 +236,7 @@ def meant_by(
 
 
 def _one_meant(action: _One, session: Session, story: Story) -> ByHand | Refused:
-    """Return what an action means that is one thing."""
+    """Return the one input that an action means."""
     state = session.state
     match action:
         case PressButton():
@@ -261,7 +261,7 @@ def _one_meant(action: _One, session: Session, story: Story) -> ByHand | Refused
 
 
 def _is_overtaken(action: PageAction, session: Session, since: tuple[Event, ...]) -> bool:
-    """Return whether what an action is about has changed since the page saw it."""
+    """Return whether the subject of an action has changed since the page saw it."""
     match action:
         case GivePoints() | SayLeft() | TakeBack():
             return False
@@ -310,7 +310,7 @@ def _removal(entry: Entry) -> ByHand | Refused:
 
 
 def _points_of_play(points: int, told: ActionResult, story: Story) -> ByHand | Refused:
-    """Return what makes a play count so many points: the difference is given by hand, once for each play."""
+    """Return the input that makes a play count so many points: the difference is given by hand, once a play."""
     action, why = told.entry.action, why_of(told.entry)
     assert isinstance(action, Play | Stack)  # asked for nothing else
     earlier, wanted = corrections(story).get(why), points - paid(told)
@@ -370,7 +370,7 @@ def _inserted(action: InsertAction, state: State, story: Story) -> Event | Refus
 
 
 def _missed_play(action: InsertAction, state: State) -> Play | Refused:
-    """Return a play that nobody saw, at the one place where its tile fits if it is not said where."""
+    """Return a play that nobody saw; without a place, at the only end where its tile fits."""
     if action.pips is None:
         return Refused(Refusal.SENSELESS, phrase("say which tile it was: pips"))
     seat, tile, before = Seat(action.seat), Tile.of(*action.pips), action.before
@@ -391,7 +391,7 @@ def _spot(at: At) -> Spot:
 
 
 def _lying(play: Play, pips: PipNumbers | None, said: Callable[[Play], Event], seq: int, state: State) -> Play:
-    """Return a play with the half inside that can be: of the first tile the one that was said first, else what fits."""
+    """Return a play with a possible half inside: for the first tile the first half in *pips*, else one that fits."""
     tile = play.tile
     first, second = pips or (tile.low, tile.high)
     if play.at is None:
@@ -401,7 +401,7 @@ def _lying(play: Play, pips: PipNumbers | None, said: Callable[[Play], Event], s
 
 
 def _can_be(event: Event, seq: int, state: State) -> bool:
-    """Return whether hands can have done what an event says."""
+    """Return whether an event is possible by hand."""
     _, outcomes = apply(state, event)
     wrong = (one.problem for one in outcomes if isinstance(one, Irregular) and one.seq == seq)
     return all(problem.weight is not Weight.IMPOSSIBLE for problem in wrong)
@@ -416,9 +416,9 @@ def _checked(event: Event, state: State) -> Event | Refused:
 
 
 def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | None:
-    """Return what takes an action back that was done when the log was so long; *session* is what came of it.
+    """Return the way back of an action that was done when the log was so long; *session* is the state after it.
 
-    What is asked again needs no way back: the answer is one tap away.
+    A question that is asked again needs no way back: the answer is one tap away.
     """
     if isinstance(action, TakeBack) and action.answer:
         return None
@@ -427,7 +427,7 @@ def taking_back(action: PageAction, session: Session, log: int) -> TakeBack | No
 
 
 def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
-    """Return what takes something back; nothing where that cannot be done any more."""
+    """Return the inputs that take an action back; none where that is not possible any more."""
     if not action.answer:
         return events_back(session.state, action.log)
     answered = session.answered
@@ -435,13 +435,13 @@ def meant_back(action: TakeBack, session: Session) -> tuple[ByHand, ...]:
 
 
 def events_back(state: State, at: int) -> tuple[Event, ...]:
-    """Return what takes back the event at this place in the log; nothing where that cannot be done any more."""
+    """Return the events that take back the one at this place in the log; none where that is not possible any more."""
     if not 0 <= at < len(state.log):
         return ()
     event, before, now = state.log[at], entries(State(state.log[:at])), entries(state)
     match event:
         case Undo(seq=seq):
-            # What was played since would come before what was undone.
+            # Later plays would come before the undone ones.
             return () if at + 1 < len(state.log) else _played_again(before, seq, at + 1)
         case Remove(seq=seq):
             return _put_back(before, now, seq, len(state.log))
@@ -462,7 +462,7 @@ def _played_again(before: tuple[Entry, ...], since: int, next_seq: int) -> tuple
 
 
 def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_seq: int) -> tuple[Event, ...]:
-    """Return what puts an action back to its place, and the tiles on it onto its new name."""
+    """Return the events that put an action back to its place, and the tiles on it onto its new name."""
     place = next((at for at, entry in enumerate(before) if entry.seq == seq), None)
     if place is None or _find(now, seq) is not None:
         return ()

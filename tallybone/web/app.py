@@ -41,9 +41,9 @@ from tallybone.web.snapshot import EndOffered, as_json, ends_before
 _API = "/api/v1"
 
 Language: TypeAlias = Literal["en", "es", "pt", "fr"]
-"""In which one wants to read what the table says."""
+"""The language in which a person reads the texts of the table."""
 MOST_FRAME = 1024
-"""Bytes that a viewer may send at once; it has nothing to say but pings."""
+"""Bytes that a viewer may send at once; it only sends pings."""
 MOST_VIEWERS = 200
 _MOST_FRAMES, _WITHIN_S = 50, 10.0
 JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
@@ -65,7 +65,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {"default": {"model": Error}}
 
 
 class AtRoot(APIRouter):
-    """Paths where programs of others look for them, and not below those of this one."""
+    """Paths at the root, where other programs look for them, and not below `/api`."""
 
 
 def make_app(
@@ -80,11 +80,11 @@ def make_app(
     """Return the page of a table.
 
     Args:
-        hub: What is shown, and where wishes go.
-        access: Who may put things right.
+        hub: Gives the snapshots, and takes wishes.
+        access: Knows who may correct the game.
         pictures: Makes them small.
         more: Paths beside those of a game.
-        language: Says that of the table, for those who have chosen none.
+        language: Returns that of the table, for viewers who have chosen none.
         static: The folder of the page itself.
     """
     routers = (looking(hub, pictures), controlling(hub, access), *more)
@@ -103,10 +103,10 @@ def guarded(
 
     Args:
         routers: The paths of its API.
-        about: What it is for, in its description.
+        about: Its purpose, for its description.
         static: The folders of its page; the first that has a file gives it.
-        snapshot: What the page shows first.
-        language: Says that of the table, for those who have chosen none.
+        snapshot: Returns the first snapshot of the page.
+        language: Returns that of the table, for viewers who have chosen none.
     """
     app = FastAPI(
         title="Tallybone",
@@ -121,7 +121,7 @@ def guarded(
         app.include_router(router, prefix="" if isinstance(router, AtRoot) else _API)
     app.add_exception_handler(AnyHTTPException, _say_status)
     app.add_exception_handler(RequestValidationError, _say_invalid)
-    # What the API says is sent as it is: secrets beside words of a stranger must not be packed together.
+    # Answers of the API are not packed: secrets must not be packed together with words of a stranger.
     app.mount("/", PageServed(static, language, snapshot))
     return Guard(app)
 
@@ -135,7 +135,7 @@ async def _say_status(request: Request, error: Exception) -> Response:
 
 
 async def _say_invalid(request: Request, error: Exception) -> Response:
-    """Say what is wrong with a request, without what it said itself."""
+    """Return the fault of a request, without its own words."""
     assert isinstance(error, RequestValidationError)
     first = next(iter(error.errors()), {"loc": (), "msg": "not understood"})
     where = ".".join(str(part) for part in first["loc"] if part != "body")
@@ -234,7 +234,7 @@ async def _send_newest(socket: WebSocket, hub: Hub, language: str) -> None:
 
 
 async def _listen_to(socket: WebSocket, clock_s: Callable[[], float]) -> None:
-    """Wait until a viewer leaves; close on one that says too much."""
+    """Wait until a viewer leaves; close the socket of one that sends too much."""
     began_s, frames = clock_s(), 0
     with suppress(WebSocketDisconnect):  # they may leave while they are answered
         while True:
@@ -288,7 +288,7 @@ class Me(BaseModel):
 
 
 def controlling(hub: Hub, access: Access) -> APIRouter:
-    """Return the paths that know who is there."""
+    """Return the paths that know the author of a request."""
     router = APIRouter()
     author_of, insider = author_by(access), insider_by(access)
 

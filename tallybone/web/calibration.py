@@ -1,4 +1,4 @@
-"""Serve a guided calibration: its state, its picture, what people decide and draw."""
+"""Serve a guided calibration: its state, its picture, choices and drawn zones."""
 
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
@@ -139,7 +139,7 @@ def _newest(calibrating: Calibrating) -> CalibrationShown:
 
 
 async def taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
-    """Hand over what somebody wants; the errors are those of `answer_to`, and 404 where nothing is calibrated."""
+    """Hand over a wish; the errors are those of `answer_to`, and 404 where nothing is calibrated."""
     _newest(calibrating)
     await answer_to(wish, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not answer"))
     return Taken(version=_newest(calibrating).version)
@@ -168,7 +168,7 @@ class CalibratingPage:
         return f"page {self._page.url}{_VIEW}  {self._page.pin_words}"
 
     def turn(self) -> None:
-        """Let the course look once, and do what people want."""
+        """Let the course look once, and fulfil the wishes of pages."""
         self._calibrating.turn()
 
     def close(self) -> None:

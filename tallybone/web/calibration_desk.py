@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 NOTHING = phrase("nothing is being calibrated")
 _MOVED_ON = phrase("the calibration has moved on: look again")
-# Five pictures a second are enough to hold a board still; a picture is kept until who saw its number has asked for it.
+# Five pictures a second are enough to hold a board still; a picture is kept until its viewers have asked for it.
 _EVERY_NS = 200_000_000
 _PICTURES_KEPT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PressedChoice:
-    """A choice is made, by somebody who has seen this step at this stage."""
+    """A choice is made, by a person who has seen this step at this stage."""
 
     press: str
     step: StepName | None
@@ -49,14 +49,14 @@ class GoTo:
 
 @dataclass(frozen=True, slots=True)
 class DrawZones:
-    """Zones are as somebody has drawn them."""
+    """Zones are drawn."""
 
     zones: tuple[EditableZone, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PutTileRight:
-    """A tile that was learned shows what somebody says."""
+    """A tile that was learned has other pips."""
 
     number: int
     pips: tuple[int, int]
@@ -64,7 +64,7 @@ class PutTileRight:
 
 @dataclass(frozen=True, slots=True)
 class EndCalibration:
-    """The calibration is ended; what was kept stays."""
+    """The calibration ends; kept results stay."""
 
 
 CalibrationWish: TypeAlias = PressedChoice | GoTo | DrawZones | PutTileRight | EndCalibration
@@ -87,17 +87,17 @@ class Calibrating:
         self.is_left = False
         self._ended = threading.Event()
 
-    # What the thread of the calibration calls.
+    # Called by the thread of the calibration.
 
     def begin(self, course: GuideCourse, camera: str) -> None:
-        """Let pages follow a course from now on; *camera* is what its camera is called."""
+        """Let pages follow a course from now on; *camera* is the name of its camera."""
         self._course, self._camera = course, camera
         self.is_left, self._asked_ns = False, self._clock()
         self._ended.clear()
         self._publish(course)
 
     def turn(self) -> None:
-        """Do what people want, let the course look once, and show what has changed."""
+        """Fulfil wishes, let the course look once, and show changes."""
         course = self._course
         for wanted in self.desk.came():
             outcome = Refused(Refusal.CHANGED, NOTHING) if course is None else _done(wanted.wish, course)
@@ -113,7 +113,7 @@ class Calibrating:
             self._publish(course)
 
     def end(self) -> None:
-        """Show nothing any more, and tell those who still want something."""
+        """Show nothing any more, and refuse the wishes that still wait."""
         self._course = self.newest = None
         self._pictures = ()
         self.turn()
@@ -124,10 +124,10 @@ class Calibrating:
         """For how long nobody has looked at it."""
         return self._clock() - self._asked_ns
 
-    # What the page's thread calls.
+    # Called by the page's thread.
 
     def look(self) -> CalibrationShown | None:
-        """Return how it stands, None where there is none; whoever asks is there to decide."""
+        """Return its state, None where there is none; to ask shows that somebody is there to decide."""
         self._asked_ns = self._clock()
         return self.newest
 
@@ -152,7 +152,7 @@ class Calibrating:
 
 
 def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
-    """Do what somebody wants; return why it was not done."""
+    """Fulfil a wish; return why it is refused."""
     try:
         match wish:
             case PressedChoice(press, step, stage):
@@ -262,10 +262,10 @@ def shown_of(course: GuideCourse, camera: str, number: int, *, version: int) -> 
     """Return what a page shows of a course.
 
     Args:
-        course: How it stands.
-        camera: What it is called.
+        course: The course.
+        camera: The name of its camera.
         number: Of its newest picture.
-        version: What this is known by.
+        version: Of the returned state.
     """
     view = course.view
     return CalibrationShown(

@@ -1,7 +1,7 @@
-"""Between the game's thread and the page's: the newest state goes one way, what people want the other.
+"""Pass the newest state from the game's thread to the page's, and wishes back.
 
-The game's thread hands values over that nobody changes, and waits for nothing. What they look like on a page is worked
-out in the page's thread, at most twenty times a second.
+The game's thread hands over values that nobody changes, and waits for nothing. The page's thread makes snapshots of
+them, at most twenty times a second.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _NS_PER_S = 1_000_000_000
 _PACE_S = 0.05
 _MOST_EVENTS = 500
 _MOST_WANTED = 50
-# What only the pace of the camera changes.
+# For changes of the camera's pace alone.
 _EYE_EVERY_NS = _NS_PER_S
 _VERSIONS_KEPT = 2000
 _ANOTHER = object()
-"""Stands between what was said of one game and of the next."""
+"""Separates the words of one game from those of the next."""
 Follower: TypeAlias = Callable[[Snapshot, int], None]
 """Takes every snapshot and the number of its match; it is called in the page's thread, and must not wait."""
 
@@ -68,9 +68,9 @@ class PageRequest:
     """Something that a page asks for.
 
     Attributes:
-        action: What.
-        by: Who.
-        if_version: The snapshot that they have seen; None where they do not say.
+        action: The action.
+        by: Its author.
+        if_version: The snapshot that they have seen; None where they name none.
     """
 
     action: PageAction
@@ -118,8 +118,8 @@ class Published:
 
     Attributes:
         version: Rises with every change.
-        snapshot: What is sent; None before the first one.
-        bodies: It as JSON, worked out once for each language in which somebody looks.
+        snapshot: The snapshot; None before the first one.
+        bodies: It as JSON, made once for each language that somebody reads.
     """
 
     version: int = 0
@@ -133,12 +133,12 @@ class Published:
         return self.bodies[language]
 
     def message(self, language: str) -> str:
-        """Return the snapshot as a page begins with it, and as those are told who watch."""
+        """Return the snapshot as a message to viewers, with which a page also begins."""
         return f'{{"type":"snapshot",{self.body(language)[1:].decode("ascii")}'
 
 
 class Hub:
-    """The newest of a live game for whoever looks at it. Without a loop it only keeps what it is given."""
+    """The newest of a live game for its viewers. Without a loop it only keeps the values."""
 
     def __init__(self, clock: Clock) -> None:
         """Start with nothing; *clock* is monotonic, in nanoseconds."""
@@ -160,10 +160,10 @@ class Hub:
         self.seen_ns: int | None = None
         self.viewers = 0
 
-    # What the game's thread calls.
+    # Called by the game's thread.
 
     def show(self, now: LiveState) -> None:
-        """Take how the game stands; called often, and mostly with nothing new."""
+        """Take the state of the game; called often, and mostly with nothing new."""
         if not isinstance(self._now, LiveState) or _matters(self._now, now):
             self._now = now
             self._wake()
@@ -172,13 +172,13 @@ class Hub:
             self._wake()
 
     def show_lobby(self, lobby: Lobby) -> None:
-        """Take that no game is played, and what the table looks like; called often, and mostly with nothing new."""
+        """Take the state of a table without a game; called often, and mostly with nothing new."""
         if lobby != self._now:
             self._now = lobby
             self._wake()
 
     def begin_anew(self) -> None:
-        """Forget what was said of the last game: another one begins."""
+        """Forget the words of the last game: another one begins."""
         self._said.append(_ANOTHER)
 
     def see(self, picture: CameraPicture) -> None:
@@ -186,7 +186,7 @@ class Hub:
         self.picture, self.seen_ns = picture, self._clock()
 
     def say(self, said: Step | str) -> None:
-        """Take what has been said to the table; how it stands then is shown right after it."""
+        """Take words for the table; the state that belongs to them is shown right after."""
         self._said.append(said)
         if isinstance(said, str):
             self._wake()
@@ -204,23 +204,23 @@ class Hub:
                 loop.call_soon_threadsafe(do)
 
     def log_since(self, version: int | None, log: tuple[Event, ...]) -> tuple[Event, ...]:
-        """Return what was added to the log after a snapshot; all of it for one that is not known any more."""
+        """Return the events in the log after a snapshot; all of them for one that is not known any more."""
         if version is None:
             return ()
         length = next((length for known, length in reversed(tuple(self._seen_logs)) if known <= version), 0)
         return log[length:]
 
-    # What both threads call.
+    # Called by both threads.
 
     def story_of(self, state: State) -> Story:
-        """Return what followed from each action of a match; only what is new is worked out."""
+        """Return the results of each action of a match; only new ones are computed."""
         self._story = self._story.after(state)
         return self._story
 
-    # What the page's thread calls.
+    # Called by the page's thread.
 
     async def run(self) -> None:
-        """Publish what changes until it is cancelled."""
+        """Publish changes until it is cancelled."""
         self._loop = asyncio.get_running_loop()
         self._dirty.set()
         try:
@@ -233,7 +233,7 @@ class Hub:
             self._loop = None
 
     def publish(self) -> int:
-        """Work out what pages show now; return its version, which is the old one where nothing has changed."""
+        """Make the snapshot of this moment; return its version, which is the old one where nothing has changed."""
         now = self._now
         if now is None:
             return self.newest.version
@@ -259,7 +259,7 @@ class Hub:
         return version
 
     def first(self, language: str) -> str | None:
-        """Return what a page shows first; None before anything can be shown."""
+        """Return the first message of a page; None before there is a snapshot."""
         return self.newest.message(language) if self.newest.version else None
 
     async def after(self, version: int) -> Published:
@@ -269,7 +269,7 @@ class Hub:
         return self.newest
 
     def told_after(self, number: int) -> tuple[ToldShown, ...]:
-        """Return what was said after the thing with this number, the oldest first."""
+        """Return the words after those with this number, the oldest first."""
         return tuple(one for one in reversed(self._told) if one.id > number)
 
     def plays_of(self, hand: int) -> tuple[PlayShown, ...]:
@@ -281,11 +281,11 @@ class Hub:
 
     @property
     def now(self) -> LiveState | None:
-        """How the game stands; None where none is played."""
+        """The state of the game; None where none is played."""
         return self._now if isinstance(self._now, LiveState) else None
 
     def _hear(self, players: tuple[str, ...]) -> None:
-        """Put what was said into sentences."""
+        """Turn words of the game's thread into sentences."""
         while self._said:
             said = self._said.popleft()
             if not isinstance(said, Step | str):
@@ -320,7 +320,7 @@ def _words(now: LiveState) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True)
 class CameraPicture:
-    """A picture of the camera: a JPEG, when it was taken, and where the camera points by what the eye knows."""
+    """A picture of the camera: a JPEG, when it was taken, and where the camera points as far as the eye knows."""
 
     jpeg: bytes
     t_ns: int
@@ -345,7 +345,7 @@ class PagePictures:
     def of_width(self, taken: CameraPicture, width_px: int) -> Made | None:
         """Return a picture of one of `WIDTHS`; one that is a quarter of a second old is as good as new.
 
-        None where the camera has given what is no picture.
+        None where the camera has given no picture.
         """
         made_ns, made = self.kept.get(width_px, (0, None))
         name = f'"{taken.t_ns}-{width_px}"'
@@ -373,13 +373,13 @@ def crop_of(taken: CameraPicture, session: Session, seq: int) -> Made | None:
 
 
 def _corners(place: Footprint) -> NDArray[np.float32]:
-    """Return three corners of what is cut out, shape (3, 2): two along the tile from its first half, one across."""
+    """Return three corners of the crop, shape (3, 2): two along the tile from its first half, one across."""
     a, b, c, d = place.outline(_MARGIN_SIDES)
     return np.array((a, b, c) if place.lies_along else (b, c, d), np.float32)
 
 
 def _decoded(taken: CameraPicture) -> Image | None:
-    """Return a picture as the camera would show it had it never moved: all places of a game are meant so."""
+    """Return a picture as the camera would show it had it never moved: all places of a game refer to that."""
     found = cv2.imdecode(np.frombuffer(taken.jpeg, np.uint8), cv2.IMREAD_COLOR) if taken.jpeg else None
     return None if found is None else taken.aim.straightened(np.asarray(found, np.uint8))
 

@@ -1,4 +1,4 @@
-"""The games and all that can be agreed on, as a page offers them; and whether a game can be played so. Pure."""
+"""Offer the games and their options to a page, and check the options of a game. Pure."""
 
 from __future__ import annotations
 
@@ -112,19 +112,19 @@ class CheckedShown:
 
 @cache
 def games_shown() -> GamesShown:
-    """Return what a page offers."""
+    """Return the games and options that a page offers."""
     return GamesShown(
         tuple(_game(rules) for rules in PROFILES if rules.refereed), tuple(_option(one) for one in OPTIONS)
     )
 
 
 def checked(game: str, options: Mapping[str, str], players: int | None = None) -> CheckedShown:
-    """Return what holds in a game, or what is wrong with it.
+    """Return the values that hold in a game, or its faults.
 
     Args:
         game: Its name.
-        options: What is agreed otherwise.
-        players: How many play; None where that is not known yet.
+        options: The options that differ from its own.
+        players: The number of players; None where that is not known yet.
     """
     try:
         rules = with_options(_refereed(game), options)
@@ -139,7 +139,7 @@ def checked(game: str, options: Mapping[str, str], players: int | None = None) -
 
 
 def faults_of(error: EngineError) -> tuple[FaultShown, ...]:
-    """Return what is wrong, each with its field."""
+    """Return the faults, each with its field."""
     said: Sequence[str] = error.faults if isinstance(error, OptionsError) else (str(error),)
     return tuple(_fault(words) for words in said)
 
@@ -171,7 +171,7 @@ def _game(rules: Rules) -> GameShown:
 
 
 def _fits(rules: Rules, key: str, value: str) -> bool:
-    """Return whether a variation says anything new of a game, and only what matters there."""
+    """Return whether a variation changes anything in a game, and only options that matter there."""
     try:
         other = with_options(rules, {key: value})
     except EngineError:

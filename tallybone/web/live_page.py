@@ -1,4 +1,4 @@
-"""Connect a live game with its page: publish its state, and do in the game's thread what people ask."""
+"""Connect a live game with its page: publish its state, and fulfil wishes in the game's thread."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class LivePage:
             where: A port, or an address and a port; "" for the usual port of the whole network.
             clock: Monotonic, in nanoseconds.
             pin: A new one if none is given.
-            hub: Where it has everything from; one of its own if none is given.
-            language: Says that of the table, for those who have chosen none.
-            says_pin: Whether its words hold the PIN; what goes into a log must not.
-            more: Gives paths beside those of a game.
+            hub: Gives it the game; one of its own if none is given.
+            language: Returns that of the table, for viewers who have chosen none.
+            says_pin: Whether its words hold the PIN; those for a log must not.
+            more: Returns paths beside those of a game.
 
         Raises:
             OSError: If it cannot be served there.
@@ -61,7 +61,7 @@ class LivePage:
         self._serving = Serving(app, listening, self.hub)
 
     def begin_anew(self, pin: str | None = None) -> None:
-        """Get ready for another match: it has a new PIN, and whoever was in is out."""
+        """Get ready for another match: it has a new PIN, and all others end."""
         self.pin = pin or new_pin()
         self._access.renew(self.pin, secrets.token_bytes(32))
         self.hub.begin_anew()
@@ -73,7 +73,7 @@ class LivePage:
 
     @property
     def words(self) -> str:
-        """Where it is, whether a network is there, and its PIN if that may be said."""
+        """Its address, whether there is a network, and its PIN if that may be shown."""
         network = ("(no network yet)",) if self._address.is_alone else ()
         pin = (self.pin_words,) if self._says_pin else ()
         return "  ".join((f"page {self.url}", *network, *pin))
@@ -85,11 +85,11 @@ class LivePage:
 
     @property
     def listener(self) -> Listener:
-        """What shows a game on the page."""
+        """Shows a game on the page."""
         return ShownOnPage(self.hub)
 
     def see_to(self, live: LiveGame) -> bool:
-        """Do what people want; they are answered when it is published. The game goes on."""
+        """Fulfil wishes; they are answered when the result is published. The game goes on."""
         for wanted in self.hub.desk.came():
             if wanted.done.set_running_or_notify_cancel():  # otherwise nobody waits for it any more
                 outcome = self._do(wanted.wish, live)
@@ -114,7 +114,7 @@ class LivePage:
 
 @dataclass(frozen=True, slots=True)
 class ShownOnPage(Listener):
-    """Publishes a live game on its page: where it stands, what is said, and the pictures that it looks at."""
+    """Publishes a live game on its page: its state, its words, and the pictures that it looks at."""
 
     hub: Hub
 
@@ -123,7 +123,7 @@ class ShownOnPage(Listener):
         self.hub.see(CameraPicture(jpeg, t_ns))
 
     def happened(self, happened: Step) -> None:
-        """Show what has been said."""
+        """Show the words of a step."""
         if happened.said:
             self.hub.say(happened)
 
@@ -132,9 +132,9 @@ class ShownOnPage(Listener):
         self.hub.say(_GOES_ON)
 
     def show(self, now: LiveState) -> None:
-        """Show where the game stands."""
+        """Show the state of the game."""
         self.hub.show(now)
 
     def note(self, words: str) -> None:
-        """Show what the people at the table have to know."""
+        """Show a note to the people at the table."""
         self.hub.say(words)

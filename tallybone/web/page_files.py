@@ -1,13 +1,13 @@
-"""The files of a page as browsers get them: few, packed, and kept until the program is another one.
+"""Serve the files of a page as browsers get them: few, packed, and cached until the program changes.
 
 A page is `index.html` with its styles and modules. It is made once for each language: the modules joined to one file
-with the texts in that language, another one for what few people open, and the styles to one. Their address holds a
-hash of them, so that a browser never asks twice. The page itself holds how the table stands at that moment.
+with the texts in that language, another one for views that few people open, and the styles to one. Their address holds
+a hash of them, so that a browser never asks twice. The page itself holds the snapshot of that moment.
 
 Each module keeps a scope of its own: ``export function make() {}`` of dom.js becomes ``$.dom = (() => { function make()
-{} return { make }; })();``, and ``import { make } from "./dom.js";`` of another ``const { make } = $.dom;``. What is
-only reached by ``import("./name.js")`` is in the second file. Comments that have lines of their own are left out: they
-are a fifth of what would be sent.
+{} return { make }; })();``, and ``import { make } from "./dom.js";`` of another ``const { make } = $.dom;``. Modules
+that only ``import("./name.js")`` reaches are in the second file. Comments that have lines of their own are left out:
+they would be a fifth of it all.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".
 _PACKED_HARD = 9
 
 FirstSnapshot: TypeAlias = Callable[[str], str | None]
-"""Returns what a page shows first, as JSON in a language; None for nothing. It is called in the page's thread."""
+"""Returns the first snapshot of a page, as JSON in a language; None for none. The page's thread calls it."""
 _COOKIE = "tallybone_language"
-"""What somebody has chosen; `static/say.js` writes it."""
+"""The cookie of a viewer's language; `static/say.js` writes it."""
 _A_YEAR = "public, max-age=31536000, immutable"
 _PAGE = ("", "index.html")
 
@@ -64,8 +64,8 @@ class PageFile:
     """A file of the page that never changes under its address.
 
     Attributes:
-        body: What is in it.
-        kind: What it is, for a browser.
+        body: Its content.
+        kind: Its media type.
     """
 
     body: bytes
@@ -73,7 +73,7 @@ class PageFile:
 
     @classmethod
     def of(cls, name: str, text: str) -> PageFile:
-        """Return the file with a name; its ending says what it is."""
+        """Return the file with a name, whose ending tells its kind."""
         return cls(text.encode(), _KINDS[Path(name).suffix])
 
     @cached_property
@@ -87,7 +87,7 @@ class LanguagePage:
     """A page in one language.
 
     Attributes:
-        html: The page, before it holds how the table stands.
+        html: The page without a snapshot.
         files: All that it needs, by address.
     """
 
@@ -95,7 +95,7 @@ class LanguagePage:
     files: Mapping[str, PageFile]
 
     def holding(self, snapshot: str | None) -> str:
-        """Return the page with what it shows first, as JSON; None for nothing yet."""
+        """Return the page with its first snapshot, as JSON; None for none yet."""
         if snapshot is None:
             return self.html
         # In JSON, < only ever stands in texts: no name can end the element that it stands in.
@@ -152,7 +152,7 @@ class Pages:
 
 
 def _sources(folders: Iterable[Path]) -> dict[str, str]:
-    """Return what the files of folders say, by name; a link is none of them, wherever it leads."""
+    """Return the texts of the files in folders, by name, without links, wherever they lead."""
     found: dict[str, str] = {}
     for folder in folders:
         for path in folder.iterdir():
@@ -162,7 +162,7 @@ def _sources(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def _texts_in(texts: Mapping[str, TextEntry], html: str, modules: Iterable[Module]) -> dict[str, TextEntry]:
-    """Return the texts that the page or one of these modules says."""
+    """Return the texts that the page or one of these modules uses."""
     scripts, page = "\n".join(module.script for module in modules), unescape(html)
     return {
         english: said
@@ -189,7 +189,7 @@ class PageServed:
     """The page at `/`, with its files beside it."""
 
     def __init__(self, folders: Iterable[Path], language: Callable[[], str | None], snapshot: FirstSnapshot) -> None:
-        """Serve the page of *folders*; *language* says that of the table, *snapshot* what is shown first."""
+        """Serve the page of *folders*; *language* returns that of the table, *snapshot* the first snapshot."""
         self._pages, self._language, self._snapshot = Pages(folders), language, snapshot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -209,7 +209,7 @@ class PageServed:
         path = request.url.path.removeprefix("/")
         if path in _PAGE:
             language = language_for(request, self._language())
-            # Nothing secret is in it, so that it may be packed with what a stranger calls himself.
+            # Nothing in it is secret, so that it may be packed with the names that strangers choose.
             html = self._pages.page(language).holding(self._snapshot(language))
             return _sent(PageFile.of("index.html", html), request, {})
         if (file := self._pages.file(path)) is None:
@@ -218,7 +218,7 @@ class PageServed:
 
 
 def language_for(request: Request, of_table: str | None) -> str:
-    """Return in which language somebody reads: that of the address, else his own choice, the table's, his browser's."""
+    """Return the language of a viewer: that of the address, else of the cookie, the table, or the browser."""
     wanted = (
         request.query_params.get("lang"),
         request.cookies.get(_COOKIE),
@@ -255,7 +255,7 @@ def _sent(file: PageFile, request: Request, headers: dict[str, str]) -> Response
 
 
 class JoiningError(ValueError):
-    """A module does what no other module of the page does, or two of them need each other."""
+    """A module cannot be joined with others, or two of them need each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +335,7 @@ def asked_for_later(first: Iterable[Module], read: Read, known: Collection[str])
 
 
 def first_script(modules: Iterable[Module], given: str) -> str:
-    """Return the first file; *given* stands before all modules, and can set what they find in `$`."""
+    """Return the first file; *given* comes before all modules, and can set values in `$` for them."""
     return "\n".join(("const $ = {};", given, *(module.script for module in modules), "export { $ };", ""))
 
 

@@ -57,7 +57,7 @@ _PLACES = 2
 
 _HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 
-# Who comes later is told to come again.
+# Later requests are told to retry.
 _MOST_WAITING = 30
 
 
@@ -90,14 +90,14 @@ class RescoredShown(BaseModel):
 
 
 class OneAtATime:
-    """Does what it is given, in the order in which it is given."""
+    """Does one piece of work after the other, in their order."""
 
     def __init__(self) -> None:
         """Have nothing to do."""
         self._lock, self._waiting = asyncio.Lock(), 0
 
     async def do(self, work: Callable[[], T]) -> T:
-        """Return what *work* returns; what is wrong with a recording becomes an answer in plain words."""
+        """Return the result of *work*; a fault of a recording becomes an answer in plain words."""
         if self._waiting >= _MOST_WAITING:
             raise HTTPException(503, "too much is asked of the table at once", {"Retry-After": "2"})
         self._waiting += 1
@@ -115,12 +115,12 @@ class OneAtATime:
 
 
 def recording_routes(shelf: Shelf, access: Access, work: OneAtATime) -> APIRouter:
-    """Return the paths of the recordings on a shelf; who knows the PIN may delete.
+    """Return the paths of the recordings on a shelf; only people who know the PIN may delete.
 
     Args:
         shelf: The folder.
-        access: Who knows the PIN.
-        work: Does what takes long.
+        access: Checks the PIN.
+        work: Does slow work.
     """
     router = APIRouter(prefix="/recordings")
     insider = Depends(insider_by(access))
@@ -183,7 +183,7 @@ def as_file(content: bytes, name: str, kind: str) -> Response:
 
 
 def moment_of(one: OpenRecording, number: int) -> MomentShown:
-    """Return how the table of a recording stood after a step."""
+    """Return the table of a recording after a step."""
     game = one.game
     if number >= len(game.steps):
         raise HTTPException(404, "there is no such step")
@@ -200,7 +200,7 @@ def frame_of(one: OpenRecording, number: int) -> bytes:
         raise HTTPException(404, "there is no such picture")
     with one.path.open("rb") as file:
         payload = one.game.found.read(file, place).payload
-    assert isinstance(payload, ImageMessage)  # it stands on CAMERA
+    assert isinstance(payload, ImageMessage)  # the topic is CAMERA
     return payload.jpeg
 
 
@@ -289,7 +289,7 @@ class Counting:
     """Counts the games on a shelf, each once until it changes. Not for several threads."""
 
     def __init__(self, shelf: Shelf, clock: Callable[[], int]) -> None:
-        """Count what is on *shelf*; *clock* is monotonic, in nanoseconds."""
+        """Count the recordings on *shelf*; *clock* is monotonic, in nanoseconds."""
         self._shelf, self._clock = shelf, clock
         self._known: dict[tuple[str, int], GameFigures | None] = {}
 
@@ -301,7 +301,7 @@ class Counting:
     def all(self) -> StatisticsShown:
         """Return the figures of all games that were counted, and count more until it is time to answer."""
         surveys, _ = self._shelf.listed()
-        # What goes on with another recording holds all of that one's log.
+        # A recording that continues another holds all of its log.
         whole = {one.start.continues for one in surveys if one.start is not None}
         wanted = [(one.path.name, one.size_bytes) for one in surveys if one.path.name not in whole]
         until_ns = self._clock() + _WORKS_NS

@@ -1,4 +1,4 @@
-"""Turn recordings into what a page is sent: the list, the steps of one, a hand as one HTML file. Pure."""
+"""Turn recordings into the JSON of a page: the list, the steps of one; and a hand into one HTML file. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MODULES = ("dom.js", "pips.js", "tile.js", "felt.js", "hand.js")
 _STYLES = ("table.css", "hand.css")
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=function|const|class)", re.MULTILINE)
-# What felt.js says of a tile is English here: the file has no table to ask for its texts.
+# The words of felt.js are English here: the file has no table to ask for its texts.
 _SAY = "const say = (english, values = {}) => english.replace(/\\{(\\w+)\\}/g, (hole, name) => values[name] ?? hole);\n"
 _WIDTHS_PX, _QUALITY = (480, 320), 60
 
@@ -151,7 +151,7 @@ def _listed(one: Survey) -> RecordingShown:
 
 
 def _sane(totals: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """Return totals that somebody may have had."""
+    """Return totals that are possible; None for others."""
     if totals is None or len(totals) > _MOST_SEATS or any(abs(one) > MOST_NUMBER for one in totals):
         return None
     return totals
@@ -203,7 +203,7 @@ def _since_ms(game: RecordedGame, t_ns: int) -> int:
 
 
 def moment_shown(number: int, state: State, places: Places, zones: Zones, picture_px: tuple[int, int]) -> MomentShown:
-    """Return how the table stood after a step; the match has begun by then."""
+    """Return the table after a step; the match has begun by then."""
     match = state.game
     assert match is not None  # it begins before the first step
     seats = enumerate(names_of(match.players))
@@ -220,9 +220,9 @@ def shared_hand(
     """Return the file.
 
     Args:
-        title: What stands above it.
-        steps: What happened in the hand.
-        moments: How the table stood after each step.
+        title: Its heading.
+        steps: The steps of the hand.
+        moments: The table after each step.
         jpegs: The picture of each step, None for none; they are made small, and left out where they are too many.
     """
     told = [{"step": asdict(step), **_shown(moment)} for step, moment in zip(steps, moments, strict=True)]

@@ -1,4 +1,4 @@
-"""The thread that serves a page: uvicorn on a socket that is already open, so that a taken port is said at once."""
+"""Serve a page in a thread: uvicorn on a socket that is already open, so that a taken port is reported at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tallybone.web.app import MOST_FRAME
 USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0
 ASKS_EVERY_S = ANSWERS_WITHIN_S = 20.0
-"""So often viewers are asked whether they are still there; whoever does not answer within so long is let go."""
+"""So often viewers are pinged; one that does not answer within so long is dropped."""
 # Viewers keep a connection each, and a browser up to six more for pictures.
 _MOST_AT_ONCE = 600
 
@@ -81,7 +81,7 @@ class Address:
 
     @property
     def url(self) -> str:
-        """What to type into a browser of the same network, at this moment."""
+        """The address for a browser in the same network, at this moment."""
         host = self.host or own_address() or "127.0.0.1"
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
@@ -92,10 +92,10 @@ class Address:
 
 
 class Publisher(Protocol):
-    """What has to run beside the page, in its thread, for pages to change."""
+    """Runs beside the page, in its thread, so that pages change."""
 
     async def run(self) -> None:
-        """Publish what changes until it is cancelled."""
+        """Publish changes until it is cancelled."""
 
 
 class Serving:
@@ -144,7 +144,7 @@ def own_address() -> str | None:
     """Return the address under which the network knows this machine; None without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
-            asking.connect(("192.0.2.1", 9))  # nothing is sent: this only asks which way it would go
+            asking.connect(("192.0.2.1", 9))  # nothing is sent: this only asks for the route
         except OSError:
             return None
         address: str = asking.getsockname()[0]

@@ -1,4 +1,4 @@
-"""The shape of what a page is sent: frozen values whose fields are the JSON that docs/page.md and OpenAPI describe.
+"""Define the JSON of a page: frozen values whose fields docs/page.md and OpenAPI describe.
 
 Places are pixels of the camera's picture, x right and y down; `seq` is the place of an action in the log of the match.
 """

@@ -1,4 +1,4 @@
-"""The folder of recordings as a page looks into it: quickly again and again, and with a bounded memory."""
+"""Read the folder of recordings for a page: quickly again and again, and with a bounded memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NoRecordingError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class _Print:
-    """What tells a file from what it was before."""
+    """The facts that change with a file."""
 
     inode: int
     changed_ns: int
@@ -40,7 +40,7 @@ class _Print:
 
 @dataclass(slots=True)
 class OpenRecording:
-    """A recording that is looked into, as far as it had grown; *is_running* says that it is still being written."""
+    """An open recording, as far as it had grown; *is_running* says that it is still being written."""
 
     path: Path
     game: RecordedGame
@@ -51,14 +51,14 @@ class Shelf:
     """Recordings in a folder. Not for several threads."""
 
     def __init__(self, folder: Path, most: int = MOST_LISTED) -> None:
-        """Look into *folder*, which need not be there yet, and list so many at *most*."""
+        """Read *folder*, which need not exist yet, and list so many at *most*."""
         self.folder, self._most = folder, most
         self._ages: dict[str, tuple[_Print, _Age]] = {}
         self._surveys: dict[str, tuple[_Print, Survey]] = {}
         self._open: OrderedDict[str, tuple[_Print, OpenRecording]] = OrderedDict()
 
     def listed(self) -> tuple[list[Survey], list[str]]:
-        """Return the recordings, newest first, and what is called one and is none."""
+        """Return the recordings, newest first, and the faults of files that are called recordings and are none."""
         kept: dict[str, tuple[_Print, Survey]] = {}
         others: list[str] = []
         for path in self._newest():
@@ -107,7 +107,7 @@ class Shelf:
         return one
 
     def _newest(self) -> list[Path]:
-        """Return the newest files, in no order; where there are too many, their heads say which those are."""
+        """Return the newest files, in no order; of too many, their heads tell the newest."""
         files = self._files()
         if len(files) <= self._most:
             self._ages = {}
@@ -146,10 +146,10 @@ class Shelf:
 
 
 def _goes_on(before: _Print, now: _Print, one: OpenRecording) -> bool:
-    """Return whether a file is what it was, or has only grown since."""
+    """Return whether a file is the same, or has only grown since."""
     return before == now or (one.is_running and before.inode == now.inode and now.size_bytes >= before.size_bytes)
 
 
 def _age(path: Path, start: SessionStart | None) -> _Age:
-    """Return what sorts recordings by age; one that does not say when it began is the oldest."""
+    """Return the key that sorts recordings by age; one without a start is the oldest."""
     return (0, 0.0, path.name) if start is None else age_key(path, start)

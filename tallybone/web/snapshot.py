@@ -84,7 +84,7 @@ from tallybone.web.shapes import (
 from vision.reading import SURE, Face, PointPx, SeenTile
 
 MOST_TOLD = 12
-"""So many of the things that were said last are in a snapshot."""
+"""So many of the last sentences are in a snapshot."""
 _MOST_PROBLEMS = 8
 # What a player does, in contrast to what the table says or corrects; the last of these is shown by itself.
 _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
@@ -92,7 +92,7 @@ _DONE = ("play", "stack", "draw", "knock", "decline", "call", "domino")
 _SIDES = (Port.W, Port.E, Port.N, Port.S)
 
 NOTE = "note"
-"""The kind of what people have to know beside the game."""
+"""The kind of a note beside the game."""
 
 _PAID = (Reason.PLAY, Reason.BONUS, Reason.STEAL)
 
@@ -106,12 +106,12 @@ _REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
 
 
 def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot | None:
-    """Return what a page shows; None before a match has begun.
+    """Return the snapshot of a game; None before a match has begun.
 
     Args:
-        now: How the game stands.
-        told: What was said, the newest first.
-        story: What followed from each action of the match of *now*.
+        now: The state of the game.
+        told: The sentences of the game, the newest first.
+        story: The results of each action of the match of *now*.
         version: Number of the snapshot.
     """
     session, game = now.session, now.session.state.game
@@ -141,13 +141,13 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
 def as_json(shown: object, language: str = "en") -> bytes:
     """Return a snapshot, or parts of one, as JSON with its sentences in a language.
 
-    What is no ASCII is escaped, so that nothing in a name can harm it.
+    All but ASCII is escaped, so that nothing in a name can harm it.
     """
     return json.dumps(_said(shown, language), allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def _said(shown: object, language: str) -> object:
-    """Return what `json.dumps` takes."""
+    """Return a value for `json.dumps`."""
     match shown:
         case Phrase():
             return plain(in_language(shown, language))
@@ -178,7 +178,7 @@ def _means_something(button: Button, state: State) -> bool:
 
 
 def match_shown(game: Game) -> MatchShown:
-    """Return how a match stands."""
+    """Return the state of a match."""
     hand = game.hand
     return MatchShown(
         game.rules.name,
@@ -195,7 +195,7 @@ def match_shown(game: Game) -> MatchShown:
 
 
 def player_shown(game: Game, seat: Seat, name: str, zones: Zones) -> PlayerShown:
-    """Return how a player stands, by the name that is shown; *zones* say where they sit."""
+    """Return the state of a player with the name to show; *zones* tell their side."""
     whose, seats = turn(game), zones.seats
     team = next((at for at, side in enumerate(game.sides) if seat in side), None) if game.rules.partners else None
     return PlayerShown(
@@ -252,12 +252,12 @@ def _problems(now: LiveState) -> tuple[str, ...]:
 
 
 def layout_shown(game: Game, places: Places, zones: Zones, picture_px: tuple[int, int]) -> LayoutShown:
-    """Return what lies on the table.
+    """Return the tiles on the table, its ends and zones.
 
     Args:
         game: The match.
-        places: Where its tiles lie.
-        zones: What else is where.
+        places: The places of its tiles.
+        zones: Those of seats and boneyard.
         picture_px: Width and height of the picture.
     """
     layout = game.layout
@@ -292,7 +292,7 @@ def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> Tile
 
 
 def _confidence(seen: SeenTile, first_px: PointPx) -> tuple[float, float]:
-    """Return how sure the eye is of both halves, that at *first_px* first."""
+    """Return the confidence of both halves, that at *first_px* first."""
     if not seen.halves:
         return (0.0, 0.0)
     near, far = sorted(seen.halves, key=lambda half: math.dist(half.center_px, first_px))
@@ -347,12 +347,12 @@ def _px(point: PointPx) -> PointPx:
 
 
 def told_of(said: Step | str, players: tuple[str, ...], number: int) -> tuple[ToldShown, ...]:
-    """Return what was said, in one sentence; nothing where there is nothing to say.
+    """Return a step as one sentence; nothing for a silent one.
 
     Args:
-        said: What has happened, or a note.
+        said: The step, or a note.
         players: Names by seat.
-        number: The id that it gets.
+        number: The id that the sentence gets.
     """
     if isinstance(said, str):
         return (ToldShown(number, 0, plain(said), NOTE, None),)
@@ -372,7 +372,7 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
     """Return the actions of a hand, the newest last.
 
     Args:
-        told: What happened in it.
+        told: Its actions and their results.
         story: The match; points that the table gave a play by hand are among those of the play.
         players: Names by seat, as they are shown.
     """
@@ -381,7 +381,7 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
 
 
 def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
-    """Return what the table has not accepted yet."""
+    """Return the actions that the table has not accepted yet."""
     wrong = frozenset(story.state.irregular)
     return tuple(
         IrregularShown(one.entry.seq, _wrong(one, players) or "") for one in story.told if one.entry.seq in wrong
@@ -389,7 +389,7 @@ def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, 
 
 
 def why_of(entry: Entry) -> str:
-    """Return the reason by which points that the table gives for a play are known to be for this one."""
+    """Return the reason that marks points by hand as those of this play."""
     action = entry.action
     tile = f"{action.tile}, " if isinstance(action, Play | Stack) else ""
     return f"{tile}play {entry.seq}"
@@ -413,7 +413,7 @@ def play_shown(
     """Return an action as a page lists it.
 
     Args:
-        told: The action, and what followed.
+        told: The action, and its results.
         game: The match in which its tile lies; None where that is not known.
         by_hand: Points that the table gave by hand, by their reason.
         players: Names by seat, as they are shown.
@@ -436,12 +436,12 @@ def play_shown(
 
 
 def _is_summed(outcome: Outcome) -> bool:
-    """Return whether an outcome is the count of a play, or its points, which have places of their own."""
+    """Return whether an outcome is the count of a play, or its points, which have fields of their own."""
     return isinstance(outcome, Counted) or (isinstance(outcome, Scored) and outcome.reason is Reason.PLAY)
 
 
 def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
-    """Return the numbers of a tile, in the order in which its halves lie where that is known."""
+    """Return the numbers of a tile, in the order of its halves on the table where that is known."""
     match told.entry.action:
         case Play(tile=tile) | Stack(tile=tile):
             node = None if game is None else game.layout.find(NodeId(told.entry.seq))
@@ -453,7 +453,7 @@ def _pips(told: ActionResult, game: Game | None) -> tuple[int, int] | None:
 
 
 def _wrong(told: ActionResult, players: Sequence[str]) -> str | None:
-    """Return what is wrong with an action, in words; None for nothing."""
+    """Return the faults of an action, in words; None for none."""
     wrong = [one for one in told.outcomes if isinstance(one, Irregular)]
     return plain(tell(wrong, players)) if wrong else None
 
@@ -497,9 +497,9 @@ class Lobby:
     """A table at which no match is played.
 
     Attributes:
-        camera: How the camera is, in words.
-        problems: What somebody has to look after, in words.
-        last: How the last match ended; None for none.
+        camera: The condition of the camera, in words.
+        problems: Problems that somebody has to solve, in words.
+        last: The end of the last match; None for none.
     """
 
     camera: str
@@ -513,7 +513,7 @@ class Lobby:
 
 
 def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, version: int) -> Snapshot:
-    """Return what a page shows; the arguments are those of `snapshot_of`."""
+    """Return the snapshot of a lobby; the arguments are those of `snapshot_of`."""
     last = None if lobby.last is None else snapshot_of(lobby.last, told, story, version=version)
     shown = last or _empty(told, version)
     return replace(
@@ -530,7 +530,7 @@ def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, ver
 
 
 def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
-    """Return what a page shows before the first match."""
+    """Return the snapshot before the first match."""
     return Snapshot(
         version,
         MatchShown("", None, LOBBY, None, None, None, _USUAL_PIPS, 1, over=False, winner=None),
@@ -550,18 +550,18 @@ def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A match, and each action in force with what followed from it.
+    """A match, and each action in force with its results.
 
     Attributes:
         state: The match.
-        told: What `engine.history` says of it.
+        told: The results of `engine.history`.
     """
 
     state: State = field(default_factory=State)
     told: tuple[ActionResult, ...] = ()
 
     def after(self, state: State) -> Story:
-        """Return the story of *state*: only what is new is worked out, unless the record was changed."""
+        """Return the story of *state*: only new events are applied, unless the record was changed."""
         if state is self.state:
             return self
         known, log = self.state.log, state.log
@@ -571,7 +571,7 @@ class Story:
             return Story(state, history(state))
         at, told = self.state, list(self.told)
         for event in fresh:
-            assert not isinstance(event, _REVISIONS)  # looked at above
+            assert not isinstance(event, _REVISIONS)  # checked above
             seq = at.next_seq
             at, outcomes = apply(at, event)
             told.append(ActionResult(Entry(Seq(seq), event), outcomes))
