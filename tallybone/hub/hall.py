@@ -63,7 +63,7 @@ class Hall:
         self._changed = asyncio.Event()
         # The parts of a version: the versions of tables and results, and the problem of the line.
         self._told: tuple[int, int, str | None] | None = None
-        self._bodies: dict[tuple[int, int], str] = {}
+        self._bodies: dict[int, str] = {}
         self._marks: list[tuple[int, int, int]] = []
         self.version = 0
         self.junk = self.viewers = 0
@@ -80,25 +80,21 @@ class Hall:
 
     def body(self, since: int = 0) -> str:
         """Return the changes since a version, as JSON; everything for an unknown one, such as 0."""
-        key = (since, self.version)
-        if key not in self._bodies:
-            if any(version != self.version for _, version in self._bodies):
-                self._bodies.clear()
-            self._bodies[key] = self._text(since)
-        return self._bodies[key]
+        if since not in self._bodies:
+            self._bodies[since] = self._text(since)
+        return self._bodies[since]
 
     def _text(self, since: int) -> str:
         """Return the JSON of `body`; its fields are those of `HubShown`."""
         mark = next((one for one in reversed(self._marks) if one[0] == since), None) if since else None
         changes = None if mark is None else self._tables.since(mark[1])
-        whole = mark is None or changes is None
         tables, gone = (tuple(self._tables), ()) if changes is None else changes
-        is_new = mark is None or mark[2] != self._results.version
-        stood = tournaments_seen(self.standings) if whole or is_new else None
+        is_new = changes is None or mark is None or mark[2] != self._results.version
+        stood = tournaments_seen(self.standings) if is_new else None
         said = {
             "type": "snapshot",
             "version": self.version,
-            "whole": whole,
+            "whole": changes is None,
             "line": self._line.problem,
             "gone": gone,
             "standings": None if stood is None else [asdict(one) for one in stood],
@@ -145,6 +141,7 @@ class Hall:
             return
         self._told = known
         self.version += 1
+        self._bodies.clear()
         self._marks = [*self._marks[-_MARKS_KEPT:], (self.version, self._tables.version, self._results.version)]
         self._changed.set()
         self._changed = asyncio.Event()

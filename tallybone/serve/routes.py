@@ -105,25 +105,23 @@ class Offered(BaseModel):
     is_looking: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchControl:
-    """The table as these paths use it; any thread may call the functions.
+def match_routes(
+    access: Access,
+    desk: MatchDesk,
+    *,
+    new_game: Callable[[MatchSetting], MatchPlan],
+    offered: Callable[[], Offered],
+    keep: Callable[[MatchSetting], None],
+) -> APIRouter:
+    """Return the paths of matches; any thread may call the functions.
 
-    Attributes:
+    Args:
+        access: Checks the PIN.
         desk: Where wishes go.
         new_game: Makes a game of a setting; raises EngineError.
         offered: Returns the choices that there are now.
         keep: Remembers the setting of a match.
     """
-
-    desk: MatchDesk
-    new_game: Callable[[MatchSetting], MatchPlan]
-    offered: Callable[[], Offered]
-    keep: Callable[[MatchSetting], None]
-
-
-def match_routes(access: Access, table: MatchControl) -> APIRouter:
-    """Return the paths of matches."""
     router = APIRouter()
     insider = insider_by(access)
 
@@ -146,7 +144,7 @@ def match_routes(access: Access, table: MatchControl) -> APIRouter:
     @router.get("/match")
     async def match() -> Offered:
         """What can be done now: begin a match, and which one; go on with one; or end the one that is played."""
-        return table.offered()
+        return offered()
 
     @router.post("/match", responses={422: {"model": NotBegun}})
     async def begin(said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
@@ -155,23 +153,23 @@ def match_routes(access: Access, table: MatchControl) -> APIRouter:
         if setting is None:
             return not_begun(faults)
         try:
-            game = table.new_game(setting)
+            game = new_game(setting)
         except EngineError as error:
             return not_begun(faults_of(error))
-        await done(StartMatch(game), table.desk)
-        await asyncio.to_thread(table.keep, setting)
+        await done(StartMatch(game), desk)
+        await asyncio.to_thread(keep, setting)
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/goes_on", status_code=204)
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
         """Go on with the newest match that is not over."""
-        await done(Wish.RESUME_MATCH, table.desk)
+        await done(Wish.RESUME_MATCH, desk)
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End the match; one that is not over can go on another time."""
-        await done(Wish.END_MATCH, table.desk)
+        await done(Wish.END_MATCH, desk)
         return Response(status_code=204)
 
     return router

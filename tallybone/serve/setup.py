@@ -36,7 +36,6 @@ from tallybone.serve.page import MatchDesk, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.routes import (
     LeftShown,
-    MatchControl,
     Offered,
     match_routes,
     pairing_routes,
@@ -118,15 +117,9 @@ def _routes(
     setup: Setup, password_file: Path, observing: Observing, access: Access, page: TablePage
 ) -> tuple[APIRouter, ...]:
     """Return the paths that a table has beside those of a game."""
-    clock = setup.world.clock
-    matches = MatchControl(
-        desk=setup.desk,
-        new_game=_new_game,
-        offered=partial(_offered, setup, page),
-        keep=partial(_keep, setup.house),
-    )
+    clock, offered, keep = setup.world.clock, partial(_offered, setup, page), partial(_keep, setup.house)
     return (
-        match_routes(access, matches),
+        match_routes(access, setup.desk, new_game=_new_game, offered=offered, keep=keep),
         *observing.routes,
         pairing_routes(access, lambda: page.url),
         parts_routes(access, setup.parts, setup.test, setup.desk, clock),

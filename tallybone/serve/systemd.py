@@ -6,7 +6,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
@@ -160,34 +160,6 @@ class Notifier:
         self._missing = missing
 
 
-class NotifySocket:
-    """The socket of systemd."""
-
-    def __init__(self, address: str) -> None:
-        """Send to *address*, as in NOTIFY_SOCKET: a path, or `@` and a name.
-
-        Raises:
-            OSError: If it is neither.
-        """
-        if not address.startswith(("/", "@")):
-            raise OSError(f"NOTIFY_SOCKET: expected a path or @name, got {address!r}")
-        self._address = "\0" + address[1:] if address.startswith("@") else address
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-        self._socket.settimeout(0)
-
-    def send(self, message: bytes) -> bool:
-        """Send a message, and return whether it went: a full queue or a restarting systemd must not stop a game."""
-        try:
-            self._socket.sendto(message, self._address)
-        except OSError:
-            return False
-        return True
-
-    def close(self) -> None:
-        """Send no more."""
-        self._socket.close()
-
-
 @contextmanager
 def notifying(environment: Mapping[str, str], clock: Clock, pid: int) -> Iterator[Notifier]:
     """Yield the notifier of systemd; at the end it sends that the table ends.
@@ -198,14 +170,25 @@ def notifying(environment: Mapping[str, str], clock: Clock, pid: int) -> Iterato
         pid: Of this process.
 
     Raises:
-        OSError: If systemd listens where nothing can be sent.
+        OSError: If NOTIFY_SOCKET is neither a path, nor `@` and a name.
     """
     address = environment.get("NOTIFY_SOCKET", "")
     if not address:
         yield Notifier(None, clock)
         return
-    with closing(NotifySocket(address)) as sending:
-        notifier = Notifier(sending.send, clock, watchdog_of(environment, pid))
+    if not address.startswith(("/", "@")):
+        raise OSError(f"NOTIFY_SOCKET: expected a path or @name, got {address!r}")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sending:
+        sending.settimeout(0)
+
+        def send(message: bytes) -> bool:
+            try:
+                sending.sendto(message, "\0" + address[1:] if address.startswith("@") else address)
+            except OSError:  # a full queue or a restarting systemd must not stop a game
+                return False
+            return True
+
+        notifier = Notifier(send, clock, watchdog_of(environment, pid))
         try:
             yield notifier
         finally:

@@ -275,20 +275,15 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it."""
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] == "http":
+            await self._http(scope, receive, send)
+        elif scope["type"] == "websocket" and _problem_with(scope) is not None:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        else:
             await self._app(scope, receive, send)
-            return
-        refused = _problem_with(scope)
-        if scope["type"] == "websocket":
-            if refused is None:
-                await self._app(scope, receive, send)
-            else:
-                await receive()
-                await send({"type": "websocket.close", "code": 1008})
-            return
-        await self._http(scope, receive, send, refused)
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send, refused: tuple[int, str] | None) -> None:
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = {name.lower() for name, _ in message.get("headers", ())}
@@ -298,6 +293,7 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 
+        refused = _problem_with(scope)
         if refused is None:
             await self._app(scope, _bounded(receive), guarded)
         else:

@@ -151,7 +151,6 @@ class Hub:
         self._seen_logs: deque[tuple[int, int]] = deque(maxlen=_VERSIONS_KEPT)
         self._story, self._told = Story(), deque[ToldShown](maxlen=_MOST_EVENTS)
         self._ids = 0
-        self._snapshot: Snapshot | None = None
         self._match = 0
         self._follower: Follower | None = None
         self.desk = Desk[PageRequest, Acted](_MOST_WANTED)
@@ -194,7 +193,7 @@ class Hub:
     def follow(self, follower: Follower | None) -> None:
         """Hand every snapshot to *follower* too, from the newest on; None for nobody."""
         self._follower = follower
-        self.answer(lambda: self._tell(self._snapshot))
+        self.answer(lambda: self._tell(self.newest.snapshot))
 
     def answer(self, do: Callable[[], object]) -> None:
         """Have the page's thread *do* something as soon as it can; nothing where no page is served."""
@@ -247,15 +246,14 @@ class Hub:
             snapshot: Snapshot | None = lobby_snapshot(now, told, self._story, version=known.version)
         else:
             snapshot = snapshot_of(now, told, self._story, version=known.version)
-        if snapshot is None or snapshot == self._snapshot:
+        if snapshot is None or snapshot == known.snapshot:
             return known.version
         version = known.version + 1
-        self._snapshot = replace(snapshot, version=version)
         self._seen_logs.append((version, 0 if session is None else len(session.state.log)))
-        self.newest = Published(version, self._snapshot)
+        self.newest = Published(version, replace(snapshot, version=version))
         self._changed.set()
         self._changed = asyncio.Event()
-        self._tell(self._snapshot)
+        self._tell(self.newest.snapshot)
         return version
 
     def first(self, language: str) -> str | None:
