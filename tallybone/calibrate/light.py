@@ -54,7 +54,7 @@ def calibrate_light(
     """Measure the light of a table and store it.
 
     Args:
-        source: The camera or the picture, as `calibrate_look.open_look` takes it.
+        source: The camera or the picture, as `calibrate.look.open_look` takes it.
         into: The calibration file.
         annotate: The folder for the picture with all faults drawn in; else beside the file, if there are any.
         read_tiles: Finds tiles in a picture, by default the shipped eye.

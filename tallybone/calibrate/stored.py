@@ -54,7 +54,7 @@ def check(
     """Compare a picture with a calibration.
 
     Args:
-        source: The camera or the picture, as `calibrate_look.open_look` takes it.
+        source: The camera or the picture, as `calibrate.look.open_look` takes it.
         path: The calibration file.
         tile_mm: Length and width of a tile, if they are known.
         annotate: The folder for the picture with zones and light drawn in.

@@ -1,6 +1,6 @@
 """Record a live game as it is played; when a disk fails, keep the file whole and start another.
 
-The other one has a head that says how the game stands, as that of a match that is resumed (`recording/left.py`), so
+The other one has a head that says how the game stands, as that of a match that is resumed (`recording/resume.py`), so
 that from then on nothing of the score can be lost. Of the time between, only the pictures are missing.
 """
 

@@ -172,7 +172,7 @@ class ReplayStep:
     happened: Step | None = None
 
 
-Machine: TypeAlias = Callable[[Shot | RecordedInput], TableView | Step | None]
+ItemFollower: TypeAlias = Callable[[Shot | RecordedInput], TableView | Step | None]
 """Loads an item and returns its effects; None where it is of no use without a game."""
 
 
@@ -185,12 +185,12 @@ def look_of(perception: Perception, pictures: Pictures) -> Look:
             return Watch(perception).feed
 
 
-def _table_only(look: Look) -> Machine:
+def _table_only(look: Look) -> ItemFollower:
     """Return a machine that follows the tiles on the table, and keeps no score."""
     return lambda item: None if isinstance(item, RecordedInput) else look(item.frame)
 
 
-def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[Machine, ReplayStep]:
+def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[ItemFollower, ReplayStep]:
     """Return a machine for a match that begins, or goes on where it was left; and its step before the first item."""
     left, zones = source.left, None if source.start is None else source.start.zones
     t_ns = 0 if left is None else left.t_ns
@@ -207,13 +207,13 @@ def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[Machine,
 
 
 def follow(
-    items: Iterable[Item], machine: Machine, path: Path, complain: Callable[[str], object], *, needs_first: bool
+    items: Iterable[Item], follower: ItemFollower, path: Path, complain: Callable[[str], object], *, needs_first: bool
 ) -> Iterator[ReplayStep]:
     """Yield a step for each item, and complain of those that cannot be used.
 
     Args:
         items: The items, in feeding order.
-        machine: Follows them.
+        follower: Follows them.
         path: Their source, for complaints.
         complain: Takes each complaint.
         needs_first: Whether all is over where the first picture cannot be looked at.
@@ -228,7 +228,7 @@ def follow(
             complain(f"{path}: {item}")
             continue
         begins_ns = item.t_ns if begins_ns is None else begins_ns
-        seen = _fed(item, begins_ns, machine, complain)
+        seen = _fed(item, begins_ns, follower, complain)
         if seen is None:
             continue
         yield seen
@@ -240,12 +240,12 @@ def follow(
 
 
 def _fed(
-    item: Shot | RecordedInput, begins_ns: int, machine: Machine, complain: Callable[[str], object]
+    item: Shot | RecordedInput, begins_ns: int, follower: ItemFollower, complain: Callable[[str], object]
 ) -> ReplayStep | None:
     """Return the step of an item; None for one that does not count."""
     seen = ReplayStep(item.t_ns, item.t_ns - begins_ns, item.name if isinstance(item, Shot) else "")
     try:
-        found = machine(item)
+        found = follower(item)
     except RecordingError:
         raise
     except (VisionError, OSError, JsonValueError) as error:

@@ -45,7 +45,7 @@ class GuideSettings:
     """The camera of a guided calibration, its file, and facts about the table.
 
     Attributes:
-        source: The camera, as `calibrate_look.open_look` takes it.
+        source: The camera, as `calibrate.look.open_look` takes it.
         into: The calibration file.
         seats: Number of seats; None for as many as before, or four.
         given: Facts about tiles and print.

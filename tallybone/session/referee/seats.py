@@ -27,8 +27,6 @@ from vision.reading import SeenTile
 
 # The turn tells the player of these, where nobody says it.
 _BY_TURN = (Lead, Play, Draw, Knock)
-# A play by another than the player in turn is asked about where it has this share.
-_WORTH_ASKING = 0.05
 
 
 def who_acted(
@@ -51,9 +49,7 @@ def who_acted(
         weights[other] = log_side(own, not_own, is_own=True) + log_lawful(state, replace(action, seat=other))
     by_share = dict(zip(weights, shares(weights.values()), strict=True))
     best = max(by_share, key=lambda one: by_share[one])
-    if by_share[best] >= SURE:
-        return best, ()
-    return seat, came_from if by_share[seat] < 1.0 - _WORTH_ASKING else ()
+    return (best, ()) if by_share[best] >= SURE else (seat, came_from)
 
 
 def who_leads(places: Places, state: State, tile: SeenTile) -> Decided | Question:
