@@ -158,16 +158,16 @@ class TableStyle:
         return table
 
 
-def add_row(table: Table, name: str, *cells: str) -> None:
-    """Add a row; the one of all stands out."""
-    table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
-
-
 def print_table(console: Console, title: str, table: Table) -> None:
     """Print a table under its title, and an empty line."""
     console.print(title, style="bold")
     console.print(table)
     console.print()
+
+
+def add_row(table: Table, name: str, *cells: str) -> None:
+    """Add a row; the one of all stands out."""
+    table.add_row(Text(printable(name)), *cells, style="bold" if name == "all" else None)
 
 
 def counted(number: int, noun: str) -> str:
