@@ -68,7 +68,9 @@ def calibrate_zones(
         for words in zone_words(after):
             output.say(words)
         if picture is not None and annotate is not None:
-            output.say(f"Drawn into {_annotated(picture, annotate, after)}")
+            image = load_image(picture)
+            drawn = draw_zones(image, zones, before.table, lens_for(before.lens, image))
+            output.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, drawn)}")
     except (CalibrationError, VisionError, OSError, ValueError) as error:
         return output.complain(str(error))
     output.say(f"Written to {into}")
@@ -100,12 +102,3 @@ def _with_given(zones: TableZones, given: ZonesGiven) -> TableZones:
             raise RefusedError(f"seat {seat + 1}: there are {len(seats)} seats; say the others first")
         seats[seat : seat + 1] = [outline]
     return TableZones(ZoneSource.GIVEN, tuple(seats), given.boneyard or zones.boneyard, given.layout or zones.layout)
-
-
-def _annotated(picture: Path, folder: Path, calibration: Calibration) -> Path:
-    """Draw the zones over a picture, and return where that is."""
-    image = load_image(picture)
-    assert calibration.table is not None
-    assert calibration.zones is not None
-    drawn = draw_zones(image, calibration.zones, calibration.table, lens_for(calibration.lens, image))
-    return write_drawn(folder, _ANNOTATED, drawn)

@@ -209,6 +209,6 @@ def _common(
 
 @commands.command("version", help=COMMANDS["version"].help)
 def _version() -> None:
-    from importlib.metadata import version
+    from tallybone.clock import software
 
-    typer.echo(f"tallybone {version('tallybone')}")
+    typer.echo(software())

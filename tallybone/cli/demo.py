@@ -30,7 +30,7 @@ from tallybone.show.scoreboard import Board, draw_board, plain_line, tell
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.players import answer_of
 from tallybone.simulate.scenes import pick_table
-from tallybone.terminal import printable
+from tallybone.terminal import Output, printable
 from vision.annotate import annotate
 from vision.arrays import Image
 from vision.errors import VisionError
@@ -95,8 +95,7 @@ def show_demo(
         with display_on(console, options.speed, wait or threading.Event().wait) as display:
             demo.run(display)
     except (VisionError, OSError) as error:
-        Console(stderr=True).print(f"tallybone demo: {printable(str(error))}", markup=False, soft_wrap=True)
-        return 1
+        return Output("demo").complain(str(error))
     return demo.sum_up()
 
 
@@ -160,7 +159,7 @@ class _Demo:
                     None if question is None else question.words,
                     f"picture {len(self._eye_ms)}, read in {self._eye_ms[-1]:.0f} ms ",
                 )
-                display.show(board, said, is_seen=step.is_seen)
+                display(board, said, is_seen=step.is_seen)
             if self._options.plays is not None and len(self._comparison.plays) >= self._options.plays:
                 break
 
@@ -286,7 +285,7 @@ def _program() -> str:
 class Display(Protocol):
     """Shows a game to people."""
 
-    def show(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
+    def __call__(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
         """Show where the game stands, and leave time to look at it."""
 
 
@@ -295,28 +294,19 @@ def display_on(console: Console, speed: float, wait: Wait) -> Iterator[Display]:
     """Yield a display: redrawn in place where a terminal can do that, else one line for each event."""
     if not console.is_terminal or console.is_dumb_terminal or console.no_color:
         plain = _PlainDisplay(console)
-        yield plain
+        yield plain.show
         plain.finish()
         return
     with Live(console=console, auto_refresh=False) as live:
-        yield _LiveDisplay(live, console, speed, wait)
 
+        def show(board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
+            del said  # the board has it in words
+            size = console.size
+            # One line less: the cursor goes below, and must not make the terminal scroll.
+            live.update(draw_board(board, columns=size.width, rows=size.height - 1), refresh=True)
+            wait((_PLAY_S if is_seen else _BUTTON_S) / speed)
 
-@dataclass(slots=True)
-class _LiveDisplay:
-    """A scoreboard that is redrawn in place."""
-
-    live: Live
-    console: Console
-    speed: float
-    wait: Wait
-
-    def show(self, board: Board, said: Sequence[Announcement], *, is_seen: bool) -> None:
-        del said  # the board has it in words
-        size = self.console.size
-        # One line less: the cursor goes below, and must not make the terminal scroll.
-        self.live.update(draw_board(board, columns=size.width, rows=size.height - 1), refresh=True)
-        self.wait((_PLAY_S if is_seen else _BUTTON_S) / self.speed)
+        yield show
 
 
 @dataclass(slots=True)

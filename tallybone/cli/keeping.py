@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -84,12 +84,12 @@ class TableFolders:
     config: Path
 
     @classmethod
-    def usual(cls, environment: Mapping[str, str], home: Path) -> TableFolders:
+    def usual(cls) -> TableFolders:
         """Return the folders of an installed table, or of this user."""
         from tallybone.recording.folder import default_folder
         from tallybone.store.table_file import USUAL_PATH
 
-        return cls(state=default_folder(environment, home).parent, config=USUAL_PATH.parent)
+        return cls(state=default_folder(os.environ, Path.home()).parent, config=USUAL_PATH.parent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def back_up(
     from tallybone.maintain.backup import BackupError, entries_of, finish
     from tallybone.terminal import Output
 
-    place, streams = place or TableFolders.usual(os.environ, Path.home()), streams or Streams()
+    place, streams = place or TableFolders.usual(), streams or Streams()
     output = Output("backup", out=streams.err, err=streams.err)
     try:
         if not place.state.is_dir():
@@ -140,7 +140,7 @@ def put_back(source: str, *, place: TableFolders | None = None, streams: Streams
     from tallybone.maintain.backup import BackupError, config_in, restore, running_in
     from tallybone.terminal import Output
 
-    place, streams = place or TableFolders.usual(os.environ, Path.home()), streams or Streams()
+    place, streams = place or TableFolders.usual(), streams or Streams()
     output = Output("restore", out=streams.err, err=streams.err)
     console = output.err_console
     try:

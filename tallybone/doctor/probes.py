@@ -132,14 +132,10 @@ class RealProbes:
         )
         try:
             camera, _ = open_camera(source, game, self._clock)
+            with closing(camera):
+                return look_through(camera, self._wait)
         except (OSError, VisionError) as error:
             return CameraSample(str(error))
-        try:
-            return look_through(camera, self._wait)
-        except VisionError as error:
-            return CameraSample(str(error))
-        finally:
-            camera.close()
 
     def leds(self, part: LedsPart, pins: PinLibrary) -> PartTrial:
         """Open LEDs, and let them go dark."""

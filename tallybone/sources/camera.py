@@ -60,20 +60,15 @@ def shot_of(image: Image, t_ns: int, where: str) -> Shot:
 class PacedCamera:
     """Shows pictures that were filmed before, at the pace of their film or as fast as they are taken."""
 
+    problem: str | None = None
+
     def __init__(self, items: Iterator[Shown], clock: Clock, *, speed: float = 1.0) -> None:
         """Show *items*; *speed* 2 is twice as fast, 0 waits for nothing and drops nothing."""
         self._items, self._clock, self._speed = items, clock, speed
         self._next: Shown | None = None
         self._began_ns: int | None = None
         self._first_ns = self._last_ns = 0
-        self._is_over = False
-
-    problem: str | None = None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether all was shown."""
-        return self._is_over
+        self.is_over = False
 
     def take(self) -> Shown | None:
         """Return the newest picture that is due, or an input before it."""
@@ -93,12 +88,12 @@ class PacedCamera:
 
     def close(self) -> None:
         """Show no more."""
-        self._is_over = True
+        self.is_over = True
 
     def _peek(self) -> Shown | None:
-        if self._next is None and not self._is_over:
+        if self._next is None and not self.is_over:
             self._next = next(self._items, None)
-            self._is_over = self._next is None
+            self.is_over = self._next is None
         return self._next
 
     def _is_due(self, given: Shown) -> bool:
