@@ -221,7 +221,7 @@ class LiveGame:
         """Take the next thing from the camera, if it is time for it; return whether there was anything."""
         # A press comes first: until then all that comes later waits.
         given = None if self._parts.is_pressed else self._camera.take()
-        self._say_problem()
+        self._report_problem()
         match given:
             case RecordedInput():
                 return self._come(given)
@@ -337,7 +337,7 @@ class LiveGame:
         if happened.said:
             self._listener.happened(happened)
 
-    def _say_problem(self) -> None:
+    def _report_problem(self) -> None:
         """Report once that the camera gives nothing, and that it is back."""
         problem = self._camera.problem
         if problem != self._problem:

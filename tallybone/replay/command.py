@@ -16,7 +16,7 @@ from tallybone.replay.compare import by_play, differences, has_other_rules, reco
 from tallybone.replay.export import ExportFiles, exporting
 from tallybone.replay.lines import Tally, narrator_for
 from tallybone.replay.log import logged_steps
-from tallybone.replay.pace import Pace, paced, progress, speak
+from tallybone.replay.pace import Pace, paced, progress, run_command
 from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay, passing
 from tallybone.sources.source import Item, Source
 from tallybone.terminal import Output
@@ -55,7 +55,7 @@ def replay(
     wishes, wanted, hands = wishes or ReplaySettings(), pace or Pace(), clock or ReplayClock()
     files = exports or ExportFiles()
 
-    def tell(output: Output) -> int:
+    def work(output: Output) -> int:
         def through(source: Source, items: Iterator[Item]) -> Iterable[Item]:
             return written.through(paced(progress(output, source, items), wanted, hands.now_ns, hands.wait))
 
@@ -69,7 +69,7 @@ def replay(
         output.write(json.dumps({"result": tally.result}) if as_json else tally.words)
         return 0
 
-    return speak(tell, out, err)
+    return run_command(work, out, err)
 
 
 def replay_log(
@@ -94,7 +94,7 @@ def replay_log(
         The exit code, as of `replay`.
     """
 
-    def tell(output: Output) -> int:
+    def work(output: Output) -> int:
         with exporting(exports or ExportFiles(), has_pictures=False) as written:
             steps = passing(logged_steps(path, (wishes or ReplaySettings()).game, output.complain), written.add)
             score = _print(steps, output, has_game=True, as_json=as_json, from_ns=from_ns).score
@@ -102,7 +102,7 @@ def replay_log(
         output.write(json.dumps({"result": score.figures}) if as_json else score.words)
         return 0
 
-    return speak(tell, out, err)
+    return run_command(work, out, err)
 
 
 def compare(
@@ -125,7 +125,7 @@ def compare(
     """
     wishes = wishes or ReplaySettings()
 
-    def tell(output: Output) -> int:
+    def work(output: Output) -> int:
         recorded = recorded_facts(path, output.complain)
         begins_ns: set[int] = set()  # that of the items, and 0 of what is said before the first
         through = partial(progress, output)
@@ -142,7 +142,7 @@ def compare(
             output.write(one.line() if as_json else one.sentence(max(begins_ns, default=0)))
         return 1 if found else 0
 
-    return speak(tell, out, err)
+    return run_command(work, out, err)
 
 
 def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:

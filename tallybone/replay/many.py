@@ -16,7 +16,7 @@ from tallybone.recording.folder import SUFFIX
 from tallybone.recording.format import RecordingError
 from tallybone.replay.lines import Tally
 from tallybone.replay.log import logged_steps
-from tallybone.replay.pace import speak
+from tallybone.replay.pace import run_command
 from tallybone.replay.run import ReplaySettings, opened_replay
 from tallybone.terminal import Output, printable
 from vision.errors import VisionError
@@ -77,7 +77,7 @@ def replay_many(
     """
     task = partial(replay_quietly, wishes=wishes or ReplaySettings(), is_log_only=is_log_only)
 
-    def tell(output: Output) -> int:
+    def work(output: Output) -> int:
         paths = sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX)
         if not paths:
             raise RecordingError(f"{folder}: expected recordings (*{SUFFIX}), but there is none")
@@ -94,7 +94,7 @@ def replay_many(
         output.write(json.dumps({"result": _sum(every)}) if as_json else _SUMMED.format(**_sum(every)))
         return 0
 
-    return speak(tell, out, err)
+    return run_command(work, out, err)
 
 
 def replay_quietly(path: Path, *, wishes: ReplaySettings, is_log_only: bool) -> ReplayedRecording:

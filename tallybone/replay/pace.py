@@ -88,7 +88,7 @@ def progress(output: Output, source: Source, items: Iterator[Item]) -> Iterable[
     return track(items, "Replaying", source.count, console=console, transient=True, disable=not console.is_terminal)
 
 
-def speak(work: Callable[[Output], int], out: TextIO | None = None, err: TextIO | None = None) -> int:
+def run_command(work: Callable[[Output], int], out: TextIO | None = None, err: TextIO | None = None) -> int:
     """Let *work* print, and return its exit code: 1 where anything was complained of, 2 where there is no such game.
 
     Args:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from engine import (
     Amend,
@@ -162,15 +163,10 @@ def _all_readings(places: Places, state: State, known: Known, wanted: frozenset[
         for joint in _own_joints(places, game.layout, known, node, is_double=is_double):
             asked = frozenset(() if joint.number is None else (joint.number,))
             firsts, seconds = (likely[half] | (asked if half == joint.inner_half else frozenset()) for half in (0, 1))
-            for one in sorted(firsts):
-                for other in sorted(seconds):
-                    if (one == other) is is_double:
-                        inner = (one, other)[joint.inner_half]
-                        yield Way(
-                            Play(play.seat, Tile.of(one, other), node.joins, inner),
-                            joint.place,
-                            chances[0][one] + chances[1][other] - joint.misfit,
-                        )
+            for one, other in product(sorted(firsts), sorted(seconds)):
+                if (one == other) is is_double:
+                    read_as = Play(play.seat, Tile.of(one, other), node.joins, (one, other)[joint.inner_half])
+                    yield Way(read_as, joint.place, chances[0][one] + chances[1][other] - joint.misfit)
 
 
 def _own_joints(places: Places, layout: Layout, known: Known, node: Node, *, is_double: bool) -> Sequence[Joint]:

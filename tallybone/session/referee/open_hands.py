@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from engine import (
     Amend,
@@ -147,11 +148,10 @@ def _weighed(game: Game, seen: SeenTile, gone: Counter[Tile], told: Sequence[tup
         return _Reading(seen, (said,), (1.0,))
     first, second = (log_chances(half, game.rules.max_pips) for half in halves_of(seen))
     weights: dict[Tile, float] = {}
-    for one in sorted(plausible(first)):
-        for other in sorted(plausible(second)):
-            tile = Tile.of(one, other)
-            weight = first[one] + second[other] + log_unseen(copies_left(game, tile) - gone[tile])
-            weights[tile] = max(weights.get(tile, weight), weight)
+    for one, other in product(sorted(plausible(first)), sorted(plausible(second))):
+        tile = Tile.of(one, other)
+        weight = first[one] + second[other] + log_unseen(copies_left(game, tile) - gone[tile])
+        weights[tile] = max(weights.get(tile, weight), weight)
     by_share = sorted(zip(shares(weights.values()), weights, strict=True), key=lambda pair: -pair[0])
     return _Reading(seen, tuple(tile for _, tile in by_share), tuple(share for share, _ in by_share))
 

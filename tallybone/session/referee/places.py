@@ -305,10 +305,8 @@ def _removed(places: Places, tile: SeenTile, *, is_cleared: bool) -> Places:
     if tile.face is Face.DOWN:
         return places
     if not is_cleared:
-        places = replace(
-            places,
-            known=tuple(replace(one, is_missing=True) if is_at(one.place, tile) else one for one in places.known),
-        )
+        known = tuple(replace(one, is_missing=True) if is_at(one.place, tile) else one for one in places.known)
+        places = replace(places, known=known)
     return replace(places.without_waiting(tile), dismissed=tuple(_others(places.dismissed, tile)))
 
 
