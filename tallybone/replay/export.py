@@ -164,7 +164,7 @@ class ExportedPlay:
         since_ns: When it was seen, from the beginning.
         hand: The hand it belongs to, from 1.
         seat: Who laid it.
-        tile: Its name.
+        tile: The name of its tile.
         at: Where: the port and the tile there; empty for the first of a hand.
         count: The sum of the open ends; None where they do not count.
         points: Its points, paid at once or when they were called.

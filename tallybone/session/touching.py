@@ -260,14 +260,6 @@ def turns(tile: SeenTile, *, is_double: bool) -> Iterator[Orientation]:
             yield Orientation(place, inner_half, edge)
 
 
-def leading(tile: SeenTile, *, is_double: bool) -> Orientation:
-    """Return how a first tile is named: E is to the right, a double lies across the line."""
-    seen = footprint_of(tile).crosswise() if is_double else footprint_of(tile)
-    ahead_px = seen.along[0] if abs(seen.along[0]) > abs(seen.along[1]) else seen.along[1]
-    place, inner_half = (seen, 0) if ahead_px > 0 else (seen.reversed(), 1)
-    return Orientation(place, inner_half, edges_at(place, Port.W, is_double=is_double)[0])
-
-
 def misfit(host: Footprint, end: Edge, turn: Orientation, *, is_double: bool) -> float | None:
     """Return the cost of believing that a tile is joined so, 0 for a perfect fit, None where it is too far off.
 
@@ -342,11 +334,18 @@ class Joint:
     misfit: float
 
 
+def leading(tile: SeenTile, *, is_double: bool) -> Joint:
+    """Return how a first tile lies: E is to the right, a double lies across the line."""
+    seen = footprint_of(tile).crosswise() if is_double else footprint_of(tile)
+    ahead_px = seen.along[0] if abs(seen.along[0]) > abs(seen.along[1]) else seen.along[1]
+    place, inner_half = (seen, 0) if ahead_px > 0 else (seen.reversed(), 1)
+    return Joint(None, None, inner_half, place, 0.0)
+
+
 def joints(layout: Layout, laid: Iterable[Laid], tile: SeenTile, *, is_double: bool) -> tuple[Joint, ...]:
     """Return the best way of meeting each port with each half."""
     if not layout.nodes:
-        turn = leading(tile, is_double=is_double)
-        return (Joint(None, None, turn.inner_half, turn.place, 0.0),)
+        return (leading(tile, is_double=is_double),)
     ways = tuple(turns(tile, is_double=is_double))
     found: list[Joint] = []
     for one in laid:

@@ -18,7 +18,6 @@ from engine import (
     Node,
     NodeId,
     Play,
-    Port,
     Seq,
     Stack,
     State,
@@ -42,7 +41,7 @@ from tallybone.session.referee.belief import (
 )
 from tallybone.session.referee.places import Known, Places, Waiting
 from tallybone.session.referee.questions import Decided, Question, Unclear
-from tallybone.session.touching import Joint, Laid, Orientation, edges_at, halves_of, joints_at, leading, turns
+from tallybone.session.touching import Joint, Laid, halves_of, joints_at, leading, turns
 
 # So many other readings of a tile are worth a replay of the game.
 _MOST_READINGS = 4
@@ -172,8 +171,7 @@ def _all_readings(places: Places, state: State, known: Known, wanted: frozenset[
 def _own_joints(places: Places, layout: Layout, known: Known, node: Node, *, is_double: bool) -> Sequence[Joint]:
     """Return how a tile of the layout may be joined at its own port."""
     if node.joins is None:
-        turn = _leading_again(known, is_double=is_double)
-        return (Joint(None, None, turn.inner_half, turn.place, 0.0),)
+        return (_leading_again(known, is_double=is_double),)
     host, lies = layout.find(node.joins.host), places.find(node.joins.host)
     if host is None or lies is None:
         return ()
@@ -183,13 +181,13 @@ def _own_joints(places: Places, layout: Layout, known: Known, node: Node, *, is_
     return [joint for joint in found if joint.spot == node.joins]
 
 
-def _leading_again(known: Known, *, is_double: bool) -> Orientation:
+def _leading_again(known: Known, *, is_double: bool) -> Joint:
     """Return how the first tile lies, W and E where they were."""
-    turn = leading(known.tile, is_double=is_double)
-    place = known.place if known.place.lies_along is not is_double else turn.place
+    is_turned = known.place.lies_along is is_double
+    place = leading(known.tile, is_double=is_double).place if is_turned else known.place
     first = halves_of(known.tile)[0].center_px
     inner_half = 0 if is_double or place.inside(first)[0] < 0 else 1
-    return Orientation(place, inner_half, edges_at(place, Port.W, is_double=is_double)[0])
+    return Joint(None, None, inner_half, place, 0.0)
 
 
 def _node(state: State, name: NodeId) -> Node | None:
