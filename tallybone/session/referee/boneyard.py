@@ -72,7 +72,7 @@ def _taken(places: Places, state: State, hand: Hand, yard: Yard, agreed: int) ->
     if yard.came_from == (hand.turn,) and not _owed(hand, hand.turn):
         # What others were made to draw may lie there still; what a button has told is gone.
         pressed = max(0, counted - sum(hand.course.owed))
-        # So many of them the player whose turn it is may have drawn at will.
+        # So many of them the player in turn may have drawn without being forced to.
         own = (tiles for tiles in range(gone - pressed, 0, -1) if problem_of(state, Draw(hand.turn, tiles)) is None)
         counted = max(pressed, counted - next(own, 0))
     events: list[Event] = [*_confirmed(hand, yard, min(gone, counted))]
