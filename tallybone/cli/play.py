@@ -262,13 +262,14 @@ def open_page(where: str | None, table: TableStatus, beyond: BeyondSettings | No
         return
     try:
         from tallybone.notify.notifying import telling
-        from tallybone.serve.metrics import MeasuredHub, Observing
+        from tallybone.serve.metrics import Observing
+        from tallybone.web.feed import Hub
         from tallybone.web.live_page import LivePage
         from tallybone.web.recordings import recording_pages
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error
-    hub = MeasuredHub(table.clock, table.counts.times[PipelineStage.PAGE])
+    hub = Hub(table.clock, table.counts.times[PipelineStage.PAGE])
     observing = Observing(hub, table)
     health = observing.health
     page = LivePage(

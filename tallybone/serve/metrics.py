@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from fastapi import APIRouter, Response
 
 from engine.phrases import listed
-from hardware.clock import Clock
 from tallybone.doctor.machine import room_in
 from tallybone.finding import Grade
 from tallybone.plain_text import plain
@@ -380,20 +378,3 @@ class Observing:
         return Observed(
             self._table.counts, found, hub.viewers, hub.now is not None, read_process(), version("tallybone")
         )
-
-
-class MeasuredHub(Hub):
-    """Measures the time that making a snapshot takes."""
-
-    def __init__(self, clock: Clock, times: Times) -> None:
-        """Start with nothing; *clock* is monotonic, in nanoseconds."""
-        super().__init__(clock)
-        self._times = times
-
-    def publish(self) -> int:
-        """Make a snapshot if anything has changed; return its version. Only new ones are measured."""
-        before, began_s = self.newest.version, perf_counter()
-        version = super().publish()
-        if version != before:
-            self._times.add(perf_counter() - began_s)
-        return version

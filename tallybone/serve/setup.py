@@ -30,7 +30,7 @@ from tallybone.serve.calibration import ServedCalibration
 from tallybone.serve.camera import TableCamera
 from tallybone.serve.health import CameraStatus, TableStatus
 from tallybone.serve.left_match import LeftMatch, LeftMatches
-from tallybone.serve.metrics import MeasuredHub, Observing
+from tallybone.serve.metrics import Observing
 from tallybone.serve.options import Environment, ServeOptions, recordings_folder
 from tallybone.serve.page import MatchDesk, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
@@ -51,6 +51,7 @@ from tallybone.store.house import HOUSE_NAME, OWNER_NAME, HouseFile, MatchSettin
 from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
+from tallybone.web.feed import Hub
 from tallybone.web.recordings import recording_pages
 
 log = logging.getLogger(__name__)
@@ -94,7 +95,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             counts=Counts(),
             load=lru_cache(maxsize=1)(world.load),
         )
-        hub = MeasuredHub(world.clock, setup.counts.times[PipelineStage.PAGE])
+        hub = Hub(world.clock, setup.counts.times[PipelineStage.PAGE])
         observing = Observing(hub, _looked_after(setup))
         page = TablePage(
             options.at,

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import cv2
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from engine import Event, NodeId, State
 from hardware.clock import Clock
 from tallybone.plain_text import names_of
+from tallybone.play.counts import Times
 from tallybone.play.game import LiveState
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
@@ -140,9 +142,9 @@ class Published:
 class Hub:
     """The newest of a live game for its viewers. Without a loop it only keeps the values."""
 
-    def __init__(self, clock: Clock) -> None:
-        """Start with nothing; *clock* is monotonic, in nanoseconds."""
-        self._clock = clock
+    def __init__(self, clock: Clock, times: Times | None = None) -> None:
+        """Start with nothing; *clock* is monotonic, in nanoseconds; *times* gets how long each new snapshot took."""
+        self._clock, self._times = clock, times
         self._loop: asyncio.AbstractEventLoop | None = None
         self._dirty, self._changed = asyncio.Event(), asyncio.Event()
         self._now: LiveState | Lobby | None = None
@@ -233,7 +235,7 @@ class Hub:
 
     def publish(self) -> int:
         """Make the snapshot of this moment; return its version, which is the old one where nothing has changed."""
-        now = self._now
+        now, began_s = self._now, perf_counter()
         if now is None:
             return self.newest.version
         session = now.session
@@ -254,6 +256,8 @@ class Hub:
         self._changed.set()
         self._changed = asyncio.Event()
         self._tell(self.newest.snapshot)
+        if self._times is not None:
+            self._times.add(perf_counter() - began_s)
         return version
 
     def first(self, language: str) -> str | None:
