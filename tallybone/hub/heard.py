@@ -167,8 +167,7 @@ def _match(said: object) -> str | None:
 
 
 def _whole(said: object, lowest: int, highest: int) -> int | None:
-    is_whole = isinstance(said, int) and not isinstance(said, bool)
-    return said if is_whole and isinstance(said, int) and lowest <= said <= highest else None
+    return said if type(said) is int and lowest <= said <= highest else None  # a bool is none
 
 
 def _time(said: object) -> datetime | None:

@@ -128,10 +128,6 @@ class Results:
         """Give every result, the oldest first."""
         return iter(tuple(one.result for one in self._kept.values()))
 
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self._kept)
-
     def take(self, table: str, scores: Scores) -> None:
         """Take the score of a match: it may be over, or not over any more because its last play was taken back."""
         if scores.match is None:

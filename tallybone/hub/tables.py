@@ -69,10 +69,6 @@ class Tables:
         """Give every table, in the order in which they were heard of."""
         return iter(tuple(self._tables.values()))
 
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self._tables)
-
     def since(self, version: int) -> tuple[tuple[KnownTable, ...], tuple[str, ...]] | None:
         """Return the tables that changed after a version, and the ids of removed ones; None for an unknown version."""
         if version < self._forgotten:

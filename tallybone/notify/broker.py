@@ -61,13 +61,13 @@ class BrokerConnection:
             try:
                 async with self._client() as client:
                     failures, was_open = 0, True
-                    self._say(None)
+                    self._report(None)
                     await talk(client)
                 return
             except (BrokerError, OSError) as error:
                 failures += 1
                 broke = phrase("the line to {broker} broke", broker=self._broker.words)
-                self._say(broke if was_open else self.words_of(error))
+                self._report(broke if was_open else self.words_of(error))
             await asyncio.sleep(wait_s(failures, self._rng))
 
     async def once(self) -> str | None:
@@ -124,7 +124,7 @@ class BrokerConnection:
             logger=_quiet(),
         )
 
-    def _say(self, problem: str | None) -> None:
+    def _report(self, problem: str | None) -> None:
         """Log how the line is, where that is new."""
         if problem == self.problem:
             return

@@ -116,7 +116,7 @@ class WebhookThread:
         """Send an event, and retry a few times; then drop it."""
         for failures in range(1, MOST_TRIES + 1):
             problem, may_help = self._post(body)
-            self._say(problem)
+            self._report(problem)
             if problem is None:
                 return
             if not may_help or failures == MOST_TRIES:
@@ -146,7 +146,7 @@ class WebhookThread:
             "{address} answers {status}", address=self._name, status=status
         ), status in _LATER or status >= 500
 
-    def _say(self, problem: str | None) -> None:
+    def _report(self, problem: str | None) -> None:
         if problem == self.problem:
             return
         self.problem = problem

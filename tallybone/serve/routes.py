@@ -41,14 +41,14 @@ from tallybone.web.access import (
     Cookies,
     Tries,
     address_of,
+    check_wait,
     come_in,
     insider_by,
     let_in,
-    patient,
 )
 from tallybone.web.actions import StrictModel
 from tallybone.web.app import Language, answer_to
-from tallybone.web.calibration import ANSWERS_WITHIN_S, taken
+from tallybone.web.calibration import ANSWERS_WITHIN_S, fulfil_calibration
 from tallybone.web.calibration_desk import EndCalibration
 from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
 from tallybone.web.snapshot import as_json
@@ -156,20 +156,20 @@ def match_routes(
             game = new_game(setting)
         except EngineError as error:
             return not_begun(faults_of(error))
-        await done(StartMatch(game), desk)
+        await fulfil(StartMatch(game), desk)
         await asyncio.to_thread(keep, setting)
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/goes_on", status_code=204)
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
         """Go on with the newest match that is not over."""
-        await done(Wish.RESUME_MATCH, desk)
+        await fulfil(Wish.RESUME_MATCH, desk)
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End the match; one that is not over can go on another time."""
-        await done(Wish.END_MATCH, desk)
+        await fulfil(Wish.END_MATCH, desk)
         return Response(status_code=204)
 
     return router
@@ -213,7 +213,7 @@ def not_begun(faults: tuple[FaultShown, ...]) -> Response:
     return JSONResponse(NotBegun(error=plain(words), faults=shown).model_dump(), 422)
 
 
-async def done(wish: MatchWish, desk: MatchDesk) -> None:
+async def fulfil(wish: MatchWish, desk: MatchDesk) -> None:
     """Wait until the table has done something; the errors are those of `answer_to`."""
     await answer_to(wish, desk, _ANSWERS_WITHIN_S, phrase("the table does not answer"))
 
@@ -265,7 +265,7 @@ def settings_routes(house: HouseFile, password_file: Path, clock: Clock) -> APIR
             )
         address = address_of(request)
         async with trying:
-            patient(tries.wait_s(address))
+            check_wait(tries.wait_s(address))
             if not await asyncio.to_thread(is_password, said.password, password_file):
                 tries.failed(address)
                 raise HTTPException(403, phrase("that is not the owner's password"))
@@ -445,7 +445,7 @@ def parts_routes(
     @router.post("/parts/test", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
         """Test the parts, one after the other; it ends by itself when nobody asks for a minute how it stands."""
-        await done(Wish.TEST_PARTS, desk)
+        await fulfil(Wish.TEST_PARTS, desk)
         return Response(status_code=204)
 
     @router.post("/parts/test/answer", status_code=204)
@@ -515,13 +515,13 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
     @router.post("/calibration", status_code=204)
     async def begin(author: Annotated[Author, Depends(insider)]) -> Response:
         """Calibrate camera and table, step by step; it ends by itself when nobody looks for five minutes."""
-        await done(Wish.CALIBRATE, desk)
+        await fulfil(Wish.CALIBRATE, desk)
         return Response(status_code=204)
 
     @router.post("/calibration/end", status_code=204)
     async def end(author: Annotated[Author, Depends(insider)]) -> Response:
         """End it; what was kept stays."""
-        await taken(EndCalibration(), calibration.calibrating)
+        await fulfil_calibration(EndCalibration(), calibration.calibrating)
         if not await asyncio.to_thread(calibration.calibrating.wait_for_end, ANSWERS_WITHIN_S):
             raise HTTPException(503, phrase("the table does not answer"), {"Retry-After": "5"})
         return Response(status_code=204)
@@ -529,14 +529,14 @@ def stored_calibration_routes(calibration: ServedCalibration, desk: MatchDesk, a
     @router.post("/calibration/check", response_model=list[FoundShown])
     async def check(author: Annotated[Author, Depends(insider)], lang: Language = "en") -> Response:
         """Compare what the camera sees now with what is stored."""
-        await done(Wish.CHECK_CALIBRATION, desk)
+        await fulfil(Wish.CHECK_CALIBRATION, desk)
         found = tuple(FoundShown(one.is_well, plain(one.words)) for one in calibration.findings)
         return Response(as_json(found, lang), media_type="application/json")
 
     @router.post("/calibration/restore", status_code=204)
     async def restore(said: Annotated[RestoreSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Bring an earlier one back; what is stored now becomes the one before it."""
-        await done(RestoreCalibration(said.number), desk)
+        await fulfil(RestoreCalibration(said.number), desk)
         return Response(status_code=204)
 
     return router

@@ -17,7 +17,6 @@ from engine.phrases import Phrase, phrase
 from hardware.clock import Clock
 from tallybone.plain_text import MOST_NAME, plain
 
-__all__ = ["COOKIE", "LASTS_S", "Access", "Author", "new_pin"]
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600
 _NS_PER_S = 1_000_000_000
@@ -233,7 +232,7 @@ def let_in(cookie: str, name: str = COOKIE, lasts_s: int = LASTS_S) -> Response:
     return response
 
 
-def patient(wait_s: int) -> None:
+def check_wait(wait_s: int) -> None:
     """Reject a request of somebody who has to wait so many seconds; 0 for none."""
     if wait_s:
         raise HTTPException(
@@ -254,7 +253,7 @@ def come_in(request: Request, access: Access, tried: Callable[[str], str | None]
         HTTPException: 403 if it was wrong, 429 after too many tries.
     """
     address = address_of(request)
-    patient(access.wait_s(address))
+    check_wait(access.wait_s(address))
     cookie = tried(address)
     if cookie is None:
         raise HTTPException(403, refused)

@@ -255,7 +255,7 @@ def _one_meant(action: _One, session: Session, story: Story) -> ByHand | Refused
             told = next((one for one in story.told if one.entry.seq == action.seq), None)
             if told is None:
                 return Refused(Refusal.CHANGED, phrase("that is not part of the game any more"))
-            return _put_right(action, told, state, story)
+            return _corrected(action, told, state, story)
         case _:
             assert_never(action)
 
@@ -283,7 +283,7 @@ def _answer(action: AnswerQuestion, session: Session) -> ByHand | Refused:
     return Answer(action.choice, asked.unclear.topic)
 
 
-def _put_right(
+def _corrected(
     action: AmendAction | RemoveAction | LetStand, told: ActionResult, state: State, story: Story
 ) -> ByHand | Refused:
     entry = told.entry

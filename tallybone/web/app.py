@@ -87,7 +87,7 @@ def make_app(
         language: Returns that of the table, for viewers who have chosen none.
         static: The folder of the page itself.
     """
-    routers = (looking(hub, pictures), controlling(hub, access), *more)
+    routers = (public_routes(hub, pictures), author_routes(hub, access), *more)
     about = "A domino table keeps its score. Everybody may look; who knows the table's PIN may put right."
     return guarded(routers, about, static, language=language, snapshot=hub.first)
 
@@ -142,7 +142,7 @@ async def _say_invalid(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": plain(f"{where}: {first['msg']}".lstrip(": "))}, 422)
 
 
-def looking(hub: Hub, pictures: PagePictures) -> APIRouter:
+def public_routes(hub: Hub, pictures: PagePictures) -> APIRouter:
     """Return the paths that need no PIN."""
     router = APIRouter()
     making = asyncio.Lock()
@@ -287,7 +287,7 @@ class Me(BaseModel):
     name: str
 
 
-def controlling(hub: Hub, access: Access) -> APIRouter:
+def author_routes(hub: Hub, access: Access) -> APIRouter:
     """Return the paths that know the author of a request."""
     router = APIRouter()
     author_of, insider = author_by(access), insider_by(access)

@@ -19,10 +19,10 @@ from tallybone.web.calibration_desk import (
     Calibrating,
     CalibrationShown,
     CalibrationWish,
+    CorrectTile,
     DrawZones,
     GoTo,
     PressedChoice,
-    PutTileRight,
 )
 from tallybone.web.feed import Hub, jpeg_of_width
 from tallybone.web.live_page import LivePage
@@ -110,23 +110,23 @@ def calibration_routes(calibrating: Calibrating, access: Access) -> APIRouter:
     @router.post("/calibration/press")
     async def press(said: Annotated[PressSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Make one of the choices that there are now."""
-        return await taken(PressedChoice(said.press, said.step, said.stage), calibrating)
+        return await fulfil_calibration(PressedChoice(said.press, said.step, said.stage), calibrating)
 
     @router.post("/calibration/step")
     async def step(said: Annotated[StepSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Do a step now, whatever was done before."""
-        return await taken(GoTo(said.step), calibrating)
+        return await fulfil_calibration(GoTo(said.step), calibrating)
 
     @router.put("/calibration/zones")
     async def zones(said: Annotated[ZonesSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Take zones as they were drawn over the picture; they are kept when the step's result is."""
         drawn = tuple(EditableZone(zone.name, tuple(zone.corners)) for zone in said.zones)
-        return await taken(DrawZones(drawn), calibrating)
+        return await fulfil_calibration(DrawZones(drawn), calibrating)
 
     @router.put("/calibration/tile")
     async def tile(said: Annotated[TileSaid, Body()], author: Annotated[Author, Depends(insider)]) -> Taken:
         """Learn the set anew, with what a tile truly shows."""
-        return await taken(PutTileRight(said.number, said.pips), calibrating)
+        return await fulfil_calibration(CorrectTile(said.number, said.pips), calibrating)
 
     return router
 
@@ -138,7 +138,7 @@ def _newest(calibrating: Calibrating) -> CalibrationShown:
     return shown
 
 
-async def taken(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
+async def fulfil_calibration(wish: CalibrationWish, calibrating: Calibrating) -> Taken:
     """Hand over a wish; the errors are those of `answer_to`, and 404 where nothing is calibrated."""
     _newest(calibrating)
     await answer_to(wish, calibrating.desk, ANSWERS_WITHIN_S, phrase("the table does not answer"))

@@ -55,7 +55,7 @@ class DrawZones:
 
 
 @dataclass(frozen=True, slots=True)
-class PutTileRight:
+class CorrectTile:
     """A tile that was learned has other pips."""
 
     number: int
@@ -67,7 +67,7 @@ class EndCalibration:
     """The calibration ends; kept results stay."""
 
 
-CalibrationWish: TypeAlias = PressedChoice | GoTo | DrawZones | PutTileRight | EndCalibration
+CalibrationWish: TypeAlias = PressedChoice | GoTo | DrawZones | CorrectTile | EndCalibration
 
 
 class Calibrating:
@@ -164,7 +164,7 @@ def _done(wish: CalibrationWish, course: GuideCourse) -> Refused | None:
                 course.go_to(step)
             case DrawZones(zones):
                 course.edit_zones(zones)
-            case PutTileRight(number, pips):
+            case CorrectTile(number, pips):
                 course.correct_tile(number, pips)
             case EndCalibration():
                 pass

@@ -131,10 +131,8 @@ def checked(game: str, options: Mapping[str, str], players: int | None = None) -
     except EngineError as error:
         return CheckedShown((), (), (), None, faults_of(error))
     seats = seats_that_can_play(rules)
-    problems = () if players is None else deal_problems(rules, players)
-    faults = tuple(FaultShown(PLAYERS, words) for words in problems)
-    if not seats:
-        faults = (*faults, *(FaultShown(PLAYERS, words) for words in deal_problems(rules, rules.seats_min)))
+    numbers = (*(() if players is None else (players,)), *(() if seats else (rules.seats_min,)))
+    faults = tuple(FaultShown(PLAYERS, words) for number in numbers for words in deal_problems(rules, number))
     return CheckedShown(_values(rules), tuple(changed_options(rules).items()), seats, rules.target, faults)
 
 
