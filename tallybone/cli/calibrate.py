@@ -197,7 +197,7 @@ def _zones(options: ZonesOptions) -> int:
     from tallybone.calibrate.zones import ZonesGiven, calibrate_zones
 
     if options.annotate is not None and options.picture is None:
-        raise typer.BadParameter("--annotate needs a options.picture of the table")
+        raise typer.BadParameter("--annotate needs a picture of the table")
     given = ZonesGiven(
         options.seats,
         pair_of(options.size, "--size"),

@@ -198,3 +198,9 @@ def test_the_commands_are_typed_as_they_are_said(tmp_path: Path, measured: Path)
 
 def typed(*words: str, file: Path) -> int:
     return CliRunner().invoke(calibrate_app, [*words, "--file", str(file)]).exit_code
+
+
+def test_zones_are_drawn_only_over_a_picture(tmp_path: Path) -> None:
+    said = CliRunner().invoke(calibrate_app, ["zones", "--annotate", str(tmp_path)])
+    assert said.exit_code == 2
+    assert "--annotate needs a picture of the table" in said.output
