@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,9 +66,14 @@ def test_every_name_of_the_walks_exists() -> None:
     assert {name for name in named if not _exists(name)} == set()
 
 
+@cache
+def _file_names() -> set[str]:
+    return {path.name for path in project_files()}
+
+
 def _exists(name: str) -> bool:
     """Say whether *name* is a module, or something in one: `reader.Reader.read`, `engine.apply`, `config.txt`."""
-    if any(path.name == name for path in project_files()):
+    if name in _file_names():
         return True
     parts = name.split(".")
     for length in range(1, len(parts) + 1):
