@@ -16,7 +16,7 @@ DOCS = ROOT / "docs"
 ARCHITECTURE = (DOCS / "architecture.md").read_text(encoding="utf-8")
 MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 FILE = re.compile(r"`([\w/-]+\.(?:py|js|sh|svg|npz|onnx))`")
-NAME = re.compile(r"`([a-z_]+(?:\.\w+)+)(?:\([\w, ]*\))?`")
+NAME = re.compile(r"`([A-Za-z_]+(?:\.\w+)+)(?:\([\w, ]*\))?`")
 
 
 def test_the_picture_of_the_rooms_is_as_it_is_drawn_now() -> None:
@@ -72,10 +72,13 @@ def _file_names() -> set[str]:
 
 
 def _exists(name: str) -> bool:
-    """Say whether *name* is a module, or something in one: `reader.Reader.read`, `engine.apply`, `config.txt`."""
+    """Say whether *name* is a file, a module, or something in one: `reader.Reader.read`, `Hub.follow`, `config.txt`."""
     if name in _file_names():
         return True
     parts = name.split(".")
+    if parts[0][0].isupper():
+        texts = (path.read_text(encoding="utf-8") for path in MODULES)
+        return any(f"class {parts[0]}" in text and re.search(rf"\b{parts[1]}\b", text) for text in texts)
     for length in range(1, len(parts) + 1):
         module, inside = "/".join(parts[:length]), parts[length:]
         for path in MODULES:
