@@ -50,7 +50,7 @@ def calibrate_knock(
         device: Which microphone: its number or a part of its name.
         sensor: Makes the sensor, by default that microphone.
         clock: Monotonic, in nanoseconds.
-        pause: Waits a number of seconds.
+        pause: Waits a number of seconds, by default of real time.
         output: Takes the instructions and the result.
 
     Returns:

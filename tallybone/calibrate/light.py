@@ -128,6 +128,7 @@ def write_drawn(folder: Path, name: str, image: Image) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     done, data = cv2.imencode(".png", image)
-    assert done
+    if not done:
+        raise OSError(f"{path}: it cannot be encoded")
     path.write_bytes(data.tobytes())
     return path

@@ -139,7 +139,7 @@ def wait_for_picture(look: Onlooker, clock: Clock, *, pause: Callable[[float], o
     Args:
         look: The camera.
         clock: Monotonic, in nanoseconds.
-        pause: Waits a number of seconds.
+        pause: Waits a number of seconds, by default of real time.
 
     Raises:
         CameraError: If none comes for some seconds; with the reason.

@@ -284,7 +284,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 class OwnWords:
-    """Removes all words from sentences that are not those of the program."""
+    """Removes from sentences all words that the program does not know."""
 
     def __init__(self, known: frozenset[str], foreign: Iterable[str] = ()) -> None:
         """Keep *known* words, in lower case; a *foreign* value is removed as a whole, whatever its words."""
@@ -309,7 +309,7 @@ class OwnWords:
 
 @cache
 def words_of_program() -> frozenset[str]:
-    """Return every word in the sources of the program, in lower case: it can print no others."""
+    """Return every word in the sources of the program, in lower case: all that it prints by itself."""
     root = Path(__file__).resolve().parents[2]
     files = (path for package in _PACKAGES for path in (root / package).rglob("*.py"))
     return frozenset(word for path in files for word in _WORD.findall(path.read_text(encoding="utf-8").lower()))

@@ -66,7 +66,7 @@ class Member:
     """A member as it comes.
 
     Attributes:
-        name: Below the folder that it is unpacked into.
+        name: Below the folder that it is unpacked into; it leads nowhere else.
         size_bytes: Of its content.
         mtime_s: When the file was written last, in seconds since 1970.
     """

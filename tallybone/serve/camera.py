@@ -25,7 +25,7 @@ class TableCamera:
     """A camera that is plugged in stays open; a simulation or a film starts again with each game."""
 
     def __init__(self, source: str, clock: Clock, *, speed: float = 1.0, opener: OpenDevice = open_device) -> None:
-        """Look through *source*, as `start.open_camera` takes it; *speed* is the pace of a film."""
+        """Look through *source*, as `play.start.open_camera` takes it; *speed* is the pace of a film."""
         self.source = source
         self._clock, self._speed, self._opener = clock, speed, opener
         self._device: CameraDevice | None = None

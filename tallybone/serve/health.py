@@ -27,7 +27,7 @@ class CameraNow:
     """The condition of the camera at the moment.
 
     Attributes:
-        words: Its name, or its pictures, in words.
+        words: Its name and, in a game, what it shows.
         problem: Why it gives no pictures; None while it gives some, or has none to give yet.
         seen_ns: When its last picture came; None for none.
     """

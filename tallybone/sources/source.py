@@ -131,7 +131,7 @@ class Tapped:
 def recording(
     source: Source, record: Path | None, tile_set: TileSet, match: MatchStart | None = None
 ) -> Iterator[Tapped]:
-    """Yield the items of a source, recorded if there is a file for it.
+    """Tap a source while the context lasts: its items, recorded if there is a file for them.
 
     Raises:
         RecordingError: If the source is a recording already, or none can be made.

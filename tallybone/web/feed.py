@@ -347,7 +347,7 @@ class PagePictures:
     def of_width(self, taken: CameraPicture, width_px: int) -> Made | None:
         """Return a picture of one of `WIDTHS`; one that is a quarter of a second old is as good as new.
 
-        None where the camera has given no picture.
+        None where the bytes of the camera are no picture.
         """
         made_ns, made = self.kept.get(width_px, (0, None))
         name = f'"{taken.t_ns}-{width_px}"'

@@ -61,7 +61,7 @@ class LivePage:
         self._serving = Serving(app, listening, self.hub)
 
     def begin_anew(self, pin: str | None = None) -> None:
-        """Get ready for another match: it has a new PIN, and all others end."""
+        """Get ready for another match: it has a new PIN, and all logins end."""
         self.pin = pin or new_pin()
         self._access.renew(self.pin, secrets.token_bytes(32))
         self.hub.begin_anew()

@@ -160,7 +160,7 @@ def _said(shown: object, language: str) -> object:
 
 
 def can(state: State) -> CanShown:
-    """Return which buttons mean something now; moves against the rules do, where players make them all the same."""
+    """Return which buttons mean something now; a move that breaks a rule does where players make it all the same."""
     return CanShown(**{button.value: _means_something(button, state) for button in Button})
 
 

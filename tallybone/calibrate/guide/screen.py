@@ -42,7 +42,7 @@ class GuideScreen:
 
 
 Screen: TypeAlias = Callable[[GuideScreen], None]
-"""Shows a board that is not as before."""
+"""Shows a board; called when something on it has changed."""
 
 
 @contextmanager

@@ -287,7 +287,7 @@ class KnockStep(GuideStep):
 
     @property
     def seen(self) -> tuple[str, ...]:
-        """How long this part lasts, and how many sounds it has."""
+        """How long this part still lasts, and how many sounds came so far."""
         if self._hearing is None:
             return ()
         part, passed_s = self._hearing.part, self._hearing.passed_s

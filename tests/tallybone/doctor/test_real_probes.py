@@ -23,6 +23,7 @@ from hardware.pin_factory import PinLibrary, open_pins
 from tallybone.doctor import probes as real_probes
 from tallybone.doctor.parts import Ear, listen_to
 from tallybone.doctor.probes import RealProbes
+from tests.tallybone.recording.sittings import write
 
 MOCK = PinLibrary.MOCK
 PARTS: HardwareConfig = read_hardware(
@@ -117,6 +118,13 @@ def test_a_folder_of_pictures_is_looked_through_as_a_camera(tmp_path: Path) -> N
 def test_a_camera_that_is_not_there_says_so(tmp_path: Path) -> None:
     assert "no such camera" in RealProbes(waits).camera("usb:97").error
     assert RealProbes(waits).camera(str(tmp_path / "absent")).error
+
+
+def test_a_recording_that_is_damaged_further_on_is_a_camera_with_a_problem(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.mcap", frames=20)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + bytes(200) + whole[len(whole) // 2 + 200 :])
+    assert "a.mcap: record" in RealProbes(waits).camera(str(path)).error
 
 
 def test_a_microphone_is_listened_to_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
