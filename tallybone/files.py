@@ -14,7 +14,7 @@ def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[
     Args:
         path: The file; its folder is made if it is not there.
         text: Its new content.
-        mode: Its permissions, where it is new.
+        mode: Its permissions from now on.
         before: Called once the new content is written, while the old file is still there.
 
     Raises:
@@ -59,7 +59,7 @@ def require_free(path: Path, *, is_forced: bool) -> None:
     """Refuse to write over a file.
 
     Raises:
-        ExportError: If the file is there and may not be replaced, or its folder is not.
+        ExportError: If the file is there and may not be replaced, or its folder is absent.
     """
     if path.is_dir() or (path.exists() and not is_forced):
         raise ExportError(f"{path}: it is there already; --force writes over a file")
@@ -72,7 +72,7 @@ def whole_file(path: Path, *, is_forced: bool = False) -> Iterator[Path]:
     """Yield another name in the same folder to write to; the file takes its own name once all of it is written.
 
     Raises:
-        ExportError: If the file is there and may not be replaced, or its folder is not.
+        ExportError: If the file is there and may not be replaced, or its folder is absent.
         OSError: If it cannot be written.
     """
     require_free(path, is_forced=is_forced)

@@ -8,7 +8,7 @@ field that comes later is read from older files as its default. docs/dependencie
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -185,3 +185,8 @@ def _words(kinds: tuple[Any, ...]) -> str:
         for one in kinds
     ]
     return " or ".join(names) or "nothing"
+
+
+def rounded(point_px: Iterable[float]) -> list[float]:
+    """Return a point of a picture for JSON, in tenths of a pixel."""
+    return [round(value, 1) + 0.0 for value in point_px]  # + 0.0: never "-0.0"

@@ -209,7 +209,7 @@ def session_of(left: Left, match: MatchStart | None = None, *, t_ns: int) -> Ses
 
 
 def perception_of(left: Left, reader: Reader) -> Perception:
-    """Return the perception of a sitting that goes on; it sees all that changed meanwhile as changes.
+    """Return the perception of a sitting that begins or goes on; then it sees all that changed meanwhile as changes.
 
     A live game and a replay of its recording both go on here, from the same values, and so the same way.
 

@@ -57,8 +57,11 @@ def prune(folder: Path, *, keep_bytes: int) -> tuple[Path, ...]:
     Raises:
         OSError: If there is no such folder, or a recording cannot be deleted.
     """
-    ages = {one.path: (one.path.parent == folder, *age_key(one.path, one.start)) for one in _with_aside(folder)}
-    sizes_bytes = {path: path.stat().st_size for path in ages}
+    ages: dict[Path, tuple[bool, int, float, str]] = {}
+    sizes_bytes: dict[Path, int] = {}
+    for one in _with_aside(folder):
+        ages[one.path] = (one.path.parent == folder, *age_key(one.path, one.start))
+        sizes_bytes[one.path] = one.path.stat().st_size
     total_bytes = sum(sizes_bytes.values())
     gone: list[Path] = []
     for path in sorted(ages, key=ages.__getitem__):

@@ -100,7 +100,7 @@ def topic_at(path: str) -> Topic | None:
 
 
 class Pictures(StrEnum):
-    """The kind of the pictures of a sitting, and so of the program that follows them.
+    """The kind of the pictures of a sitting, and so the way to follow them.
 
     `SETTLED`: on none does anything move; each is read. `MOVING`: every frame of a camera or a video; only those on
     which nothing moves any more are read.

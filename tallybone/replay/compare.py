@@ -29,7 +29,7 @@ class Fact:
     Attributes:
         t_ns: When.
         key: Two with the same key at the same time are the same.
-        words: The same for people.
+        words: What happened, in words.
         said: All of it, for JSON.
     """
 

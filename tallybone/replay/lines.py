@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from engine import Counted, HandOver, Placed, Reason, Scored, Stacked, State, Turn, describe, history
+from tallybone.json_values import rounded
 from tallybone.play.game import CameraNote
 from tallybone.replay.run import ReplayStep
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement, Session
 from tallybone.session.sitting import Step
-from tallybone.show.reading import rounded
 from tallybone.terminal import counted, printable
 from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind

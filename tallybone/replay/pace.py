@@ -92,7 +92,7 @@ def run_command(work: Callable[[Output], int], out: TextIO | None = None, err: T
     """Let *work* print, and return its exit code: 1 where anything was complained of, 2 where there is no such game.
 
     Args:
-        work: Prints.
+        work: Prints, and returns an exit code.
         out: Where to, by default stdout.
         err: Where progress and complaints go, by default stderr.
     """

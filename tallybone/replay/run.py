@@ -186,12 +186,12 @@ def look_of(perception: Perception, pictures: Pictures) -> Look:
 
 
 def _table_only(look: Look) -> ItemFollower:
-    """Return a machine that follows the tiles on the table, and keeps no score."""
+    """Return a follower of the tiles on the table, which keeps no score."""
     return lambda item: None if isinstance(item, RecordedInput) else look(item.frame)
 
 
 def _whole_game(look: Look, match: MatchStart, source: Source) -> tuple[ItemFollower, ReplayStep]:
-    """Return a machine for a match that begins, or goes on where it was left; and its step before the first item."""
+    """Return a follower of a match that begins, or goes on where it was left; and its step before the first item."""
     left, zones = source.left, None if source.start is None else source.start.zones
     t_ns = 0 if left is None else left.t_ns
     if left is None:

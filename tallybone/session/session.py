@@ -44,7 +44,7 @@ TILE_ECHOES_NS = 300_000_000
 LINGERS_NS = 2_000_000_000
 # A press for a draw so soon after a draw was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
-# An answer can be taken back until so many looks and knocks came after it: all are judged anew, in up to 19 ms each.
+# An answer can be taken back until so many looks and knocks came after it: all are judged anew, a look in up to 19 ms.
 MOST_SINCE = 30
 # Of looks in a row that show no change only so many are kept: a count has to be seen twice.
 _ALIKE = 2
@@ -92,7 +92,7 @@ def _without_alike(since: tuple[tuple[Came, int], ...], event: Came) -> tuple[tu
 
 
 def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session as if an answer had not been given, with all views since judged anew."""
+    """Return the session as if an answer had not been given, with all looks and knocks since judged anew."""
     answered = session.answered
     if answered is None or answered.log != back.log:
         return session, ()

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from tallybone.json_values import rounded
 from tallybone.terminal import counted, printable
-from vision.reading import Contact, Face, Guess, Half, Join, PointPx, Reading, SeenTile
+from vision.reading import Contact, Face, Guess, Half, Join, Reading, SeenTile
 
 
 def print_reading(console: Console, title: str, reading: Reading, *, read_ms: float) -> None:
@@ -145,11 +146,6 @@ def _half(half: Half) -> dict[str, object]:
 
 def _guess(guess: Guess) -> dict[str, float]:
     return {"pips": guess.pips, "confidence": round(guess.confidence, 4)}
-
-
-def rounded(point_px: PointPx) -> list[float]:
-    """Return a point for JSON, in tenths of a pixel."""
-    return [round(value, 1) + 0.0 for value in point_px]  # + 0.0: never "-0.0"
 
 
 @contextmanager

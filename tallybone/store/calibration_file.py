@@ -146,7 +146,9 @@ def earlier_path(path: Path, number: int) -> Path:
 
 
 def restore_calibration(path: Path, number: int) -> Calibration:
-    """Bring back the calibration that was replaced so many times ago, with its date; the present one is kept before it.
+    """Bring back the calibration that was replaced so many times ago, with its date.
+
+    The present one becomes the newest of those that are kept.
 
     Raises:
         CalibrationFileError: If there is none, or it is damaged; then nothing has changed.
