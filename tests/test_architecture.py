@@ -55,7 +55,7 @@ def test_every_question_of_a_newcomer_is_answered_by_at_most_three_files() -> No
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda path: path.name)
 def test_every_file_that_a_page_names_exists(page: Path) -> None:
-    paths = [f"/{path.relative_to(ROOT)}" for path in project_files()]
+    paths = [f"/{path.relative_to(ROOT)}" for path in _files()]
     named = set(FILE.findall(page.read_text(encoding="utf-8")))
     assert {name for name in named if not any(path.endswith(f"/{name}") for path in paths)} == set()
 
@@ -67,13 +67,13 @@ def test_every_name_of_the_walks_exists() -> None:
 
 
 @cache
-def _file_names() -> set[str]:
-    return {path.name for path in project_files()}
+def _files() -> list[Path]:
+    return project_files()
 
 
 def _exists(name: str) -> bool:
     """Say whether *name* is a file, a module, or something in one: `reader.Reader.read`, `Hub.follow`, `config.txt`."""
-    if name in _file_names():
+    if name in {path.name for path in _files()}:
         return True
     parts = name.split(".")
     if parts[0][0].isupper():

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 import httpx
 import numpy as np
@@ -19,6 +16,7 @@ from tallybone.play.counts import Counts
 from tallybone.play.table import NoPage
 from tallybone.serve.health import CameraStatus, TableStatus
 from tests.tallybone.cli.test_play import told
+from tests.tallybone.not_installed import without_fastapi
 from tests.tallybone.replay.videos import write_video
 from tests.tallybone.web.conftest import at_table
 
@@ -68,20 +66,7 @@ def test_an_address_that_is_none_is_said_and_nothing_begins(tmp_path: Path) -> N
 
 
 def test_what_is_missing_is_said_with_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    real = builtins.__import__
-
-    def without_page(
-        name: str,
-        names: Mapping[str, object] | None = None,
-        local: Mapping[str, object] | None = None,
-        wanted: Sequence[str] = (),
-        level: int = 0,
-    ) -> ModuleType:
-        if name == "tallybone.web.live_page":
-            raise ModuleNotFoundError("No module named 'fastapi'", name="fastapi")
-        return real(name, names, local, wanted, level)
-
-    monkeypatch.setattr(builtins, "__import__", without_page)
+    without_fastapi(monkeypatch, "tallybone.web.live_page")
     with (
         pytest.raises(OSError, match=r"needs fastapi, .* pip install 'tallybone\[web\]'"),
         open_page("", table_in(tmp_path)),

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
-from types import ModuleType
 
 import httpx
 import pytest
@@ -20,6 +17,7 @@ from tallybone.cli.serve import serve
 from tallybone.recording.survey import survey
 from tallybone.serve.options import Environment, ServeOptions
 from tallybone.terminal import StopRequest
+from tests.tallybone.not_installed import without_fastapi
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
 
@@ -63,20 +61,7 @@ def test_a_wrong_configuration_is_said_with_all_that_is_wrong(tmp_path: Path) ->
 
 
 def test_what_is_missing_is_said_with_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without_page(
-        name: str,
-        names: Mapping[str, object] | None = None,
-        local: Mapping[str, object] | None = None,
-        wanted: Sequence[str] = (),
-        level: int = 0,
-    ) -> ModuleType:
-        if name == "tallybone.serve.setup":
-            raise ModuleNotFoundError("No module named 'fastapi'", name="fastapi")
-        return real(name, names, local, wanted, level)
-
-    monkeypatch.setattr(builtins, "__import__", without_page)
+    without_fastapi(monkeypatch, "tallybone.serve.setup")
     code, _, err = told(tmp_path, ServeOptions(at="127.0.0.1:0"))
     assert code == 1
     assert "needs fastapi" in err
