@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 
 from vision.arrays import Bgr, Image, Points
 from vision.render.face_grid import grid_of
-from vision.render.faces import OVERHEAD_GLINT, Glint, paint_face
+from vision.render.faces import OVERHEAD_GLINT, Glint, Texture, paint_face
 from vision.render.lighting import Solid, to_lamp
+from vision.render.prints import PRINTS, paint_print
 from vision.render.scene import Clutter, ClutterKind, PlacedTile, Scene
 from vision.render.solids import corners_of, paint_texture, paint_walls, rounded_outline, top_warp
 from vision.render.view import View
 
-_FLAT = (ClutterKind.PAPER, ClutterKind.PICTURE, ClutterKind.PRINTED_TILE)
+_FLAT = (
+    ClutterKind.PAPER,
+    ClutterKind.PICTURE,
+    ClutterKind.PRINTED_TILE,
+    *(kind for kind in PRINTS if kind not in (ClutterKind.KEYBOARD, ClutterKind.KEYPAD)),
+)
 # Light that falls on a face that stands upright, from above.
 _WALL_GLINT = Glint(np.array([0.0, -0.5, 0.87]), np.array([0.0, 0.6, 0.8]))
 _ROUND = (ClutterKind.COIN, ClutterKind.GLASS, ClutterKind.MUG)
@@ -69,6 +75,8 @@ def paint_flat_clutter(picture: Image, scene: Scene, view: View, rng: np.random.
             _paint_picture(picture, thing, view, rng)
         elif thing.kind is ClutterKind.PRINTED_TILE:
             _paint_printed(picture, thing, scene, view, rng)
+        elif thing.kind in _FLAT:
+            _lay(picture, paint_print(thing, scene.camera.px_per_mm, rng), thing, view)
 
 
 def _pair(point: NDArray[np.int64]) -> tuple[int, int]:
@@ -107,6 +115,8 @@ def paint_thing(picture: Image, thing: Clutter, scene: Scene, view: View, rng: n
     _fill(picture, top, thing.bgr)
     if thing.kind is ClutterKind.STANDING_TILE:
         _paint_standing(picture, thing, scene, view, rng)
+    elif thing.kind in PRINTS:
+        _lay(picture, paint_print(thing, scene.camera.px_per_mm, rng), thing, view)
     else:
         _decorate(picture, thing, view, to_lamp(scene.light), rng)
 
@@ -125,12 +135,18 @@ def _paint_picture(picture: Image, thing: Clutter, view: View, rng: np.random.Ge
         else:
             cv2.rectangle(print_, center, (center[0] + axes[0], center[1] + axes[1] // 3 + 1), bgr, -1)
     print_ = cv2.GaussianBlur(print_, (0, 0), rng.uniform(0.3, 2.0)).astype(np.uint8, copy=False)
+    alpha = np.full((height, width, 1), 255, np.uint8)
+    _lay(picture, np.concatenate([print_, alpha], axis=2), thing, view)
+
+
+def _lay(picture: Image, texture: Texture, thing: Clutter, view: View) -> None:
+    """Lay a texture over the whole top of a thing, in place."""
+    height, width = texture.shape[:2]
     frame = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]) * (thing.length_mm, thing.width_mm)
     seen = _spot(thing, view, frame).astype(np.float32)
     source = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-    alpha = np.full((height, width, 1), 255, np.uint8)
     warp = np.asarray(cv2.getPerspectiveTransform(source, seen), dtype=np.float64)
-    paint_texture(picture, np.concatenate([print_, alpha], axis=2), warp)
+    paint_texture(picture, texture, warp)
 
 
 def _about(points_px: Points, factor: float) -> Points:

@@ -93,16 +93,21 @@ def disc(distance: FloatImage, radius: float, scale: float) -> FloatImage:
     return cover
 
 
-def pip_places_mm(look: TileLook, pips: int, half: int) -> tuple[Points, float]:
-    """Return the pip centres of a half in the tile frame, shape (N, 2), and their radius, in millimetres."""
-    centers = pip_centers(pips, look.pip_style[pips]) * look.pip_spread
-    radius = min(look.pip_radius, largest_radius(centers))
+def pip_places_mm(look: TileLook, pips: int, half: int) -> tuple[Points, NDArray[np.float64]]:
+    """Return the pip centres of a half in the tile frame, shape (N, 2), and their radii, (N,), in millimetres."""
+    if pips < len(look.placed_pips):
+        placed = look.placed_pips[pips]
+        centers = np.array([(pip.x, pip.y) for pip in placed], np.float64).reshape(-1, 2)
+        radii = np.array([pip.radius for pip in placed], np.float64)
+    else:
+        centers = pip_centers(pips, look.pip_style[pips]) * look.pip_spread
+        radii = np.full(pips, min(look.pip_radius, largest_radius(centers)))
     unit_x, unit_y = look.length_mm / 4, look.width_mm / 2
     side = -1.0 if half == 0 else 1.0
     lateral = -1.0 if look.is_mirrored else side
     along = side * (look.length_mm / 4 + centers[:, 1] * unit_x)
     across = -lateral * centers[:, 0] * unit_y
-    return np.column_stack([along, across]), radius * min(unit_x, unit_y)
+    return np.column_stack([along, across]), radii * min(unit_x, unit_y)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import cv2
@@ -35,19 +36,58 @@ OVERHEAD_GLINT = Glint(np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]))
 
 
 def _paint_pips(
-    face: FloatImage, grid: FaceGrid, look: TileLook, pips: int, half: int, light: NDArray[np.float64]
+    face: FloatImage,
+    grid: FaceGrid,
+    look: TileLook,
+    pips: int,
+    half: int,
+    light: NDArray[np.float64],
+    rng: np.random.Generator,
 ) -> None:
     """Paint the pips of one half in place; *light* points to the lamp in the tile frame."""
     if pips == 0:
         return
+    is_placed = pips < len(look.placed_pips)
+    if is_placed or look.pip_jitter > 0:
+        one_by_one = _placed(grid, look, pips, half) if is_placed else _by_hand(grid, look, pips, half, rng)
+        for spots in one_by_one:
+            _paint_spots(face, spots, look, look.pip_bgr[pips], light)
+        return
     if (pips, half) not in grid.spots:
-        grid.spots[pips, half] = spots_of(grid, *pip_places_mm(look, pips, half), look.pip_outline)
-    spots = grid.spots[pips, half]
+        places_mm, radii_mm = pip_places_mm(look, pips, half)
+        grid.spots[pips, half] = spots_of(grid, places_mm, float(radii_mm[0]), look.pip_outline)
+    _paint_spots(face, grid.spots[pips, half], look, look.pip_bgr[pips], light)
+
+
+def _placed(grid: FaceGrid, look: TileLook, pips: int, half: int) -> Iterator[Spots]:
+    """Yield the pips of one half where somebody put them."""
+    places = zip(*pip_places_mm(look, pips, half), look.placed_pips[pips], strict=True)
+    for place_mm, radius_mm, pip in places:
+        yield spots_of(grid, place_mm[None], float(radius_mm), pip.outline)
+
+
+def _by_hand(grid: FaceGrid, look: TileLook, pips: int, half: int, rng: np.random.Generator) -> Iterator[Spots]:
+    """Yield the pips of one half as a hand paints them: off their places, uneven in size, and hardly touching."""
+    places_mm, radii_mm = pip_places_mm(look, pips, half)
+    usual_mm = float(radii_mm[0])
+    moved_mm = places_mm + rng.normal(0, look.pip_jitter * look.width_mm / 2, places_mm.shape)
+    # However the hand slips, they stay on their half.
+    middle_mm = np.array([(-1.0 if half == 0 else 1.0) * look.length_mm / 4, 0.0])
+    reach_mm = np.array([look.length_mm / 4, look.width_mm / 2]) - usual_mm
+    moved_mm = np.clip(moved_mm, middle_mm - reach_mm, middle_mm + reach_mm)
+    gaps_mm = np.linalg.norm(moved_mm[:, None] - moved_mm[None], axis=2) + 1e9 * np.eye(pips)
+    least_mm = np.minimum(gaps_mm.min(axis=1) * 0.48, usual_mm)
+    radii_mm = least_mm * np.exp(rng.normal(-1.5 * look.pip_jitter, 2 * look.pip_jitter, pips))
+    for place_mm, one_mm in zip(moved_mm, np.clip(radii_mm, 0.35 * usual_mm, 1.3 * usual_mm), strict=True):
+        yield spots_of(grid, place_mm[None], float(one_mm), look.pip_outline)
+
+
+def _paint_spots(face: FloatImage, spots: Spots, look: TileLook, bgr: Bgr, light: NDArray[np.float64]) -> None:
     side = spots.x.shape[2]
-    part = np.empty((3, pips, side, side), face.dtype)
+    part = np.empty((3, len(spots.rows), side, side), face.dtype)
     for index, (rows, columns) in enumerate(zip(spots.rows, spots.columns, strict=True)):
         part[:, index] = face[:, rows, columns]
-    _shade_pips(part, spots, look, look.pip_bgr[pips], light.astype(np.float32))
+    _shade_pips(part, spots, look, bgr, light.astype(np.float32))
     for index, (rows, columns) in enumerate(zip(spots.rows, spots.columns, strict=True)):
         face[:, rows, columns] = part[:, index]
 
@@ -203,7 +243,7 @@ def paint_face(
         _paint_pin(face, grid, look, light)
         for half in range(2):
             if look.numerals is None:
-                _paint_pips(face, grid, look, pips[half], half, light)
+                _paint_pips(face, grid, look, pips[half], half, light, rng)
             else:
                 paint_numeral(face, grid, look, pips[half], half)
     if look.wear > 0:

@@ -34,11 +34,7 @@ __all__ = [
 def visible_area(camera: CameraLook, margin: float = 0.03) -> Area:
     """Return the largest table area around (0, 0), with the shape of the picture, that the camera sees."""
     view = view_of(camera)
-    frame = np.array(
-        [[[0, 0], [camera.width_px, 0], [camera.width_px, camera.height_px], [0, camera.height_px]]], dtype=np.float64
-    )
-    seen = cv2.perspectiveTransform(frame, np.linalg.inv(view.plane(10.0)))[0]
-    outline = seen.astype(np.float32)
+    outline = view.frame_mm(camera.width_px, camera.height_px, 10.0).astype(np.float32)
     ratio = camera.height_px / camera.width_px
     low, high = 0.0, 2.0 * camera.width_px / camera.px_per_mm
     for _ in range(20):
@@ -49,7 +45,7 @@ def visible_area(camera: CameraLook, margin: float = 0.03) -> Area:
     return Area(low * (1 - margin), low * ratio * (1 - margin))
 
 
-def _area_from_seat(camera: CameraLook) -> Area:
+def area_from_seat(camera: CameraLook) -> Area:
     """Return what a player looks at: the width of the picture at its middle, and as far beyond it as before it.
 
     Its near corners are cut off by the picture, as hands and tiles near the camera are.
@@ -121,7 +117,7 @@ def draw_layout(
     return heap.with_arrangement(scatter(rng, extra, area, look, around=heap.tiles, gap_mm=1.0))
 
 
-def _with_tiles_on_tiles(
+def with_tiles_on_tiles(
     rng: np.random.Generator, layout: Arrangement, max_pips: int, look: TileLook
 ) -> tuple[Arrangement, tuple[TileLook, ...]]:
     """Return *layout* now and then with tiles on tiles or of two sets, and the further looks that takes."""
@@ -163,7 +159,7 @@ def draw_scene(
         px_per_mm=short_px / look.width_mm,
         largest_tilt_rad=largest_tilt_rad,
     )
-    area = _area_from_seat(camera) if from_seat else visible_area(camera)
+    area = area_from_seat(camera) if from_seat else visible_area(camera)
     room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
     count = int(np.clip(rng.integers(3, 29), 1, max(1, room * 0.45)))
     table = draw_table_look(rng, look.face_bgr)
@@ -171,7 +167,7 @@ def draw_scene(
     if is_bordered:
         area = Area(area.width_mm * 0.78, area.height_mm * 0.78)
     layout = draw_layout(rng, max_pips, area, look, count, from_seat=from_seat)
-    layout, more_looks = _with_tiles_on_tiles(rng, layout, max_pips, look)
+    layout, more_looks = with_tiles_on_tiles(rng, layout, max_pips, look)
     return Scene(
         tiles=layout.tiles,
         tile=look,
@@ -179,7 +175,7 @@ def draw_scene(
         light=draw_light_look(rng),
         camera=camera,
         joins=layout.joins,
-        clutter=_before(
+        clutter=before_camera(
             camera,
             *(printed_border(rng, area.grown(look.width_mm), look, max_pips) if is_bordered else ()),
             *_draw_things(rng, area, look, layout, max_pips, from_seat=from_seat),
@@ -189,7 +185,7 @@ def draw_scene(
     )
 
 
-def _before(camera: CameraLook, *things: Clutter) -> tuple[Clutter, ...]:
+def before_camera(camera: CameraLook, *things: Clutter) -> tuple[Clutter, ...]:
     """Return the things that stand well before the camera and do not rise into its face."""
     view = view_of(camera)
     highest_mm = 0.45 * float(view.camera_mm()[2])

@@ -52,6 +52,22 @@ class TableKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedPip:
+    """A pip with a place, a size and a shape of its own.
+
+    Attributes:
+        x, y: Its middle in half units, as `pip_centers` has them: x along the bar, y away from it.
+        radius: Half units.
+        outline: Its corners, as `TileLook.pip_outline`; empty where it is round.
+    """
+
+    x: float
+    y: float
+    radius: float
+    outline: Polygon = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TileLook:
     """A set of tiles.
 
@@ -65,6 +81,9 @@ class TileLook:
         pip_spread: Factor on the distance of pips from the middle of the half.
         pip_depth: Strength of the shading in pips, 0 to 1.
         pip_outline: Corners of a pip that is not round, none of them farther than 1 from its middle, in pip radii.
+        pip_jitter: How far pips that somebody painted are off their places, as a standard deviation in half units; they
+            are as uneven in size. 0 for pips made by a machine.
+        placed_pips: Where somebody put the pips of each number from 0 on; those of higher numbers are as usual.
         bar_length: Fraction of the width of the tile.
         bevel_depth: Strength of the shading of the rounded edge, 0 to 1.
         crease: How much the very edge of the face is darkened, 0 to 1.
@@ -91,6 +110,8 @@ class TileLook:
     pip_spread: float = 1.0
     pip_depth: float = 0.5
     pip_outline: Polygon = ()
+    pip_jitter: float = 0.0
+    placed_pips: tuple[tuple[PlacedPip, ...], ...] = ()
     bar_kind: BarKind = BarKind.GROOVE
     bar_bgr: Bgr = (25.0, 25.0, 25.0)
     bar_length: float = 0.8
@@ -119,6 +140,9 @@ class TileLook:
                 f"pip_bgr and pip_style: expected {MAX_PIPS + 1} entries, "
                 f"got {len(self.pip_bgr)} and {len(self.pip_style)}"
             )
+        for number, placed in enumerate(self.placed_pips):
+            if len(placed) != number:
+                raise ValueError(f"placed_pips[{number}]: expected {number} pips, got {len(placed)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from vision.render.clutter import clutter_solids, is_flat, paint_flat_clutter, p
 from vision.render.cover import tile_solids
 from vision.render.face_grid import FaceGrid, grid_of
 from vision.render.faces import Glint, paint_face
+from vision.render.floors import paint_beyond
 from vision.render.lighting import Solid, add_light, glare_field, light_field, shade_plane, shade_table, to_lamp
 from vision.render.look_types import TileLook
 from vision.render.patterns import MAX_PIPS
@@ -111,12 +112,14 @@ def paint_scene(scene: Scene, rng: np.random.Generator) -> PaintedScene:
     shape = (camera.height_px, camera.width_px)
     view = view_of(camera)
     picture = paint_table(scene.table, view, camera.width_px, camera.height_px, table_rng)
+    top = None if scene.floor is None else paint_beyond(picture, scene.floor, view, table_rng)
     paint_flat_clutter(picture, scene, view, clutter_rng)
     solids = [*tile_solids(scene), *clutter_solids(scene), *(s for reach in scene.reaches for s in reach_solids(reach))]
     picture = shade_table(picture, solids, scene, view, table_rng)
     glare = glare_field(scene.light, shape, light_rng)
     if glare is not None and scene.table.gloss > 0:
         shine = cv2.convertScaleAbs(glare, alpha=scene.table.gloss)
+        shine = shine if top is None else cv2.multiply(shine, top, scale=1 / 255)
         picture = add_light(picture, shine)
     if scene.table.mirror > 0:
         picture = _mirrored(picture, scene, view)

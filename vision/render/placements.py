@@ -132,8 +132,12 @@ def blocks(
     center_mm: tuple[float, float] = (0.0, 0.0),
     theta_rad: float = 0.0,
     largest_gap_mm: float = 1.0,
+    step_mm: float = 0.0,
 ) -> Arrangement:
-    """Return *hand* packed in a grid, side by side down the columns and end to end along the rows."""
+    """Return *hand* packed in a grid, side by side down the columns and end to end along the rows.
+
+    Each row lies *step_mm* farther along than the one above it.
+    """
     gap_x, gap_y = rng.uniform(0, largest_gap_mm, 2)
     rows = math.ceil(len(hand) / columns)
     frame = PlacedTile(None, center_mm, theta_rad)
@@ -142,6 +146,7 @@ def blocks(
         column, row = index % columns, index // columns
         shake = rng.uniform(0, 0.5, 2) * largest_gap_mm * 0.2
         along = (column - (columns - 1) / 2) * (look.length_mm + gap_x + 0.2 * largest_gap_mm) + shake[0]
+        along += (row - (rows - 1) / 2) * step_mm
         across = (row - (rows - 1) / 2) * (look.width_mm + gap_y + 0.2 * largest_gap_mm) + shake[1]
         place = frame.to_table(np.array([[along, across]]))[0]
         turn = math.pi if rng.random() < 0.5 else 0.0

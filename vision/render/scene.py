@@ -57,6 +57,15 @@ class ClutterKind(StrEnum):
     STANDING_TILE = "standing_tile"
     PICTURE = "picture"
     MUG = "mug"
+    KEYBOARD = "keyboard"
+    KEYPAD = "keypad"
+    CHECKERBOARD = "checkerboard"
+    PAGE = "page"
+    DOTS = "dots"
+    BARCODE = "barcode"
+    RULER = "ruler"
+    PLAYING_CARD = "playing_card"
+    BANK_CARD = "bank_card"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +119,41 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
+class Floor:
+    """Where the table ends, and what lies below and beyond.
+
+    Attributes:
+        look: Of the floor; its pattern is as large as on a table.
+        outline_mm: Of the table top: x and y, convex, clockwise in the picture.
+        drop: How dark the floor is, 0 (as bright as the table) to 1 (black).
+        rim_bgr: Colour of the rim of the table.
+        rim_mm: How thick the table is there.
+        below_mm: How far below the table the floor is.
+    """
+
+    look: TableLook
+    outline_mm: tuple[tuple[float, float], ...]
+    drop: float = 0.4
+    rim_bgr: Bgr = (40.0, 60.0, 85.0)
+    rim_mm: float = 25.0
+    below_mm: float = 720.0
+
+    def __post_init__(self) -> None:
+        if len(self.outline_mm) < 3:
+            raise ValueError(f"outline_mm: expected at least 3 points, got {len(self.outline_mm)}")
+        if not 0.0 <= self.drop <= 1.0:
+            raise ValueError(f"drop: expected 0 to 1, got {self.drop}")
+
+    def margin_mm(self, point_mm: tuple[float, float]) -> float:
+        """Return how far inside the table top a point is; negative beyond it."""
+        corners = np.array(self.outline_mm)
+        along = np.roll(corners, -1, axis=0) - corners
+        offset = np.asarray(point_mm) - corners
+        inwards = along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]
+        return float((inwards / np.maximum(np.linalg.norm(along, axis=1), 1e-9)).min())
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """A table as one picture shows it.
 
@@ -119,6 +163,7 @@ class Scene:
         clutter: Things that the truth does not list.
         reaches: Hands of players, above everything else.
         more_looks: Of tiles of a second set; as thick, long and wide as *tile*.
+        floor: Where the table ends, or None for one that fills the picture.
     """
 
     tiles: tuple[PlacedTile, ...]
@@ -130,6 +175,7 @@ class Scene:
     clutter: tuple[Clutter, ...] = ()
     reaches: tuple[Reach, ...] = ()
     more_looks: tuple[TileLook, ...] = ()
+    floor: Floor | None = None
 
     def __post_init__(self) -> None:
         for placed in self.tiles:

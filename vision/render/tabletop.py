@@ -11,11 +11,12 @@ from vision.arrays import Image, Points
 from vision.render import cloths, noise
 from vision.render.cloths import mix
 from vision.render.look_types import TableKind, TableLook
-from vision.render.view import View
+from vision.render.view import CLEAR, View
 
 # Clouds and grain stay soft anyway; print needs edges as sharp as those of tiles.
 _SOFT_PX = 800
 _PRINT_PX = 1100
+_OBLIQUE = 1.6
 _PRINTED = (TableKind.STRIPES, TableKind.CHECKS, TableKind.FLOWERS, TableKind.BOARD, TableKind.PRINT, TableKind.DAMASK)
 
 
@@ -82,8 +83,7 @@ def _pattern(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rand
 
 def _extent_mm(view: View, width_px: int, height_px: int) -> Points:
     """Return the bounding box of the visible table in pattern coordinates, as (2, 2): low and high."""
-    frame = np.array([[[0, 0], [width_px, 0], [width_px, height_px], [0, height_px]]], dtype=np.float64)
-    seen = cv2.perspectiveTransform(frame, np.linalg.inv(view.plane(0.0)))[0]
+    seen = view.frame_mm(width_px, height_px, 0.0)
     return np.array([seen.min(axis=0), seen.max(axis=0)], dtype=np.float64)
 
 
@@ -105,6 +105,9 @@ def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng:
     low, high = box.min(axis=0), box.max(axis=0)
     extent = high - low
     longest_px = _PRINT_PX if look.kind in _PRINTED else _SOFT_PX
+    shows_horizon = view.shows_horizon(width_px, height_px, 0.0)
+    if shows_horizon:  # what is near fills most of the picture, but little of the table
+        longest_px = round(_OBLIQUE * longest_px)
     scale = min(longest_px / float(extent.max()), width_px / float(extent.min()))
     shape = (max(16, math.ceil(float(extent[1]) * scale)), max(16, math.ceil(float(extent[0]) * scale)))
     texture = _pattern(look, shape, scale, rng)
@@ -113,6 +116,24 @@ def paint_table(look: TableLook, view: View, width_px: int, height_px: int, rng:
     unturn = np.eye(3)
     unturn[:2, :2] = turn.T
     warp = view.plane(0.0) @ unturn @ to_mm
-    return cv2.warpPerspective(
+    picture = cv2.warpPerspective(
         texture, warp, (width_px, height_px), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT
     ).astype(np.uint8, copy=False)
+    return _with_distance(picture, look, view, rng) if shows_horizon else picture
+
+
+def _with_distance(picture: Image, look: TableLook, view: View, rng: np.random.Generator) -> Image:
+    """Return the picture with what is far away out of focus, and a dim room above the horizon."""
+    height, width = picture.shape[:2]
+    corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], dtype=np.float64)
+    near = view.nearness(corners, 0.0)
+    # Nearness is linear in the pixels: what it is at the corners tells it everywhere.
+    x, y = np.arange(width, dtype=np.float32)[None, :], np.arange(height, dtype=np.float32)[:, None]
+    nearness = np.float32(near[0]) + x * np.float32((near[1] - near[0]) / width)
+    nearness = nearness + y * np.float32((near[2] - near[0]) / height)
+    room = mix(look.base_bgr, (70.0, 80.0, 85.0), 0.8 + 0.5 * noise.cloud(rng, height, width, (height / 3, width / 6)))
+    is_room = np.clip((0.03 - nearness) / 0.02, 0, 1)[..., None]
+    far = cv2.GaussianBlur((picture + is_room * (room.astype(np.float32) - picture)), (0, 0), 0.012 * width)
+    share = np.clip((1 / CLEAR - nearness) * CLEAR * 1.5, 0, 1)[..., None]
+    distant: Image = (picture + share * (far - picture)).astype(np.uint8)
+    return distant

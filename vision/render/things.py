@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,7 +11,11 @@ from vision.arrays import Bgr
 from vision.render import colors
 from vision.render.look_types import TileLook
 from vision.render.placements import Area, draw_hand, is_free
+from vision.render.prints import PRINTS
 from vision.render.scene import Clutter, ClutterKind, PlacedTile
+
+EVERYDAY = tuple(kind for kind in ClutterKind if kind not in PRINTS)
+"""What lies on most tables: everything but `prints.PRINTS`."""
 
 _COINS: tuple[Bgr, ...] = ((75.0, 120.0, 170.0), (95.0, 165.0, 200.0), (165.0, 170.0, 172.0), (60.0, 85.0, 120.0))
 
@@ -34,17 +39,48 @@ def _extent_mm(kind: ClutterKind, rng: np.random.Generator, look: TileLook) -> t
             return (16.0, 16.0, 16.0)
         case ClutterKind.GLASS | ClutterKind.MUG:
             return (rng.uniform(50, 85), 0.0, rng.uniform(20, 110))
+        case kind if kind in PRINTS:
+            return _print_extent_mm(kind, rng)
         case ClutterKind.PRINTED_TILE:
             return (look.length_mm * rng.uniform(0.4, 0.85), look.width_mm, 0.0)
         case _:
             return (look.length_mm, look.thickness_mm, look.width_mm)
 
 
+def _print_extent_mm(kind: ClutterKind, rng: np.random.Generator) -> tuple[float, float, float]:
+    match kind:
+        case ClutterKind.KEYBOARD:
+            return (rng.uniform(260, 450), rng.uniform(95, 140), rng.uniform(4, 16))
+        case ClutterKind.KEYPAD:
+            return (rng.uniform(95, 220), rng.uniform(36, 60), rng.uniform(6, 20))
+        case ClutterKind.CHECKERBOARD:
+            return (rng.uniform(90, 300), rng.uniform(80, 220), 0.0)
+        case ClutterKind.PAGE:
+            size = float(rng.choice([0.5, 0.71, 1.0]))
+            return (297 * size, 210 * size, 0.0)
+        case ClutterKind.DOTS:
+            return (rng.uniform(60, 300), rng.uniform(50, 210), 0.0)
+        case ClutterKind.BARCODE:
+            return (rng.uniform(30, 90), rng.uniform(16, 45), 0.0)
+        case ClutterKind.RULER:
+            return (rng.uniform(110, 320), rng.uniform(20, 36), 0.0)
+        case ClutterKind.PLAYING_CARD:
+            return (88.0, rng.uniform(56, 64), 0.0)
+        case _:
+            return (85.6, 54.0, 0.0)
+
+
 def draw_clutter(
-    rng: np.random.Generator, area: Area, look: TileLook, tiles: tuple[PlacedTile, ...], count: int, max_pips: int = 6
+    rng: np.random.Generator,
+    area: Area,
+    look: TileLook,
+    tiles: tuple[PlacedTile, ...],
+    count: int,
+    max_pips: int = 6,
+    *,
+    kinds: Sequence[ClutterKind] = EVERYDAY,
 ) -> tuple[Clutter, ...]:
-    """Return up to *count* things that touch no tile."""
-    kinds = list(ClutterKind)
+    """Return up to *count* things, each of one of *kinds*, that touch no tile."""
     things = []
     for _ in range(count):
         kind = kinds[int(rng.integers(len(kinds)))]
@@ -66,12 +102,27 @@ def _color(kind: ClutterKind, rng: np.random.Generator, look: TileLook) -> Bgr:
             return look.side_bgr
         case ClutterKind.COIN:
             return colors.near(rng, _COINS[int(rng.integers(len(_COINS)))], 12)
+        case kind if kind in PRINTS:
+            return _print_color(kind, rng)
         case ClutterKind.PHONE:
             return colors.any_color(rng, (0.0, 0.3), (0.03, 0.25))
         case ClutterKind.DIE | ClutterKind.PAPER if rng.random() < 0.6:
             return colors.ivory(rng)
         case _:
             return colors.any_color(rng, (0.0, 0.7), (0.1, 0.95))
+
+
+def _print_color(kind: ClutterKind, rng: np.random.Generator) -> Bgr:
+    """Return the colour of the body of a thing, or of the paper."""
+    match kind:
+        case ClutterKind.KEYBOARD | ClutterKind.KEYPAD if rng.random() < 0.65:
+            return colors.any_color(rng, (0.0, 0.25), (0.06, 0.25))
+        case ClutterKind.KEYBOARD | ClutterKind.KEYPAD:
+            return colors.any_color(rng, (0.0, 0.15), (0.6, 0.95))
+        case ClutterKind.DOTS | ClutterKind.RULER | ClutterKind.BANK_CARD if rng.random() < 0.65:
+            return colors.any_color(rng, (0.0, 0.8), (0.1, 0.95))
+        case _:
+            return colors.any_color(rng, (0.0, 0.12), (0.75, 1.0))
 
 
 def printed_border(rng: np.random.Generator, area: Area, look: TileLook, max_pips: int) -> tuple[Clutter, ...]:

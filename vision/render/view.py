@@ -14,6 +14,10 @@ from vision.render.look_types import CameraLook
 
 # Nothing is painted nearer to the camera than this share of its distance to the table.
 NEAREST = 0.2
+# A picture that shows a table this many times as far away as at its middle shows it up to the horizon, which makes no
+# sense of its extent: 9 is what a seat camera shows at most. Such a picture is sharp up to CLEAR.
+_FARTHEST = 12.0
+CLEAR = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +54,38 @@ class View:
         share = (depth / np.where(crosses, depth - depth_there, 1.0))[:, None]
         met = (outline_mm + share * (following - outline_mm))[crosses]
         return np.concatenate([outline_mm[depth > 0], met])
+
+    def frame_mm(self, width_px: int, height_px: int, height_mm: float) -> Points:
+        """Return the outline of what the picture shows of the plane at *height_mm*, shape (N, 2).
+
+        Where the picture reaches the horizon, or nearly, it ends a few times as far away as the middle of the picture.
+        """
+        frame = np.array([[0, 0], [width_px, 0], [width_px, height_px], [0, height_px]], dtype=np.float64)
+        to_plane = np.linalg.inv(self.plane(height_mm))
+        if self.shows_horizon(width_px, height_px, height_mm):
+            nearness = self.nearness(frame, height_mm)
+            there, nearness_there = np.roll(frame, -1, axis=0), np.roll(nearness, -1)
+            crosses = (nearness > 1 / CLEAR) != (nearness_there > 1 / CLEAR)
+            share = (nearness - 1 / CLEAR) / np.where(crosses, nearness - nearness_there, 1.0)
+            met = (frame + share[:, None] * (there - frame))[crosses]
+            hull = cv2.convexHull(np.concatenate([frame[nearness > 1 / CLEAR], met]).astype(np.float32))
+            frame = hull[:, 0].astype(np.float64)
+        seen: Points = cv2.perspectiveTransform(frame[None], to_plane)[0].astype(np.float64, copy=False)
+        return seen
+
+    def shows_horizon(self, width_px: int, height_px: int, height_mm: float) -> bool:
+        """Return whether the picture shows the horizon of the plane at *height_mm*, or nearly."""
+        frame = np.array([[0, 0], [width_px, 0], [width_px, height_px], [0, height_px]], dtype=np.float64)
+        return bool((self.nearness(frame, height_mm) < 1 / _FARTHEST).any())
+
+    def nearness(self, points_px: Points, height_mm: float) -> NDArray[np.float64]:
+        """Return how near a plane is to the camera at points of the picture, shape (N, 2): 1 at its middle.
+
+        Half is twice as far away; 0 is the horizon, and what is less is above it.
+        """
+        row = np.linalg.inv(self.plane(height_mm))[2]
+        near: NDArray[np.float64] = (points_px @ row[:2] + row[2]) / (np.asarray(self.center_px) @ row[:2] + row[2])
+        return near
 
     def plane(self, height_mm: float) -> NDArray[np.float64]:
         """Return the homography, shape (3, 3), from the plane at *height_mm* to pixels, without lens."""

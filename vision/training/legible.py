@@ -40,9 +40,9 @@ def _is_legible(lab: NDArray[np.float32], scene: Scene, view: View, index: int, 
     look = scene.look_of(placed)
     if placed.pips is None or placed.pips[half] == 0 or look.numerals is not None:
         return True
-    centers_mm, radius_mm = pip_places_mm(look, placed.pips[half], half)
+    centers_mm, radii_mm = pip_places_mm(look, placed.pips[half], half)
     ring = np.arange(_PLACES) / _PLACES * 2 * np.pi
-    circle_mm = radius_mm * np.column_stack([np.cos(ring), np.sin(ring)])
+    circles_mm = radii_mm[:, None, None] * np.column_stack([np.cos(ring), np.sin(ring)])
     height_mm = placed.height_mm + look.thickness_mm
 
     def colors(around: Points) -> NDArray[np.float32]:
@@ -50,8 +50,8 @@ def _is_legible(lab: NDArray[np.float32], scene: Scene, view: View, index: int, 
         seen = view.distort(view.project(placed.to_table(spots_mm), height_mm))
         return _at(lab, seen).reshape(len(centers_mm), -1, 3)
 
-    inside = colors(_MIDDLE * circle_mm).mean(axis=1, keepdims=True)
-    differences = np.linalg.norm(colors(_AROUND * circle_mm) - inside, axis=-1)
+    inside = colors(_MIDDLE * circles_mm).mean(axis=1, keepdims=True)
+    differences = np.linalg.norm(colors(_AROUND * circles_mm) - inside, axis=-1)
     return bool((np.median(differences, axis=1) >= _JUST_NOTICEABLE).all())
 
 

@@ -173,7 +173,7 @@ def test_standing_hands_show_their_faces_outwards_and_keep_off_the_game() -> Non
 def test_clutter_of_every_kind_is_drawn_and_keeps_off_tiles() -> None:
     rng = np.random.default_rng(0)
     game = (PlacedTile((1, 2), (0.0, 0.0), 0.0),)
-    things = draw_clutter(rng, AREA, CLASSIC, game, 300)
+    things = draw_clutter(rng, AREA, CLASSIC, game, 500, kinds=tuple(ClutterKind))
     assert {thing.kind for thing in things} == set(ClutterKind)
     assert all(is_free(PlacedTile(None, thing.center_mm, thing.theta_rad), game, CLASSIC) for thing in things)
 

@@ -54,6 +54,22 @@ def test_blocks_are_packed_without_overlap() -> None:
         assert not is_free(tile, others, CLASSIC, gap_mm=1.5)
 
 
+@pytest.mark.parametrize("theta_rad", [0.0, 0.7])
+@pytest.mark.parametrize("step_mm", [0.0, 20.0, -30.0])
+def test_rows_of_a_block_lie_one_step_farther_along_each(step_mm: float, theta_rad: float) -> None:
+    hand, rng = [(1, 2)] * 8, np.random.default_rng(3)
+    layout = blocks(
+        rng, hand, CLASSIC, columns=2, center_mm=(5.0, 9.0), theta_rad=theta_rad, largest_gap_mm=0.0, step_mm=step_mm
+    )
+    assert not _overlapping(layout)
+    along, across = np.array([math.cos(theta_rad), math.sin(theta_rad)]), [-math.sin(theta_rad), math.cos(theta_rad)]
+    centers = np.array([tile.center_mm for tile in layout.tiles]).reshape(4, 2, 2)
+    assert np.diff(centers @ along, axis=0) == pytest.approx(np.full((3, 2), step_mm))
+    assert np.diff(centers @ across, axis=0) == pytest.approx(np.full((3, 2), CLASSIC.width_mm))
+    assert np.diff(centers @ along, axis=1) == pytest.approx(np.full((4, 1), CLASSIC.length_mm))
+    assert centers.mean(axis=(0, 1)) == pytest.approx([5.0, 9.0])
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_a_chain_joins_equal_numbers_that_touch(seed: int) -> None:
     rng = np.random.default_rng(seed)
