@@ -39,7 +39,7 @@ class PackedSet(Protocol):
 
     @property
     def eye(self) -> str:
-        """Which network and heads the weights belong to."""
+        """Which network and head the weights belong to."""
 
     @property
     def weights(self) -> str:
@@ -59,7 +59,7 @@ class LearnedSet:
         tiles: Pips of both halves of each tile on the sheet, in order.
         sheet: The tiles cut out, as JPEG in base64: what it takes to learn from them again.
         look: Colours, bar and size.
-        eye: Which network and heads the weights belong to.
+        eye: Which network and head the weights belong to.
         weights: Of `OwnSet`, as float16 in base64, row by row; empty where the shipped eye reads as well without.
         strength, believed: The restraint that they were fitted with.
         misread: Shares of halves in views of tiles that were kept back: by the shipped eye, and as learned.
@@ -122,7 +122,7 @@ def with_shipped_eye(kept: LearnedSet, reader: Reader) -> LearnedSet:
     if kept.is_too_doubtful:
         return replace(kept, eye=eye_checksum(), weights="")
     restraint = Restraint(kept.strength, kept.believed)
-    views = look(_sheet_of(kept), reader.halves, reader.heads.pips, kept.max_pips, np.random.default_rng(1))
+    views = look(_sheet_of(kept), reader.halves, reader.pips, kept.max_pips, np.random.default_rng(1))
     own, shares = own_set_if_better(views, np.array(kept.tiles, np.int64), restraint)
     weights = "" if own is None else _as_text(own.weights)
     return replace(kept, eye=eye_checksum(), weights=weights, misread=_rounded(shares))
@@ -158,7 +158,7 @@ def own_reader(reader: Reader, kept: PackedSet) -> Reader:
 
 
 def eye_checksum() -> str:
-    """Return which network and heads the package ships: the beginning of a SHA-256."""
+    """Return which network and head the package ships: the beginning of a SHA-256."""
     files = resources.files("vision").joinpath("models")
     read = b"".join(files.joinpath(name).read_bytes() for name in _EYE)
     return hashlib.sha256(read + _WEIGHED).hexdigest()[:16]

@@ -24,7 +24,7 @@ from calibration.tile_set_rounds import (
 )
 from engine.phrases import phrase
 from vision.arrays import Image
-from vision.heads import UP
+from vision.closer_look import UP
 from vision.own_set import OwnSet
 from vision.own_set_fit import (
     RESTRAINTS,
@@ -172,7 +172,7 @@ def look_at_set(
     def looked(share: float) -> None:
         told(_FOUND + share * (_LOOKED - _FOUND))
 
-    views = look(sheet, reader.halves, reader.heads.pips, _SETS[-1], rng, told=looked)
+    views = look(sheet, reader.halves, reader.pips, _SETS[-1], rng, told=looked)
     return SetPictures(seen, max_pips, reader.max_pips is not None, sheet, views)
 
 

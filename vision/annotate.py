@@ -3,11 +3,13 @@
 Outlines say what is a tile, a number lies on each half, a line joins halves that touch as in a play, backs are hatched.
 Each mark is a colour inside a dark casing, so that it is seen on white tiles, on black ones and on any cloth; what is
 uncertain has another colour and both numbers with a question mark between, for those who do not tell the colours apart.
+What looks like a tile but cannot be read has a dashed outline and a question mark.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -28,6 +30,8 @@ LEGIBLE_HALF_PX = 56.0
 MAX_ENLARGEMENT = 3
 MAX_ENLARGED_PIXELS = 16_000_000
 
+# Dashes and gaps of an edge, of which the first and the last are dashes.
+_DASHES = 7
 _SHIFT_BITS = 4  # OpenCV draws in 1/16 pixel
 
 
@@ -58,6 +62,8 @@ def annotate(image: Image, reading: Reading) -> Image:
     for tile in reading.tiles:
         for half in tile.halves:
             pen.pips(half, side_px=_half_px(tile))
+    for tile in reading.unsure:
+        pen.question(tile)
     return pen.canvas
 
 
@@ -86,8 +92,11 @@ class _Pen:
         self._scale = scale
 
     def outline(self, tile: SeenTile) -> None:
-        """Draw the edge of a tile, and its back hatched."""
+        """Draw the edge of a tile: its back hatched, and dashed where it cannot be read."""
         side_px = _half_px(tile)
+        if tile.face is Face.UNSURE:
+            self._dashes(tile, width_px=side_px * 0.06)
+            return
         if tile.face is Face.DOWN:
             corners = np.array(tile.corners_px, np.float64)
             for along in np.linspace(0, 1, 8)[1:-1]:
@@ -106,15 +115,33 @@ class _Pen:
 
     def pips(self, half: Half, *, side_px: float) -> None:
         """Write the number of pips on a half, both numbers where it is uncertain."""
-        most_wide_px = side_px * self._scale * (0.66 if half.is_sure else 0.86)
-        glyphs = _glyphs(half.written, height_px=side_px * self._scale * 0.44, most_wide_px=most_wide_px)
+        color, most_wide = (YELLOW, 0.66) if half.is_sure else (ORANGE, 0.86)
+        self._write(half.written, half.center_px, color, side_px=side_px, most_wide_px=side_px * most_wide)
+
+    def question(self, tile: SeenTile) -> None:
+        """Write a question mark in the middle of a tile."""
+        side_px = _half_px(tile)
+        self._write("?", tile.center_px, ORANGE, side_px=1.4 * side_px, most_wide_px=side_px)
+
+    def _dashes(self, tile: SeenTile, *, width_px: float) -> None:
+        """Draw the edge of a tile with gaps, a dash at each corner."""
+        for (ax, ay), (bx, by) in pairwise((*tile.corners_px, tile.corners_px[0])):
+            for begin in range(0, _DASHES, 2):
+                at, to = begin / _DASHES, (begin + 1) / _DASHES
+                ends = [(ax + (bx - ax) * part, ay + (by - ay) * part) for part in (at, to)]
+                self._line(ends[0], ends[1], ORANGE, width_px=width_px)
+
+    def _write(self, text: str, center_px: PointPx, color: Bgr, *, side_px: float, most_wide_px: float) -> None:
+        """Write a text around a point, as fits a half of this side."""
+        height_px = side_px * self._scale * 0.44
+        glyphs = _glyphs(text, height_px=height_px, most_wide_px=most_wide_px * self._scale)
         reach_px = max(round(side_px * self._scale * 0.05), 1)
         glyphs = np.pad(glyphs, reach_px + 1)
         disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * reach_px + 1, 2 * reach_px + 1))
-        x, y = (value * self._scale for value in half.center_px)
+        x, y = (value * self._scale for value in center_px)
         corner = (round(x - glyphs.shape[1] / 2), round(y - glyphs.shape[0] / 2))
         self._stamp(_as_mask(cv2.dilate(glyphs, disc)), corner, CASING)
-        self._stamp(glyphs, corner, YELLOW if half.is_sure else ORANGE)
+        self._stamp(glyphs, corner, color)
 
     def _stamp(self, mask: GreyImage, corner: tuple[int, int], color: Bgr) -> None:
         """Blend a colour in through a mask of 0..255, as far as it lies in the picture."""

@@ -9,28 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Points
+from vision.closer_look import NOTHING, UP, CloserLook
 from vision.finder import Finder, Focus
-from vision.heads import DOWN, NOTHING, UP, ReaderHeads
 from vision.odds import log_odds, probability
-from vision.patches import features, sample, tile_grid
 from vision.plane import Plane, find_plane
 from vision.poses import Poses, move
 from vision.pyramid import Level
-from vision.selection import choose
+from vision.selection import choose, chosen_beside
 
 # How often candidates are mended before and after the plane of the table is known.
 _MENDED, _MENDED_ON_PLANE = 2, 2
 # In log odds for each round of mending: of equally sure poses the one that was mended more is the better placed.
 _MENDED_IS_BETTER = 3.0
-# On the plane of the table all is looked at again, because mending without it can go astray; from where the finder saw
-# it, too, unless its log odds are above this. Of 2390 rendered tiles and 656 photographed ones as many are right then.
+# What would be moved by less than this, in half-axes, is where it should be.
+_AT_REST = 0.01
+# On the plane of the table all is looked at again, from where the finder saw it and from where it was mended to, since
+# mending without it can go astray; not where log odds are above this: as many are found, and as few misread then.
 _SURE_AT_ONCE = 6.0
 # Log odds from which no second look makes a tile.
 _HOPELESS = -7.0
-# What the log odds of finder and closer look count together, and what backs, which the finder doubts, are given ahead:
-# a logistic regression on 2602 candidates of rendered tables kept back; 2.8 % are misjudged, 3.2 % without the last.
-# Its constant, -1.25, is left out: those tables are harder than real ones, where it only loses tiles.
-_FINDER_COUNTS, _CLOSER_LOOK_COUNTS, _BACKS_AHEAD = 2.4, 0.69, 1.2
+# What the log odds of finder and closer look count together, and what all that is proposed is ahead. A logistic
+# regression on 6233 candidates of rendered tables kept back says 1.2, 1.05 and -0.9, and misjudges 2.5 %; real tables
+# have more that looks like a tile close up (the squares of a ruled board), so the finder, which sees what is around,
+# has more of a say.
+_FINDER_COUNTS, _CLOSER_LOOK_COUNTS, _AHEAD = 2.2, 0.9, -0.9
 # What is in doubt is looked at again from a little beside, in half-axes, because a pose is never exact.
 _SHIFTS = ((0.03, 0, 0, 0, 0, 0), (-0.03, 0, 0, 0, 0, 0), (0, 0.06, 0, 0, 0, 0), (0, -0.06, 0, 0, 0, 0))
 # Candidates whose log odds are nearer to 0 than this; what looks from beside lose of them on average is given back. The
@@ -51,12 +53,12 @@ class Candidates:
     """What finds tiles and looks at them one by one.
 
     Attributes:
-        heads: Trained heads, see `vision.heads.load_heads`.
         finder: What finds tiles, see `vision.finder.load_finder`.
+        closer: What looks at them, see `vision.closer_look.load_closer_look`.
     """
 
-    heads: ReaderHeads
     finder: Finder
+    closer: CloserLook
 
     def judge(
         self,
@@ -65,6 +67,7 @@ class Candidates:
         focus: Focus | None = None,
         *,
         spare: float = 0.0,
+        beside: float = 0.0,
     ) -> tuple[Poses, NDArray[np.float64], NDArray[np.float64]]:
         """Return the candidates that lie on the table together, without looking at their pips.
 
@@ -75,10 +78,11 @@ class Candidates:
             plausible: Says which poses can be tiles at all; None where all can.
             focus: Where something has happened, see `Finder.find`.
             spare: How far below 0 the log odds of a candidate may be that is still worth a look at its pips.
+            beside: How far below 0 they may be of those that lie beside all of these.
 
         Returns:
             Their poses, shape (N, 6), their probabilities of nothing, up and down, (N, 3), and the log odds that they
-            are tiles, (N,), above -*spare*.
+            are tiles, (N,), above -*spare*, or above -*beside* for the last ones.
         """
         found = self.finder.find(levels, focus)
         proposed, odds = found.poses, _FINDER_COUNTS * log_odds(found.likely)
@@ -89,17 +93,16 @@ class Candidates:
         proposed, odds, poses, probabilities = (values[hoped] for values in (proposed, odds, poses, probabilities))
         if not len(poses):
             return poses, probabilities, odds
-        seen, size_px, every = (poses, probabilities), levels[0].full_size_px, np.arange(len(poses))
-        closer = odds + _closer(probabilities)
-        plane = find_plane(poses, probability(closer), size_px)
-        unsure = np.nonzero(closer - plane.doubt(poses) < _SURE_AT_ONCE)[0]
+        seen, size_px = (poses, probabilities), levels[0].full_size_px
+        plane, unsure = _on_plane(seen, odds, size_px)
         seen = self._looked_anew(levels, plane, plane.on_table(proposed[unsure]), unsure, seen)
-        plane = find_plane(seen[0], probability(odds + _closer(seen[1])), size_px)
-        seen = self._looked_anew(levels, plane, plane.on_table(seen[0]), every, seen)
+        plane, unsure = _on_plane(seen, odds, size_px)
+        seen = self._looked_anew(levels, plane, plane.on_table(seen[0][unsure]), unsure, seen)
         poses, probabilities = self._as_neighbours_lie(levels, plane, proposed, odds, seen)
         odds = odds - plane.doubt(poses)
         odds = odds + self._seen_from_beside(levels, poses, _closer(probabilities), odds)
         chosen = choose(poses, odds + spare)
+        chosen = np.concatenate([chosen, chosen_beside(chosen, poses, odds + beside)])
         return poses[chosen], probabilities[chosen], odds[chosen]
 
     def _as_neighbours_lie(
@@ -169,7 +172,7 @@ class Candidates:
         unsure = np.nonzero(np.abs(odds + closer) < _IN_DOUBT)[0]
         if not len(unsure):
             return closer
-        looks = [_closer(self._looked_at(levels, shifted)[0]) for shifted in beside(poses[unsure])]
+        looks = [_closer(self.closer.look(levels, shifted)[0]) for shifted in beside(poses[unsure])]
         seen = closer.copy()
         seen[unsure] = np.mean([closer[unsure], *looks], axis=0) + _LOST_BESIDE
         return seen
@@ -184,21 +187,28 @@ class Candidates:
             poses: Shape (N, 6), where tiles may be.
             rounds: How often they are mended.
         """
-        visited, judged = [], []
-        for left in range(rounds, -1, -1):
-            probabilities, seen = self._looked_at(levels, poses)
-            visited.append(poses)
-            judged.append(probabilities)
-            poses = move(poses, self.heads.pose.outputs(seen).astype(np.float64)) if left else poses
-        ranked = [sure_tile(p) + _MENDED_IS_BETTER * done for done, p in enumerate(judged)]
-        best, each = np.argmax(ranked, axis=0), np.arange(len(poses))
-        return np.stack(visited)[best, each], np.stack(judged)[best, each]
+        poses, mended = poses.copy(), poses.copy()
+        probabilities, corrections = self.closer.look(levels, poses)
+        ranked, moving = sure_tile(probabilities), np.arange(len(poses))
+        for done in range(1, rounds + 1):
+            still = np.abs(corrections).max(axis=1, initial=0.0) < _AT_REST
+            moving, corrections = moving[~still], corrections[~still]
+            if not len(moving):
+                break
+            poses[moving] = move(poses[moving], corrections)
+            seen, corrections = self.closer.look(levels, poses[moving])
+            rank = sure_tile(seen) + _MENDED_IS_BETTER * done
+            better = rank > ranked[moving]
+            which = moving[better]
+            mended[which], probabilities[which], ranked[which] = poses[which], seen[better], rank[better]
+        return mended, probabilities
 
-    def _looked_at(self, levels: tuple[Level, ...], poses: Poses) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        """Return the probabilities of nothing, face up and face down, (N, 3), and what tells how to mend, (N, F)."""
-        grid = tile_grid()
-        seen = features(sample(levels, poses, grid), grid)
-        return self.heads.face.probabilities(seen).astype(np.float64), seen
+
+def _on_plane(seen: Looks, odds: NDArray[np.float64], size_px: tuple[int, int]) -> tuple[Plane, NDArray[np.intp]]:
+    """Return the plane that looks show, and which of them leave some doubt there, (M,)."""
+    closer = odds + _closer(seen[1])
+    plane = find_plane(seen[0], probability(closer), size_px)
+    return plane, np.nonzero(closer - plane.doubt(seen[0]) < _SURE_AT_ONCE)[0]
 
 
 def _better(plane: Plane, tried: Looks, seen: Looks) -> Looks:
@@ -214,9 +224,13 @@ def beside(poses: Poses) -> list[Poses]:
 
 
 def _closer(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what the closer look says for each being a tile, in log odds that add to those of the finder."""
-    backs = probabilities[:, DOWN] > probabilities[:, UP]
-    return _CLOSER_LOOK_COUNTS * sure_tile(probabilities) + _BACKS_AHEAD * backs
+    """Return what the closer look says for each being a tile, in log odds that add to those of the finder.
+
+    A tile of which nobody can say which face is up is no tile that can be said.
+    """
+    sides = probabilities[:, UP:]
+    which = np.log(sides.max(axis=1, initial=1e-9) / np.maximum(sides.sum(axis=1), 1e-9))
+    return np.asarray(_CLOSER_LOOK_COUNTS * sure_tile(probabilities) + _AHEAD + which)
 
 
 def sure_tile(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

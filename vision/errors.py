@@ -6,7 +6,7 @@ class VisionError(Exception):
 
 
 class ModelError(VisionError, ValueError):
-    """A file of trained heads cannot be used."""
+    """A file of a trained head or network cannot be used."""
 
 
 class HeaderError(VisionError, ValueError):

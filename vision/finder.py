@@ -14,6 +14,7 @@ from vision.finder_code import DOWN_CHANNEL, FIRST_SHAPE, UP_CHANNEL, read
 from vision.network import load_network
 from vision.poses import Poses, empty_poses, sides_px
 from vision.pyramid import Level
+from vision.reading import PointPx
 from vision.selection import drop_repeats
 
 _SHIPPED = "finder.onnx"
@@ -22,8 +23,9 @@ _LONG_SIDE_PX, _MULTIPLE_PX = 640, 32
 # What is less likely than this is not even a candidate.
 _LEAST = 0.2
 _MOST = 300
-# Tiles of this size in the picture are what it was taught; for others it looks at another size of the picture.
-_SMALL_SIDE_PX = 9.0
+# Where a fifth of the likely tiles, or more, are smaller than this, it looks closer at where they are, and so many of
+# their sides around: beside them lie others that are overlooked.
+_SMALL_SIDE_PX, _SMALL_SHARE, _AROUND_SMALL = 12.0, 0.2, 6.0
 # Where something happened tiles are looked for at a level on which they are at least so large, with so many sides
 # around, if it is no more than this share of the picture. Without, one of 11 px in a line was overlooked for 22 s.
 _EASY_SIDE_PX, _AROUND_FOCUS, _MOST_IN_FOCUS = 14.0, 3.0, 0.3
@@ -59,6 +61,11 @@ class Focus:
     side_px: float | None
     is_all: bool = False
 
+    def holds(self, point_px: PointPx) -> bool:
+        """Return whether a point of the full picture is in the box."""
+        left, top, right, bottom = self.box_px
+        return left <= point_px[0] <= right and top <= point_px[1] <= bottom
+
 
 class Finder:
     """The trained network; one picture at a time, from one thread."""
@@ -83,12 +90,13 @@ class Finder:
         first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= _LONG_SIDE_PX), 0)
         found, side_px = self._look(levels[first], only)
         others = list(levels[first + 1 : first + 1 + _COARSER]) if len(side_px) < _NO_CLOSEUP else []
-        if len(side_px) and np.quantile(side_px, 0.2) < _SMALL_SIDE_PX and first > 0:
-            others.append(levels[first - 1])
         parts = [found, *(self._look(level, only)[0] for level in others)]
-        finer = levels[first - 1] if first > 0 else None
-        if focus is not None and finer is not None and finer not in others and _is_worth_it(focus, levels[first]):
-            parts.append(self._look(finer, focus)[0])
+        if first > 0:
+            closer = _around_small(found, levels[first])
+            closer = closer if closer is None or only is None else only
+            if closer is None and focus is not None and _is_worth_it(focus, levels[first]):
+                closer = focus
+            parts += [] if closer is None else [self._look(levels[first - 1], closer)[0]]
         return _each_once(parts)
 
     def _look(self, level: Level, focus: Focus | None = None) -> tuple[Proposals, NDArray[np.float64]]:
@@ -128,6 +136,21 @@ def _each_once(parts: list[Proposals]) -> Proposals:
     poses, likely = np.concatenate([p.poses for p in parts]), np.concatenate([p.likely for p in parts])
     once = drop_repeats(poses, likely, at_most=_MOST)
     return Proposals(poses[once], likely[once])
+
+
+def _around_small(found: Proposals, level: Level) -> Focus | None:
+    """Return where the small ones of what was found at a level lie; None where hardly any are small."""
+    side_px = sides_px(found.poses)
+    likely = found.likely > _LIKELY
+    small = likely & (side_px < _SMALL_SIDE_PX * level.scale)
+    if not small.any() or small.sum() < _SMALL_SHARE * likely.sum():
+        return None
+    around = _AROUND_SMALL * float(np.median(side_px[small]))
+    (left, top), (right, bottom) = (
+        found.poses[small, :2].min(axis=0) - around,
+        found.poses[small, :2].max(axis=0) + around,
+    )
+    return Focus((left, top, right, bottom), 0.0)
 
 
 def _is_worth_it(focus: Focus, level: Level) -> bool:

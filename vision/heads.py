@@ -1,10 +1,10 @@
-"""Small neural heads as plain arrays: what scikit-learn trained, evaluated with numpy alone."""
+"""The small neural head that says pips, as plain arrays: scikit-learn trained it, numpy alone evaluates it."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from zipfile import BadZipFile
@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from vision.errors import ModelError
 
-FORMAT = "tallybone-heads"
-VERSION = 3
+FORMAT = "tallybone-head"
+VERSION = 4
 _SHIPPED = "models/reader.npz"
-# The classes of the face head.
-NOTHING, UP, DOWN = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +29,7 @@ class Head:
         biases: One (O,) array a layer.
         sharpness: The last layer is multiplied with it before the softmax, so that probabilities are calibrated.
         misread: Share of what it sees of which it knows nothing however sure it seems: spread over all classes.
+        notes: How it was trained: seed, number of pictures, held-out figures.
     """
 
     mean: NDArray[np.float32]
@@ -39,6 +38,7 @@ class Head:
     biases: tuple[NDArray[np.float32], ...]
     sharpness: float = 1.0
     misread: float = 0.0
+    notes: dict[str, object] = field(default_factory=dict)
 
     def outputs(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the last layer for features of shape (N, F), shape (N, O)."""
@@ -61,45 +61,24 @@ class Head:
         return np.asarray(values * (1 - self.misread) + self.misread / outputs.shape[1], np.float32)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReaderHeads:
-    """The heads of the reader.
-
-    Attributes:
-        face: Classes nothing, face up, face down, on whole tiles.
-        pose: What `vision.poses.move` needs to put a tile's outline right, on whole tiles.
-        pips: Classes 0 to 18, on what `vision.halves.HalfNetwork` says of halves.
-        notes: How they were trained: seed, number of pictures, held-out figures.
-    """
-
-    face: Head
-    pose: Head
-    pips: Head
-    notes: dict[str, object]
-
-
-def save_heads(path: Path, heads: ReaderHeads) -> None:
-    """Write heads as a compressed npz file of float16 arrays with a JSON header."""
-    header: dict[str, object] = {"format": FORMAT, "version": VERSION, "notes": heads.notes, "heads": {}}
-    arrays: dict[str, NDArray[np.generic]] = {}
-    layers: dict[str, object] = {}
-    for name, head in (("face", heads.face), ("pose", heads.pose), ("pips", heads.pips)):
-        layers[name] = {"layers": len(head.weights), "sharpness": head.sharpness, "misread": head.misread}
-        arrays |= {f"{name}.mean": head.mean.astype(np.float16), f"{name}.scale": head.scale.astype(np.float16)}
-        for index, (weight, bias) in enumerate(zip(head.weights, head.biases, strict=True)):
-            arrays |= {
-                f"{name}.weight{index}": weight.astype(np.float16),
-                f"{name}.bias{index}": bias.astype(np.float16),
-            }
-    header["heads"] = layers
+def save_head(path: Path, head: Head) -> None:
+    """Write a head as a compressed npz file of float16 arrays with a JSON header."""
+    said = {"layers": len(head.weights), "sharpness": head.sharpness, "misread": head.misread}
+    header = {"format": FORMAT, "version": VERSION, "notes": head.notes, "head": said}
+    arrays: dict[str, NDArray[np.generic]] = {
+        "mean": head.mean.astype(np.float16),
+        "scale": head.scale.astype(np.float16),
+    }
+    for index, (weight, bias) in enumerate(zip(head.weights, head.biases, strict=True)):
+        arrays |= {f"weight{index}": weight.astype(np.float16), f"bias{index}": bias.astype(np.float16)}
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def load_heads(path: Path | None = None) -> ReaderHeads:
-    """Return the heads in a file, by default those that the package ships.
+def load_head(path: Path | None = None) -> Head:
+    """Return the head in a file, by default the one that the package ships.
 
     Raises:
         ModelError: If the file is not one of ours, or is of another version.
@@ -111,17 +90,16 @@ def load_heads(path: Path | None = None) -> ReaderHeads:
             if header.get("format") != FORMAT or header.get("version") != VERSION:
                 came = f"{header.get('format')} version {header.get('version')}"
                 raise ModelError(f"{source}: expected {FORMAT} version {VERSION}, got {came}")
-            heads = {name: _head(stored, name, said) for name, said in header["heads"].items()}
-            return ReaderHeads(heads["face"], heads["pose"], heads["pips"], header["notes"])
+            return _head(stored, header["head"], header["notes"])
     except ModelError:
         raise
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, zlib.error) as error:
-        raise ModelError(f"{source}: not a readable file of reader heads ({error})") from error
+        raise ModelError(f"{source}: not a readable file of a head ({error})") from error
 
 
-def _head(stored: np.lib.npyio.NpzFile, name: str, said: dict[str, float]) -> Head:
+def _head(stored: np.lib.npyio.NpzFile, said: dict[str, float], notes: dict[str, object]) -> Head:
     def array(key: str) -> NDArray[np.float32]:
-        return np.asarray(stored[f"{name}.{key}"], np.float32)
+        return np.asarray(stored[key], np.float32)
 
     count = int(said["layers"])
     return Head(
@@ -131,4 +109,5 @@ def _head(stored: np.lib.npyio.NpzFile, name: str, said: dict[str, float]) -> He
         tuple(array(f"bias{i}") for i in range(count)),
         said["sharpness"],
         said["misread"],
+        notes,
     )

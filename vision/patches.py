@@ -41,11 +41,6 @@ class PatchGrid:
     face: NDArray[np.bool_]
     step: float
 
-    @property
-    def feature_count(self) -> int:
-        """Number of features of a patch: two per sample."""
-        return 2 * self.rows * self.columns
-
 
 def _grid(low: tuple[float, float], high: tuple[float, float], rows: int, columns: int) -> Points:
     """Return cell centres of a grid over u (columns) and v (rows), shape (rows * columns, 2)."""
@@ -56,9 +51,9 @@ def _grid(low: tuple[float, float], high: tuple[float, float], rows: int, column
 
 @cache
 def tile_grid() -> PatchGrid:
-    """Return the grid that shows a whole tile and 0.3 sides around it, 14 samples to a side."""
-    rows, columns = 22, 36
-    uv = _grid((-36 / 28, -22 / 14), (36 / 28, 22 / 14), rows, columns)
+    """Return the grid that shows a whole tile and 0.4 sides around it, 14 samples to a side."""
+    rows, columns = 24, 40
+    uv = _grid((-40 / 28, -24 / 14), (40 / 28, 24 / 14), rows, columns)
     return PatchGrid(uv, rows, columns, _within(uv, 0.94, 0.88), 1 / 14)
 
 
@@ -140,24 +135,6 @@ def _remapped(image: Image, level: Level, poses: Poses, basis: NDArray[np.float3
     return np.asarray(cv2.remap(image, map_x, map_y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.uint8)
 
 
-def features(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
-    """Return how patches differ from the colour of their face.
-
-    Args:
-        patches: Shape (N, rows * columns, 3), BGR.
-        grid: The grid they were sampled with.
-
-    Returns:
-        Shape (N, 2 * rows * columns): for each sample the distance in colour (0 same, 1 as black from white), then the
-        signed difference in lightness, both on a logarithmic scale so that pale pips count beside black ones.
-    """
-    if not len(patches):
-        return np.empty((0, grid.feature_count), np.float32)
-    lightness, green_red, blue_yellow = _from_face(patches, grid)
-    distance = np.sqrt(lightness**2 + green_red**2 + blue_yellow**2)
-    return np.concatenate([_logarithmic(distance), _signed(lightness)], axis=1)
-
-
 def contrasts(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
     """Return how patches differ from the colour of their face, as pictures.
 
@@ -166,8 +143,8 @@ def contrasts(patches: Image, grid: PatchGrid) -> NDArray[np.float32]:
         grid: The grid they were sampled with.
 
     Returns:
-        Shape (N, 3, rows, columns): the signed differences in lightness, green to red, and blue to yellow, each on
-        the scale of `features`.
+        Shape (N, 3, rows, columns): the signed differences in lightness (1 as white on black), green to red, and blue
+        to yellow, each on a logarithmic scale so that pale pips count beside black ones.
     """
     if not len(patches):
         return np.empty((0, 3, grid.rows, grid.columns), np.float32)

@@ -20,7 +20,7 @@ from vision.happenings import came_and_went, kept, reread
 from vision.matching import joins_among, match, places_among, touched
 from vision.poses import Poses, sides_px
 from vision.reader import Reader
-from vision.reading import Join, Reading, SeenTile
+from vision.reading import Join, PointPx, Reading, SeenTile
 from vision.reaim import find_motion
 from vision.table_view import Change, ChangeKind, TableView
 from vision.tracks import (
@@ -32,6 +32,7 @@ from vision.tracks import (
     moved_tile,
     poses_of,
 )
+from vision.unsure import Unread
 
 # What looks like a tile is part of the table where less than this share of either half differs from the empty one.
 _NEW_TO_TABLE = 0.4
@@ -80,6 +81,7 @@ class Perception:
         self._tracks: tuple[Track, ...] = ()
         self._unconfirmed: tuple[SeenTile, ...] = ()
         self._overlooked = 0
+        self._unread = Unread()
         self._joins: tuple[Join, ...] = ()
         self._size_px: tuple[int, int] | None = None
         self._aim = STRAIGHT_ON
@@ -115,8 +117,8 @@ class Perception:
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether something was seen where nothing happened, or nothing where something did: one more look is due."""
-        return bool(self._unconfirmed) or self._overlooked > 0
+        """Whether one more look is due: what was seen does not fit to where something happened, or cannot be read."""
+        return bool(self._unconfirmed) or self._overlooked > 0 or self._unread.is_due
 
     @property
     def is_unsure(self) -> bool:
@@ -148,10 +150,13 @@ class Perception:
             return replace(self._view(()), lost=_LOST, is_settled=False)
         if self._misses_tiles(since_last, unseen):
             return replace(self._view(()), lost=_TOO_FAR, is_settled=False)
-        reading = self._reader.read(image, self._plausible(picture, unseen, left), self._focus(since_last))
+        focus = self._focus(since_last)
+        looked = self._reader.read(image, self._plausible(picture, unseen, left), focus)
+        reading = looked.without_unsure()
         known = tuple(carried(track, since_last) for track in self._tracks)
         hidden = covered(since_last, (*(track.tile for track in known), *reading.tiles)) | unseen
         changes = self._follow(known, reading, since_last, hidden)
+        self._unread = self._unread_after(looked.unsure, since_last, hidden, focus)
         hidden |= self._new_and_unseen(since_last, (*(track.tile for track in known), *reading.tiles), hidden)
         self._joins = self._joins_after(tuple(track.tile for track in known), reading)
         self._last = picture.covered_by(self._last.seen_by(since_last.motion), hidden)
@@ -195,7 +200,8 @@ class Perception:
         if self._start is Start.EMPTY:
             self._empty = self._last
             return self._view(())
-        reading = self._reader.read(image)
+        looked = self._reader.read(image)
+        reading, self._unread = looked.without_unsure(), Unread(looked.unsure, is_due=bool(looked.unsure))
         self._tracks, self._joins = tuple(Track(tile) for tile in reading.tiles), reading.joins
         return self._view(tuple(Change(ChangeKind.PLACED, tile) for tile in reading.tiles))
 
@@ -271,6 +277,26 @@ class Perception:
         self._tracks = (*(track for track, _ in stayed), *(Track(tile) for tile in fresh))
         return (*(change for _, changes in stayed for change in changes), *came_and_went(found.gone, fresh))
 
+    def _unread_after(
+        self,
+        unsure: tuple[SeenTile, ...],
+        change: PictureDifference,
+        hidden: NDArray[np.bool_],
+        focus: Focus | None,
+    ) -> Unread:
+        """Return what cannot be read now; what a hand covers, or what lies where nothing was looked for, stays."""
+        height, width = hidden.shape
+
+        def is_hidden(point: PointPx) -> bool:
+            x, y = (int(at / change.scale) for at in point)
+            return bool(hidden[min(max(y, 0), height - 1), min(max(x, 0), width - 1)])
+
+        def is_looked_at(point: PointPx) -> bool:
+            return (focus is None or not focus.is_all or focus.holds(point)) and not is_hidden(point)
+
+        seen = tuple(tile for tile in unsure if not is_hidden(tile.center_px))
+        return self._unread.after(seen, tuple(track.tile for track in self._tracks), change.motion, is_looked_at)
+
     def _new_and_unseen(
         self, change: PictureDifference, tiles: tuple[SeenTile, ...], hidden: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
@@ -284,4 +310,4 @@ class Perception:
 
     def _view(self, changes: tuple[Change, ...]) -> TableView:
         tiles = tuple(track.tile for track in self._tracks)
-        return TableView(tiles, self._joins, changes, size_px=self._size_px, aim=self._aim)
+        return TableView(tiles, self._joins, changes, unsure=self._unread.still, size_px=self._size_px, aim=self._aim)

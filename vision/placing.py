@@ -18,7 +18,7 @@ from vision.pyramid import Level
 
 # From where tiles are mended anew, on the plane of the table: sides along the tile, and radians.
 _STARTS = ((0.0, 0.0), (0.2, 0.0), (-0.2, 0.0), (0.0, 0.1), (0.0, -0.1))
-_ROUNDS = 2
+_ROUNDS = 3
 # What the logarithms of the chances of both halves count beside the log odds of being a tile.
 _PIPS_COUNT = 3.0
 # No tile was seen so far from its place, in sides; there lies its neighbour.

@@ -11,24 +11,27 @@ from numpy.typing import NDArray
 from vision.agreement import JointReading, agree
 from vision.arrays import Image, Points
 from vision.candidates import Candidates, Filter, beside
+from vision.closer_look import DOWN, UP, CloserLook, load_closer_look
 from vision.finder import Finder, Focus, load_finder
 from vision.halves import HalfNetwork, load_halves
-from vision.heads import DOWN, UP, ReaderHeads, load_heads
+from vision.heads import Head, load_head
 from vision.joins import find_joins
 from vision.odds import log_odds, probability
 from vision.own_set import OwnSet, softmax
 from vision.placing import placed_anew
 from vision.plane import find_plane
-from vision.poses import Poses, corners, half_centers
+from vision.poses import Poses, corners, empty_poses, half_centers
 from vision.pyramid import Level, build_pyramid
 from vision.reading import Face, Guess, Half, PointPx, Reading, SeenTile
 from vision.second_look import SecondLook, load_second_look
 from vision.sets import numbers_in_play
 from vision.touches import find_touches
+from vision.unsure import FARTHEST_BELOW, is_worth_saying
 
 # What the log odds of the less sure half count beside those of a candidate, and how much they can add: what shows clear
-# pips is hardly anything but a tile (a logistic regression on 3435 candidates of 220 rendered tables).
-_PIPS_COUNT, _PIPS_ADD_AT_MOST = 0.2, 1.2
+# pips is hardly anything but a tile. Three quarters of what a logistic regression on 3435 candidates of 220 rendered
+# tables said before the closer look was a network: with all of it, half a tile beside cloth becomes one.
+_PIPS_COUNT, _PIPS_ADD_AT_MOST = 0.15, 0.9
 # Among nothing but tiles those may be that far below 0, in log odds, and that far below the middle of those above 0. Of
 # 840 tiles with signs on pictures of whole sets 803 are found then, 761 without; of 1740 with pips 1720 and 1722.
 _LEAST_AMONG_TILES, _BELOW_MOST = 2.0, 5.0
@@ -47,27 +50,39 @@ _OWN_SET_COUNTS, _BESIDE_OWN_SET_COUNTS = 0.8, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    """What `Reader.find_tiles` returns, and the poses of what looks like a tile but cannot be read, shape (M, 6)."""
+
+    poses: Poses
+    faces: NDArray[np.int64]
+    chances: NDArray[np.float64]
+    unsure: Poses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Reader:
     """The eye: reads single pictures at any scale.
 
     Attributes:
-        heads: Trained heads, see `vision.heads.load_heads`.
         finder: What finds tiles, see `vision.finder.load_finder`.
+        closer: What looks closer at them, see `vision.closer_look.load_closer_look`.
         halves: What looks at halves, see `vision.halves.load_halves`.
+        pips: What says pips from that, see `vision.heads.load_head`.
         second_look: What looks again at those in doubt, see `vision.second_look.load_second_look`.
         max_pips: The highest number of the set, 6 to 18, or None where it is not known.
         own_set: What was learned of the set on the table, or None.
     """
 
-    heads: ReaderHeads
     finder: Finder
+    closer: CloserLook
     halves: HalfNetwork
+    pips: Head
     second_look: SecondLook
     max_pips: int | None = None
     own_set: OwnSet | None = None
 
     def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
-        """Return what lies on the table.
+        """Return what lies on the table, and what looks like a tile there but cannot be read.
 
         Args:
             image: Shape (H, W, 3), BGR, upright.
@@ -80,7 +95,9 @@ class Reader:
         if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
             raise ValueError(f"image must have shape (H, W, 3) and be uint8, but got {image.shape} {image.dtype}")
         levels = build_pyramid(image)
-        return self._reading_of(levels, *self.find_tiles(levels, plausible, focus))
+        found = self._find(levels, plausible, focus, only_tiles=False)
+        reading = self._reading_of(levels, found.poses, found.faces, found.chances)
+        return reading.with_unsure(tuple(_unsure_tile(outline) for outline in corners(found.unsure)))
 
     def read_again(self, image: Image, poses: Poses) -> tuple[SeenTile, ...]:
         """Return the tiles that are known to lie face up at some poses, their pips read from this picture.
@@ -122,13 +139,26 @@ class Reader:
             focus: Where something has happened; None where nobody knows.
             only_tiles: Whether nothing else lies there but tiles of one set: then some may be as unsure as most are.
         """
-        candidates = Candidates(self.heads, self.finder)
+        found = self._find(levels, plausible, focus, only_tiles=only_tiles)
+        return found.poses, found.faces, found.chances
+
+    def _find(
+        self, levels: tuple[Level, ...], plausible: Filter | None, focus: Focus | None, *, only_tiles: bool
+    ) -> _Found:
+        """Return the tiles, as `find_tiles` does, and what cannot be read: nothing among tiles alone."""
+        candidates = Candidates(self.finder, self.closer)
         spare = _PIPS_ADD_AT_MOST + (_LEAST_AMONG_TILES if only_tiles else 0.0)
-        poses, probabilities, odds = candidates.judge(levels, plausible, focus, spare=spare)
-        faces, chances = UP + probabilities[:, UP:].argmax(axis=1), self._read_pips(levels, poses)
+        farthest = 0.0 if only_tiles else FARTHEST_BELOW
+        every, looks, every_odds = candidates.judge(levels, plausible, focus, spare=spare, beside=farthest)
+        hoped, every_face = every_odds > -spare, UP + looks[:, UP:].argmax(axis=1)
+        poses, probabilities, odds = every[hoped], looks[hoped], every_odds[hoped]
+        faces, chances = every_face[hoped], self._read_pips(levels, poses)
         least_sure = log_odds(self._of_set(chances, odds, faces).max(axis=2).min(axis=1))
         odds = odds + np.where(faces == UP, np.minimum(_PIPS_COUNT * least_sure, _PIPS_ADD_AT_MOST), 0.0)
-        tiles = np.nonzero(odds > (_least_among_tiles(odds) if only_tiles else 0.0))[0]
+        is_tile = odds > (_least_among_tiles(odds) if only_tiles else 0.0)
+        every_odds[hoped] = np.where(is_tile, -np.inf, odds)
+        doubtful = empty_poses() if only_tiles else every[is_worth_saying(every_odds, every_face)]
+        tiles = np.nonzero(is_tile)[0]
         order = tiles[np.lexsort((poses[tiles, 0], poses[tiles, 1]))]
         poses, faces, chances, odds = poses[order], faces[order], chances[order], odds[order]
         unsure = np.nonzero((faces == UP) & _leave_doubt(chances))[0]
@@ -141,7 +171,7 @@ class Reader:
             chances[moved] = self._read_pips(levels, poses[moved])
         up = faces == UP
         chances[up] = self._doubts_settled(levels, poses[up], chances[up])
-        return poses, faces, self._of_set(chances, odds, faces)
+        return _Found(poses, faces, self._of_set(chances, odds, faces), doubtful)
 
     def _of_set(
         self, chances: NDArray[np.float64], odds: NDArray[np.float64], faces: NDArray[np.int64]
@@ -197,10 +227,10 @@ class Reader:
         """Return the probability of each number from 0 to 18 for both halves at one look, shape (N, 2, 19)."""
         if self.own_set is None:
             described = self.halves.describe(levels, poses)
-            probabilities = self.heads.pips.probabilities(described).astype(np.float64)
+            probabilities = self.pips.probabilities(described).astype(np.float64)
         else:
             described = self.halves.describe_with_pictures(levels, poses)
-            probabilities = self.own_set.probabilities(self.heads.pips, described)
+            probabilities = self.own_set.probabilities(self.pips, described)
         return probabilities.reshape(2, len(poses), probabilities.shape[1]).swapaxes(0, 1)
 
 
@@ -219,7 +249,8 @@ def load_reader(max_pips: int | None = None, own_set: OwnSet | None = None) -> R
         own_set = None
     if own_set is not None and max_pips is None:
         max_pips = own_set.max_pips
-    return Reader(load_heads(), load_finder(), load_halves(), load_second_look(), max_pips, own_set)
+    parts = (load_finder(), load_closer_look(), load_halves(), load_head(), load_second_look())
+    return Reader(*parts, max_pips, own_set)
 
 
 def _least_among_tiles(odds: NDArray[np.float64]) -> float:
@@ -235,10 +266,20 @@ def _leave_doubt(chances: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _tile(outline: Points, face: np.int64, halves: tuple[Half, Half]) -> SeenTile:
     """Return one tile as plain values."""
+    return SeenTile(Face.DOWN, _corners(outline), ()) if face == DOWN else SeenTile(Face.UP, _corners(outline), halves)
+
+
+def _unsure_tile(outline: Points) -> SeenTile:
+    """Return what looks like a tile but cannot be read."""
+    return SeenTile(Face.UNSURE, _corners(outline), ())
+
+
+def _corners(outline: Points) -> tuple[PointPx, PointPx, PointPx, PointPx]:
+    """Return the corners of a tile from the top left."""
     points = [_point(xy) for xy in outline.tolist()]
     start = min(range(4), key=lambda corner: sum(points[corner]))
     a, b, c, d = points[start:] + points[:start]
-    return SeenTile(Face.DOWN, (a, b, c, d), ()) if face == DOWN else SeenTile(Face.UP, (a, b, c, d), halves)
+    return a, b, c, d
 
 
 def _halves(chances: NDArray[np.float64], agreed: JointReading, index: int, centers: Points) -> tuple[Half, Half]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 PointPx = tuple[float, float]
@@ -16,10 +16,14 @@ SURE = 0.8
 
 
 class Face(StrEnum):
-    """Which side of a tile the camera sees."""
+    """Which side of a tile the camera sees.
+
+    `UNSURE`: what lies there looks like a tile, but cannot be read. It may be one face up, one face down, or none.
+    """
 
     UP = "up"
     DOWN = "down"
+    UNSURE = "unsure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +83,9 @@ class SeenTile:
     """A tile as a picture shows it.
 
     Attributes:
-        face: Whether its pips or its back are seen.
+        face: Whether its pips or its back are seen, or neither can be told.
         corners_px: The outline of its top face, clockwise as seen from the top left.
-        halves: Both halves of a face-up tile, empty for a face-down one.
+        halves: Both halves of a face-up tile, empty for all others.
     """
 
     face: Face
@@ -139,7 +143,7 @@ class Reading:
 
     Attributes:
         width_px, height_px: Size of the upright picture.
-        tiles: From top to bottom, then from left to right.
+        tiles: From top to bottom, then from left to right; those of face `UNSURE` touch nothing.
         joins: Which of the tiles touch as in a play.
         contacts: Which others touch by accident.
     """
@@ -149,3 +153,36 @@ class Reading:
     tiles: tuple[SeenTile, ...]
     joins: tuple[Join, ...]
     contacts: tuple[Contact, ...] = ()
+
+    @property
+    def unsure(self) -> tuple[SeenTile, ...]:
+        """What looks like a tile but cannot be read."""
+        return tuple(tile for tile in self.tiles if tile.face is Face.UNSURE)
+
+    def without_unsure(self) -> Reading:
+        """Return the reading of the tiles that could be read."""
+        if not self.unsure:
+            return self
+        return self._of(tuple(at for at, tile in enumerate(self.tiles) if tile.face is not Face.UNSURE))
+
+    def with_unsure(self, unsure: tuple[SeenTile, ...]) -> Reading:
+        """Return the reading with more of face `UNSURE` in it, all in their order.
+
+        >>> square = ((0, 0), (1, 0), (1, 1), (0, 1))
+        >>> Reading(9, 9, (), ()).with_unsure((SeenTile(Face.UNSURE, square, ()),)).tiles[0].face
+        <Face.UNSURE: 'unsure'>
+        """
+        if not unsure:
+            return self
+        more = replace(self, tiles=(*self.tiles, *unsure))
+        return more._of(tuple(sorted(range(len(more.tiles)), key=lambda at: more.tiles[at].center_px[::-1])))
+
+    def _of(self, order: tuple[int, ...]) -> Reading:
+        """Return the reading of the tiles with these indices, in this order; all that touch must be among them."""
+        place = {old: new for new, old in enumerate(order)}
+        return replace(
+            self,
+            tiles=tuple(self.tiles[at] for at in order),
+            joins=tuple(replace(join, a=place[join.a], b=place[join.b]) for join in self.joins),
+            contacts=tuple(replace(one, a=place[one.a], b=place[one.b]) for one in self.contacts),
+        )

@@ -78,6 +78,22 @@ def choose(poses: Poses, scores: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.array(sorted(chosen), np.intp)
 
 
+def chosen_beside(chosen: NDArray[np.intp], poses: Poses, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return indices of further poses that overlap neither *chosen* nor each other, and whose scores sum up highest.
+
+    Args:
+        chosen: Shape (M,), indices of poses.
+        poses: Shape (N, 6).
+        scores: Shape (N,), only those above zero can be chosen.
+    """
+    require_poses(poses)
+    worth = np.union1d(np.nonzero(scores > 0)[0], chosen)
+    rivals, taken = _rivals(poses[worth]), set(np.searchsorted(worth, chosen).tolist())
+    is_beside = [i not in taken and not taken & others for i, others in enumerate(rivals)]
+    beside = worth[np.array(is_beside, bool)]
+    return np.asarray(beside[choose(poses[beside], scores[beside])])
+
+
 def overlap(outline_a: NDArray[np.float64], outline_b: NDArray[np.float64]) -> float:
     """Return the common area of two convex outlines, shape (K, 2), as a share of the smaller one."""
     a, b = outline_a.astype(np.float32), outline_b.astype(np.float32)

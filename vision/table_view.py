@@ -61,6 +61,7 @@ class TableView:
         size_px: Width and height of the picture; None before the first.
         is_covered: Whether a hand rests over it.
         aim: Where the camera points now, which takes places to where the picture shows them.
+        unsure: What looks like a tile but cannot be read, and lay there in the look before, too; none of *tiles*.
     """
 
     tiles: tuple[SeenTile, ...]
@@ -73,11 +74,17 @@ class TableView:
     size_px: tuple[int, int] | None = None
     is_covered: bool = False
     aim: Aim = STRAIGHT_ON
+    unsure: tuple[SeenTile, ...] = ()
 
     @property
     def shown_tiles(self) -> tuple[SeenTile, ...]:
         """All tiles where the picture shows them now."""
         return self.tiles if self.aim.is_straight else tuple(moved_tile(tile, self.aim.motion) for tile in self.tiles)
+
+    @property
+    def shown_unsure(self) -> tuple[SeenTile, ...]:
+        """What cannot be read where the picture shows it now."""
+        return self.unsure if self.aim.is_straight else tuple(moved_tile(tile, self.aim.motion) for tile in self.unsure)
 
     @property
     def face_down_count(self) -> int:

@@ -9,7 +9,7 @@ from vision.arrays import GreyImage, Image
 from vision.settle import EntrySide, SettleGate, Side, Stillness, small_grey
 from vision.sightings import Sightings
 from vision.table_view import Change, ChangeKind, TableView
-from vision.tracks import moved_tile
+from vision.tracks import in_place_of, moved_tile
 
 # So often it is looked whether the camera slips, or a table that was lost can be made out again, where nothing moves.
 _BETWEEN_AIMS_NS = 2_000_000_000
@@ -88,7 +88,7 @@ class Watch:
         view = self._looked(frame, stillness) if stillness.is_settled else None
         if view is not None:
             self._follow_camera(view)
-            view = self._dated(view)
+            view = self._dated(self._without_hand(view) if stillness.is_covered else view)
             self._view, self._looked_ns = replace(view, changes=()), frame.t_ns
         elif not stillness.is_settled:
             self._came_from = None
@@ -117,6 +117,11 @@ class Watch:
         if self._eye.is_unconfirmed:
             return self._eye.feed(frame.image)
         return self._eye.look_again(frame.image) if self._eye.is_unsure else None
+
+    def _without_hand(self, view: TableView) -> TableView:
+        """Return a view over which a hand rests: what cannot be read first now may be that hand."""
+        known = self._view.unsure
+        return replace(view, unsure=tuple(one for one in view.unsure if in_place_of(one, known) is not None))
 
     def _dated(self, view: TableView) -> TableView:
         """Return a view that says since when the tiles that were placed have lain there."""

@@ -78,7 +78,11 @@ COMMANDS = {
         "training", "Train the reader on rendered tables. Needs scikit-learn: pip install 'tallybone[train]'."
     ),
     "train-finder": CommandEntry(
-        "training", "Train what finds tiles, before `train`. Needs torch: pip install 'tallybone[finder]'."
+        "training", "Train what finds tiles, first of all. Needs torch: pip install 'tallybone[finder]'."
+    ),
+    "train-closer-look": CommandEntry(
+        "training",
+        "Train what looks closer at tiles, after `train-finder`. Needs torch: pip install 'tallybone[finder]'.",
     ),
     "train-halves": CommandEntry(
         "training", "Train what looks at halves, before `train`. Needs torch: pip install 'tallybone[finder]'."
@@ -202,7 +206,7 @@ def _common(
 ) -> None:
     """Take the options that stand before a command."""
     if context.invoked_subcommand not in ("train", "train-finder"):
-        # The heads are small: a second thread of numpy gains nothing, and on a busy machine it waits for a core that it
+        # The head is small: a second thread of numpy gains nothing, and on a busy machine it waits for a core that it
         # does not get (reads took ten times as long). numpy looks once, when it is imported.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

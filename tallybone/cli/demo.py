@@ -267,7 +267,7 @@ class _Album:
         if self.folder is None:
             return
         height, width = image.shape[:2]
-        drawn = annotate(image, Reading(width, height, view.shown_tiles, view.joins))
+        drawn = annotate(image, Reading(width, height, view.shown_tiles, view.joins).with_unsure(view.shown_unsure))
         for name, picture in (("seen", image), ("read", drawn)):
             path = self.folder / name / f"{self._count:02d}.jpg"
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from hardware.knock.classifier import Classifier
-    from vision.heads import ReaderHeads
+    from vision.heads import Head
 
-Trained: TypeAlias = "ReaderHeads | Classifier | Callable[[Path], None]"
-"""Heads, a classifier, or a function that writes a network to a file."""
+Trained: TypeAlias = "Head | Classifier | Callable[[Path], None]"
+"""A head, a classifier, or a function that writes a network to a file."""
 _NetworkFile = Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained network goes.")]
 _NetworkSeed = Annotated[int, typer.Option(help="The same seed gives the same network.")]
 _Scenes = Annotated[int, typer.Option(help="How many tables to render.", min=1)]
@@ -31,13 +31,13 @@ commands = commands_of()
 
 @commands.command("train", help=COMMANDS["train"].help)
 def _train(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained heads go.")] = Path(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the trained head goes.")] = Path(
         "vision/models/reader.npz"
     ),
     *,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same heads.")] = 1,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same head.")] = 1,
     scenes: Annotated[int, typer.Option(help="How many tables to render.", min=3)] = 1800,
-    epochs: Annotated[int, typer.Option(help="Passes over their tiles.", min=1)] = 12,
+    epochs: Annotated[int, typer.Option(help="Passes over their halves.", min=1)] = 12,
 ) -> None:
     raise typer.Exit(train(out, seed=seed, scenes=scenes, epochs=epochs))
 
@@ -47,10 +47,21 @@ def _train_finder(
     out: _NetworkFile = Path("vision/models/finder.onnx"),
     *,
     seed: _NetworkSeed = 1,
-    scenes: _Scenes = 4000,
-    steps: Annotated[int, typer.Option(help="Batches of eight crops to learn from.", min=1)] = 5000,
+    scenes: _Scenes = 5000,
+    steps: Annotated[int, typer.Option(help="Batches of eight crops to learn from.", min=1)] = 8000,
 ) -> None:
     raise typer.Exit(train_finder(out, seed=seed, scenes=scenes, steps=steps))
+
+
+@commands.command("train-closer-look", help=COMMANDS["train-closer-look"].help)
+def _train_closer_look(
+    out: _NetworkFile = Path("vision/models/closer_look.onnx"),
+    *,
+    seed: _NetworkSeed = 1,
+    scenes: _Scenes = 4000,
+    steps: Annotated[int, typer.Option(help="Batches of what may be tiles to learn from.", min=1)] = 8000,
+) -> None:
+    raise typer.Exit(train_closer_look(out, seed=seed, scenes=scenes, steps=steps))
 
 
 @commands.command("train-halves", help=COMMANDS["train-halves"].help)
@@ -129,8 +140,9 @@ class Training:
         return 0
 
 
-train = Training("train", "vision.training.fit:train_heads", "train")
+train = Training("train", "vision.training.fit:train_head", "train")
 train_finder = Training("train-finder", "vision.training.finder_fit:train_finder", "finder")
+train_closer_look = Training("train-closer-look", "vision.training.closer_fit:train_closer_look", "finder")
 train_halves = Training("train-halves", "vision.training.half_fit:train_halves", "finder")
 train_second_look = Training("train-second-look", "vision.training.second_fit:train_second_look", "finder")
 train_knock = Training("train-knock", "hardware.knock_training.fit:train_knock", "train", has_jobs=False)
@@ -162,12 +174,12 @@ def _keep(out: Path, made: Trained) -> None:
     from rich.console import Console
 
     from hardware.knock.classifier import Classifier, save_classifier
-    from vision.heads import ReaderHeads, save_heads
+    from vision.heads import Head, save_head
 
     save: Callable[[Path], None]
     match made:
-        case ReaderHeads():
-            save, notes = partial(save_heads, heads=made), made.notes
+        case Head():
+            save, notes = partial(save_head, head=made), made.notes
         case Classifier():
             save, notes = partial(save_classifier, classifier=made), made.notes
         case _:

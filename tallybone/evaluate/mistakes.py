@@ -39,6 +39,7 @@ class MistakeKind(StrEnum):
     MISSED = "missed tile"
     MISREAD = "wrong pips"
     SPARE = "spare tile"
+    SPARE_UNSURE = "spare unsure"
     MISSED_BACK = "missed back"
     SPARE_BACK = "spare back"
     MISSED_JOIN = "missed join"
@@ -76,12 +77,15 @@ def mistakes_in(photo: PhotoJudged) -> tuple[Mistake, ...]:
 def _tiles(photo: PhotoJudged) -> Iterator[Mistake]:
     for tile in photo.tiles:
         if tile.seen is None:
-            yield Mistake(MistakeKind.MISSED, f"missed {_name(tile.label)}", (_outline(tile.label),))
+            words = f"missed {_name(tile.label)}{'' if tile.is_silent else ', said to be unsure'}"
+            yield Mistake(MistakeKind.MISSED, words, (_outline(tile.label),))
         elif words := _misread(tile):
             yield Mistake(MistakeKind.MISREAD, words, (tile.seen.corners_px,))
     for spare in photo.spare:
         sure = min(half.confidence for half in spare.halves)
         yield Mistake(MistakeKind.SPARE, f"spare {_name(spare)} ({sure:.2f})", (spare.corners_px,))
+    for spare in photo.unsure_spare:
+        yield Mistake(MistakeKind.SPARE_UNSURE, "said to be unsure, but no tile", (spare.corners_px,))
 
 
 def _backs(photo: PhotoJudged) -> Iterator[Mistake]:
@@ -153,6 +157,7 @@ _LINES: dict[MistakeKind, Bgr] = {
     MistakeKind.MISSED: ORANGE,
     MistakeKind.MISREAD: YELLOW,
     MistakeKind.SPARE: PURPLE,
+    MistakeKind.SPARE_UNSURE: PURPLE,
     MistakeKind.MISSED_BACK: ORANGE,
     MistakeKind.SPARE_BACK: PURPLE,
     MistakeKind.MISSED_JOIN: SKY,

@@ -122,6 +122,7 @@ def print_evaluation(console: Console, found: Evaluation) -> None:
     print_table(console, "Tiles by source, in per cent", _tiles({**found.sources, "all": everything}))
     if everything.backs or everything.backs_spare or everything.joins:
         print_table(console, "Face-down tiles and joins by source", _rest({**found.sources, "all": everything}))
+    print_table(console, "Missed, and misread as if it were sure", _hidden({**found.sources, "all": everything}))
     print_table(console, "By the size of a half in pixels", _tiles(found.sizes, by_picture=False))
     for title, groups in (("By look", found.looks), ("By kind of picture", found.kinds)):
         if groups:
@@ -178,6 +179,17 @@ def _rest(groups: Mapping[str, PhotoCounts]) -> Table:
         share = counts.shares()
         joins = (percent(share["joins_recall"]), percent(share["joins_precision"])) if counts.joins else ("", "")
         add_row(table, name, *map(_some, (counts.backs, counts.backs_found, counts.backs_spare, counts.joins)), *joins)
+    return table
+
+
+def _hidden(groups: Mapping[str, PhotoCounts]) -> Table:
+    """Return the mistakes that nobody is told of: tiles missed in silence, and halves misread with `SURE` or more."""
+    table = _STYLE.table("", "missed in\nsilence", "\nin %", "unsure,\nno tile", "misread\nboldly", "\nin %")
+    for name, counts in groups.items():
+        share = counts.shares()
+        cells = (counts.silent, share["silent"]), (counts.bold, share["bold"])
+        (silent, silent_share), (bold, bold_share) = ((_some(count), percent(part)) for count, part in cells)
+        add_row(table, name, silent, silent_share, _some(counts.unsure_false), bold, bold_share)
     return table
 
 

@@ -1,7 +1,8 @@
 """Judge photographs against their labels: match tiles, count mistakes, compare confidence with truth.
 
 A labelled tile is found where both half centres of a reading lie within 0.35 sides of its own, in either order, the
-closest pairs first. Tiles in an ignored box, and where a tile is on edge, count neither way.
+closest pairs first. Tiles in an ignored box, and where a tile is on edge, count neither way. A tile that was not found
+is missed silently unless a reading that leaves open what lies there has its centre within one side.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from vision.reading import Face, Half, Join, PointPx, Reading, SeenTile
 _SAME_HALF = 0.35
 _SAME_BACK = 0.7
 _NEAR_STANDING = 1.0
+_SAME_UNSURE = 1.0
 # Side of a half where no tile of the picture shows it.
 _USUAL_HALF_PX = 40.0
 JoinEnd = tuple[int, int | None]
@@ -46,11 +48,13 @@ class TileJudged:
         label: The tile as it truly is.
         seen: The tile that was read there, or None where it was missed.
         is_turned: Whether the first half that was read is the second of the label.
+        is_silent: Whether it was missed, and nothing was said to look like a tile there.
     """
 
     label: TileLabel
     seen: SeenTile | None
     is_turned: bool = False
+    is_silent: bool = False
 
     @property
     def halves(self) -> tuple[HalfJudged, ...]:
@@ -86,6 +90,7 @@ class PhotoJudged:
         spare: Face-up tiles of the reading where none lies.
         backs_missed: Tiles that lie face down and were not seen so.
         backs_spare: Face-down tiles of the reading where none lies.
+        unsure_spare: What is said to look like a tile where none lies, however.
         joins: None where the label has none: then they are not judged.
     """
 
@@ -95,6 +100,7 @@ class PhotoJudged:
     spare: tuple[SeenTile, ...]
     backs_missed: tuple[TileLabel, ...]
     backs_spare: tuple[SeenTile, ...]
+    unsure_spare: tuple[SeenTile, ...]
     joins: JoinsJudged | None
 
 
@@ -113,7 +119,7 @@ def judge_photo(label: PhotoLabel, reading: Reading) -> PhotoJudged:
         label,
         reading,
         tiles=tuple(
-            _tile_judged(tile, reading, found.get(index))
+            _tile_judged(tile, reading, found.get(index), places)
             for index, tile in enumerate(label.tiles)
             if tile.lies is Lies.UP
         ),
@@ -128,6 +134,7 @@ def judge_photo(label: PhotoLabel, reading: Reading) -> PhotoJudged:
             if tile.lies is Lies.DOWN and not places.is_near(tile.center_px, back_centers, _SAME_BACK)
         ),
         backs_spare=tuple(tile for tile in reading.tiles if tile.face is Face.DOWN and places.is_bare(_center(tile))),
+        unsure_spare=tuple(tile for tile in reading.unsure if not places.is_any(tile.center_px)),
         joins=_judge_joins(label, reading, found) if label.joins else None,
     )
 
@@ -168,8 +175,11 @@ def _distance(label: TileLabel, halves: tuple[Half, ...]) -> tuple[float, bool]:
     return min((as_is / side_px, False), (swapped / side_px, True))
 
 
-def _tile_judged(label: TileLabel, reading: Reading, found: tuple[int, bool] | None) -> TileJudged:
-    return TileJudged(label, None) if found is None else TileJudged(label, reading.tiles[found[0]], found[1])
+def _tile_judged(label: TileLabel, reading: Reading, found: tuple[int, bool] | None, places: _Places) -> TileJudged:
+    if found is not None:
+        return TileJudged(label, reading.tiles[found[0]], found[1])
+    is_said = places.is_near(label.center_px, (tile.center_px for tile in reading.unsure), _SAME_UNSURE)
+    return TileJudged(label, None, is_silent=not is_said)
 
 
 class _Places:
@@ -185,6 +195,11 @@ class _Places:
 
     def is_ignored(self, point: PointPx) -> bool:
         return any(box.holds(point) for box in self._label.ignored)
+
+    def is_any(self, point: PointPx) -> bool:
+        """Whether any tile lies or stands there, or nothing is judged."""
+        labelled = (tile.center_px for tile in self._label.tiles)
+        return self.is_ignored(point) or self.is_near(point, labelled, _SAME_UNSURE)
 
     def is_standing(self, point: PointPx) -> bool:
         return self.is_near(point, self._centers(Lies.STANDING), _NEAR_STANDING)
@@ -235,7 +250,10 @@ class PhotoCounts:
     Attributes:
         pictures, perfect: How many, and in how many every tile is right and none spare.
         tiles, found, right, spare: Face-up tiles; *right* means both halves.
+        silent: Face-up tiles that were not found, where nothing was said to look like a tile either.
+        unsure_false: How often something was said to look like a tile where none lies.
         halves, half_errors: Of the tiles that were found.
+        bold: Of the wrong halves those that were read as if they were sure.
         alone_right, alone_half_errors: The same where each half speaks for itself, without joins and set.
         backs, backs_found, backs_spare: Tiles that lie face down.
         joins, joins_right, joins_said: In the pictures whose label has joins.
@@ -247,8 +265,11 @@ class PhotoCounts:
     found: int = 0
     right: int = 0
     spare: int = 0
+    silent: int = 0
+    unsure_false: int = 0
     halves: int = 0
     half_errors: int = 0
+    bold: int = 0
     alone_right: int = 0
     alone_half_errors: int = 0
     backs: int = 0
@@ -268,7 +289,9 @@ class PhotoCounts:
             "recall": _share(self.found, self.tiles),
             "precision": _share(self.found, self.found + self.spare),
             "right": _share(self.right, self.tiles),
+            "silent": _share(self.silent, self.tiles),
             "half_error": _share(self.half_errors, self.halves),
+            "bold": _share(self.bold, self.halves),
             "alone_right": _share(self.alone_right, self.tiles),
             "alone_half_error": _share(self.alone_half_errors, self.halves),
             "perfect": _share(self.perfect, self.pictures),
@@ -286,6 +309,7 @@ def count_photo(photo: PhotoJudged) -> PhotoCounts:
     return tiles + PhotoCounts(
         pictures=1,
         perfect=int(tiles.right == tiles.tiles and tiles.spare == 0),
+        unsure_false=len(photo.unsure_spare),
         backs=backs,
         backs_found=backs - len(photo.backs_missed),
         backs_spare=len(photo.backs_spare),
@@ -334,8 +358,10 @@ def _count_tiles(tiles: Sequence[TileJudged], *, spare: int) -> PhotoCounts:
         found=len(found),
         right=errors.count(0),
         spare=spare,
+        silent=sum(tile.is_silent for tile in tiles),
         halves=2 * len(found),
         half_errors=sum(errors),
+        bold=sum(half.said.is_sure and half.said.pips != half.pips for halves in found for half in halves),
         alone_right=alone_errors.count(0),
         alone_half_errors=sum(alone_errors),
     )

@@ -13,6 +13,7 @@ from hardware.clock import Clock
 from hardware.supervision import PartProblem
 from tallybone.json_values import JsonValueError
 from tallybone.play.counts import Counts
+from tallybone.play.news import News
 from tallybone.play.recorder import Recorder
 from tallybone.session.inputs import Answer, Button, Press, event_of
 from tallybone.session.referee import Unclear
@@ -21,7 +22,6 @@ from tallybone.session.sitting import ByHand, Sitting, Step
 from tallybone.sources.camera import Camera
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
-from vision.aim import STRAIGHT_ON, Aim
 from vision.errors import VisionError
 from vision.picture import decode_picture
 from vision.table_view import TableView
@@ -31,14 +31,6 @@ _NS_PER_S = 1_000_000_000
 # A picture may come a little before its time: cameras are not exact.
 _EARLY = 0.2
 _TIMES_KEPT = 20
-
-_FOUND = phrase("the table can be made out again")
-_BACK = phrase("the camera points as it did at the start again")
-# A slip is reported again when a corner of the picture has moved by so many pixels since the last report.
-_WORTH_SAYING_PX = 2.0
-# Where it does not show more than this share of the table that it showed, it should be put back.
-_MUCH_UNSEEN = 0.05
-_GRID = (36, 64)
 
 # Long enough to read a choice on a small display; later on a call is a call again.
 SHOWN_NS = 20_000_000_000
@@ -194,7 +186,7 @@ class LiveGame:
         self._taken_ns: deque[int] = deque(maxlen=_TIMES_KEPT)
         self._problem: str | None = None
         self._choosing = Choosing()
-        self._camera_news = CameraNews()
+        self._news = News()
 
     @property
     def session(self) -> Session:
@@ -327,9 +319,8 @@ class LiveGame:
             self._listener.note(str(error))
             return
         self._view = happened.view
-        news = self._camera_news.news(happened.view)
-        if news is not None:
-            self._listener.note(news.words)
+        for note in self._news.of(happened.view):
+            self._listener.note(note.words)
         self._tell(happened)
 
     def _tell(self, happened: Step) -> None:
@@ -365,64 +356,6 @@ def state_of(view: TableView) -> Phrase:
     if view.is_covered and view.is_settled:
         return phrase("a hand rests")
     return phrase("settled") if view.is_settled else phrase("moving")
-
-
-@dataclass(frozen=True, slots=True)
-class CameraNote:
-    """A note about the camera.
-
-    Attributes:
-        event: "lost", "found" or "shifted".
-        words: The same for the people at the table.
-        aim: Where the camera points.
-    """
-
-    event: str
-    words: str
-    aim: Aim
-
-
-class CameraNews:
-    """Notices news of the camera."""
-
-    def __init__(self) -> None:
-        """Begin before the first picture."""
-        self._is_lost = False
-        self._said = STRAIGHT_ON
-
-    def news(self, view: TableView | None) -> CameraNote | None:
-        """Return the note that a view of the table calls for; None for none."""
-        if view is None:
-            return None
-        if (view.lost is not None) != self._is_lost:
-            self._is_lost = not self._is_lost
-            return CameraNote(
-                "lost" if self._is_lost else "found", _FOUND if view.lost is None else Phrase(view.lost), view.aim
-            )
-        if view.lost is not None or view.size_px is None:
-            return None
-        if view.aim.farthest_px(self._said, view.size_px) < _WORTH_SAYING_PX:
-            return None
-        self._said = view.aim
-        return CameraNote("shifted", words_of(view.aim, view.size_px), view.aim)
-
-
-def words_of(aim: Aim, size_px: tuple[int, int]) -> str:
-    """Return in words how far the camera was moved.
-
-    >>> words_of(Aim((1.0, 0.0, 12.0, 0.0, 1.0, -5.0)), (1280, 720))
-    'the camera was moved by 13 pixels; places are put right, the game goes on'
-    """
-    if aim.farthest_px(STRAIGHT_ON, size_px) < _WORTH_SAYING_PX:
-        return _BACK
-    moved = phrase("the camera was moved by {pixels} pixels", pixels=f"{aim.shift_px(size_px):.0f}")
-    if abs(aim.degrees) >= 0.05:
-        degrees = f"{abs(aim.degrees):.1f}"
-        moved = phrase("{moved} and turned by {degrees} degrees", moved=moved, degrees=degrees)
-    words = phrase("{moved}; places are put right, the game goes on", moved=moved)
-    if aim.unseen(_GRID, size_px[0] / _GRID[1]).mean() <= _MUCH_UNSEEN:
-        return words
-    return phrase("{words}; it does not see all of the table any more: put it back when you can", words=words)
 
 
 @dataclass(frozen=True, slots=True)

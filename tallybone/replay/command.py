@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from tallybone.play.game import CameraNews
+from tallybone.play.news import News
 from tallybone.recording.reader import read_session
 from tallybone.replay.compare import by_play, differences, has_other_rules, recorded_facts, replayed_facts
 from tallybone.replay.export import ExportFiles, exporting
@@ -147,11 +147,11 @@ def compare(
 
 def _print(steps: Iterable[ReplayStep], output: Output, *, has_game: bool, as_json: bool, from_ns: int) -> Tally:
     """Print the steps from some time on, and return the tally of all."""
-    tally, camera, narrate = Tally(), CameraNews(), narrator_for(has_game=has_game, as_json=as_json)
+    tally, news, narrate = Tally(), News(), narrator_for(has_game=has_game, as_json=as_json)
     for seen in steps:
         tally.add(seen)
-        news = camera.news(seen.view)  # of what is not printed, too
-        for line in narrate(seen, news) if seen.since_ns >= from_ns else ():
+        notes = news.of(seen.view)  # of what is not printed, too
+        for line in narrate(seen, notes) if seen.since_ns >= from_ns else ():
             output.write(line)
     return tally
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from engine import Counted, HandOver, Placed, Reason, Scored, Stacked, State, Turn, describe, history
 from tallybone.json_values import rounded
-from tallybone.play.game import CameraNote
+from tallybone.play.news import CameraNote, Note, UnsureNote
 from tallybone.replay.run import ReplayStep
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Announcement, Session
@@ -22,8 +22,8 @@ from vision.table_view import Change, ChangeKind
 _NS_PER_S = 1_000_000_000
 
 
-Narrator: TypeAlias = Callable[[ReplayStep, CameraNote | None], Iterator[str]]
-"""Puts the step of one item and the news of the camera in lines, without line ends."""
+Narrator: TypeAlias = Callable[[ReplayStep, tuple[Note, ...]], Iterator[str]]
+"""Puts the step of one item and what is new beside the game in lines, without line ends."""
 
 
 def narrator_for(*, has_game: bool, as_json: bool) -> Narrator:
@@ -31,30 +31,29 @@ def narrator_for(*, has_game: bool, as_json: bool) -> Narrator:
     return _json_lines if as_json else _game_sentences if has_game else _table_sentences
 
 
-def _json_lines(seen: ReplayStep, news: CameraNote | None) -> Iterator[str]:
+def _json_lines(seen: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
     """Yield a line of JSON for each thing: the table, then the game."""
-    if news is not None:
-        line = {"t_ns": seen.t_ns, "event": news.event, "frame": seen.frame, "words": news.words}
-        yield json.dumps(line if news.event != "shifted" else line | {"aim": news.aim.numbers})
+    for note in notes:
+        yield format_note(note, seen)
     for change in () if seen.view is None else seen.view.changes:
         yield format_change(change, seen)
     for line in () if seen.happened is None else seen.happened.lines:
         yield json.dumps(line, allow_nan=False)
 
 
-def _table_sentences(seen: ReplayStep, news: CameraNote | None) -> Iterator[str]:
+def _table_sentences(seen: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
     """Yield a sentence for each change of the table."""
-    if news is not None:
-        yield f"{printable(seen.frame)}: {news.words}"
+    for note in notes:
+        yield f"{printable(seen.frame)}: {_sentence(note)}"
     for change in () if seen.view is None else seen.view.changes:
         yield _describe(change, seen.frame)
 
 
-def _game_sentences(seen: ReplayStep, news: CameraNote | None) -> Iterator[str]:
+def _game_sentences(seen: ReplayStep, notes: tuple[Note, ...]) -> Iterator[str]:
     """Yield a sentence for each play, and for all else that was said, with its time from the beginning."""
     time = clock_time(seen.since_ns)
-    if news is not None:
-        yield f"{time} {news.words}"
+    for note in notes:
+        yield f"{time} {_sentence(note)}"
     for sentence in () if seen.happened is None else sentences_of(seen.happened):
         yield f"{time} {printable(sentence)}"
 
@@ -67,6 +66,26 @@ def clock_time(since_ns: int) -> str:
     """
     seconds = max(0, since_ns) // _NS_PER_S
     return f"{seconds // 60}:{seconds % 60:02d}"
+
+
+def format_note(note: Note, seen: ReplayStep) -> str:
+    """Return news beside the game as one line of JSON, without a line end."""
+    match note:
+        case CameraNote():
+            said: dict[str, object] = {"aim": note.aim.numbers} if note.event == "shifted" else {}
+            event = note.event
+        case UnsureNote():
+            said = {"corners_px": [rounded(point_px) for point_px in note.tile.corners_px]}
+            event = "unsure"
+    return json.dumps({"t_ns": seen.t_ns, "event": event, "frame": seen.frame, "words": note.words, **said})
+
+
+def _sentence(note: Note) -> str:
+    """Return news beside the game in words, with the place that is asked about."""
+    if isinstance(note, CameraNote):
+        return note.words
+    x, y = note.tile.center_px
+    return f"{note.words} (at {x:.0f}, {y:.0f})"
 
 
 def format_change(change: Change, seen: ReplayStep) -> str:
@@ -178,7 +197,7 @@ class Tally:
 
     def __init__(self) -> None:
         """Begin before the first item."""
-        self._frames = self._tiles = self._asked = 0
+        self._frames = self._tiles = self._unsure = self._asked = 0
         self._changes: Counter[str] = Counter()
         self.session: Session | None = None
 
@@ -186,7 +205,7 @@ class Tally:
         """Take the step of one item."""
         self._frames += seen.frame != ""
         if seen.view is not None:
-            self._tiles = len(seen.view.tiles)
+            self._tiles, self._unsure = len(seen.view.tiles), len(seen.view.unsure)
             self._changes.update(change.kind.value for change in seen.view.changes)
         if seen.happened is not None:
             self.session = seen.happened.session
@@ -199,9 +218,12 @@ class Tally:
 
     @property
     def result(self) -> dict[str, Any]:
-        """Pictures, changes of each kind and tiles at the end; with a game its score and what was asked, for JSON."""
+        """Pictures, changes of each kind, and tiles and what cannot be read at the end, for JSON.
+
+        With a game also its score and what was asked.
+        """
         changes = {kind.value: self._changes[kind.value] for kind in ChangeKind}
-        table = {"frames": self._frames, **changes, "tiles": self._tiles}
+        table = {"frames": self._frames, **changes, "tiles": self._tiles, "unsure": self._unsure}
         if self.session is None:
             return table
         return {**table, **self.score.figures, "asked": self._asked, "open": len(self.session.questions)}
@@ -212,9 +234,10 @@ class Tally:
         if self.session is not None:
             return self.score.words
         placed, moved, removed = (self._changes[kind] for kind in ("placed", "moved", "removed"))
+        unsure = f", {self._unsure} that cannot be read" if self._unsure else ""
         return (
             f"{self._frames} pictures: {placed} tiles placed, {moved} moved, {removed} removed; "
-            f"{self._tiles} on the table at the end"
+            f"{self._tiles} on the table at the end{unsure}"
         )
 
 

@@ -77,7 +77,7 @@ class Video:
 
     def _annotated(self, image: Image, view: TableView) -> Image:
         drawn = self._drawn
-        if drawn is None or drawn.view.shown_tiles != view.shown_tiles or drawn.light.shape != image.shape:
+        if drawn is None or not drawn.is_of(view) or drawn.light.shape != image.shape:
             drawn = self._drawn = _Drawn(view, image.shape[1], image.shape[0])
         return drawn.over(image)
 
@@ -106,10 +106,14 @@ class _Drawn:
 
     def __init__(self, view: TableView, width_px: int, height_px: int) -> None:
         self.view = view
-        reading = Reading(width_px, height_px, view.shown_tiles, view.joins)
+        reading = Reading(width_px, height_px, view.shown_tiles, view.joins).with_unsure(view.shown_unsure)
         black, white = (self._sheet(reading, grey) for grey in (0, 255))
         self.adds = black
         self.light: NDArray[np.float32] = (white.astype(np.float32) - black) / np.float32(255)
+
+    def is_of(self, view: TableView) -> bool:
+        """Return whether another view looks the same."""
+        return (self.view.shown_tiles, self.view.shown_unsure) == (view.shown_tiles, view.shown_unsure)
 
     def over(self, image: Image) -> Image:
         """Return a frame under the sheet."""

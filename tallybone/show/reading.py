@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -47,22 +48,31 @@ def _table(reading: Reading) -> Table:
     table.add_column("where (x, y)", justify="right")
     for number, tile in enumerate(reading.tiles, start=1):
         least = min((half.confidence for half in tile.halves), default=None)
-        style = None if all(half.is_sure for half in tile.halves) else "yellow"
+        is_sure = tile.face is not Face.UNSURE and all(half.is_sure for half in tile.halves)
         x, y = tile.center_px
         percent = "" if least is None else f"{100 * least:.0f} %"
-        table.add_row(str(number), tile.face.value, format_pips(tile), percent, f"{x:.0f}, {y:.0f}", style=style)
+        table.add_row(
+            str(number),
+            tile.face.value,
+            format_pips(tile),
+            percent,
+            f"{x:.0f}, {y:.0f}",
+            style=None if is_sure else "yellow",
+        )
     return table
 
 
 def format_pips(tile: SeenTile) -> str:
     """Return the pips of a tile as players write them, both numbers of an uncertain half with a question mark.
 
+    Of a tile that cannot be read there is only a question mark.
+
     >>> from vision.reading import Guess, Half
     >>> halves = (Half(6, 0.99, (0, 0)), Half(4, 0.5, (1, 0), Guess(5, 0.3)))
     >>> format_pips(SeenTile(Face.UP, ((0, 0), (1, 0), (1, 1), (0, 1)), halves))
     '6|4?5'
     """
-    return "|".join(half.written for half in tile.halves)
+    return "?" if tile.face is Face.UNSURE else "|".join(half.written for half in tile.halves)
 
 
 def _describe_contact(reading: Reading, contact: Contact) -> str:
@@ -95,10 +105,12 @@ def describe_count(reading: Reading) -> str:
     """
     if not reading.tiles:
         return "No tiles seen"
-    down = sum(tile.face is Face.DOWN for tile in reading.tiles)
-    parts = [counted(len(reading.tiles) - down, "tile") + " face up"]
-    if down:
-        parts.append(f"{down} face down")
+    count = Counter(tile.face for tile in reading.tiles)
+    parts = [counted(count[Face.UP], "tile") + " face up"]
+    if count[Face.DOWN]:
+        parts.append(f"{count[Face.DOWN]} face down")
+    if count[Face.UNSURE]:
+        parts.append(f"{count[Face.UNSURE]} that cannot be read")
     parts.append(counted(len(reading.joins), "join"))
     if reading.contacts:
         parts.append(counted(len(reading.contacts), "contact"))

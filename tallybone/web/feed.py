@@ -316,8 +316,8 @@ def _matters(before: LiveState, now: LiveState) -> bool:
 
 
 def _words(now: LiveState) -> tuple[Any, ...]:
-    lost = None if now.view is None else now.view.lost
-    return (now.recording, now.parts, now.picture_px, lost, now.eye == "no camera", now.chosen)
+    seen = None if now.view is None else (now.view.lost, now.view.unsure)
+    return (now.recording, now.parts, now.picture_px, seen, now.eye == "no camera", now.chosen)
 
 
 @dataclass(frozen=True, slots=True)

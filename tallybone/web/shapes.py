@@ -155,6 +155,13 @@ class WaitingShown:
 
 
 @dataclass(frozen=True, slots=True)
+class UnsureShown:
+    """Something that lies on the table, looks like a tile and cannot be read; it is no part of the game."""
+
+    corners_px: tuple[PointPx, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ZoneShown:
     """Where a seat lays its tiles open, or with no seat the boneyard; corners in shares of width and height."""
 
@@ -164,7 +171,10 @@ class ZoneShown:
 
 @dataclass(frozen=True, slots=True)
 class LayoutShown:
-    """What lies on the table; tiles of the game whose place nobody knows are in *unplaced* by their seq."""
+    """What lies on the table; tiles of the game whose place nobody knows are in *unplaced* by their seq.
+
+    *unsure* is asked about: each place once, until it is read or taken away.
+    """
 
     picture_px: tuple[int, int]
     tiles: tuple[TileShown, ...]
@@ -172,6 +182,7 @@ class LayoutShown:
     waiting: tuple[WaitingShown, ...]
     unplaced: tuple[int, ...]
     zones: tuple[ZoneShown, ...]
+    unsure: tuple[UnsureShown, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

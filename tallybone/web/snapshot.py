@@ -78,6 +78,7 @@ from tallybone.web.shapes import (
     StrokeShown,
     TileShown,
     ToldShown,
+    UnsureShown,
     WaitingShown,
     ZoneShown,
 )
@@ -128,7 +129,7 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
         None if session.open_question is None else _question(session.open_question, session.places, now.chosen),
         next((one for one in reversed(plays) if one.kind in _DONE), None),
         tuple(told[:MOST_TOLD]),
-        layout_shown(game, session.places, session.zones, now.picture_px),
+        replace(layout_shown(game, session.places, session.zones, now.picture_px), unsure=_unsure(now)),
         plays,
         irregular_of(story, names),
         can(session.state),
@@ -337,6 +338,11 @@ def _waiting(tile: SeenTile) -> WaitingShown:
     return WaitingShown(pips, tuple(_px(point) for point in tile.corners_px))
 
 
+def _unsure(now: LiveState) -> tuple[UnsureShown, ...]:
+    tiles = () if now.view is None else now.view.unsure
+    return tuple(UnsureShown(tuple(_px(point) for point in tile.corners_px)) for tile in tiles)
+
+
 def _zones(zones: Zones) -> tuple[ZoneShown, ...]:
     seats = tuple(ZoneShown(seat, zone.outline) for seat, zone in enumerate(zones.seats))
     return seats if zones.boneyard is None else (*seats, ZoneShown(None, zones.boneyard))
@@ -522,6 +528,7 @@ def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, ver
         players=tuple(replace(player, turn=False) for player in shown.players),
         waits_for=NO_MATCH,
         question=None,
+        layout=replace(shown.layout, unsure=()),
         irregular=(),
         can=CanShown(),
         eye=EyeShown(plain(lobby.camera), None),

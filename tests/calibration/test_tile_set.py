@@ -25,9 +25,9 @@ pytestmark = pytest.mark.slow
 def reader() -> Reader:
     """An eye that takes much for a 3, as an eye may that has never seen such tiles."""
     shipped = load_reader(6)
-    pips = shipped.heads.pips
+    pips = shipped.pips
     toward_3 = (pips.biases[-1] + 7 * np.eye(19)[3]).astype(np.float32)
-    return replace(shipped, heads=replace(shipped.heads, pips=replace(pips, biases=(*pips.biases[:-1], toward_3))))
+    return replace(shipped, pips=replace(pips, biases=(*pips.biases[:-1], toward_3)))
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def test_tiles_kept_back_are_read_five_times_better(learned: LearningResult) -> 
 
 
 def test_what_reads_no_better_is_refused(learned: LearningResult, reader: Reader) -> None:
-    views = look(learned.sheet, reader.halves, reader.heads.pips, 6, np.random.default_rng(1), views=3)
+    views = look(learned.sheet, reader.halves, reader.pips, 6, np.random.default_rng(1), views=3)
     knows = np.log(np.eye(7)[learned.pips] + 1e-9)[None].repeat(3, axis=0)
     own, (shipped, learned_share) = own_set_if_better(Views(views.seen, knows), learned.pips, Restraint(0.001, 0.0))
     assert (own, shipped) == (None, 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from tests.vision.shapes import tile_at
 from vision.poses import corners, half_centers
@@ -25,6 +26,11 @@ def seen_tile(
         return SeenTile(Face.DOWN, (a, b, c, d), ())
     one, other = (_point(center) for center in half_centers(pose)[0].tolist())
     return SeenTile(Face.UP, (a, b, c, d), (_half(first, one), _half(second, other)))
+
+
+def unsure_tile(*, x_px: float = 100.0, y_px: float = 100.0, side_px: float = 20.0) -> SeenTile:
+    """Something that looks like a tile, but cannot be read."""
+    return replace(seen_tile(None, x_px=x_px, y_px=y_px, side_px=side_px), face=Face.UNSURE)
 
 
 def _half(pips: int, center_px: PointPx) -> Half:

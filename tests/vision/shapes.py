@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vision.arrays import Image, Points
 from vision.poses import Poses, upright_poses
-from vision.training.samples import corner_errors
+from vision.training.truth import corner_errors
 
 Bgr = tuple[int, int, int]
 _SHIFT = 4  # bits of a fraction of a pixel in OpenCV's drawing

@@ -106,6 +106,17 @@ def test_a_back_is_hatched_and_carries_no_number() -> None:
     assert len(inside) > 100
 
 
+def test_what_cannot_be_read_has_gaps_in_its_edge_and_a_question_mark() -> None:
+    points = where(drawn(tile(50, 60, face=Face.UNSURE)), ORANGE)
+    assert abs(points.min(axis=0) - (50, 60)).max() <= 3
+    assert abs(points.max(axis=0) - (50 + 2 * SIDE, 60 + SIDE)).max() <= 3
+    edge = points[abs(points[:, 1] - 60) <= 1][:, 0]
+    assert np.diff(np.unique(edge)).max() > 0.1 * SIDE  # a gap
+    inside = points[(abs(points - (50 + SIDE, 60 + SIDE / 2)) < (SIDE * 0.8, SIDE * 0.4)).all(axis=1)]
+    assert math.dist((inside.min(axis=0) + inside.max(axis=0)) / 2, (50 + SIDE, 60 + SIDE / 2)) <= 3
+    assert len(where(drawn(tile(50, 60, face=Face.UNSURE)), SKY)) == 0
+
+
 def test_small_tiles_are_enlarged_until_numbers_can_be_read() -> None:
     small = drawn(tile(50, 60, side=30))
     assert small.shape == (600, 1000, 3)

@@ -16,7 +16,7 @@ from vision.poses import Poses, corners
 from vision.render.look_types import TableLook
 from vision.render.looks import FELT, WALNUT
 from vision.render.paint import RenderedPicture
-from vision.training.samples import truth_poses
+from vision.training.truth import truth_poses
 
 STILL = np.eye(2, 3)
 # What Perception takes for new and for touched (vision/perception.py).

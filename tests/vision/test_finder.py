@@ -19,7 +19,7 @@ from vision.pyramid import build_pyramid
 from vision.render.looks import COLORED, WALNUT
 from vision.render.paint import RenderedPicture
 from vision.render.scene import PlacedTile
-from vision.training.samples import corner_errors, truth_poses
+from vision.training.truth import corner_errors, truth_poses
 
 TILES = (lay(3, 5, -60, -30, 20), lay(0, 0, 70, 40, 130), lay(6, 6, 0, 80, 90), PlacedTile(None, (110, -70), 1.0))
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.vision.shapes import tile_at, tiles_at
+from vision.closer_look import DOWN, UP
 from vision.finder_code import CHANNELS, STRIDE_PX, read
-from vision.heads import DOWN, UP
 from vision.poses import Poses, corners, empty_poses, sides_px, to_image
 from vision.training.finder_crops import CROP_PX, LabelledPicture, draw_crop, warped
 from vision.training.finder_pictures import draw_picture, draw_pictures

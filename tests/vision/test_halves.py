@@ -13,7 +13,7 @@ from vision.halves import FEATURES, PICTURE_FEATURES, load_halves
 from vision.poses import Poses, empty_poses
 from vision.pyramid import Level, build_pyramid
 from vision.render.paint import RenderedPicture
-from vision.training.samples import true_pips, truth_poses
+from vision.training.truth import true_pips, truth_poses
 
 
 def rendered_table() -> RenderedPicture:

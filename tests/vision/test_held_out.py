@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.tables import CAMERA, lay
-from vision.heads import load_heads
+from vision.heads import load_head
 from vision.poses import half_centers, sides_px
 from vision.render.look_types import PipKind, TileLook
 from vision.render.looks import CLASSIC, FELT, LAMP
@@ -20,7 +20,7 @@ from vision.training import held_out
 from vision.training.collect import load_networks
 from vision.training.held_out import Halves, draw_usual, draw_usual_scene, figures_of, join_halves, true_halves
 from vision.training.legible import legible_halves
-from vision.training.samples import true_pips, truth_poses
+from vision.training.truth import true_pips, truth_poses
 
 
 def scene_with(tiles: list[PlacedTile], look: TileLook = CLASSIC) -> tuple[Scene, RenderedPicture]:
@@ -39,7 +39,7 @@ def test_halves_that_were_found_are_labelled_with_their_own_pips(monkeypatch: py
     scene, rendered = scene_with([lay(0, 6, -60, -30, 20), lay(5, 1, 60, 30, 130)])
     monkeypatch.setattr(held_out, "draw_usual_scene", lambda _: scene)
     monkeypatch.setattr(held_out, "render", lambda *_: rendered)
-    got = draw_usual(np.random.default_rng(0), load_networks(), heads=load_heads())
+    got = draw_usual(np.random.default_rng(0), load_networks(), head=load_head())
     assert sorted(got.pips.tolist()) == [0, 1, 5, 6]
     assert got.legible.all()
     assert got.said.tolist() == got.pips.tolist()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tests.vision.shapes import Bgr, blank, fill, fill_circle, tile_at, tiles_at
 from vision.arrays import Image
-from vision.patches import PatchGrid, contrasts, features, half_grid, sample, tile_grid
+from vision.patches import PatchGrid, contrasts, half_grid, sample, tile_grid
 from vision.poses import Poses, corners, empty_poses, to_image
 from vision.pyramid import Level, build_pyramid
 
@@ -32,10 +32,9 @@ def drawn(pose: Poses, face: Bgr, ink: Bgr, table: Bgr, *, scale: int = 1) -> Im
 
 
 def seen(image: Image, poses: Poses, grid: PatchGrid) -> NDArray[np.float32]:
-    """Features as planes: distance and signed lightness of each sample, shape (N, 2, rows, columns)."""
-    found = features(sample(build_pyramid(image), poses, grid), grid)
-    assert found.shape == (len(poses), grid.feature_count)
-    return found.reshape(len(poses), 2, grid.rows, grid.columns)
+    found = contrasts(sample(build_pyramid(image), poses, grid), grid)
+    assert found.shape == (len(poses), 3, grid.rows, grid.columns)
+    return found
 
 
 @pytest.mark.parametrize("name", GRIDS)
@@ -44,10 +43,28 @@ def test_a_tile_the_size_of_the_table_looks_the_same_in_negative(name: str) -> N
     positive = seen(drawn(pose, (255, 255, 255), (0, 0, 0), (0, 0, 0)), pose, GRIDS[name])[0]
     negative = seen(drawn(pose, (0, 0, 0), (255, 255, 255), (255, 255, 255)), pose, GRIDS[name])[0]
     # Greys between black and white, at the edges, are not as far from one as from the other.
-    flat = (positive[0] < 0.01) | (positive[0] > 0.85)
+    flat = (abs(positive[0]) < 0.01) | (positive[0] < -0.85)
     assert flat.mean() > 0.5
-    np.testing.assert_allclose(positive[0][flat], negative[0][flat], atol=0.15)
-    np.testing.assert_allclose(positive[1][flat], -negative[1][flat], atol=0.15)
+    assert (positive[0] < -0.85).any()
+    np.testing.assert_allclose(positive[0][flat], -negative[0][flat], atol=0.15)
+
+
+def test_the_samples_of_a_patch_are_as_far_apart_along_a_tile_as_across() -> None:
+    for grid in GRIDS.values():
+        u, v = (uv.reshape(grid.rows, grid.columns) for uv in grid.uv.T)
+        # u is one side long, v a half of one.
+        along_sides, across_sides = abs(np.diff(u, axis=1)), abs(np.diff(v, axis=0)) / 2
+        assert along_sides.ravel() == pytest.approx(np.full(along_sides.size, grid.step))
+        assert across_sides.ravel() == pytest.approx(np.full(across_sides.size, grid.step))
+
+
+def test_a_tile_patch_shows_what_lies_around_the_tile_on_all_sides() -> None:
+    pose = tile_at(150, 120, side_px=40, degrees=50)
+    white, table = (250, 250, 250), (250, 190, 250)
+    green_red = seen(drawn(pose, white, white, table), pose, tile_grid())[0, 1]
+    assert (abs(green_red) < 0.01).any()
+    for edge in (green_red[:4], green_red[-4:], green_red[:, :4], green_red[:, -4:]):
+        assert edge.min() > 0.5
 
 
 def of_lab(light: int, a: int, b: int) -> Bgr:
@@ -55,43 +72,39 @@ def of_lab(light: int, a: int, b: int) -> Bgr:
     return (blue, green, red)
 
 
-def test_colours_as_far_apart_give_the_same_distances() -> None:
+def test_colours_as_far_apart_count_as_much_as_light() -> None:
     pose = tile_at(150, 120, side_px=50, degrees=20)
     by_lightness = drawn(pose, of_lab(180, 128, 128), of_lab(180 - 102, 128, 128), of_lab(180 - 102, 128, 128))
     by_colour = drawn(pose, of_lab(150, 128, 128), of_lab(150, 128, 168), of_lab(150, 128, 168))
     for grid in GRIDS.values():
         light, colour = seen(by_lightness, pose, grid)[0], seen(by_colour, pose, grid)[0]
-        np.testing.assert_allclose(light[0], colour[0], atol=0.12)
-        assert abs(colour[1]).max() < 0.35
-        assert light[1].min() < -0.6
+        np.testing.assert_allclose(-light[0], colour[2], atol=0.12)
+        assert light[0].min() < -0.6
+        assert abs(light[1:]).max() < 0.2
+        assert abs(colour[:2]).max() < 0.35
 
 
 def test_the_face_is_zero_and_black_on_white_is_nearly_one() -> None:
     pose = tile_at(150, 120, side_px=60)
-    half = seen(drawn(pose, (255, 255, 255), (0, 0, 0), (0, 0, 0)), pose, half_grid(0))[0]
     size = half_grid(0).rows
     pip_row, pip_column = size // 2, int((1.1 - 0.5) / 1.2 * size)
-    assert half[0, pip_row, pip_column] == pytest.approx(0.94, abs=0.01)  # log(1 + 100 / 6) / log(1 + 120 / 6)
-    assert half[1, pip_row, pip_column] == -half[0, pip_row, pip_column]
-    assert half[0, size // 4, pip_column] == 0.0  # between pips
-    assert half[1, size // 4, pip_column] == 0.0
+    white, black = (255, 255, 255), (0, 0, 0)
+    for face, ink, sign in ((white, black, -1), (black, white, 1)):
+        half = seen(drawn(pose, face, ink, ink), pose, half_grid(0))[0]
+        # log(1 + 100 / 6) / log(1 + 120 / 6)
+        assert half[0, pip_row, pip_column] == pytest.approx(sign * 0.94, abs=0.01)
+        assert half[0, size // 4, pip_column] == 0.0  # between pips
 
 
-def test_contrasts_are_the_features_as_pictures() -> None:
+def test_a_pip_is_lighter_or_darker_and_redder_and_yellower_than_its_face() -> None:
     pose, grid = tile_at(150, 120, side_px=60, degrees=20), half_grid(0)
-    levels = build_pyramid(drawn(pose, (250, 250, 250), (30, 30, 200), (60, 90, 40)))
-    patches = sample(levels, pose, grid)
-    light, red, yellow = contrasts(patches, grid)[0]
-    np.testing.assert_allclose(light.ravel(), features(patches, grid)[0, grid.rows * grid.columns :], atol=1e-6)
+    light, red, yellow = seen(drawn(pose, (250, 250, 250), (30, 30, 200), (60, 90, 40)), pose, grid)[0]
     pip_row, pip_column = grid.rows // 2, int((1.1 - 0.5) / 1.2 * grid.columns)
     assert light[pip_row, pip_column] < -0.5  # a red pip is darker than the face
     assert red[pip_row, pip_column] > 0.5
     assert yellow[pip_row, pip_column] > 0.3
-    assert abs(contrasts(patches, grid)[0][:, grid.rows // 4, pip_column]).max() == 0.0  # the face itself
-
-
-def test_no_patches_have_no_contrasts() -> None:
-    assert contrasts(np.empty((0, 32 * 32, 3), np.uint8), half_grid(0)).shape == (0, 3, 32, 32)
+    between = (channel[grid.rows // 4, pip_column] for channel in (light, red, yellow))
+    assert [abs(value) for value in between] == [0.0, 0.0, 0.0]  # the face itself
 
 
 def test_a_half_grid_shows_as_much_as_it_is_asked() -> None:
@@ -107,7 +120,7 @@ def test_a_half_patch_has_the_bar_at_its_right_edge() -> None:
     pose = tile_at(150, 120, side_px=60, degrees=-30)
     image = drawn(pose, WHITE, BLACK, WHITE)
     for half in (0, 1):
-        patch = seen(image, pose, half_grid(half))[0, 0]
+        patch = abs(seen(image, pose, half_grid(half))[0, 0])
         assert patch[6:-6, -3:].max(axis=1).min() > 0.7  # the bar
         assert patch[:, :2].max() < 0.1  # beyond the end
 
@@ -117,7 +130,7 @@ def test_a_half_patch_shows_the_pips_of_its_half() -> None:
     image = drawn(pose, WHITE, BLACK, WHITE)
     counts = []
     for half in (0, 1):
-        dark = seen(image, pose, half_grid(half))[0, 0][:, :-4] > 0.7
+        dark = seen(image, pose, half_grid(half))[0, 0][:, :-4] < -0.7
         counts.append(cv2.connectedComponents(dark.astype(np.uint8))[0] - 1)
     assert counts == [3, 1]
 
@@ -182,15 +195,15 @@ def test_tiles_beyond_the_picture_show_its_border(name: str) -> None:
     patches = sample(build_pyramid(image), poses, GRIDS[name])
     assert (abs(patches[0].astype(int) - (30, 60, 200)) <= 1).all()
     assert (abs(patches[1].astype(int) - 240) <= 1).all()
-    assert np.isfinite(features(patches, GRIDS[name])).all()
+    assert np.isfinite(contrasts(patches, GRIDS[name])).all()
 
 
 @pytest.mark.parametrize("name", GRIDS)
-def test_no_poses_give_no_features(name: str) -> None:
+def test_no_poses_give_no_contrasts(name: str) -> None:
     grid = GRIDS[name]
     patches = sample(build_pyramid(blank()), empty_poses(), grid)
     assert patches.shape == (0, grid.rows * grid.columns, 3)
-    assert features(patches, grid).shape == (0, grid.feature_count)
+    assert contrasts(patches, grid).shape == (0, 3, grid.rows, grid.columns)
 
 
 def test_more_tiles_than_opencv_takes_at_once_are_sampled() -> None:

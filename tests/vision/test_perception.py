@@ -13,9 +13,9 @@ from tests.vision.tables import CAMERA, Looks, is_same, is_same_place, lay, miss
 from vision.arrays import Image
 from vision.candidates import Filter
 from vision.finder import Focus
-from vision.perception import Perception
+from vision.perception import Perception, Start
 from vision.reader import Reader
-from vision.reading import Reading, SeenTile
+from vision.reading import Face, Reading, SeenTile
 from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT
 from vision.render.scene import Clutter, ClutterKind, PlacedTile
 from vision.table_view import ChangeKind, TableView
@@ -309,7 +309,15 @@ class Blinking(Reader):
 def blinking(reads: int) -> Perception:
     whole = reader()
     return Perception(
-        Blinking(whole.heads, whole.finder, whole.halves, whole.second_look, whole.max_pips, blind=[True] * reads)
+        Blinking(
+            whole.finder,
+            whole.closer,
+            whole.halves,
+            whole.pips,
+            whole.second_look,
+            whole.max_pips,
+            blind=[True] * reads,
+        )
     )
 
 
@@ -337,6 +345,74 @@ def test_what_is_never_a_tile_is_looked_for_only_so_often() -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Doubting(Reader):
+    """Cannot read what it sees in its first reads; *doubts* has an item for each of those."""
+
+    doubts: list[bool] = field(default_factory=list)
+
+    def read(self, image: Image, plausible: Filter | None = None, focus: Focus | None = None) -> Reading:
+        reading = Reader.read(self, image, plausible, focus)
+        if not self.doubts:
+            return reading
+        self.doubts.pop()
+        unsure = tuple(replace(tile, face=Face.UNSURE, halves=()) for tile in reading.tiles)
+        return Reading(reading.width_px, reading.height_px, (), ()).with_unsure(unsure)
+
+
+def doubting(reads: int, start: Start = Start.EMPTY) -> Perception:
+    whole = reader()
+    eye = Doubting(
+        whole.finder, whole.closer, whole.halves, whole.pips, whole.second_look, whole.max_pips, doubts=[True] * reads
+    )
+    return Perception(eye, start)
+
+
+def test_what_cannot_be_read_is_no_tile_and_said_once_it_lies_still() -> None:
+    table = Table()
+    table.eye = doubting(3)
+    table.show()
+    first = table.show(THREE_FIVE)
+    assert (first.tiles, first.changes, first.unsure) == ((), (), ())
+    assert table.eye.is_unconfirmed
+    second = table.show(THREE_FIVE)
+    assert (second.tiles, second.changes, second.face_down_count) == ((), (), 0)
+    (asked,) = second.unsure
+    assert is_same_place(replace(table.truth(THREE_FIVE)[0], face=Face.UNSURE, halves=()), asked)
+    assert table.show(THREE_FIVE).unsure == (asked,)
+
+
+def test_what_is_read_in_the_end_is_placed_and_asked_about_no_more() -> None:
+    table = Table()
+    table.eye = doubting(2)
+    table.show()
+    table.show(THREE_FIVE)
+    assert len(table.show(THREE_FIVE).unsure) == 1
+    views = [table.show(THREE_FIVE), table.show(THREE_FIVE)]
+    assert [kind for view in views for kind in kinds(view)] == [PLACED]
+    assert views[-1].unsure == ()
+    assert len(views[-1].tiles) == 1
+
+
+def test_what_cannot_be_read_and_is_taken_away_is_asked_about_no_more() -> None:
+    table = Table()
+    table.eye = doubting(9)
+    table.show()
+    table.show(THREE_FIVE)
+    assert len(table.show(THREE_FIVE).unsure) == 1
+    view = table.show()
+    assert (view.unsure, view.changes) == ((), ())
+
+
+def test_in_the_middle_of_a_game_what_cannot_be_read_has_to_lie_still_too() -> None:
+    table = Table()
+    table.eye = doubting(2, Start.IN_PLAY)
+    view = table.show(THREE_FIVE)
+    assert (view.tiles, view.changes, view.unsure) == ((), (), ())
+    assert table.eye.is_unconfirmed
+    assert len(table.show(THREE_FIVE).unsure) == 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Noting(Reader):
     """Notes how many tiles each read has seen."""
 
@@ -354,7 +430,7 @@ LINE = (lay(1, 6, -100, 60), lay(6, 3, -49.5, 60), lay(2, 5, -60, -80), lay(5, 4
 @pytest.mark.slow
 def test_where_the_set_is_known_only_what_changed_is_read_again_and_joins_elsewhere_stay() -> None:
     whole = reader()
-    eye = Noting(whole.heads, whole.finder, whole.halves, whole.second_look, 6)
+    eye = Noting(whole.finder, whole.closer, whole.halves, whole.pips, whole.second_look, 6)
     table = Table(Looks(camera=replace(CAMERA, width_px=900, height_px=640)))
     table.eye = Perception(eye)
     table.show()

@@ -17,7 +17,7 @@ from vision.reader import Reader, load_reader
 from vision.render.looks import CLASSIC, FELT, LAMP
 from vision.render.paint import RenderedPicture, render
 from vision.render.scene import Scene
-from vision.training.samples import truth_poses
+from vision.training.truth import truth_poses
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def _beside(poses: Poses, along: float, turned_rad: float) -> Poses:
 
 
 def _placed(eye: Reader, levels: tuple[Level, ...], plane: Plane, poses: Poses) -> Poses:
-    candidates = Candidates(eye.heads, eye.finder)
+    candidates = Candidates(eye.finder, eye.closer)
     looks = candidates.mended(levels, poses, rounds=0)
     return placed_anew(levels, candidates, plane, looks, partial(eye._pips_at, levels))
 

@@ -23,7 +23,7 @@ from tests.vision.tables import (
     turned_back,
 )
 from vision.arrays import Image
-from vision.heads import UP
+from vision.closer_look import UP
 from vision.poses import Poses
 from vision.reader import load_reader
 from vision.reading import Face, PointPx, Reading, SeenTile

@@ -11,15 +11,16 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.tables import Looks, lay, reader, table_with
+from vision.closer_look import UP
 from vision.errors import ModelError
 from vision.halves import load_halves
-from vision.heads import UP, load_heads
+from vision.heads import load_head
 from vision.poses import Poses, empty_poses, moved
 from vision.pyramid import Level, build_pyramid
 from vision.render.paint import render
 from vision.second_look import SecondLook, load_second_look
 from vision.training.held_out import draw_usual_scene
-from vision.training.samples import true_pips, truth_poses
+from vision.training.truth import true_pips, truth_poses
 
 
 def table() -> tuple[tuple[Level, ...], Poses, list[int]]:
@@ -48,7 +49,7 @@ def test_a_half_is_read_alike_alone_and_among_others() -> None:
 
 @pytest.mark.slow
 def test_it_reads_most_of_what_the_first_look_misreads() -> None:
-    first, head, second = load_halves(), load_heads().pips, load_second_look()
+    first, head, second = load_halves(), load_head(), load_second_look()
     misread, still = 0, 0
     for seed in range(60):
         rng = np.random.default_rng([15, seed])

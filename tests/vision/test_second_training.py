@@ -16,7 +16,7 @@ NO_TORCH = "torch trains the networks; it is not among the tools of the tests"
 
 @pytest.mark.slow
 def test_patches_follow_from_the_seed_whatever_the_number_of_processes() -> None:
-    one, two = (draw_doubtful(3, 4, jobs, lambda _: None) for jobs in (1, 2))
+    one, two = (draw_doubtful(3, 12, jobs, lambda _: None) for jobs in (1, 2))
     assert (one.patches == two.patches).all()
     assert (one.pips == two.pips).all()
     assert one.patches.shape[1:] == (SIZE * SIZE, 3)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.vision.shapes import tile_at, tiles_at
 from vision.poses import Poses, corners, empty_poses, sides_px
-from vision.selection import choose, drop_repeats, overlap
+from vision.selection import choose, chosen_beside, drop_repeats, overlap
 
 MOST_OVERLAP = 0.15
 
@@ -177,3 +177,12 @@ def _are_repeats(a: Poses, b: Poses) -> bool:
     turn = (math.atan2(a[0, 3], a[0, 2]) - math.atan2(b[0, 3], b[0, 2]) + math.pi / 2) % math.pi - math.pi / 2
     ratio = abs(math.log(sides_px(a)[0] / sides_px(b)[0]))
     return bool(gap < 0.33 and abs(turn) < math.radians(29.9) and ratio < 0.199)
+
+
+def test_more_is_chosen_only_beside_what_was_chosen_first() -> None:
+    poses = tiles_at(tile_at(0, 0, side_px=10), tile_at(10, 0, side_px=10), tile_at(60, 0, side_px=10))
+    poses = tiles_at(poses, tile_at(60, 5, side_px=10), tile_at(200, 0, side_px=10))
+    scores = np.array([1.0, 9.0, 2.0, 3.0, -1.0])
+    assert chosen_beside(np.array([0]), poses, scores).tolist() == [3]
+    assert chosen_beside(np.array([], np.intp), poses, scores).tolist() == [1, 3]
+    assert chosen_beside(np.array([4]), poses, np.zeros(5)).tolist() == []

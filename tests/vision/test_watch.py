@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from tests.vision.moving import CAMERA, Bump, Clip, Moment, hand_at, play, still
+from tests.vision.seen import unsure_tile
 from tests.vision.tables import Looks, is_same, is_same_place, lay, missing, reader, spare
+from vision.arrays import Image
 from vision.perception import Perception, Start
 from vision.reader import Reader
 from vision.reading import SeenTile
 from vision.render.looks import COLORED, WALNUT
 from vision.render.scene import PlacedTile
-from vision.settle import Side
+from vision.settle import SettleGate, Side, Stillness
 from vision.table_view import Change, ChangeKind, TableView
 from vision.watch import Frame, Watch
 
@@ -243,3 +245,44 @@ def test_a_settled_table_is_read_once_and_looked_at_again_only_while_that_tells_
     sitting.show(still((THREE_FIVE,), 30))
     assert counts["feed"] == 2
     assert counts["look_again"] <= 4
+
+
+class Unreading:
+    """An eye that cannot read the same two things in every look, the second of them from some look on."""
+
+    is_unconfirmed = is_unsure = False
+
+    def __init__(self, *, second_from: int) -> None:
+        self.looks, self.second_from = 0, second_from
+
+    @property
+    def view(self) -> TableView:
+        unsure = HERE if self.looks < self.second_from else (*HERE, *THERE)
+        return TableView((), (), (), unsure=unsure, size_px=(160, 120))
+
+    def feed(self, image: Image) -> TableView:
+        self.looks += 1
+        return self.view
+
+    def look_again(self, image: Image) -> TableView:
+        raise AssertionError("nothing is read, so no pips leave doubt")
+
+    def is_aimed_elsewhere(self, image: Image) -> bool:
+        return False
+
+
+HERE, THERE = (unsure_tile(x_px=40),), (unsure_tile(x_px=120),)
+
+
+@pytest.mark.parametrize(("is_covered", "asked"), [(False, (*HERE, *THERE)), (True, HERE)])
+def test_what_cannot_be_read_first_under_a_hand_that_rests_may_be_that_hand(
+    monkeypatch: pytest.MonkeyPatch, *, is_covered: bool, asked: tuple[SeenTile, ...]
+) -> None:
+    watch = Watch(Unreading(second_from=2))
+    nowhere, points = np.zeros((18, 32), bool), np.zeros((90, 160), np.uint8)
+    calm = Stillness(True, 0, None, nowhere, nowhere, (), points)
+    states = iter((calm, replace(calm, still_since_ns=MS, covered=np.full((18, 32), is_covered))))
+    monkeypatch.setattr(SettleGate, "feed", lambda *_: next(states))
+    image = np.zeros((120, 160, 3), np.uint8)
+    assert watch.feed(Frame(image, 0)).unsure == HERE
+    assert watch.feed(Frame(image, MS)).unsure == asked

@@ -1,1 +1,1 @@
-"""From rendered tables to the heads that the reader ships: `tallybone train`. Needs scikit-learn."""
+"""From rendered tables to the networks and the head that the reader ships: `tallybone train` and its kin."""

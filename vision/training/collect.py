@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from vision.closer_look import CloserLook, load_closer_look
 from vision.finder import Finder, load_finder
 from vision.halves import HalfNetwork, load_halves
 from vision.second_look import SecondLook, load_second_look
@@ -22,22 +23,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Networks:
-    """All that the eye learned before its heads.
+    """All that the eye learned before its head.
 
     Attributes:
         finder: What finds tiles.
+        closer: What looks closer at them.
         halves: What looks at halves.
         second_look: What looks again at those in doubt.
     """
 
     finder: Finder
+    closer: CloserLook
     halves: HalfNetwork
     second_look: SecondLook
 
 
 def load_networks() -> Networks:
     """Return what the package ships."""
-    return Networks(load_finder(), load_halves(), load_second_look())
+    return Networks(load_finder(), load_closer_look(), load_halves(), load_second_look())
 
 
 def collect(

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Image
+from vision.closer_look import UP
 from vision.halves import HalfNetwork, load_halves
-from vision.heads import UP, Head, load_heads
+from vision.heads import Head, load_head
 from vision.patches import PatchGrid, half_grid, sample
 from vision.poses import moved
 from vision.pyramid import build_pyramid
@@ -20,7 +21,7 @@ from vision.render.paint import render
 from vision.training.half_patches import draw_highest
 from vision.training.legible import legible_halves
 from vision.training.processes import drawn_by_processes
-from vision.training.samples import true_pips, truth_poses
+from vision.training.truth import true_pips, truth_poses
 
 # More is kept than the network sees (48 samples for 1.2 sides), so that each can be moved a little in training.
 SIZE, SPAN = 64, 1.5
@@ -93,4 +94,4 @@ def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:
 @cache
 def _first_look() -> tuple[HalfNetwork, Head]:
     """Return what looks at halves first; each process has its own."""
-    return load_halves(), load_heads().pips
+    return load_halves(), load_head()

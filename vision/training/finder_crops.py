@@ -14,7 +14,7 @@ from vision.poses import Poses, sides_px
 
 CROP_PX = 256
 _SIDE_PX = (6.5, 60.0)
-_ZOOM = (0.35, 1.7)
+_ZOOM = (0.3, 2.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +24,7 @@ class LabelledPicture:
     Attributes:
         image: Shape (H, W, 3), BGR.
         poses: Shape (N, 6), the tiles that can be read.
-        faces: Shape (N,), `vision.heads.UP` or `DOWN`.
+        faces: Shape (N,), `vision.closer_look.UP` or `DOWN`.
         unread_px: Outlines of tiles that are cut off, covered or on edge: neither a tile nor nothing.
     """
 
@@ -92,6 +92,8 @@ def _in_other_light(rng: np.random.Generator, image: NDArray[np.generic]) -> Ima
         (0.15, _channels_swapped),
         (0.07, _grey),
         (0.04, _negative),
+        (0.3, _faded),
+        (0.15, _local),
         (0.7, _toned),
         (0.2, _softened),
         (0.35, _noisy),
@@ -115,6 +117,19 @@ def _grey(_: np.random.Generator, image: Image) -> Image:
 
 def _negative(_: np.random.Generator, image: Image) -> Image:
     return np.asarray(255 - image, np.uint8)
+
+
+def _faded(rng: np.random.Generator, image: Image) -> Image:
+    """Return the picture with less contrast, as behind haze or in soft light."""
+    contrast, grey = rng.uniform(0.25, 0.8), rng.uniform(40, 215)
+    return np.asarray(cv2.convertScaleAbs(image, alpha=contrast, beta=(1 - contrast) * grey), np.uint8)
+
+
+def _local(rng: np.random.Generator, image: Image) -> Image:
+    """Return the picture with its contrasts evened out, as phones take it."""
+    lightness, *colors = cv2.split(cv2.cvtColor(image, cv2.COLOR_BGR2LAB))
+    evened = cv2.createCLAHE(rng.uniform(1, 4), (4, 4)).apply(lightness)
+    return np.asarray(cv2.cvtColor(cv2.merge([evened, *colors]), cv2.COLOR_LAB2BGR), np.uint8)
 
 
 def _toned(rng: np.random.Generator, image: Image) -> Image:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from vision.finder_code import CHANNELS
 
 # Channels at strides 2, 4, 8, 16 and 32, and before the last layer.
-_WIDTHS, _LAST_WIDTH = (16, 32, 48, 80, 96), 40
+_WIDTHS, _LAST_WIDTH = (16, 32, 48, 104, 144), 40
 # Few cells hold a tile: starting from 2 % instead of a half saves the first thousand steps.
 _RARE = -4.0
 

@@ -1,4 +1,4 @@
-"""Rendered tables for the finder: many small ones, often seen from a seat, kept as JPEG so that thousands fit."""
+"""Rendered tables for the finder: many small ones, kept as JPEG so that thousands fit."""
 
 from __future__ import annotations
 
@@ -12,17 +12,13 @@ from numpy.typing import NDArray
 
 from vision.arrays import Points
 from vision.poses import Poses
-from vision.render.layouts import draw_scene
-from vision.render.paint import render
 from vision.training.finder_crops import LabelledPicture
 from vision.training.processes import drawn_by_processes
-from vision.training.samples import SETS_DRAWN, truth_poses
+from vision.training.tables import SETS_DRAWN, draw_learning_table
 
 _WIDTH_PX = (720, 960)
 # Short sides of tiles over the width of the picture.
-_SIDES = (0.016, 0.085)
-# This share is seen from a seat: tilted by more than 25 degrees. Scenes are drawn until one is.
-_FROM_A_SEAT, _SEAT_TILT_RAD, _MOST_DRAWN = 0.3, 0.44, 40
+_SIDES = (0.014, 0.11)
 _JPEG_QUALITY = 95
 
 
@@ -51,15 +47,7 @@ def draw_picture(seed: int, index: int) -> StoredPicture:
     rng = np.random.default_rng([seed, index])
     max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
     width = int(rng.integers(*_WIDTH_PX))
-    from_a_seat = rng.random() < _FROM_A_SEAT
-    for _ in range(_MOST_DRAWN):
-        sides_px = (width * _SIDES[0], width * _SIDES[1])
-        scene = draw_scene(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
-        if not from_a_seat or scene.camera.tilt_rad > _SEAT_TILT_RAD:
-            break
-    rendered = render(scene, rng)
-    poses, faces = truth_poses(rendered.truth)
-    _, encoded = cv2.imencode(".jpg", rendered.image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
-    return StoredPicture(
-        np.asarray(encoded, np.uint8), poses, faces, tuple(np.array(outline) for outline in rendered.unread_px)
-    )
+    sides_px = (width * _SIDES[0], width * _SIDES[1])
+    table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
+    _, encoded = cv2.imencode(".jpg", table.image, [cv2.IMWRITE_JPEG_QUALITY, _JPEG_QUALITY])
+    return StoredPicture(np.asarray(encoded, np.uint8), table.poses, table.faces, table.unread_px)

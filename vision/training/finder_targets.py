@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.closer_look import UP
 from vision.finder_code import CHANNELS, FIRST_SHAPE, STRIDE_PX, cells_of, written
-from vision.heads import UP
 from vision.poses import Poses, sides_px
 from vision.training.finder_crops import LabelledPicture
 

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Image
-from vision.heads import UP
+from vision.closer_look import UP
 from vision.patches import PatchGrid, half_grid, sample
 from vision.poses import moved
 from vision.pyramid import build_pyramid
-from vision.render.layouts import draw_scene
-from vision.render.paint import render
 from vision.training.processes import drawn_by_processes
-from vision.training.samples import true_pips, truth_poses
+from vision.training.tables import draw_learning_table
 
 # More is kept than the network sees (32 samples for 1.2 sides), so that each can be moved a little in training.
 SIZE, SPAN = 44, 1.5
@@ -59,11 +57,11 @@ def draw_table(seed: int, index: int) -> HalfPatches:
     rng = np.random.default_rng([seed, index])
     max_pips, width = draw_highest(rng), int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
-    rendered = render(draw_scene(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px), rng)
-    levels, (poses, faces) = build_pyramid(rendered.image), truth_poses(rendered.truth)
-    views = [moved(rng, poses[faces == UP], spread) for spread in _SPREADS]
+    table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
+    levels = build_pyramid(table.image)
+    views = [moved(rng, table.poses[table.faces == UP], spread) for spread in _SPREADS]
     patches = [sample(levels, seen, training_grid(half)) for seen in views for half in (0, 1)]
-    return HalfPatches(np.concatenate(patches), np.tile(true_pips(rendered.truth).T.ravel(), len(views)))
+    return HalfPatches(np.concatenate(patches), np.tile(table.pips.T.ravel(), len(views)))
 
 
 def draw_highest(rng: np.random.Generator) -> int:

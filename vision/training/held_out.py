@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.arrays import Points
-from vision.heads import UP, ReaderHeads
+from vision.closer_look import UP
+from vision.heads import Head
 from vision.poses import Poses, half_centers, sides_px
 from vision.reader import Reader
 from vision.render.layouts import draw_scene
@@ -16,7 +17,7 @@ from vision.render.paint import render
 from vision.render.scene import Scene
 from vision.training.collect import Networks
 from vision.training.legible import legible_halves
-from vision.training.samples import true_pips, truth_poses
+from vision.training.truth import true_pips, truth_poses
 
 _SETS = (6, 9, 12, 15)
 _PX_PER_MM = (1.0, 3.0)
@@ -48,7 +49,7 @@ class Halves:
 def draw_usual_scene(rng: np.random.Generator) -> Scene:
     """Return a table with a set up to double-15, at 1 to 3 pixels per mm, tilted by 25 degrees at most.
 
-    All else, looks, light, blur and noise, is as hard as the tables that the heads learn from.
+    All else, looks, light, blur and noise, is as hard as the tables that the networks learn from.
     """
     max_pips = int(rng.choice(_SETS))
     while True:
@@ -64,12 +65,12 @@ def draw_usual_scene(rng: np.random.Generator) -> Scene:
             return scene
 
 
-def draw_usual(rng: np.random.Generator, networks: Networks, *, heads: ReaderHeads) -> Halves:
+def draw_usual(rng: np.random.Generator, networks: Networks, *, head: Head) -> Halves:
     """Render a usual table, let the whole reader read it, and return the halves of the tiles that it found."""
     scene = draw_usual_scene(rng)
     rendered = render(scene, rng)
     truth, faces = truth_poses(rendered.truth)
-    reader = Reader(heads, networks.finder, networks.halves, networks.second_look)
+    reader = Reader(networks.finder, networks.closer, networks.halves, head, networks.second_look)
     reading = reader.read(rendered.image)
     read = [half for tile in reading.tiles for half in tile.halves]
     which = true_halves(np.array([half.center_px for half in read]).reshape(-1, 2, 2), truth[faces == UP])

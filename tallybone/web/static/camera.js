@@ -1,6 +1,7 @@
 // What the camera sees, with what was read drawn over it; pictures are fetched only while somebody looks.
 
 import { byId, draw, keep, write } from "./dom.js";
+import { poseOf } from "./tile.js";
 
 // So long after a picture has come the next one is asked for.
 const PAUSE_MS = 350;
@@ -49,6 +50,7 @@ export class CameraView {
     const seen = [
       ...layout.tiles.map((tile) => ({ ...tile, scale, key: `t${tile.seq}`, state: tile.doubtful ? "doubtful" : "laid" })),
       ...layout.waiting.map((tile, at) => ({ ...tile, key: `w${at}`, state: "waiting" })),
+      ...(layout.unsure ?? []).map((tile, at) => ({ ...tile, key: `u${at}`, state: "unsure" })),
     ];
     keep(byId("seen"), seen, (tile) => tile.key, outlineOf);
     const zones = (layout.zones ?? []).map((zone) => ({
@@ -108,6 +110,10 @@ function pointsOf(corners) {
 
 function outlineOf(tile) {
   const one = draw("g", { class: `seen is-${tile.state}` }, draw("polygon", { points: pointsOf(tile.corners_px) }));
+  if (tile.state === "unsure") {
+    const { middle, side } = poseOf(tile);
+    one.append(draw("text", { x: middle[0].toFixed(0), y: (middle[1] + 0.3 * side).toFixed(0), "font-size": (0.9 * side).toFixed(0) }, "?"));
+  }
   const halves = tile.halves_px ?? [];
   halves.forEach(([x, y], at) => {
     const side = Math.hypot(halves[1][0] - halves[0][0], halves[1][1] - halves[0][1]);

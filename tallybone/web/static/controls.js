@@ -110,7 +110,7 @@ function adjustForm(onGive) {
   return form;
 }
 
-/** Show what the table asks, with the tiles in question, and what is irregular; each answer is one tap. */
+/** Show what the table asks, with the tiles in question, what it cannot read, and what is irregular; each answer is one tap. */
 export function showQuestion(snapshot, desk) {
   const asked = snapshot.question;
   byId("question").hidden = asked === null;
@@ -120,6 +120,8 @@ export function showQuestion(snapshot, desk) {
   const chosen = asked?.chosen ?? null;
   const choices = (asked?.choices ?? []).map((text, choice) => ({ text, choice, topic: asked.topic, isChosen: choice === chosen }));
   keep(byId("choices"), choices, (one) => one.choice, (one) => drawChoice(one, desk));
+  byId("unsure").hidden = !snapshot.layout?.unsure?.length;
+  write(byId("unsure-words"), sentence(say("what is this? It looks like a tile, but cannot be read: move it a little, or take it away"), []));
   const odd = snapshot.irregular ?? [];
   byId("irregular").hidden = odd.length === 0;
   keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular({ ...one, words: sentence(one.words, names) }, desk));

@@ -22,24 +22,26 @@ export function emptyFelt(label) {
 /**
  * Draw a layout on a felt, and leave alone what has not changed.
  *
- * @param felt An SVG element with three groups: for tiles that wait, those that were laid, and open ends.
+ * @param felt An SVG element with three groups: for tiles that wait and what cannot be read, those that were laid, and open ends.
  * @param layout What a snapshot says; null for none.
  * @param onTile Called with the seq of a tile that is tapped; null where nothing is.
- * @returns {tiles, ends, waiting} as they were drawn.
+ * @returns {tiles, ends, waiting, unsure} as they were drawn.
  */
 export function drawFelt(felt, layout, onTile) {
   const tiles = (layout?.tiles ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
   const waiting = (layout?.waiting ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
+  const unsure = (layout?.unsure ?? []).map((tile) => ({ ...tile, pose: poseOf(tile) }));
   const ends = (layout?.ends ?? []).filter((end) => end.open !== false);
-  const side = median([...tiles, ...waiting].map((tile) => tile.pose.side)) || 40;
+  const side = median([...tiles, ...waiting, ...unsure].map((tile) => tile.pose.side)) || 40;
   const [waitingGroup, tileGroup, endGroup] = felt.children;
-  showWindow(felt, windowAround([...tiles, ...waiting], side));
-  keep(waitingGroup, waiting.map((tile, at) => ({ ...tile, at })), (tile) => tile.at, waitingTile);
+  showWindow(felt, windowAround([...tiles, ...waiting, ...unsure], side));
+  const beside = [...waiting.map((tile, at) => ({ ...tile, key: `w${at}` })), ...unsure.map((tile, at) => ({ ...tile, key: `u${at}`, isUnsure: true }))];
+  keep(waitingGroup, beside, (tile) => tile.key, (tile) => (tile.isUnsure ? unsureTile(tile) : waitingTile(tile)));
   keep(tileGroup, tiles, (tile) => tile.seq, (tile) => laidTile(tile, onTile));
   const size = Math.max(BADGE_SIDES * side, LEAST_BADGE_PX / scaleOf(felt));
   const badges = ends.map((end) => badge(end, tiles, side, size)).filter((one) => one !== null);
   keep(endGroup, badges, (one) => one.key, drawBadge);
-  return { tiles, ends, waiting };
+  return { tiles, ends, waiting, unsure };
 }
 
 /** Show a part of the picture; where the page scrolls, the felt takes the shape of what lies on it. */
@@ -86,6 +88,11 @@ function sign(text, { across, along }) {
 
 function waitingTile(tile) {
   return draw("g", { class: "tile is-waiting", transform: transformOf(tile.pose) }, tileFace(tile.pips));
+}
+
+function unsureTile({ pose }) {
+  const rim = draw("rect", { class: "rim", x: -0.96, y: -1.96, width: 1.92, height: 3.92, rx: 0.22 });
+  return draw("g", { class: "tile is-unsure", transform: transformOf(pose) }, rim, sign("?", pose));
 }
 
 /** Return where the value of an open end is written: beside its tile, away from it; null where nobody can say. */

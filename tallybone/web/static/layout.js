@@ -7,8 +7,8 @@ import { say } from "./say.js";
 /** Show the layout of a snapshot; *onTile* is called with the seq of a tile that is tapped, null for a television. */
 export function showLayout(snapshot, onTile) {
   const layout = snapshot.layout;
-  const { tiles, ends, waiting } = drawFelt(byId("felt"), layout, onTile);
-  byId("no-layout").hidden = tiles.length + waiting.length > 0;
+  const { tiles, ends, waiting, unsure } = drawFelt(byId("felt"), layout, onTile);
+  byId("no-layout").hidden = tiles.length + waiting.length + unsure.length > 0;
   showBeside("count", snapshot.match.count, (sum) => say("{what}: {sum}", { what: say("Open ends"), sum }));
   showBeside("unplaced", layout?.unplaced?.length, (count) => say("{count} more tiles belong to the layout; the camera does not see where.", { count }));
   write(byId("layout-says"), tiles.length === 0 ? "" : sayLayout(tiles, ends, waiting));

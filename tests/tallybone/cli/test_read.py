@@ -44,6 +44,7 @@ READING = Reading(
         SeenTile(Face.UP, box(51, 0, 71, 40), (Half(4, 1.0, (61, 10)), Half(4, 0.95, (61, 30)))),
         SeenTile(Face.DOWN, box(100, 80, 140, 100), ()),
         SeenTile(Face.UP, box(71, 21, 111, 40), (Half(2, 0.9, (81, 30)), Half(0, 0.9, (101, 30)))),
+        SeenTile(Face.UNSURE, box(10, 90, 50, 110), ()),
     ),
     (Join(0, 1, 1, None),),
     (Contact(3, 0, 1, 1),),
@@ -123,6 +124,7 @@ def test_a_line_of_json_says_exactly_what_the_contract_says(run: Outcome, tmp_pa
                     {"pips": 0, "confidence": 0.9, "center_px": [101.0, 30.0]},
                 ],
             },
+            {"face": "unsure", "corners_px": [[10.0, 90.0], [50.0, 90.0], [50.0, 110.0], [10.0, 110.0]]},
         ],
         "joins": [{"a": 0, "a_half": 1, "b": 1, "b_half": None}],
         "contacts": [{"a": 3, "a_half": 0, "b": 1, "b_half": 1}],
@@ -162,7 +164,8 @@ def test_the_table_says_tiles_pips_doubt_and_joins_in_words(run: Outcome, tmp_pa
     assert "the 4 of tile 1 (6|4?3) meets the side of tile 2 (4|4)" in text
     assert "the 2 of tile 4 (2|0) touches the 4 of tile 2 (4|4), which is no join" in text
     assert "the 4 of tile 1 (6|4?3) would by itself be read as 3" in text
-    assert "3 tiles face up, 1 face down, 1 join, 1 contact" in text
+    assert "unsure" in text
+    assert "3 tiles face up, 1 face down, 1 that cannot be read, 1 join, 1 contact" in text
     assert run.code == 0
 
 

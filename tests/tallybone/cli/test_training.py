@@ -11,42 +11,49 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallybone.cli.training import Training, train, train_finder, train_halves, train_knock, train_second_look
-from vision.heads import Head, ReaderHeads, load_heads
+from tallybone.cli.training import (
+    Training,
+    train,
+    train_closer_look,
+    train_finder,
+    train_halves,
+    train_knock,
+    train_second_look,
+)
+from vision.heads import Head, load_head
 
 
-def heads(**notes: object) -> ReaderHeads:
+def head(**notes: object) -> Head:
     none, unit = np.zeros(2, np.float32), np.ones(2, np.float32)
-    head = Head(none, unit, (np.eye(2, dtype=np.float32),), (none,))
-    return ReaderHeads(head, head, head, dict(notes))
+    return Head(none, unit, (np.eye(2, dtype=np.float32),), (none,), notes=dict(notes))
 
 
-def quick(*, progress: Callable[[str, float], None], **options: object) -> ReaderHeads:
+def quick(*, progress: Callable[[str, float], None], **options: object) -> Head:
     progress("rendering", 0.5)
     progress("rendering", 1.0)
-    return heads(face_error=0.01, **options)
+    return head(pips_error=0.01, **options)
 
 
-def test_the_heads_are_written_and_their_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_head_is_written_and_its_figures_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "new" / "reader.npz"
     assert train(out, seed=3, scenes=4, epochs=5, jobs=2, trained=quick) == 0
-    assert load_heads(out).notes == {"face_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
+    assert load_head(out).notes == {"pips_error": 0.01, "seed": 3, "scenes": 4, "epochs": 5, "jobs": 2}
     assert list(out.parent.iterdir()) == [out]
     said = capsys.readouterr()
-    assert "face_error: 0.01" in said.out
+    assert "pips_error: 0.01" in said.out
     assert "reader.npz" in said.out.replace("\n", "")
     assert "rendering" not in said.out  # progress goes to stderr
 
 
-def test_training_that_is_broken_off_leaves_the_old_heads(tmp_path: Path) -> None:
-    def broken_off(**_: object) -> ReaderHeads:
+def test_training_that_is_broken_off_leaves_the_old_head(tmp_path: Path) -> None:
+    def broken_off(**_: object) -> Head:
         raise KeyboardInterrupt
 
     out = tmp_path / "reader.npz"
-    out.write_bytes(b"the old heads")
+    out.write_bytes(b"the old head")
     with pytest.raises(KeyboardInterrupt):
         train(out, seed=1, scenes=3, epochs=1, trained=broken_off)
-    assert out.read_bytes() == b"the old heads"
+    assert out.read_bytes() == b"the old head"
 
 
 def test_without_scikit_learn_it_says_what_to_install(
@@ -64,6 +71,7 @@ def test_without_scikit_learn_it_says_what_to_install(
 
 NETWORKS: list[tuple[Callable[..., int], str, dict[str, int]]] = [
     (train_finder, "finder.onnx", {"steps": 5}),
+    (train_closer_look, "closer_look.onnx", {"steps": 5}),
     (train_halves, "halves.onnx", {"epochs": 5}),
     (train_second_look, "second_look.onnx", {"steps": 5}),
 ]
@@ -110,7 +118,9 @@ def test_without_torch_it_says_what_to_install(
 
 
 @pytest.mark.parametrize(
-    "training", [train, train_finder, train_halves, train_second_look, train_knock], ids=lambda one: one.command
+    "training",
+    [train, train_finder, train_closer_look, train_halves, train_second_look, train_knock],
+    ids=lambda one: one.command,
 )
 def test_the_function_that_trains_exists_where_it_cannot_be_imported_too(training: Training) -> None:
     module, _, name = training.fit.partition(":")

@@ -38,6 +38,10 @@ def back(x: float, y: float) -> SeenTile:
     return SeenTile(Face.DOWN, box(x, y), ())
 
 
+def unsure(x: float, y: float) -> SeenTile:
+    return SeenTile(Face.UNSURE, box(x, y), ())
+
+
 def reading(*tiles: SeenTile, joins: tuple[Join, ...] = ()) -> Reading:
     return Reading(1000, 1000, tiles, joins)
 
@@ -77,6 +81,42 @@ def test_what_is_ignored_or_on_edge_counts_neither_way() -> None:
     )
     assert words(label, reading(seen(2, 5, 100, 100), back(310, 310), seen(1, 2, 550, 550), back(550, 520))) == []
     assert words(label, reading(seen(2, 5, 100, 100), back(400, 310))) == ["spare face-down tile"]
+
+
+def test_a_tile_under_something_unsure_is_missed_but_not_in_silence() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), true(1, 1, 300, 300)))
+    photo = judge_photo(label, reading(unsure(100, 139), unsure(300, 341)))
+    counts = count_photo(photo)
+    assert (counts.found, counts.silent, counts.unsure_false) == (0, 1, 1)
+    assert [mistake.words for mistake in mistakes_in(photo)] == [
+        "missed 2-5, said to be unsure",
+        "missed 1-1",
+        "said to be unsure, but no tile",
+    ]
+
+
+def test_something_unsure_on_a_back_an_edge_or_in_an_ignored_box_is_not_false() -> None:
+    label = PhotoLabel(
+        "a.jpg",
+        (TileLabel(Lies.DOWN, (100, 100), ()), TileLabel(Lies.STANDING, (300, 300), ())),
+        ignored=(IgnoredBox(500, 500, 600, 600),),
+    )
+    assert count_photo(judge_photo(label, reading(unsure(110, 100), unsure(290, 300)))).unsure_false == 0
+    assert count_photo(judge_photo(label, reading(unsure(550, 550), unsure(200, 200)))).unsure_false == 1
+
+
+def test_something_unsure_is_neither_a_spare_tile_nor_a_back() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), TileLabel(Lies.DOWN, (300, 300), ())))
+    counts = count_photo(judge_photo(label, reading(seen(2, 5, 100, 100), unsure(300, 300), unsure(105, 100))))
+    assert (counts.perfect, counts.spare, counts.backs_found, counts.backs_spare) == (1, 0, 0, 0)
+
+
+def test_a_misread_half_is_bold_from_the_confidence_on_that_is_taken_for_read() -> None:
+    label = PhotoLabel("a.jpg", (true(2, 5, 100, 100), true(2, 5, 300, 300)))
+    wrong_both = judge_photo(label, reading(seen(1, 6, 100, 100), seen(2, 5, 300, 300)))
+    assert count_photo(wrong_both).bold == 2
+    doubtful = SeenTile(Face.UP, box(100, 100), (Half(1, 0.79, (80, 100)), Half(5, 0.9, (120, 100))))
+    assert count_photo(judge_photo(label, reading(doubtful))).bold == 0
 
 
 def test_backs_are_found_by_their_place() -> None:
@@ -147,6 +187,8 @@ def muddled(rng: np.random.Generator) -> tuple[dict[str, object], Reading]:
             tiles.append(seen(pips[0], pips[1] if same else 4, x + dx, y + dy))
         if rng.random() < 0.3:
             tiles.append(back(x + dy, y + dx))
+        if rng.random() < 0.2:
+            tiles.append(unsure(x + 3 * dx, y + 3 * dy))
     up = [index for index, label in enumerate(labels) if label["face"] == "up"]
     ends = [sorted(rng.choice(up, 2, replace=False).tolist()) for _ in range(3)]
     joins = [[[a, int(rng.integers(2))], [b, int(rng.integers(2))]] for a, b in ends]
@@ -166,14 +208,15 @@ def test_the_figures_are_those_of_an_independent_tool(shared_data: Path, tmp_pat
     known = [{"image": image, **label} for image, (label, _) in made.items()]
     (tmp_path / "labels.json").write_text(json.dumps(known))
     lines = "\n".join(format_reading(f"/{image}", said, read_ms=1) for image, (_, said) in made.items())
-    command = [sys.executable, str(tool), str(tmp_path / "labels.json"), str(tmp_path), "--json"]
+    command = [sys.executable, str(tool), str(tmp_path / "labels.json"), str(tmp_path), "--json", "--more"]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
     theirs = json.loads(done.stdout)
     labels = parse_labels(known)
     assert labels.faults == ()
     photos = [judge_photo(label, made[label.image][1]) for label in labels.photos]
     counts = total(photos)
-    ours = {"pictures": counts.pictures, "tiles": counts.tiles, "down_false": counts.backs_spare, **counts.shares()}
+    whole = {"pictures": counts.pictures, "tiles": counts.tiles, "down_false": counts.backs_spare}
+    ours = {**whole, "unsure_false": counts.unsure_false, **counts.shares()}
     assert {name: ours[name] for name in theirs} == theirs
     # The comparison means something only where mistakes of every kind were made.
     assert {mistake.wrong for photo in photos for mistake in mistakes_in(photo)} == set(MistakeKind)

@@ -17,7 +17,9 @@ from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.sources.test_camera import Clock
+from tests.vision.seen import unsure_tile
 from vision.changes import PictureSizeError
+from vision.reading import SeenTile
 from vision.table_view import TableView
 from vision.watch import Frame
 
@@ -38,6 +40,7 @@ class Script(Listener, Recorder):
         self.shown: LiveState | None = None
         self.is_refused = False
         self.moves_from_ms, self.moves_until_ms = 0, 0
+        self.unsure: tuple[SeenTile, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -57,7 +60,7 @@ class Script(Listener, Recorder):
         if self.is_refused:
             raise PictureSizeError("it has another size")
         is_moving = self.moves_from_ms <= frame.t_ns // MS < self.moves_until_ms
-        return TableView((), (), (), is_settled=not is_moving)
+        return TableView((), (), (), is_settled=not is_moving, unsure=self.unsure)
 
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
         assert jpeg == JPEG
@@ -180,6 +183,19 @@ def test_a_picture_that_cannot_be_read_is_told_and_the_game_goes_on() -> None:
     assert len(script.notes) == 2
     assert "camera" in script.notes[0]
     assert script.log == ["keep 200", "look 200", "keep 400", "look 400", "followed"]
+
+
+def test_what_cannot_be_read_is_asked_about_once_and_changes_nothing() -> None:
+    script = Script(shot(100), shot(300), shot(500))
+    script.unsure = (unsure_tile(),)
+    game = live(script)
+    before = game.session.state
+    play(game)
+    assert [note.split("?")[0] for note in script.notes] == ["what is this"]
+    assert game.session.state is before
+    assert (game.session.questions, game.session.places.waiting) == ((), ())
+    assert game.now.view is not None
+    assert game.now.view.unsure == script.unsure
 
 
 def test_it_ends_when_it_is_told_to_or_left() -> None:

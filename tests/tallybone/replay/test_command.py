@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -93,7 +94,9 @@ def test_each_event_is_a_line_of_json_as_the_contract_says(folder: Path) -> None
     assert isinstance(moved["before"], dict)
     assert moved["before"]["halves_px"] == placed["halves_px"]
     assert (closed["event"], closed["pips"], closed["halves_px"]) == ("placed", [], [[110.0, 10.0], [110.0, 30.0]])
-    assert last == {"result": {"frames": 3, "placed": 2, "moved": 1, "removed": 0, **NO_OTHERS, "tiles": 2}}
+    assert last == {
+        "result": {"frames": 3, "placed": 2, "moved": 1, "removed": 0, **NO_OTHERS, "tiles": 2, "unsure": 0}
+    }
     assert "-0.0" not in run.out.getvalue()
     assert run.err.getvalue() == ""
     assert run.code == 0
@@ -105,14 +108,43 @@ def test_pictures_are_taken_in_name_order_and_other_files_are_left(folder: Path)
 
 def test_a_table_on_which_nothing_happens_has_only_a_result(folder: Path) -> None:
     run = Run(folder, NOTHING, NOTHING, NOTHING)
-    assert run.lines == [{"result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, **NO_OTHERS, "tiles": 0}}]
+    assert run.lines == [
+        {"result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, **NO_OTHERS, "tiles": 0, "unsure": 0}}
+    ]
     assert run.code == 0
 
 
 def test_tiles_count_at_the_end_not_over_all(folder: Path) -> None:
     assert Run(folder, NOTHING, BOTH, CLEARED).lines[-1] == {
-        "result": {"frames": 3, "placed": 1, "moved": 1, "removed": 1, **NO_OTHERS, "tiles": 1}
+        "result": {"frames": 3, "placed": 1, "moved": 1, "removed": 1, **NO_OTHERS, "tiles": 1, "unsure": 0}
     }
+
+
+def test_what_cannot_be_read_is_asked_about_once_for_each_place(folder: Path) -> None:
+    there, elsewhere = (replace(CLOSED, face=Face.UNSURE, corners_px=box(x, 0, 20, 40)) for x in (0, 30))
+    nudged = replace(there, corners_px=box(1, 0, 20, 40))
+    views = (replace(NOTHING, unsure=(there,)), NOTHING, replace(NOTHING, unsure=(nudged, elsewhere)))
+    run = Run(folder, *views)
+    asked, other, last = run.lines
+    assert asked == {
+        "t_ns": 0,
+        "event": "unsure",
+        "frame": "00.png",
+        "words": "what is this? It looks like a tile, but cannot be read: move it a little, or take it away",
+        "corners_px": [[0.0, 0.0], [20.0, 0.0], [20.0, 40.0], [0.0, 40.0]],
+    }
+    assert (other["event"], other["frame"], other["corners_px"]) == (
+        "unsure",
+        "02.png",
+        [[30.0, 0.0], [50.0, 0.0], [50.0, 40.0], [30.0, 40.0]],
+    )
+    assert last == {
+        "result": {"frames": 3, "placed": 0, "moved": 0, "removed": 0, **NO_OTHERS, "tiles": 0, "unsure": 2}
+    }
+    first, *_, end = Run(folder, *views, as_json=False).out.getvalue().splitlines()
+    assert first.startswith("00.png: what is this? ")
+    assert first.endswith(" (at 10, 20)")
+    assert end.endswith("; 0 on the table at the end, 2 that cannot be read")
 
 
 def test_plain_text_says_it_in_sentences(folder: Path) -> None:

@@ -37,9 +37,10 @@ API = "/api/v1"
 class Blind(Reader):
     """An eye that sees no tile; it needs no network and no time."""
 
-    heads: Any = None
     finder: Any = None
+    closer: Any = None
     halves: Any = None
+    pips: Any = None
     second_look: Any = None
     max_pips: int | None = 6
 

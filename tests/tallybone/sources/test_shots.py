@@ -218,6 +218,7 @@ def test_removed_tiles_count_in_a_recording_as_in_a_folder(folder: Path, tmp_pat
         "stacked": 0,
         "reread": 0,
         "tiles": 0,
+        "unsure": 0,
     }
 
 

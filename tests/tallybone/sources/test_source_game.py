@@ -67,7 +67,16 @@ def test_the_result_has_the_pictures_the_changes_and_the_score(tmp_path: Path) -
     game = last.session.state.game
     assert game is not None
     plays = sum(item is None for item in shown()) - 1
-    changes = {"placed": plays, "moved": 0, "removed": 0, "turned": 0, "stacked": 0, "reread": 0, "tiles": plays}
+    changes = {
+        "placed": plays,
+        "moved": 0,
+        "removed": 0,
+        "turned": 0,
+        "stacked": 0,
+        "reread": 0,
+        "tiles": plays,
+        "unsure": 0,
+    }
     totals = dict(zip(("Ann", "Ben"), game.totals, strict=True))
     score = {"hands": 1, "totals": totals, "winner": None, "plays": plays, "problems": 0, "asked": 0, "open": 0}
     assert Run(tmp_path / "game.mcap").lines[-1]["result"] == {"frames": plays + 1} | changes | score

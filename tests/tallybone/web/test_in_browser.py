@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,8 @@ if shutil.which("chromium") is None and shutil.which("chromium-browser") is None
 from tests.tallybone.web.browsers import AXE, Browser, Viewer, WebSocketRoute, looking, served
 from tests.tallybone.web.doubts import ASKED_AFTER, doubtful
 from tests.tallybone.web.true_table import TrueTable
+from tests.vision.seen import unsure_tile
+from vision.reading import SeenTile
 
 pytestmark = pytest.mark.slow
 
@@ -168,6 +171,29 @@ def test_a_wrong_answer_is_taken_back_with_one_tap_and_asked_again(browser: Brow
         wait_for_tiles(viewer, tiles)
         assert answers.all_inner_texts() == asked
         assert viewer.page.locator("#toast .undo").count() == 0
+
+
+def test_what_cannot_be_read_is_outlined_and_asked_about_until_it_is_gone(browser: Browser) -> None:
+    unsure: list[SeenTile] = []
+    with served(eye=lambda view: replace(view, unsure=tuple(unsure))) as table, looking(browser, table) as viewer:
+        table.play(4)
+        wait_for_tiles(viewer, tiles_of(table))
+        assert viewer.page.locator("#unsure").is_hidden()
+        unsure.append(unsure_tile(x_px=900, y_px=500, side_px=30))
+        table.play(2)
+        viewer.page.locator("#unsure").wait_for()
+        assert viewer.page.locator("#unsure-words").inner_text().startswith("What is this? It looks like a tile")
+        assert viewer.page.locator("#felt .is-unsure").count() == 1
+        viewer.page.locator("#camera-tab").click()
+        viewer.page.locator("#seen .is-unsure").wait_for()
+        assert viewer.page.locator("#seen .is-unsure text").text_content() == "?"
+        viewer.page.evaluate(AXE.read_text())
+        assert violations(viewer) == []
+        unsure.clear()
+        table.play(2)
+        viewer.page.locator("#unsure").wait_for(state="hidden")
+        viewer.page.locator("#seen .is-unsure").wait_for(state="detached")
+        assert viewer.complaints == []
 
 
 def tiles_of(table: TrueTable) -> int:

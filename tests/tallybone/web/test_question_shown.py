@@ -1,4 +1,4 @@
-"""What the table asks, as a page is told it."""
+"""What the table asks and what it cannot read, as a page is told it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import replace
 from engine.phrases import phrase
 from tallybone.play.game import LiveState
 from tallybone.session.referee.questions import Decided, Question, Unclear
+from tallybone.web.feed import Hub
 from tallybone.web.shapes import QuestionShown
-from tallybone.web.snapshot import Story, snapshot_of
+from tallybone.web.snapshot import Lobby, Story, lobby_snapshot, snapshot_of
 from tests.tallybone.web.true_table import TrueTable
+from tests.vision.seen import unsure_tile
+from vision.table_view import TableView
 
 
 def asked(table: TrueTable, *, chosen: int | None) -> QuestionShown | None:
@@ -35,3 +38,24 @@ def test_a_question_that_nobody_answers_with_buttons_has_no_choice_yet(table: Tr
     assert shown is not None
     assert shown.chosen is None
     assert type(shown.topic) is str, "what a question is known by is never translated"
+
+
+def test_a_page_shows_where_something_lies_that_cannot_be_read(table: TrueTable) -> None:
+    session, tile = table.live.session, unsure_tile(x_px=100, y_px=100, side_px=20)
+    now = replace(table.live.now, view=TableView((), (), (), unsure=(tile,)))
+    shown = snapshot_of(now, (), Story().after(session.state), version=1)
+    assert shown is not None
+    (unsure,) = shown.layout.unsure
+    assert set(unsure.corners_px) == {(80.0, 90.0), (120.0, 90.0), (120.0, 110.0), (80.0, 110.0)}
+    assert (shown.question, shown.layout.waiting) == (None, ())
+    lobby = lobby_snapshot(Lobby("settled", last=now), (), Story().after(session.state), version=1)
+    assert lobby.layout.unsure == ()
+
+
+def test_a_page_is_told_as_soon_as_something_cannot_be_read_and_when_it_can(table: TrueTable) -> None:
+    hub = Hub(lambda: 0)
+    versions = []
+    for unsure in ((), (unsure_tile(),), ()):
+        hub.show(replace(table.live.now, view=TableView((), (), (), unsure=unsure)))
+        versions.append(hub.publish())
+    assert versions == [1, 2, 3]

@@ -1,10 +1,11 @@
-"""What people are told of the camera: what is new, once, in their words."""
+"""What people are told besides the game: what is new about camera and table, once, in their words."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tallybone.play.game import CameraNews, words_of
+from tallybone.play.news import CameraNews, News, UnsureNote, words_of
+from tests.vision.seen import unsure_tile
 from vision.aim import STRAIGHT_ON, Aim
 from vision.table_view import TableView
 
@@ -52,3 +53,22 @@ def test_a_turn_is_said_in_degrees() -> None:
     turned = Aim((0.9994, -0.0349, 0.0, 0.0349, 0.9994, 0.0))
     assert "turned by 2.0 degrees" in words_of(turned, (1280, 720))
     assert "degrees" not in words_of(STRAIGHT_ON, (1280, 720))
+
+
+def test_what_cannot_be_read_is_asked_about_once_for_each_place() -> None:
+    here, nudged, there = unsure_tile(x_px=100), unsure_tile(x_px=103), unsure_tile(x_px=300)
+    news = News()
+    views = (
+        None,
+        VIEW,
+        *(replace(VIEW, unsure=unsure) for unsure in ((here,), (here,), (), (nudged, there), (there,))),
+    )
+    assert [news.of(view) for view in views] == [(), (), (UnsureNote(here),), (), (), (UnsureNote(there),), ()]
+
+
+def test_news_of_the_camera_and_a_question_come_together() -> None:
+    notes = News().of(replace(shifted(12.0), unsure=(unsure_tile(),)))
+    assert [note.words.split(";")[0].split("?")[0] for note in notes] == [
+        "the camera was moved by 12 pixels",
+        "what is this",
+    ]

@@ -1,0 +1,37 @@
+"""A reading with and without what cannot be read: joins stay with their tiles."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.vision.seen import seen_tile, unsure_tile
+from vision.reading import Contact, Face, Join, Reading, SeenTile
+
+FIRST, SECOND, THIRD = (seen_tile(4, pips, x_px=100, y_px=y) for pips, y in ((1, 50), (2, 150), (3, 250)))
+READING = Reading(640, 480, (FIRST, SECOND, THIRD), (Join(0, 1, 2, 0),), (Contact(1, None, 2, 1),))
+ABOVE, BETWEEN, BELOW = (unsure_tile(x_px=300, y_px=y) for y in (20, 100, 400))
+
+
+def test_what_cannot_be_read_stands_among_the_tiles_in_their_order() -> None:
+    reading = READING.with_unsure((BELOW, ABOVE, BETWEEN))
+    assert reading.tiles == (ABOVE, FIRST, BETWEEN, SECOND, THIRD, BELOW)
+    assert reading.unsure == (ABOVE, BETWEEN, BELOW)
+
+
+def test_joins_and_contacts_stay_with_their_tiles() -> None:
+    reading = READING.with_unsure((BELOW, ABOVE, BETWEEN))
+    assert reading.joins == (Join(1, 1, 4, 0),)
+    assert reading.contacts == (Contact(3, None, 4, 1),)
+    assert reading.without_unsure() == READING
+
+
+def test_a_reading_in_which_all_is_read_stays_as_it_is() -> None:
+    assert READING.with_unsure(()) == READING
+    assert READING.without_unsure() == READING
+    assert READING.unsure == ()
+
+
+@pytest.mark.parametrize("face", [Face.DOWN, Face.UNSURE])
+def test_only_a_face_up_tile_has_halves(face: Face) -> None:
+    with pytest.raises(ValueError, match=f"a tile with face {face} cannot have 2 halves"):
+        SeenTile(face, FIRST.corners_px, FIRST.halves)

@@ -1,0 +1,64 @@
+"""Rendered tables that all networks learn from: as often as not as usual, else as cameras elsewhere see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.arrays import Image, Points
+from vision.closer_look import UP
+from vision.poses import Poses, corners
+from vision.render.foreign import draw_foreign_scene
+from vision.render.layouts import draw_scene
+from vision.render.paint import render
+from vision.render.scene import Scene
+from vision.training.legible import legible_halves
+from vision.training.truth import true_pips, truth_poses
+
+# How often a table's set goes up to each number: small sets are what most people have.
+SETS_DRAWN = {6: 0.4, 9: 0.15, 12: 0.25, 15: 0.12, 18: 0.08}
+_FOREIGN = 0.55
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearningTable:
+    """A rendered table and what is to be learned of it.
+
+    Attributes:
+        image: Shape (H, W, 3), BGR.
+        poses: Shape (N, 6), the tiles that can be read; half 0 lies towards -u.
+        faces: Shape (N,), `vision.closer_look.UP` or `DOWN`.
+        pips: Shape (M, 2), those of the tiles that lie face up, in their order.
+        unread_px: Outlines of tiles that are cut off, covered, on edge, burnt out or in the dark: neither a tile nor
+            nothing.
+    """
+
+    image: Image
+    poses: Poses
+    faces: NDArray[np.int64]
+    pips: NDArray[np.int64]
+    unread_px: tuple[Points, ...]
+
+
+def draw_learning_table(
+    rng: np.random.Generator, *, max_pips: int, size_px: tuple[int, int], tile_side_px: tuple[float, float]
+) -> LearningTable:
+    """Return a rendered table, see `vision.render.foreign.draw_foreign_scene`."""
+    draw = draw_foreign_scene if rng.random() < _FOREIGN else draw_scene
+    return table_of(draw(rng, max_pips=max_pips, size_px=size_px, tile_side_px=tile_side_px), rng)
+
+
+def table_of(scene: Scene, rng: np.random.Generator) -> LearningTable:
+    """Return the picture of a scene, without the tiles of which nobody could count the pips."""
+    rendered = render(scene, rng)
+    poses, faces = truth_poses(rendered.truth)
+    unread = [np.array(outline) for outline in rendered.unread_px]
+    shown, pips = np.ones(len(poses), bool), true_pips(rendered.truth)
+    if scene.tile.pip_jitter == 0:
+        legible = legible_halves(scene, rendered).all(axis=1)
+        shown[faces == UP] = legible
+        pips = pips[legible]
+        unread += list(corners(poses[~shown]))
+    return LearningTable(rendered.image, poses[shown], faces[shown], pips, tuple(unread))

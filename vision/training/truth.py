@@ -1,0 +1,78 @@
+"""What rendered tables truly show, as poses, and how far other poses are from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.arrays import Points
+from vision.closer_look import DOWN, UP
+from vision.poses import Poses, corners, sides_px, turned_round
+from vision.reading import Face, Reading, SeenTile
+
+
+def true_pips(truth: Reading) -> NDArray[np.int64]:
+    """Return the pips of both halves of the true tiles that lie face up, shape (N, 2)."""
+    return np.array([[half.pips for half in tile.halves] for tile in truth.tiles if tile.halves], np.int64).reshape(
+        -1, 2
+    )
+
+
+def truth_poses(truth: Reading) -> tuple[Poses, NDArray[np.int64]]:
+    """Return the poses, shape (N, 6), and classes, shape (N,), of true tiles; half 0 lies towards -u."""
+    rows = [_pose_of(tile) for tile in truth.tiles]
+    faces = [UP if tile.face is Face.UP else DOWN for tile in truth.tiles]
+    return np.array(rows, np.float64).reshape(-1, 6), np.array(faces, np.int64)
+
+
+def _pose_of(tile: SeenTile) -> NDArray[np.float64]:
+    """Return the affine pose nearest to an outline: through the middles of its edges."""
+    outline = np.array(tile.corners_px)
+    edges = (outline + np.roll(outline, -1, axis=0)) / 2  # top, right, bottom, left as seen from the top left
+    first = 1 if np.hypot(*(edges[1] - edges[3])) > np.hypot(*(edges[0] - edges[2])) else 2
+    end = edges[first]
+    if tile.halves:
+        away = np.array(tile.halves[1].center_px) - np.array(tile.halves[0].center_px)
+        if np.dot(end - outline.mean(axis=0), away) < 0:
+            first = (first + 2) % 4
+    u = (edges[first] - edges[(first + 2) % 4]) / 2
+    v = (edges[(first + 1) % 4] - edges[(first + 3) % 4]) / 2
+    return np.concatenate([outline.mean(axis=0), u, v])
+
+
+def corner_errors(poses: Poses, truth: Poses) -> tuple[NDArray[np.float64], NDArray[np.intp], Poses]:
+    """Return for each pose the error to the nearest true tile, which one that is, and it turned as the pose is.
+
+    The error is the largest distance of two corners, in sides of the true tile.
+    """
+    if not len(truth):
+        return np.full(len(poses), np.inf), np.zeros(len(poses), np.intp), poses.copy()
+    turned = turned_round(truth)
+    both = np.concatenate([truth, turned])
+    gaps = np.linalg.norm(corners(poses)[:, None] - corners(both)[None], axis=-1).max(axis=-1) / sides_px(both)
+    nearest = gaps.argmin(axis=1)
+    return gaps[np.arange(len(poses)), nearest], nearest % len(truth), both[nearest]
+
+
+def with_half_0_first(poses: Poses, target: Poses, truth: Poses) -> Poses:
+    """Return poses, shape (N, 6), so that half 0 of each is that of its true tile.
+
+    Args:
+        poses: What was found.
+        target: The true tiles turned as the poses are, see `corner_errors`.
+        truth: The true tiles.
+    """
+    same = (target[:, 2:4] * truth[:, 2:4]).sum(axis=1) > 0
+    return np.where(same[:, None], poses, turned_round(poses))
+
+
+def near_any(poses: Poses, outlines_px: Iterable[Points]) -> NDArray[np.bool_]:
+    """Return which poses lie on or beside one of the outlines, shape (N,)."""
+    near = np.zeros(len(poses), bool)
+    for outline in outlines_px:
+        middle = outline.mean(axis=0)
+        radius = np.linalg.norm(outline - middle, axis=1).max()
+        near |= np.linalg.norm(poses[:, :2] - middle, axis=1) < radius + sides_px(poses)
+    return near
