@@ -30,7 +30,7 @@ from benchmarks.sign_looks import HIGHEST, sign_looks
 from benchmarks.unseen_looks import unseen_looks
 from calibration.tile_set_learn import LearningResult, learn, look_at_set
 from tests.vision.whole_set import draw_whole_set
-from vision.heads import UP
+from vision.closer_look import UP
 from vision.poses import half_centers, moved
 from vision.reader import Reader, load_reader
 from vision.render.layouts import draw_layout, visible_area
@@ -40,7 +40,7 @@ from vision.render.paint import RenderedPicture, render
 from vision.render.scene import Scene
 from vision.training.held_out import true_halves
 from vision.training.legible import legible_halves
-from vision.training.samples import true_pips, truth_poses
+from vision.training.truth import true_pips, truth_poses
 
 _SETS = (6, 9, 12)
 _SEED = 71

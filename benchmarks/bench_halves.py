@@ -12,7 +12,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from vision.heads import load_heads
+from vision.heads import load_head
 from vision.training.collect import Networks, load_networks
 from vision.training.held_out import Halves, draw_usual, figures_of, join_halves
 from vision.training.processes import drawn_by_processes
@@ -34,7 +34,7 @@ def main() -> None:
 
 def halves_of_table(seed: int, index: int) -> Halves:
     """Return what the eye makes of the halves of one table."""
-    return draw_usual(np.random.default_rng((seed, index)), _networks(), heads=load_heads())
+    return draw_usual(np.random.default_rng((seed, index)), _networks(), head=load_head())
 
 
 @cache

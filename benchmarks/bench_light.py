@@ -98,7 +98,7 @@ def _rendered(seed: int, exposure: float, camera: CameraLook) -> RenderedPicture
 
 
 def _judged(reader: Reader, rendered: RenderedPicture, image: np.ndarray, noise: float) -> Iterator[Judged]:
-    read = reader.read(image).tiles
+    read = reader.read(image).without_unsure().tiles
     true = rendered.truth.tiles
     for tile, spot in zip(true, examine_light(image, [one.corners_px for one in true]).samples, strict=True):
         yield Judged(spot.contrast, spot.saturated, noise, _misread(tile, read))

@@ -1,0 +1,149 @@
+"""How many halves the eye misreads of sets whose pips somebody made by hand, of ten kinds; the set is not told.
+
+    python benchmarks/bench_handmade.py [--tables 400] [--seed 2608] [--jobs 2] [--sheet worst.png]
+
+The kinds: `handmade_looks`. Each is a double-six, scattered on any table that is not of the colour of the tiles, 30 to
+80 pixels a half, tilted by up to 25 degrees, in calm light and focus: so a person could count every pip. The columns
+are those of `bench_foreign`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.handmade_looks import HIGHEST, KINDS, HandmadeKind, draw_handmade_looks
+from benchmarks.judged_tables import (
+    Figures,
+    JudgedTable,
+    WorstCase,
+    WorstSheet,
+    judge,
+    parser_for,
+    print_table,
+    worst_in,
+)
+from vision.arrays import Bgr
+from vision.reader import Reader, load_reader
+from vision.render import colors
+from vision.render.layouts import visible_area
+from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
+from vision.render.looks import draw_camera_look, draw_light_look, draw_table_look
+from vision.render.paint import render
+from vision.render.placements import draw_hand, scatter
+from vision.render.scene import Scene
+from vision.training.processes import drawn_by_processes
+from vision.training.tables import LearningTable
+from vision.training.truth import true_pips, truth_poses
+
+# Keeps the seeds apart from those that networks learn from, which have two numbers.
+_STREAM = 8
+_SIDES_PX = (30.0, 80.0)
+_LARGEST_TILT_DEG = 25.0
+_TILES = (8, 21)
+# In one of blue, green and red, of 255: a table that differs less from the tiles hides them.
+_LEAST_SEEN = 60.0
+# How often a cloth has one of the colours of party cloths.
+_GAY = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What was made of one table."""
+
+    kind: str
+    judged: JudgedTable
+    cases: tuple[WorstCase, ...]
+
+
+def main() -> None:
+    """Print the figures, and write the sheet if one is wanted."""
+    options = parser_for(__doc__, tables=400, seed=2608).parse_args()
+    draw = partial(read_table, options.seed, with_cases=options.sheet is not None)
+    figures, total, sheet = defaultdict[str, Figures](Figures), Figures(), WorstSheet(options.sheet)
+    for drawn in drawn_by_processes(draw, options.tables, options.jobs, lambda _: None):
+        for some in (figures[drawn.kind], total):
+            some.add(drawn.judged.tiles, len(drawn.judged.spare))
+        sheet.add(drawn.cases)
+    print_table("made by hand", [*((kind.name, figures[kind.name]) for kind in KINDS), ("all", total)])
+    sheet.write()
+
+
+def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
+    """Render one table, and return what the eye makes of it."""
+    rng = np.random.default_rng((seed, _STREAM, 1 + index))
+    kind = KINDS[index % len(KINDS)]
+    scene = draw_table(rng, kind)
+    rendered = render(scene, rng)
+    poses, faces = truth_poses(rendered.truth)
+    unread_px = tuple(np.array(outline) for outline in rendered.unread_px)
+    table = LearningTable(rendered.image, poses, faces, true_pips(rendered.truth), unread_px)
+    judged = judge(_reader().read(table.image), table)
+    cases = worst_in(judged, table.image, kind.name, f"table {index}") if with_cases else ()
+    return Drawn(kind.name, judged, tuple(cases))
+
+
+def draw_table(rng: np.random.Generator, kind: HandmadeKind) -> Scene:
+    """Return scattered tiles of one kind, no two alike."""
+    looks = draw_handmade_looks(kind, rng, _TILES[1])
+    look = looks[0]
+    camera = _calm_camera(rng, look)
+    area = visible_area(camera)
+    room = area.width_mm * area.height_mm / (look.length_mm * look.width_mm)
+    count = int(np.clip(rng.integers(*_TILES), 1, max(1, room * 0.4)))
+    tiles = scatter(rng, draw_hand(rng, count, HIGHEST), area, look, gap_mm=1.0).tiles
+    placed = tuple(replace(tile, look=at) for at, tile in enumerate(tiles))
+    return Scene(placed, look, _draw_cloth(rng, look.face_bgr), _calm_light(rng), camera, more_looks=looks[1:])
+
+
+def _calm_camera(rng: np.random.Generator, look: TileLook) -> CameraLook:
+    """Return a camera in focus that does not move."""
+    px_per_mm = float(np.exp(rng.uniform(*np.log(_SIDES_PX)))) / look.width_mm
+    camera = draw_camera_look(rng, px_per_mm=px_per_mm)
+    return replace(
+        camera,
+        tilt_rad=math.radians(rng.uniform(0, _LARGEST_TILT_DEG)),
+        blur_px=min(camera.blur_px, 0.7),
+        motion_px=0.0,
+        noise=min(camera.noise, 2.5),
+        bloom=min(camera.bloom, 0.02),
+        jpeg_quality=max(camera.jpeg_quality or 0, 70),
+    )
+
+
+def _calm_light(rng: np.random.Generator) -> LightLook:
+    """Return a light that burns nothing out and leaves nothing in the dark."""
+    light = draw_light_look(rng)
+    exposure = float(np.clip(light.exposure, 0.8, 1.1))
+    return replace(
+        light, exposure=exposure, glare=0.0, band=0.0, spot=min(light.spot, 0.2), shadow=min(light.shadow, 0.5)
+    )
+
+
+def _draw_cloth(rng: np.random.Generator, face_bgr: Bgr) -> TableLook:
+    """Return a table or a cloth, plain or patterned, now and then gay, and never of the colour of the tiles."""
+    while True:
+        table = draw_table_look(rng)
+        if rng.random() < _GAY:
+            base = colors.from_hsv(rng.uniform(0, 1), rng.uniform(0.2, 0.7), rng.uniform(0.5, 0.95))
+            table = replace(table, base_bgr=base, second_bgr=colors.scaled(base, rng.uniform(0.7, 1.15)))
+        if min(np.abs(np.subtract(face_bgr, bgr)).max() for bgr in (table.base_bgr, table.second_bgr)) > _LEAST_SEEN:
+            return table
+
+
+@cache
+def _reader() -> Reader:
+    """Return the shipped eye; each process has its own."""
+    return load_reader()
+
+
+if __name__ == "__main__":
+    main()

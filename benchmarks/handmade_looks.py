@@ -1,0 +1,275 @@
+"""Ten kinds of sets whose pips somebody made by hand, and that no network was ever taught.
+
+The renderer's painted pips, which the networks learn from, are round and a little off their usual places, by a normal
+distribution. These are displaced freely, unequal, or not round: a person counts them all the same. No two tiles of a
+table are alike, even where they show the same number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.outlines import corners
+from vision.arrays import Bgr, Points
+from vision.render import colors
+from vision.render.look_types import BarKind, PipKind, PlacedPip, Polygon, TileLook
+from vision.render.patterns import MAX_PIPS, pip_centers, style_count
+from vision.render.tile_looks import draw_tile_look
+
+HIGHEST = 6
+# Pips keep this much of a half free at its edges, and so many radii from one another, so that they can be counted.
+_WITHIN, _APART = 0.88, 1.2
+# How often places are drawn again before all pips are made smaller, and by how much; no pip is smaller than the last.
+_TRIES, _SMALLER, _LEAST_RADIUS = 20, 0.94, 0.085
+
+Places = Callable[[np.random.Generator, int], Points]
+Outline = Callable[[np.random.Generator], Polygon]
+Body = Callable[[np.random.Generator], TileLook]
+
+
+@dataclass(frozen=True, slots=True)
+class HandmadeKind:
+    """How somebody makes a set.
+
+    Attributes:
+        name: In words.
+        body: Draws a tile without pips.
+        places: Draws the middles of so many pips, shape (N, 2), in half units as `pip_centers` has them.
+        outline: Draws the shape of one pip.
+        radius: Of a usual pip, half units.
+        sizes: Range of the factors on it, one for each pip.
+    """
+
+    name: str
+    body: Body
+    places: Places
+    outline: Outline
+    radius: float = 0.17
+    sizes: tuple[float, float] = (0.8, 1.25)
+
+
+def draw_handmade_looks(kind: HandmadeKind, rng: np.random.Generator, count: int) -> tuple[TileLook, ...]:
+    """Return the looks of *count* tiles of one set: the same but for their pips."""
+    body = replace(
+        kind.body(rng), numerals=None, wrap=0.0, pip_kind=PipKind.FLAT, has_emblem=False, bevel_depth=0.2, gloss=0.1
+    )
+    if body.bar_kind in (BarKind.PIN, BarKind.LINE_PIN):  # a pin could be counted as a pip that is off its place
+        body = replace(body, bar_kind=BarKind.LINE)
+    return tuple(
+        replace(body, placed_pips=tuple(_placed(kind, rng, number) for number in range(HIGHEST + 1)))
+        for _ in range(count)
+    )
+
+
+def _placed(kind: HandmadeKind, rng: np.random.Generator, number: int) -> tuple[PlacedPip, ...]:
+    """Return the pips of one number, apart from each other and inside their half."""
+    usual, tries = kind.radius, 0
+    while True:
+        places = kind.places(rng, number)
+        radii = np.maximum(usual * rng.uniform(*kind.sizes, number), _LEAST_RADIUS)
+        if _can_be_counted(places, radii):
+            break
+        tries += 1
+        if tries % _TRIES == 0:
+            usual *= _SMALLER
+    return tuple(
+        PlacedPip(float(x), float(y), float(radius), kind.outline(rng))
+        for (x, y), radius in zip(places, radii, strict=True)
+    )
+
+
+def _can_be_counted(places: Points, radii: np.ndarray) -> bool:
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2) + 9 * np.eye(len(places))
+    inside = (np.abs(places).max(axis=1, initial=0.0) + radii <= _WITHIN).all()
+    return bool(inside and (gaps >= _APART * (radii[:, None] + radii[None])).all())
+
+
+# Places.
+
+
+def _shaken(rng: np.random.Generator, pips: int) -> Points:
+    """Near their usual places, each up to a pip off."""
+    usual = pip_centers(pips, int(rng.integers(style_count(pips)))) * rng.uniform(0.75, 1.0)
+    moved: Points = usual + rng.uniform(-0.17, 0.17, (pips, 2))
+    return moved
+
+
+def _strewn(rng: np.random.Generator, pips: int) -> Points:
+    """Anywhere in a disc."""
+    turns, reach = rng.uniform(0, 2 * math.pi, pips), 0.75 * np.sqrt(rng.uniform(0, 1, pips))
+    return np.column_stack([reach * np.cos(turns), reach * np.sin(turns)])
+
+
+def _pushed(rng: np.random.Generator, pips: int) -> Points:
+    """Crowded at one side or in one corner."""
+    turn = rng.uniform(0, 2 * math.pi)
+    toward = 0.42 * np.array([math.cos(turn), math.sin(turn)])
+    crowd = pip_centers(pips, int(rng.integers(style_count(pips)))) * 0.58
+    pushed: Points = crowd + toward + rng.uniform(-0.05, 0.05, (pips, 2))
+    return pushed
+
+
+def _along_arc(rng: np.random.Generator, pips: int) -> Points:
+    """Side by side along a part of a circle."""
+    radius, start = rng.uniform(0.5, 0.72), rng.uniform(0, 2 * math.pi)
+    step = rng.uniform(0.45, 1.0) if pips > 3 else rng.uniform(0.7, 1.6)
+    turns = start + step * np.arange(pips) + rng.uniform(-0.06, 0.06, pips)
+    arc = radius * np.column_stack([np.cos(turns), np.sin(turns)])
+    middle = arc.mean(axis=0) if pips else np.zeros(2)
+    moved: Points = arc - middle * rng.uniform(0.3, 1.0)
+    return moved
+
+
+def _in_two_rows(rng: np.random.Generator, pips: int) -> Points:
+    """In two rows of any lengths, where a usual set has a square, a diagonal or a cross."""
+    first = int(rng.integers((pips + 1) // 2, pips + 1)) if pips else 0
+    apart = rng.uniform(0.25, 0.42)
+    rows = []
+    for count, y in ((first, -apart), (pips - first, apart)):
+        gap = rng.uniform(0.27, 0.45) if count > 3 else rng.uniform(0.35, 0.6)
+        x = (np.arange(count) - (count - 1) / 2) * gap + rng.uniform(-0.2, 0.2)
+        rows.append(np.column_stack([x, np.full(count, y) + rng.uniform(-0.05, 0.05, count)]))
+    places: Points = np.concatenate(rows)
+    return places[:, ::-1].copy() if rng.random() < 0.5 else places
+
+
+# Outlines.
+
+
+def _wobbly(rng: np.random.Generator, turns: np.ndarray, uneven: float) -> np.ndarray:
+    """Return distances from the middle around a shape that a hand draws round, 1 at most."""
+    waves = np.arange(1, 6)
+    height = rng.normal(0, uneven, 5) / waves
+    radii = 1 + (height[:, None] * np.cos(waves[:, None] * turns + rng.uniform(0, 2 * math.pi, 5)[:, None])).sum(axis=0)
+    return np.asarray(radii / radii.max())
+
+
+def _dot(rng: np.random.Generator) -> Polygon:
+    """A dot as a pen makes one: nearly round."""
+    turns = np.linspace(0, 2 * math.pi, 28, endpoint=False)
+    return corners(_wobbly(rng, turns, 0.06) * np.exp(1j * turns))
+
+
+def _blob(rng: np.random.Generator) -> Polygon:
+    """A blot: longer one way, with bulges."""
+    turns = np.linspace(0, 2 * math.pi, 36, endpoint=False)
+    long = np.exp(1j * turns) * _wobbly(rng, turns, 0.22)
+    squeezed = long.real + 1j * long.imag * rng.uniform(0.6, 1.0)
+    return corners(squeezed * np.exp(1j * rng.uniform(0, 2 * math.pi)))
+
+
+def _dab(rng: np.random.Generator) -> Polygon:
+    """A dab of chalk, frayed all around."""
+    turns = np.linspace(0, 2 * math.pi, 40, endpoint=False)
+    return corners(_wobbly(rng, turns, 0.15) * rng.uniform(0.72, 1.0, len(turns)) * np.exp(1j * turns))
+
+
+def _comma(rng: np.random.Generator) -> Polygon:
+    """A stroke of a brush: a thick head, and a tail that bends."""
+    along = np.linspace(0, 1, 14)
+    bend = rng.uniform(-0.9, 0.9)
+    spine = -0.62 + 1.3 * along + 1j * bend * (along - 0.35) ** 2
+    thick = rng.uniform(0.32, 0.42) * (1 - along) ** rng.uniform(0.4, 0.8) + 0.03
+    head = -0.62 + thick[0] * np.exp(1j * np.linspace(1.5, 0.5, 8)[1:-1] * math.pi) + 1j * bend * 0.35**2
+    outline = np.concatenate([spine - 1j * thick, (spine + 1j * thick)[::-1], head[::-1]])
+    outline = outline - (outline.real.max() + outline.real.min()) / 2
+    return corners(outline / np.abs(outline).max() * np.exp(1j * (0.9 + rng.uniform(-0.5, 0.5))))
+
+
+def _cross(rng: np.random.Generator) -> Polygon:
+    """Two strokes across each other, neither straight nor square."""
+    half = rng.uniform(0.14, 0.2)
+    outline: list[complex] = []
+    for quarter in range(4):
+        turn = np.exp(1j * (quarter * math.pi / 2 + rng.uniform(-0.22, 0.22)))
+        length = rng.uniform(0.75, 0.97)
+        edge = [0.5 - half * 1j, length - half * 1j, length + half * 1j, 0.5 + half * 1j, half + half * 1j]
+        outline += [complex(turn * one + rng.normal(0, 0.03) + 1j * rng.normal(0, 0.03)) for one in edge]
+    shape = np.array(outline)
+    return corners(shape / max(1.0, float(np.abs(shape).max())) * np.exp(1j * (math.pi / 4 + rng.uniform(-0.3, 0.3))))
+
+
+def _ring(rng: np.random.Generator) -> Polygon:
+    """A circle that a pen goes once around, and hardly closes."""
+    start = rng.uniform(0, 2 * math.pi)
+    turns = start + np.linspace(0, 2 * math.pi * rng.uniform(0.93, 0.99), 36)
+    line = _wobbly(rng, turns, 0.1) * rng.uniform(0.97, 1.0, len(turns)) * np.exp(1j * turns)
+    return corners(np.concatenate([line, line[::-1] * rng.uniform(0.5, 0.62)]))
+
+
+# Bodies.
+
+
+def _inked(look: TileLook, face: Bgr, ink: Bgr) -> TileLook:
+    return replace(
+        look,
+        face_bgr=face,
+        back_bgr=face,
+        side_bgr=colors.scaled(face, 0.92),
+        base_bgr=colors.scaled(face, 0.92),
+        pip_bgr=(ink,) * (MAX_PIPS + 1),
+        bar_bgr=ink,
+    )
+
+
+def _usual(rng: np.random.Generator) -> TileLook:
+    """Ivory or white tiles as sold, with dark pips."""
+    look = replace(draw_tile_look(rng), wear=0.0)
+    return _inked(look, colors.ivory(rng), colors.any_color(rng, (0.0, 0.6), (0.03, 0.3)))
+
+
+def _card(rng: np.random.Generator) -> TileLook:
+    """White card, cut by hand, and a felt pen in one of four colours; often without a bar."""
+    pens = ((20.0, 20.0, 20.0), (150.0, 50.0, 30.0), (40.0, 30.0, 190.0), (60.0, 110.0, 30.0))
+    ink = colors.near(rng, pens[int(rng.integers(len(pens)))], 8)
+    look = _inked(draw_tile_look(rng), colors.from_hsv(rng.uniform(0, 1), rng.uniform(0, 0.04), 0.95), ink)
+    return replace(
+        look,
+        thickness_mm=rng.uniform(0.4, 2.0),
+        corner_radius_mm=rng.uniform(0.3, 2.5),
+        bevel_mm=0.15,
+        crease=rng.uniform(0, 0.2),
+        bar_kind=BarKind.LINE if rng.random() < 0.7 else BarKind.NONE,
+        bar_thickness_mm=rng.uniform(0.6, 1.6),
+        mottle=0.004,
+        wear=0.0,
+    )
+
+
+def _slate(rng: np.random.Generator) -> TileLook:
+    """Pieces of slate, chalked: the chalk has gaps."""
+    face = colors.from_hsv(rng.uniform(0.5, 0.7), rng.uniform(0.0, 0.25), rng.uniform(0.14, 0.26))
+    look = _inked(draw_tile_look(rng), face, colors.near(rng, (215.0, 220.0, 222.0), 8))
+    bar = BarKind.LINE if rng.random() < 0.8 else BarKind.NONE
+    return replace(look, bar_kind=bar, mottle=0.04, wear=rng.uniform(0.2, 0.5), corner_radius_mm=rng.uniform(0.3, 1.5))
+
+
+def _coloured(rng: np.random.Generator) -> TileLook:
+    """Tiles of any strong colour, and white, black or yellow paint."""
+    face = colors.any_color(rng, (0.45, 0.95), (0.3, 0.85))
+    return replace(_inked(draw_tile_look(rng), face, colors.contrasting_pips(rng, face)), wear=0.0)
+
+
+def _wooden(rng: np.random.Generator) -> TileLook:
+    """Bare light wood, and dark or white paint."""
+    face = colors.from_hsv(rng.uniform(0.06, 0.11), rng.uniform(0.25, 0.5), rng.uniform(0.6, 0.85))
+    ink = colors.any_color(rng, (0.0, 0.9), (0.05, 0.25))
+    return replace(_inked(draw_tile_look(rng), face, ink), mottle=rng.uniform(0.02, 0.05), wear=0.0)
+
+
+KINDS = (
+    HandmadeKind("felt pen on white card", _card, _strewn, _blob),
+    HandmadeKind("chalk on slate", _slate, _shaken, _dab, 0.2),
+    HandmadeKind("commas of a brush", _usual, _shaken, _comma, 0.22),
+    HandmadeKind("crosses on white card", _card, _shaken, _cross, 0.2),
+    HandmadeKind("rings on wood", _wooden, _strewn, _ring, 0.2),
+    HandmadeKind("pushed to one side", _usual, _pushed, _dot, 0.13),
+    HandmadeKind("unequal dots", _coloured, _shaken, _dot, 0.16, (0.5, 1.6)),
+    HandmadeKind("dots along an arc", _usual, _along_arc, _dot),
+    HandmadeKind("dots in two rows", _wooden, _in_two_rows, _blob, 0.14),
+    HandmadeKind("blots strewn on colours", _coloured, _strewn, _blob, 0.16, (0.7, 1.4)),
+)

@@ -1,0 +1,80 @@
+"""The tables of the benchmarks show what they are for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks import bench_bait, bench_foreign, bench_handmade
+from benchmarks.bench_foreign import LIKE, Kind, difference
+from benchmarks.handmade_looks import HIGHEST, KINDS, HandmadeKind, draw_handmade_looks
+from tests.vision.render.flat import EVEN, GREEN, RED
+from vision.render.look_types import CameraLook, PlacedPip
+from vision.render.paint import render
+from vision.render.scene import ClutterKind, PlacedTile, Scene
+
+EVERY_KIND = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+
+
+@EVERY_KIND
+def test_pips_made_by_hand_can_be_counted(kind: HandmadeKind) -> None:
+    for look in draw_handmade_looks(kind, np.random.default_rng(3), 20):
+        assert [len(pips) for pips in look.placed_pips] == list(range(HIGHEST + 1))
+        for pips in look.placed_pips:
+            for at, pip in enumerate(pips):
+                assert max(abs(pip.x), abs(pip.y)) + pip.radius < 0.9
+                assert max(math.hypot(x, y) for x, y in pip.outline) <= 1 + 1e-9
+                assert all(
+                    math.hypot(pip.x - other.x, pip.y - other.y) >= 1.2 * (pip.radius + other.radius)
+                    for other in pips[:at]
+                )
+
+
+@EVERY_KIND
+def test_no_two_tiles_made_by_hand_are_alike(kind: HandmadeKind) -> None:
+    scene = bench_handmade.draw_table(np.random.default_rng(5), kind)
+    assert sorted(tile.look for tile in scene.tiles) == list(range(len(scene.tiles)))
+    sixes = {scene.look_of(tile).placed_pips[6] for tile in scene.tiles}
+    assert len(sixes) == len(scene.tiles)
+    assert len({scene.look_of(tile).face_bgr for tile in scene.tiles}) == 1
+    assert math.degrees(scene.camera.tilt_rad) <= 25
+
+
+def test_placed_pips_are_painted_with_their_own_outlines() -> None:
+    square = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
+    camera = CameraLook(400, 200, px_per_mm=8.0, fov_rad=0.05)
+
+    def red_at(pip: PlacedPip, x_mm: float, y_mm: float) -> bool:
+        look = RED if pip.radius == 0 else replace(RED, placed_pips=((), (pip,)), thickness_mm=0.1)
+        image = render(
+            Scene((PlacedTile((1, 0), (0.0, 0.0), 0.0),), look, GREEN, EVEN, camera), np.random.default_rng(0)
+        )
+        blue, green, red = image.image[round(100 + 8 * y_mm), round(200 + 8 * x_mm)].tolist()
+        return bool(red > 150 and blue < 100 and green < 100)
+
+    # Half 0 lies to the left; its x goes down, its y away from the bar: 6 mm off its middle at (-12, 0).
+    assert not red_at(PlacedPip(0.5, 0.5, 0.2), -18.0, 6.0)
+    assert red_at(PlacedPip(0.5, 0.5, 0.2), -12.0, 0.0)
+    assert red_at(PlacedPip(0.5, 0.5, 0.2), -18.0 - 2.0, 6.0 - 2.0), "round"
+    assert not red_at(PlacedPip(0.5, 0.5, 0.2, square), -18.0 - 2.0, 6.0 - 2.0), "square"
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_foreign_tables_are_as_steep_and_alike_as_they_are_called(kind: Kind) -> None:
+    for seed in range(6):
+        scene = bench_foreign.draw_table(np.random.default_rng(seed), kind)
+        is_steep = math.degrees(scene.camera.tilt_rad) > 25
+        is_like = difference(scene.tile.face_bgr, scene.table.base_bgr) < LIKE
+        assert (is_steep, is_like) == (kind is not Kind.LIKE, kind is not Kind.STEEP)
+        assert ClutterKind.PRINTED_TILE not in {thing.kind for thing in scene.clutter}
+
+
+def test_benches_have_things_of_all_kinds_and_no_tiles() -> None:
+    scenes = [bench_bait.draw_bench(np.random.default_rng(seed)) for seed in range(60)]
+    assert all(not scene.tiles for scene in scenes)
+    assert {thing.kind for scene in scenes for thing in scene.clutter} == set(bench_bait.THINGS)
+    assert any(scene.reaches for scene in scenes)
+    assert any(scene.floor is not None for scene in scenes)
