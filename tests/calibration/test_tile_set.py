@@ -26,7 +26,7 @@ def reader() -> Reader:
     """An eye that takes much for a 3, as an eye may that has never seen such tiles."""
     shipped = load_reader(6)
     pips = shipped.pips
-    toward_3 = (pips.biases[-1] + 7 * np.eye(19)[3]).astype(np.float32)
+    toward_3 = (pips.biases[-1] + 10 * np.eye(19)[3]).astype(np.float32)
     return replace(shipped, pips=replace(pips, biases=(*pips.biases[:-1], toward_3)))
 
 
