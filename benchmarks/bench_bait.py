@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.judged_tables import WorstCase, WorstSheet, confidence_of, is_unsure, parser_for, worst_spare
+from benchmarks.judged_tables import WorstCase, WorstSheet, confidence_of, parser_for, worst_spare
 from vision.arrays import Image
 from vision.picture import load_picture
 from vision.reader import Reader, load_reader
@@ -73,10 +73,10 @@ class Bait:
 
 def bait_in(reading: Reading) -> Bait:
     """Return what was said of one picture without tiles."""
-    said = [tile for tile in reading.tiles if not is_unsure(tile)]
+    said = reading.without_unsure().tiles
     down = sum(tile.face is Face.DOWN for tile in said)
     sure = sum(tile.face is Face.UP and confidence_of(tile) > SURE for tile in said)
-    return Bait(1, int(sure + down > 0), len(said), sure, down, len(reading.tiles) - len(said))
+    return Bait(1, int(sure + down > 0), len(said), sure, down, len(reading.unsure))
 
 
 def main() -> None:

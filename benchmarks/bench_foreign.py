@@ -41,7 +41,7 @@ from vision.reader import Reader, load_reader
 from vision.render.foreign import draw_foreign_scene
 from vision.render.scene import ClutterKind, Scene
 from vision.training.processes import drawn_by_processes
-from vision.training.tables import SETS_DRAWN, table_of
+from vision.training.tables import draw_max_pips, table_of
 
 # Keeps the seeds apart from those that networks learn from, which have two numbers.
 _STREAM = 7
@@ -137,7 +137,7 @@ def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
 
 def draw_table(rng: np.random.Generator, kind: Kind) -> Scene:
     """Return a table of one kind, without printed dominoes: to the eye those are tiles."""
-    max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
+    max_pips = draw_max_pips(rng)
     tilts_deg = (0.0, _STEEP_DEG) if kind is Kind.LIKE else (_STEEP_DEG, _LARGEST_DEG)
     while True:
         # One tilt, not a range: the scene draws steep ones more often.

@@ -14,8 +14,8 @@ import numpy as np
 
 from vision.heads import load_head
 from vision.training.collect import Networks, load_networks
-from vision.training.held_out import Halves, draw_usual, figures_of, join_halves
-from vision.training.processes import drawn_by_processes
+from vision.training.held_out import Halves, draw_usual, figures_of
+from vision.training.processes import drawn_by_processes, joined
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes that render and read")
     options = parser.parse_args()
     drawn = drawn_by_processes(partial(halves_of_table, options.seed), options.tables, options.jobs, lambda _: None)
-    halves = join_halves(list(drawn))
+    halves = joined(list(drawn))
     print(f"{(halves.said != halves.pips).sum()} of {len(halves.pips)} halves of {options.tables} tables are misread")
     for name, figure in figures_of(halves).items():
         print(f"{name}: {figure}")

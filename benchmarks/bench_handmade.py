@@ -37,12 +37,10 @@ from vision.render import colors
 from vision.render.layouts import visible_area
 from vision.render.look_types import CameraLook, LightLook, TableLook, TileLook
 from vision.render.looks import draw_camera_look, draw_light_look, draw_table_look
-from vision.render.paint import render
 from vision.render.placements import draw_hand, scatter
 from vision.render.scene import Scene
 from vision.training.processes import drawn_by_processes
-from vision.training.tables import LearningTable
-from vision.training.truth import true_pips, truth_poses
+from vision.training.tables import table_of
 
 # Keeps the seeds apart from those that networks learn from, which have two numbers.
 _STREAM = 8
@@ -81,11 +79,7 @@ def read_table(seed: int, index: int, *, with_cases: bool) -> Drawn:
     """Render one table, and return what the eye makes of it."""
     rng = np.random.default_rng((seed, _STREAM, 1 + index))
     kind = KINDS[index % len(KINDS)]
-    scene = draw_table(rng, kind)
-    rendered = render(scene, rng)
-    poses, faces = truth_poses(rendered.truth)
-    unread_px = tuple(np.array(outline) for outline in rendered.unread_px)
-    table = LearningTable(rendered.image, poses, faces, true_pips(rendered.truth), unread_px)
+    table = table_of(draw_table(rng, kind), rng, only_legible=False)
     judged = judge(_reader().read(table.image), table)
     cases = worst_in(judged, table.image, kind.name, f"table {index}") if with_cases else ()
     return Drawn(kind.name, judged, tuple(cases))

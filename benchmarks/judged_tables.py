@@ -76,11 +76,6 @@ class JudgedTable:
     unsure_spare: int = 0
 
 
-def is_unsure(tile: SeenTile) -> bool:
-    """Whether a tile is said to be there without being read."""
-    return str(tile.face) == "unsure"
-
-
 def side_of(tile: SeenTile) -> float:
     """Return the side of a half of a tile that was read."""
     area = cv2.contourArea(np.array(tile.corners_px, np.float32))
@@ -93,7 +88,7 @@ def judge(reading: Reading, table: LearningTable) -> JudgedTable:
     down = [tile for tile in reading.tiles if tile.face is Face.DOWN]
     poses, backs = table.poses[table.faces == UP], table.poses[table.faces == DOWN]
     which, which_back = _found(up, poses), _found(down, backs)
-    unsure = [tile for tile in reading.tiles if is_unsure(tile)]
+    unsure = reading.unsure
     said = (*zip(up, which[:, 0], strict=True), *zip(down, which_back[:, 0], strict=True))
     spare = [tile for tile, at in said if at < 0]
     return JudgedTable(
@@ -270,7 +265,7 @@ def _missed(tile: JudgedTile) -> tuple[float, Mistake]:
 
 
 def _spare(tile: SeenTile) -> tuple[float, Mistake]:
-    if is_unsure(tile):
+    if tile.face is Face.UNSURE:
         return 0.0, Mistake(MistakeKind.SPARE, "spare unsure tile", (tile.corners_px,))
     if not tile.halves:
         return 1.0, Mistake(MistakeKind.SPARE_BACK, "spare face-down tile", (tile.corners_px,))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.network import load_network
+from vision.odds import softmax
 from vision.patches import contrasts, sample, tile_grid
 from vision.poses import Poses
 from vision.pyramid import Level
@@ -45,8 +46,7 @@ class CloserLook:
         grid = tile_grid()
         self._network.setInput(contrasts(sample(levels, poses, grid), grid))
         said = np.asarray(self._network.forward(), np.float64)
-        chances = np.exp(said[:, :CLASSES] - said[:, :CLASSES].max(axis=1, keepdims=True))
-        return chances / chances.sum(axis=1, keepdims=True), said[:, CLASSES:] * CORRECTION
+        return softmax(said[:, :CLASSES]), said[:, CLASSES:] * CORRECTION
 
 
 def load_closer_look(path: Path | None = None) -> CloserLook:

@@ -86,21 +86,22 @@ class Finder:
         only = focus if focus is not None and focus.is_all and _is_small(focus, levels[0]) else None
         if only is not None and only.side_px is not None:
             fitting = [level for level in levels if only.side_px >= _EASY_SIDE_PX * level.scale]
-            return _each_once([self._look(fitting[-1] if fitting else levels[0], only)[0]])
+            return _each_once([self._look(fitting[-1] if fitting else levels[0], only)])
         first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= _LONG_SIDE_PX), 0)
-        found, side_px = self._look(levels[first], only)
-        others = list(levels[first + 1 : first + 1 + _COARSER]) if len(side_px) < _NO_CLOSEUP else []
-        parts = [found, *(self._look(level, only)[0] for level in others)]
+        found = self._look(levels[first], only)
+        is_closeup = np.count_nonzero(found.likely > _LIKELY) < _NO_CLOSEUP
+        coarser = levels[first + 1 : first + 1 + _COARSER] if is_closeup else ()
+        parts = [found, *(self._look(level, only) for level in coarser)]
         if first > 0:
-            closer = _around_small(found, levels[first])
-            closer = closer if closer is None or only is None else only
-            if closer is None and focus is not None and _is_worth_it(focus, levels[first]):
-                closer = focus
-            parts += [] if closer is None else [self._look(levels[first - 1], closer)[0]]
+            finer = _around_small(found, levels[first])
+            if finer is not None:
+                parts.append(self._look(levels[first - 1], only or finer))
+            elif focus is not None and _is_worth_it(focus, levels[first]):
+                parts.append(self._look(levels[first - 1], focus))
         return _each_once(parts)
 
-    def _look(self, level: Level, focus: Focus | None = None) -> tuple[Proposals, NDArray[np.float64]]:
-        """Return what one size of the picture, or a part of it, shows, and sides of the likely ones in its pixels."""
+    def _look(self, level: Level, focus: Focus | None = None) -> Proposals:
+        """Return what one size of the picture, or a part of it, shows."""
         left, top, right, bottom = (0, 0, *level.image.shape[1::-1]) if focus is None else _cut(level, focus)
         cells = self._cells(level.image[top:bottom, left:right])
         heat = np.asarray(1 / (1 + np.exp(-cells[[UP_CHANNEL, DOWN_CHANNEL]].max(axis=0))), np.float32)
@@ -108,10 +109,9 @@ class Finder:
         likely = heat[rows, columns].astype(np.float64)
         place = np.column_stack([columns, rows])
         poses = read(cells[FIRST_SHAPE:, rows, columns].T.astype(np.float64), place) if len(rows) else empty_poses()
-        side_px = sides_px(poses)[likely > _LIKELY]
         center = level.to_full(poses[:, :2] + (left, top))
         axes = poses[:, 2:] * np.tile(level.scale_xy, 2)
-        return Proposals(np.column_stack([center, axes]), likely), side_px
+        return Proposals(np.column_stack([center, axes]), likely)
 
     def _cells(self, image: Image) -> NDArray[np.float32]:
         """Return the network's output, shape (CHANNELS, h, w), with the part of cells that the picture covers."""

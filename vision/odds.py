@@ -1,4 +1,4 @@
-"""Probabilities as log odds, in which evidence adds up."""
+"""Probabilities as log odds or logarithms, in which evidence adds up."""
 
 from __future__ import annotations
 
@@ -25,3 +25,9 @@ def probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
     [0.5, 0.9]
     """
     return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities, shape (..., K), from outputs of that shape."""
+    raised = np.exp(outputs - outputs.max(axis=-1, keepdims=True, initial=-np.inf))
+    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))

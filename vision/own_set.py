@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.heads import Head
+from vision.odds import softmax
 
 # Shipped probabilities below count as this: whatever the head rules out may still be so on a set it never saw.
 _LEAST_CHANCE = 1e-6
@@ -62,9 +63,3 @@ def shipped_logs(head: Head, described: NDArray[np.float32], count: int) -> NDAr
     """Return the shipped head's log probabilities of the numbers below *count*, shape (N, count)."""
     said = described[:, : len(head.mean)]
     return np.log(head.probabilities(said)[:, :count].astype(np.float64) + _LEAST_CHANCE)
-
-
-def softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities, shape (..., K), from outputs of that shape."""
-    raised = np.exp(outputs - outputs.max(axis=-1, keepdims=True, initial=-np.inf))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))

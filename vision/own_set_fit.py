@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from vision.halves import PICTURE_FEATURES, HalfNetwork
 from vision.heads import Head
-from vision.own_set import OwnSet, looked_at, shipped_logs, softmax
+from vision.odds import softmax
+from vision.own_set import OwnSet, looked_at, shipped_logs
 from vision.poses import moved
 from vision.pyramid import build_pyramid
 from vision.tile_sheet import TileSheet, disturbed

@@ -16,8 +16,8 @@ from vision.finder import Finder, Focus, load_finder
 from vision.halves import HalfNetwork, load_halves
 from vision.heads import Head, load_head
 from vision.joins import find_joins
-from vision.odds import log_odds, probability
-from vision.own_set import OwnSet, softmax
+from vision.odds import log_odds, probability, softmax
+from vision.own_set import OwnSet
 from vision.placing import placed_anew
 from vision.plane import find_plane
 from vision.poses import Poses, corners, empty_poses, half_centers

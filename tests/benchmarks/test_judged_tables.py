@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 import cv2
 import numpy as np
@@ -18,7 +17,6 @@ from vision.reading import Face, Half, Reading, SeenTile
 from vision.training.tables import LearningTable
 
 IMAGE = np.full((300, 400, 3), 90, np.uint8)
-UNSURE = cast("Face", "unsure")
 SIDE_PX = 30.0
 
 
@@ -64,7 +62,7 @@ def test_a_tile_that_was_read_the_other_way_round_is_compared_half_by_half() -> 
 
 def test_a_tile_is_silent_unless_it_is_found_or_said_to_be_unsure() -> None:
     true = table((100, 100, (1, 2)), (200, 100, (3, 4)), (300, 100, (5, 6)))
-    judged = judge(reading(seen(104, 103, (1, 2)), seen(220, 110, None, face=UNSURE)), true)
+    judged = judge(reading(seen(104, 103, (1, 2)), seen(220, 110, None, face=Face.UNSURE)), true)
     assert [one.is_silent for one in judged.tiles] == [False, False, True]
     assert [one.is_unsure for one in judged.tiles] == [False, True, False]
     assert judged.unsure_spare == 0
@@ -84,7 +82,7 @@ def test_a_tile_that_is_read_twice_is_found_once() -> None:
 
 def test_what_is_said_of_a_tile_that_cannot_be_read_does_not_count() -> None:
     hidden = seen(100, 100, (6, 6))
-    unsure = seen(102, 100, None, face=UNSURE)
+    unsure = seen(102, 100, None, face=Face.UNSURE)
     judged = judge(reading(seen(106, 97, (0, 0)), unsure), table(unread=(hidden,)))
     assert judged == JudgedTable(())
     assert judge(reading(seen(106, 97, (0, 0)), unsure), table()).unsure_spare == 1
@@ -132,7 +130,10 @@ def test_colours_differ_as_people_see_them() -> None:
 
 def test_bait_is_counted_by_how_sure_it_is() -> None:
     read = reading(
-        seen(60, 60, (1, 1), 0.81), seen(150, 60, (1, 1), 0.8), seen(240, 60, None), seen(300, 200, None, face=UNSURE)
+        seen(60, 60, (1, 1), 0.81),
+        seen(150, 60, (1, 1), 0.8),
+        seen(240, 60, None),
+        seen(300, 200, None, face=Face.UNSURE),
     )
     assert bait_in(read) == Bait(pictures=1, taken_in=1, said=3, sure=1, down=1, unsure=1)
     assert bait_in(reading()) + bait_in(read) == Bait(pictures=2, taken_in=1, said=3, sure=1, down=1, unsure=1)

@@ -18,8 +18,9 @@ from vision.render.paint import RenderedPicture, render
 from vision.render.scene import PlacedTile, Scene
 from vision.training import held_out
 from vision.training.collect import load_networks
-from vision.training.held_out import Halves, draw_usual, draw_usual_scene, figures_of, join_halves, true_halves
+from vision.training.held_out import Halves, draw_usual, draw_usual_scene, figures_of, true_halves
 from vision.training.legible import legible_halves
+from vision.training.processes import joined
 from vision.training.truth import true_pips, truth_poses
 
 
@@ -89,7 +90,7 @@ def test_figures_by_hand() -> None:
 
 
 def test_halves_are_joined_in_order() -> None:
-    seen = join_halves([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
+    seen = joined([halves([3, 4], [0.5, 0.6], [3, 4], [True, False]), halves([6], [0.7], [5], [True])])
     assert seen.said.tolist() == [3, 4, 6]
     assert seen.confidence.tolist() == [0.5, 0.6, 0.7]
     assert seen.pips.tolist() == [3, 4, 5]

@@ -20,7 +20,8 @@ from vision.render.scene import Scene
 from vision.training import fit, samples
 from vision.training.collect import load_networks
 from vision.training.fit import calibrated, fit_head, train_head
-from vision.training.samples import PipSamples, draw_samples, join_samples
+from vision.training.processes import joined
+from vision.training.samples import PipSamples, draw_samples
 from vision.training.tables import table_of
 
 FIELDS = PipSamples.__slots__
@@ -40,7 +41,7 @@ def drawn(seed: int) -> PipSamples:
 
 @pytest.fixture(scope="module")
 def two_tables() -> PipSamples:
-    return join_samples([drawn(1), drawn(2)])
+    return joined([drawn(1), drawn(2)])
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from vision.training.closer_net import CloserNet
 from vision.training.closer_samples import CloserSamples, draw_closer_samples
 from vision.training.closer_views import seen_otherwise
 from vision.training.onnx_file import save_onnx
+from vision.training.processes import joined
 from vision.training.torch_fit import Batch, LearningSchedule, drawn_ahead, fit
 
 _BATCH = 256
@@ -58,7 +59,7 @@ def train_closer_look(
         _save(net, path)
         late = tables("rendering tables, second round", seed + 1, scenes - first - held_out, path)
         check = tables("rendering held-out tables", seed + 2, held_out, path)
-    net = _fitted(seed + 1, early.joined(late), steps, partial(progress, "second round"))
+    net = _fitted(seed + 1, joined([early, late]), steps, partial(progress, "second round"))
     net.sharpened(_calibrated(net, check))
     return partial(_save, net)
 

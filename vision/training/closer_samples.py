@@ -17,8 +17,8 @@ from vision.finder import Finder, load_finder
 from vision.patches import sample, tile_grid
 from vision.poses import Poses, deltas_between, empty_poses, move, moved, sides_px, upright_poses
 from vision.pyramid import build_pyramid
-from vision.training.processes import drawn_by_processes
-from vision.training.tables import SETS_DRAWN, draw_learning_table
+from vision.training.processes import drawn_by_processes, joined
+from vision.training.tables import draw_learning_table, draw_max_pips
 from vision.training.truth import corner_errors, near_any
 
 # Corner errors in sides: below the first it is the tile, above the second it is not, between it is not taught.
@@ -47,10 +47,6 @@ class CloserSamples:
     classes: NDArray[np.int64]
     corrections: NDArray[np.float32]
 
-    def joined(self, other: CloserSamples) -> CloserSamples:
-        """Return these and others."""
-        return _joined([self, other])
-
 
 def draw_closer_samples(
     seed: int, scenes: int, jobs: int, progress: Callable[[float], None], *, closer: Path | None
@@ -64,13 +60,13 @@ def draw_closer_samples(
         progress: Called with the share that is done.
         closer: File of a network of an earlier round: what it still takes for tiles is taught; None in the first round.
     """
-    return _joined(list(drawn_by_processes(partial(draw_closer_table, seed, closer), scenes, jobs, progress)))
+    return joined(list(drawn_by_processes(partial(draw_closer_table, seed, closer), scenes, jobs, progress)))
 
 
 def draw_closer_table(seed: int, closer: Path | None, index: int) -> CloserSamples:
     """Render one table and return its samples."""
     rng = np.random.default_rng([seed, index])
-    max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
+    max_pips = draw_max_pips(rng)
     width = int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
     table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
@@ -101,10 +97,6 @@ def _finder() -> Finder:
 @cache
 def _candidates(closer: Path) -> Candidates:
     return Candidates(_finder(), load_closer_look(closer))
-
-
-def _joined(parts: list[CloserSamples]) -> CloserSamples:
-    return CloserSamples(*(np.concatenate([getattr(part, name) for part in parts]) for name in CloserSamples.__slots__))
 
 
 def _drawn(

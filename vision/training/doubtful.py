@@ -20,7 +20,7 @@ from vision.render.layouts import draw_scene
 from vision.render.paint import render
 from vision.training.half_patches import draw_highest
 from vision.training.legible import legible_halves
-from vision.training.processes import drawn_by_processes
+from vision.training.processes import drawn_by_processes, joined
 from vision.training.truth import true_pips, truth_poses
 
 # More is kept than the network sees (48 samples for 1.2 sides), so that each can be moved a little in training.
@@ -67,10 +67,7 @@ def doubtful_grid(half: int) -> PatchGrid:
 
 def draw_doubtful(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> DoubtfulHalves:
     """Return the doubtful halves of rendered tables, the same for the same seed whatever the number of processes."""
-    parts = list(drawn_by_processes(partial(doubtful_of_table, seed), scenes, jobs, progress))
-    return DoubtfulHalves(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in DoubtfulHalves.__slots__)
-    )
+    return joined(list(drawn_by_processes(partial(doubtful_of_table, seed), scenes, jobs, progress)))
 
 
 def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:

@@ -14,7 +14,7 @@ from vision.arrays import Points
 from vision.poses import Poses
 from vision.training.finder_crops import LabelledPicture
 from vision.training.processes import drawn_by_processes
-from vision.training.tables import SETS_DRAWN, draw_learning_table
+from vision.training.tables import draw_learning_table, draw_max_pips
 
 _WIDTH_PX = (720, 960)
 # Short sides of tiles over the width of the picture.
@@ -45,7 +45,7 @@ def draw_pictures(seed: int, count: int, jobs: int, progress: Callable[[float], 
 def draw_picture(seed: int, index: int) -> StoredPicture:
     """Return one rendered table."""
     rng = np.random.default_rng([seed, index])
-    max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
+    max_pips = draw_max_pips(rng)
     width = int(rng.integers(*_WIDTH_PX))
     sides_px = (width * _SIDES[0], width * _SIDES[1])
     table = draw_learning_table(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)

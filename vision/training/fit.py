@@ -16,9 +16,10 @@ from sklearn.neural_network import MLPClassifier
 from vision.heads import Head
 from vision.render.patterns import MAX_PIPS
 from vision.training.collect import Networks, collect
-from vision.training.held_out import draw_usual, figures_of, join_halves
-from vision.training.samples import PipSamples, draw_samples, join_samples
-from vision.training.tables import SETS_DRAWN
+from vision.training.held_out import draw_usual, figures_of
+from vision.training.processes import joined
+from vision.training.samples import PipSamples, draw_samples
+from vision.training.tables import draw_max_pips
 
 _BATCH = 256
 # Further tables for each that the head learns from: kept back, usual ones kept back.
@@ -41,14 +42,14 @@ def train_head(*, seed: int, scenes: int, epochs: int, jobs: int, progress: Call
     """
 
     def tables(what: str, seed: int, count: int) -> PipSamples:
-        return join_samples(list(collect(_draw_any_set, seed, max(1, count), jobs, partial(progress, what))))
+        return joined(list(collect(_draw_any_set, seed, max(1, count), jobs, partial(progress, what))))
 
     learn = tables("rendering tables", seed, scenes)
     check = tables("rendering held-out tables", seed + 2, round(_HELD_OUT * scenes))
     head = fit_head(learn, check, seed, epochs, partial(progress, "training"))
 
     draw, usual_count = partial(draw_usual, head=head), max(1, round(_USUAL_HELD_OUT * scenes))
-    halves = join_halves(list(collect(draw, seed + 3, usual_count, jobs, partial(progress, "reading usual tables"))))
+    halves = joined(list(collect(draw, seed + 3, usual_count, jobs, partial(progress, "reading usual tables"))))
     notes = {"seed": seed, "scenes": scenes, "epochs": epochs} | head.notes | figures_of(halves)
     return replace(head, notes=notes)
 
@@ -70,7 +71,7 @@ def held_out_figures(head: Head, check: PipSamples) -> dict[str, object]:
 
 
 def _draw_any_set(rng: np.random.Generator, networks: Networks) -> PipSamples:
-    max_pips = int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
+    max_pips = draw_max_pips(rng)
     return draw_samples(rng, networks, max_pips=max_pips)
 
 

@@ -14,7 +14,7 @@ from vision.closer_look import UP
 from vision.patches import PatchGrid, half_grid, sample
 from vision.poses import moved
 from vision.pyramid import build_pyramid
-from vision.training.processes import drawn_by_processes
+from vision.training.processes import drawn_by_processes, joined
 from vision.training.tables import draw_learning_table
 
 # More is kept than the network sees (32 samples for 1.2 sides), so that each can be moved a little in training.
@@ -48,8 +48,7 @@ def training_grid(half: int) -> PatchGrid:
 
 def draw_halves(seed: int, scenes: int, jobs: int, progress: Callable[[float], None]) -> HalfPatches:
     """Return the halves of rendered tables, the same for the same seed whatever the number of processes."""
-    parts = list(drawn_by_processes(partial(draw_table, seed), scenes, jobs, progress))
-    return HalfPatches(np.concatenate([p.patches for p in parts]), np.concatenate([p.pips for p in parts]))
+    return joined(list(drawn_by_processes(partial(draw_table, seed), scenes, jobs, progress)))
 
 
 def draw_table(seed: int, index: int) -> HalfPatches:

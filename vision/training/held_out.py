@@ -100,11 +100,6 @@ def true_halves(centers: Points, truth: Poses) -> NDArray[np.intp]:
     return np.where(gaps.reshape(len(centers), -1).min(axis=1)[:, None] < _SAME_PLACE, which, -1).ravel()
 
 
-def join_halves(parts: list[Halves]) -> Halves:
-    """Return all halves of *parts* in order."""
-    return Halves(*(np.concatenate([getattr(part, name) for part in parts]) for name in Halves.__slots__))
-
-
 def figures_of(halves: Halves) -> dict[str, object]:
     """Return how often halves that were found are misread, and how far the confidence can be trusted."""
     wrong, sure = halves.said != halves.pips, halves.confidence >= _SURE

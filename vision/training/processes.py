@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import fields, replace
 from multiprocessing import get_context
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import cv2
+import numpy as np
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _CHUNK = 8
 T = TypeVar("T")
+D = TypeVar("D", bound="DataclassInstance")
 
 
 def drawn_by_processes(
@@ -30,3 +36,9 @@ def drawn_by_processes(
         for done, drawn in enumerate(pool.map(draw, range(count), chunksize=_CHUNK)):
             yield drawn
             progress((done + 1) / count)
+
+
+def joined(parts: Sequence[D]) -> D:
+    """Return what many processes drew as one: a dataclass of arrays, each of those of the parts, one after another."""
+    arrays = {one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(parts[0])}
+    return replace(parts[0], **arrays)

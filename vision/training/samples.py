@@ -41,11 +41,6 @@ class PipSamples:
     pips: NDArray[np.int64]
 
 
-def join_samples(parts: list[PipSamples]) -> PipSamples:
-    """Return all samples of *parts* in order."""
-    return PipSamples(*(np.concatenate([getattr(part, name) for part in parts]) for name in PipSamples.__slots__))
-
-
 def draw_samples(rng: np.random.Generator, networks: Networks, *, max_pips: int) -> PipSamples:
     """Render one random table and return its samples.
 

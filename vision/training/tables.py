@@ -42,6 +42,11 @@ class LearningTable:
     unread_px: tuple[Points, ...]
 
 
+def draw_max_pips(rng: np.random.Generator) -> int:
+    """Return the highest number of the set on a table."""
+    return int(rng.choice(list(SETS_DRAWN), p=list(SETS_DRAWN.values())))
+
+
 def draw_learning_table(
     rng: np.random.Generator, *, max_pips: int, size_px: tuple[int, int], tile_side_px: tuple[float, float]
 ) -> LearningTable:
@@ -50,13 +55,13 @@ def draw_learning_table(
     return table_of(draw(rng, max_pips=max_pips, size_px=size_px, tile_side_px=tile_side_px), rng)
 
 
-def table_of(scene: Scene, rng: np.random.Generator) -> LearningTable:
-    """Return the picture of a scene, without the tiles of which nobody could count the pips."""
+def table_of(scene: Scene, rng: np.random.Generator, *, only_legible: bool = True) -> LearningTable:
+    """Return the picture of a scene, by default without the tiles of which nobody could count the pips."""
     rendered = render(scene, rng)
     poses, faces = truth_poses(rendered.truth)
     unread = [np.array(outline) for outline in rendered.unread_px]
     shown, pips = np.ones(len(poses), bool), true_pips(rendered.truth)
-    if scene.tile.pip_jitter == 0:
+    if only_legible and scene.tile.pip_jitter == 0:
         legible = legible_halves(scene, rendered).all(axis=1)
         shown[faces == UP] = legible
         pips = pips[legible]
