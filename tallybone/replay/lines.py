@@ -198,12 +198,15 @@ class Tally:
     def __init__(self) -> None:
         """Begin before the first item."""
         self._frames = self._tiles = self._unsure = self._asked = 0
+        self._last_frame = ""
         self._changes: Counter[str] = Counter()
         self.session: Session | None = None
 
     def add(self, seen: ReplayStep) -> None:
         """Take the step of one item."""
-        self._frames += seen.frame != ""
+        # The last picture of a film is held: it comes again by its name.
+        self._frames += seen.frame not in ("", self._last_frame)
+        self._last_frame = seen.frame or self._last_frame
         if seen.view is not None:
             self._tiles, self._unsure = len(seen.view.tiles), len(seen.view.unsure)
             self._changes.update(change.kind.value for change in seen.view.changes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
@@ -45,6 +45,8 @@ from tallybone.sources.shots import (
 
 _INPUTS = (Topic.BUTTON, Topic.KNOCK, Topic.CORRECTION)
 NO_GAME = "free"
+# The last picture of a film is shown on for as long as a hand in it would have to rest, and so often.
+_HELD_NS, _HELD_EVERY_NS = 1_600_000_000, 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,23 @@ def source_at(path: Path) -> Source:
         left = None if start is None or start.continues is None else left_in_head(start, records, path)
         return Source(_items_of_session(records, path), pictures, start=start, left=left)
     if path.suffix.lower() in VIDEOS and path.is_file():
-        return Source(shots_of_video(path), Pictures.MOVING, dated=path)
+        return Source(_held(shots_of_video(path)), Pictures.MOVING, dated=path)
     paths = pictures_in(path)
     return Source(shots_of_pictures(paths), Pictures.SETTLED, len(paths), paths[0])
+
+
+def _held(shots: Iterator[Shot]) -> Iterator[Shot]:
+    """Yield the pictures of a film, and its last one until whatever was laid or rests in it counts as settled.
+
+    Nobody films on for the sake of the last tile, and no later picture could contradict it.
+    """
+    last: Shot | None = None
+    for shot in shots:
+        yield shot
+        last = shot
+    if last is not None:
+        for after_ns in range(_HELD_EVERY_NS, _HELD_NS + 1, _HELD_EVERY_NS):
+            yield replace(last, t_ns=last.t_ns + after_ns)
 
 
 def dealt_by_itself(items: Iterable[Item]) -> Iterator[Item]:

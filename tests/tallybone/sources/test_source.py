@@ -128,6 +128,22 @@ def test_a_moving_recording_needs_no_first_frame_a_settled_one_does(video: Path,
     assert START.pictures is Pictures.SETTLED
 
 
+@pytest.mark.parametrize("pictures", [10, 11, 12])
+def test_a_video_that_ends_while_something_moves_or_before_it_has_settled_ends_with_a_settled_look(
+    pictures: int, tmp_path: Path
+) -> None:
+    places = [20] * 5 + [30, 50, 70, 90] + [100] * 5
+    images = [block(place) for place in places[:pictures]]
+    eye, again = Witness(), Witness()
+    run = Run(write_video(tmp_path / "a.avi", images, per_s=10), record=tmp_path / "a.mcap", eye=eye)
+    ((event, frame, t_ns, _),) = run.events
+    assert (event, frame) == ("placed", str(pictures - 1))
+    assert t_ns == (1_100_000_000 if pictures == 12 else (pictures + 1) * 100_000_000)
+    assert [int(image[45, 135, 0]) > 150 for image in eye.seen] == [False, True]
+    assert run.result["frames"] == pictures
+    assert Run(tmp_path / "a.mcap", eye=again).out == run.out
+
+
 @pytest.mark.slow
 def test_a_tile_that_a_hand_lays_in_a_video_is_said_once_when_the_hand_is_gone(tmp_path: Path) -> None:
     moments = [
@@ -151,3 +167,12 @@ def test_a_game_in_play_begins_with_its_tiles_as_placed_and_an_empty_table_with_
     assert in_play.events == [("placed", "0.png", 0, [3, 5]), ("placed", "1.png", 1_000_000_000, [1, 6])]
     assert in_play.result["tiles"] == 2
     assert Run(tmp_path).events == [("placed", "1.png", 1_000_000_000, [1, 6])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [0, 2, 4], ids=["its hand still rests", "its hand leaves", "its hand has just left"])
+def test_the_last_tile_of_a_video_that_ends_within_half_a_second_of_it_is_seen(more: int, tmp_path: Path) -> None:
+    during = play((), (THREE_FIVE,), THREE_FIVE.center_mm, Side.LEFT)
+    moments = [*still((), 4), *during[: len(during) - 4 + more]]
+    video = write_video(tmp_path / "a.avi", [frame.image for frame in Clip(seed=3).frames(moments)], per_s=10)
+    assert [(event, pips) for event, _, _, pips in Run(video).events] == [("placed", [3, 5])] * (more > 0)
