@@ -31,7 +31,7 @@ from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Pre
 from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
 from tallybone.session.referee import Decided, Places, Question, Unclear, decide, follow, forgotten
 from tallybone.session.referee.corrections import settled
-from tallybone.session.referee.places import after_look, cleared, observe
+from tallybone.session.referee.places import Unseen, after_look, cleared, observe
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, Zones, split
 from vision.table_view import TableView
@@ -42,6 +42,8 @@ SURE_KNOCK = 0.6
 TILE_ECHOES_NS = 300_000_000
 # A table that is unchanged for so long is as sure as if a second look had shown it.
 LINGERS_NS = 2_000_000_000
+# Where no view came for so long nobody knows in which order things were done meanwhile.
+BLIND_NS = 6_000_000_000
 # A press for a draw so soon after a draw was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
 # An answer can be taken back until so many looks and knocks came after it: all are judged anew, a look in up to 19 ms.
@@ -110,6 +112,7 @@ def _asked_again(session: Session, back: AnswerBack) -> tuple[Session, tuple[Ann
 def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that came at its time, and the announcements for the players."""
     view = event if isinstance(event, TableView) else None
+    session = _blind_or_not(session, view)
     if view is not None and _is_known(session, view):
         return _pass_time(session, view)
     parts = None if view is None else _parts(session, view)
@@ -136,6 +139,14 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
             session, more = _happened(session, event)
     session, last = _settle(session)
     return session, (*said, *more, *last)
+
+
+def _blind_or_not(session: Session, view: TableView | None) -> Session:
+    """Return the session with the time since when nobody has seen the table, where that is long."""
+    last_ns = session.viewed_ns
+    is_blind = session.blind_ns is None and last_ns is not None and session.t_ns - last_ns >= BLIND_NS
+    blind_ns = last_ns if is_blind else session.blind_ns
+    return replace(session, viewed_ns=last_ns if view is None else session.t_ns, blind_ns=blind_ns)
 
 
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
@@ -201,6 +212,9 @@ def _is_known(session: Session, view: TableView) -> bool:
 
 def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after some time in which nothing happened on the table."""
+    if session.blind_ns is not None:
+        # The first settled look tells whether anything has changed.
+        session = replace(session, blind_ns=None if view.is_settled and view.lost is None else session.blind_ns)
     if not session.heard or session.t_ns - session.heard[0].t_ns < KNOCK_WAITS_NS:
         return session, ()
     session, said = _after_knocks(session, None, view)
@@ -227,7 +241,15 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
         places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
     is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
     looked_ns = None if is_again else session.t_ns
-    return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns)
+    heard, blind_ns = session.heard, session.blind_ns
+    if blind_ns is not None and view.is_settled and view.lost is None:
+        before = places.unseen or Unseen(places.looks)
+        knocks = (*before.knocks, *(one.seat for one in heard))
+        places = replace(places, unseen=Unseen(before.look, knocks))
+        heard, blind_ns = (), None
+    return replace(
+        session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns, heard=heard, blind_ns=blind_ns
+    )
 
 
 def _is_drawn(session: Session, press: Press) -> bool:
@@ -251,8 +273,11 @@ def _after_knocks(
 ) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session once knocks that wait are known to be passes or tiles, before *parts* are looked at.
 
-    While a question holds up the game the turn is unknown, so that knocks wait on.
+    While a question holds up the game the turn is unknown, so that knocks wait on; those that were heard while nobody
+    saw the table are explained together with what lies there then.
     """
+    if session.blind_ns is not None:
+        return session, ()
     tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
     passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles)
     if any(question.unclear.holds_up for question in session.questions):
@@ -305,6 +330,8 @@ class Session:
         looked_ns: When that was; None once it has lain there unchanged for long.
         drawn: The draw that was seen last, and when; None for none.
         answered: The answer that can be taken back; None for none.
+        viewed_ns: When the last view came; None before the first.
+        blind_ns: Since when nobody has seen the table settled, if that is long; None where somebody sees it.
     """
 
     state: State = field(default_factory=State)
@@ -318,6 +345,8 @@ class Session:
     looked_ns: int | None = None
     drawn: tuple[Seat, int] | None = None
     answered: Answered | None = None
+    viewed_ns: int | None = None
+    blind_ns: int | None = None
 
     @classmethod
     def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from engine import Knock, Lead, NodeId, Phase, Play, Port, Seat, State, entries, replay
+from engine import Draw, Knock, Lead, NodeId, Phase, Play, Port, Seat, State, Tile, entries, replay
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
 from tallybone.session.session import Session
@@ -54,7 +54,7 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
     if first is not None and not any(answer.events for answer in question.answers):
         return first
     wrong = [_difference(replay((*now.log, *answer.events)), truth) for answer in question.answers]
-    best = min(wrong, default=0)
+    best = min(wrong, default=(0, 0))
     if best < _difference(now, truth):
         return wrong.index(best)
     right = set(paths_of(truth).values())
@@ -130,10 +130,26 @@ def _laid_first(now: State, choices: Sequence[str], truth: State) -> int | None:
     return named.index(min(named)) if named and min(named) < len(order) else None
 
 
-def _difference(now: State, truth: State) -> int:
-    """Return how many tiles of each lie otherwise in the other."""
+def _difference(now: State, truth: State) -> tuple[int, int]:
+    """Return how many tiles of each lie otherwise in the other, and how many actions there were by other players."""
     one, other = Counter(paths_of(now).values()), Counter(paths_of(truth).values())
-    return (one - other).total() + (other - one).total()
+    return (one - other).total() + (other - one).total(), (_acted(now) - _acted(truth)).total()
+
+
+def _acted(state: State) -> Counter[tuple[Seat, Tile | str]]:
+    """Return how often each player laid each tile, how many tiles each has drawn, and how often each has passed."""
+    acted: Counter[tuple[Seat, Tile | str]] = Counter()
+    for one in entries(state):
+        match one.action:
+            case Play(seat=seat, tile=tile):
+                acted[seat, tile] += 1
+            case Draw(seat=seat, tiles=tiles):
+                acted[seat, "draws"] += tiles
+            case Knock(seat=seat):
+                acted[seat, "passes"] += 1
+            case _:
+                pass
+    return acted
 
 
 def _is_settled(session: Session, name: NodeId) -> bool:

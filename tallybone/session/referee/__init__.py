@@ -14,6 +14,7 @@ from itertools import groupby
 
 from engine import Node, Phase, State
 from tallybone.session.referee.boneyard import judge_deal, judge_yard
+from tallybone.session.referee.catching_up import ask_about_unseen, caught_up, is_ready
 from tallybone.session.referee.corrections import (
     judge_handled,
     judge_missing,
@@ -117,6 +118,8 @@ def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | No
             yield judge_handled(places, state, one)
     if places.unchecked:
         yield ask_to_check(places)
+    if places.laid_unseen:
+        yield ask_about_unseen(places, state)
     if places.around.is_lead_doubted:
         yield judge_lead(places, state)
     if places.maybe_passed is not None:
@@ -126,6 +129,10 @@ def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | No
 
 def _in_order(places: Places, state: State) -> Iterator[Decided | Question | None]:
     """Yield the verdicts on tiles that wait and on the boneyard, in the order in which they were seen."""
+    if places.unseen is not None and all(one.look >= places.unseen.look for one in places.waiting):
+        if is_ready(places):
+            yield caught_up(places, state)
+        return
     drawn_at = places.around.yard.since
     has_drawn = False
     for look, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):

@@ -157,6 +157,19 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
+class Unseen:
+    """A time in which nobody saw the table.
+
+    Attributes:
+        look: The first look after it.
+        knocks: The knocks that were heard in it, each with its seat if that is known.
+    """
+
+    look: int
+    knocks: tuple[Seat | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Places:
     """The referee's memory between pictures.
 
@@ -171,6 +184,8 @@ class Places:
         maybe_passed: The player who may have knocked, until the table says whether they did.
         knocked_early: After how many looks that was, where they had to draw first; None where they had not.
         around: The table around the layout, where it has zones.
+        unseen: The time without a look that has not been explained yet; None for none.
+        laid_unseen: Tiles that were laid in such times, as it seems; the table has not said yet whether it was so.
     """
 
     known: tuple[Known, ...] = ()
@@ -183,6 +198,8 @@ class Places:
     maybe_passed: Seat | None = None
     knocked_early: int | None = None
     around: Around = field(default_factory=Around)
+    unseen: Unseen | None = None
+    laid_unseen: tuple[NodeId, ...] = ()
 
     @property
     def laid(self) -> tuple[Laid, ...]:

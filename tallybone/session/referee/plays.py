@@ -191,10 +191,10 @@ def first_of(places: Places, state: State, group: Sequence[Waiting]) -> Waiting 
         return None
     by_result: dict[Hashable, float] = {}
     for run, share in zip(runs, shares(run.log_weight for run in runs), strict=True):
-        by_result[_result(run.state)] = by_result.get(_result(run.state), 0.0) + share
-    best = max(runs, key=lambda run: (by_result[_result(run.state)], run.log_weight))
-    firsts = {numbers_of(run.order[0].tile): run.order[0] for run in runs if by_result[_result(run.state)] > 1 - SURE}
-    if by_result[_result(best.state)] >= SURE or len(firsts) < 2:
+        by_result[result_of(run.state)] = by_result.get(result_of(run.state), 0.0) + share
+    best = max(runs, key=lambda run: (by_result[result_of(run.state)], run.log_weight))
+    firsts = {numbers_of(run.order[0].tile): run.order[0] for run in runs if by_result[result_of(run.state)] > 1 - SURE}
+    if by_result[result_of(best.state)] >= SURE or len(firsts) < 2:
         return best.order[0]
     choices = tuple(the_tile(seen_name(one.tile)) for one in firsts.values())
     words = phrase("which was laid first, {tiles}?", tiles=either(choices))
@@ -252,18 +252,18 @@ def _with(run: _TileSequence, one: Waiting, left: Sequence[Waiting]) -> Iterator
         known = Known(Laid(NodeId(run.state.next_seq), way.place), one.tile)
         places = replace(run.places.without_waiting(one.tile), known=(*run.places.known, known))
         state, _ = apply(run.state, way.play)
-        log_weight = run.log_weight + way.log_weight - _SEEN_EARLIER * sum(_is_earlier(other, one) for other in left)
+        log_weight = run.log_weight + way.log_weight - _SEEN_EARLIER * sum(is_earlier(other, one) for other in left)
         yield _TileSequence((*run.order, one), (*run.events, way.play), places, state, log_weight)
 
 
-def _is_earlier(one: Waiting, other: Waiting) -> bool:
+def is_earlier(one: Waiting, other: Waiting) -> bool:
     """Return whether a tile was clearly to be seen before another one."""
     if one.since_ns is None or other.since_ns is None:
         return False
     return one.since_ns + _EARLIER_NS <= other.since_ns
 
 
-def _result(state: State) -> Hashable:
+def result_of(state: State) -> Hashable:
     """Return all that can differ for the players between two orders."""
     game = state.game
     assert game is not None

@@ -37,7 +37,7 @@ from engine import (
 )
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import HANDS_STAY_NS, KNOCK_WAITS_NS, ONE_KNOCK_NS
-from tallybone.session.session import SURE_KNOCK, TILE_ECHOES_NS, Session, feed
+from tallybone.session.session import BLIND_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
 from tests.tallybone.session.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
 from vision.table_view import TableView
@@ -62,9 +62,15 @@ def led(rules: Rules = BLOCK, seats: int = 2) -> Session:
 
 def heard(session: Session, *events: tuple[float, KnockHeard | TableView]) -> tuple[Session, list[object]]:
     told: list[object] = []
+    shown = NOTHING_NEW
     for at_s, event in events:
+        # A camera shows the table all the time.
+        for at_ns in range(session.t_ns + BLIND_NS // 2, int(at_s * SECOND_NS), BLIND_NS // 2):
+            session, said = feed(session, shown, t_ns=at_ns)
+            told += said
         session, said = feed(session, event, t_ns=int(at_s * SECOND_NS))
         told += said
+        shown = replace(event, changes=()) if isinstance(event, TableView) else shown
     return session, told
 
 
@@ -214,7 +220,7 @@ def test_frames_that_show_nothing_new_change_nothing_but_the_time() -> None:
     session, _ = feed(session, view, t_ns=2 * SECOND_NS)
     after, told = feed(session, view, t_ns=3 * SECOND_NS)
     assert told == ()
-    assert after == replace(session, t_ns=3 * SECOND_NS)
+    assert after == replace(session, t_ns=3 * SECOND_NS, viewed_ns=3 * SECOND_NS)
 
 
 def test_knocks_between_hands_are_the_shuffle() -> None:
