@@ -308,6 +308,13 @@ IMAGE_SCHEMA = _file(
 """Descriptor of the message, with all that it needs, as MCAP wants it."""
 
 
+_ENDS = "the file ends"
+NOT_CLOSED = f"{_ENDS} without its index: the recording was not closed"
+"""The problem of a file that ends with its last record, as after a power cut."""
+CUT = f"{_ENDS} in the middle of a record"
+"""The problem of a file that ends before its last record does."""
+
+
 class RecordingError(OSError):
     """A recording cannot be written or is none; the message names the file."""
 
@@ -329,6 +336,11 @@ class Damage:
     after_ns: int | None = None
     before_ns: int | None = None
     lost: int | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file only ends early, as after a power cut; a zeroed or changed end is more than that."""
+        return self.problem.startswith(_ENDS)
 
     def __str__(self) -> str:
         """Return it as a sentence without an end."""

@@ -12,19 +12,20 @@ from array import array
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.opcode import Opcode
-from mcap.reader import SeekingReader
-from mcap.records import ChunkIndex, Statistics
+from mcap.records import Channel, Statistics
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.recording.format import Damage, RecordingError, Topic
+from tallybone.recording.format import NOT_CLOSED, Damage, RecordingError, Topic, topic_at
 from tallybone.recording.reader import (
     IN_DATA,
+    IN_SUMMARY,
     MAX_RECORD_BYTES,
     ChannelMessage,
     ChunkError,
@@ -37,33 +38,92 @@ from tallybone.recording.reader import (
 )
 
 _MOST_INDEX_BYTES = 256 << 20  # of three million records
+_WINDOW_BYTES = 64 << 10
 _FOOTER = struct.Struct("<BQQQI")
+_FOOTER_BYTES = _FOOTER.size - 9  # without opcode and length
 _HEAD = struct.Struct("<BQ")
 MOST_TEXT_BYTES = 4 << 20
 """Nothing larger is read that is no picture: the table of a double-eighteen with all its doubts has a tenth of it."""
 _MOST_RECORDS = 2_000_000  # two days at ten pictures a second: 34 MB
 _MOST_DAMAGE = 20
-_CHUNK = struct.Struct("<BQQ")  # with its length, from
-_INDEX = struct.Struct("<BQHI")  # with its length, its channel, and the length of the rest
+_CHUNK = struct.Struct("<BQQQQII")  # with its length: from, to, size, checksum, length of the name of the compression
+_SCHEMA = struct.Struct("<QBQH")  # the length of the records in a chunk, then the first with its length and its id
+_INDEX = struct.Struct("<BQHIQ")  # with its length, its channel, the length of the rest, and when its first message was
+_INDEX_BYTES = 31  # of one message
 _ONE_MESSAGE = 16
 _MOST_NS = 2**63 - 1
+_CHUNK_ONLY = frozenset({Opcode.CHUNK})
 _OTHER_TOOL = "it was packed anew by another tool: `tallybone replay` can read it"
+_Record = TypeVar("_Record", Channel, Statistics)
+_ENTRY = struct.Struct("<QQQQI")  # from, to, where the chunk begins, its length, the length of what follows
+_CHANNEL = struct.Struct("<HQ")  # with the place of its message index
+_SIZES_BYTES = 16  # how large the chunk is before and after it is packed: the end of an entry
+_ENTRY_REST = struct.Struct("<QI")  # length of the message indexes, and of the name of the compression
 
 
 class IndexDamageError(ValueError):
-    """There is no index, or it cannot be used."""
+    """There is no index, or it and the records do not agree; *damage* says where."""
+
+    def __init__(self, problem: str, start_byte: int, end_byte: int) -> None:
+        """Say what is wrong in these bytes."""
+        super().__init__(problem)
+        self.damage = Damage(start_byte, end_byte, f"the index is of no use: {problem}")
+
+
+class ChunkEntry(NamedTuple):
+    """What an index says of a chunk.
+
+    Attributes:
+        from_ns, until_ns: When the first and the last of its messages were.
+        start_byte, end_byte: Where it is.
+        channels: Those that have a message in it; empty where nothing says that.
+        indexes_bytes: How long the indexes of its messages are, which follow it.
+        compression: How it is packed, "" if not.
+    """
+
+    from_ns: int
+    until_ns: int
+    start_byte: int
+    end_byte: int
+    channels: frozenset[int]
+    indexes_bytes: int
+    compression: str
+
+    @classmethod
+    def parse(cls, content: bytes) -> ChunkEntry:
+        """Read the entry: in a tenth of the time that the package `mcap` takes, and a page waits for thousands.
+
+        Raises:
+            ValueError, struct.error: If the lengths in it do not fit.
+        """
+        from_ns, until_ns, start, length, channels_bytes = _ENTRY.unpack_from(content)
+        rest = _ENTRY.size + channels_bytes
+        channels = frozenset(number for number, _ in _CHANNEL.iter_unpack(content[_ENTRY.size : rest]))
+        indexes_bytes, name_bytes = _ENTRY_REST.unpack_from(content, rest)
+        name = content[rest + _ENTRY_REST.size : -_SIZES_BYTES]
+        if len(name) != name_bytes:
+            raise ValueError("the name of a compression has another length")
+        return cls(from_ns, until_ns, start, start + length, channels, indexes_bytes, name.decode())
 
 
 @dataclass(frozen=True, slots=True)
 class EndIndex:
-    """The index of a recording.
+    """The index of a closed recording; its checksum is right, and it agrees with itself.
+
+    The package `mcap` reads an index too, but checks neither its checksum, nor its counts, nor whether there is any
+    record at all where it leads.
 
     Attributes:
-        content: Its records, as the file has them.
+        file: The recording, which has to stay open.
+        start_byte, end_byte: Where the index is, without its footer.
+        paths: Names of the channels, by id.
         counted: Its statistics of the whole file.
     """
 
-    content: bytes
+    file: BinaryIO
+    start_byte: int
+    end_byte: int
+    paths: Mapping[int, str]
     counted: Statistics
 
     @classmethod
@@ -74,125 +134,249 @@ class EndIndex:
             IndexDamageError: If it has none that is whole.
             OSError: If it cannot be read.
         """
-        content = _content(file)
-        try:
-            found = next((one for _, opcode, one in _records(content) if opcode == Opcode.STATISTICS), None)
-            if found is None:
-                raise IndexDamageError("the index does not count the records")
-            return cls(content, Statistics.read(ReadDataStream(BytesIO(found))))
-        except (McapError, struct.error, EOFError, UnicodeDecodeError) as error:
-            raise IndexDamageError("the index is damaged") from error
+        start, end = _index_bounds(file)
+        paths: dict[int, str] = {}
+        counted: Statistics | None = None
+        for at, opcode, content in _records(file, start, end):
+            if opcode == Opcode.CHANNEL:
+                channel = _parsed(Channel, content, at)
+                paths[channel.id] = channel.topic
+            elif opcode == Opcode.STATISTICS:
+                counted = _parsed(Statistics, content, at)
+            if counted is not None and len(paths) == counted.channel_count:
+                break
+        if counted is None or len(paths) != counted.channel_count:
+            raise IndexDamageError("it does not count the records of each channel", start, end)
+        if sum(counted.channel_message_counts.values()) != counted.message_count:
+            raise IndexDamageError("its counts do not fit each other", start, end)
+        return cls(file, start, end, paths, counted)
 
     @property
     def length_ns(self) -> int:
         """Time from the first record to the last."""
         return int(self.counted.message_end_time - self.counted.message_start_time)
 
-    def count(self, topic: Topic) -> int:
-        """Return how many records there are on a topic."""
-        return int(self.counted.channel_message_counts.get(topic.number, 0))
+    def count(self, topics: Collection[Topic]) -> int:
+        """Return how many records there are on some topics."""
+        return sum(int(self.counted.channel_message_counts.get(number, 0)) for number in self._channels(topics))
 
-    def last(self, topic: Topic, file: BinaryIO) -> Iterator[RecordedMessage]:
+    def entries(self) -> Iterator[ChunkEntry]:
+        """Yield the entry of each chunk, in the order of the file.
+
+        Raises:
+            IndexDamageError: If one is no entry, or there are more or fewer than were counted.
+            OSError: If it cannot be read.
+        """
+        count = 0
+        for at, opcode, content in _records(self.file, self.start_byte, self.end_byte):
+            if opcode == Opcode.CHUNK_INDEX:
+                count += 1
+                yield _entry(content, at)
+        if count != self.counted.chunk_count:
+            problem = f"it counts {self.counted.chunk_count} chunks, but leads to {count}"
+            raise IndexDamageError(problem, self.start_byte, self.end_byte)
+
+    def first_ns(self, topics: Collection[Topic]) -> int:
+        """Return when the first record on any of some topics was made; 0 where there is none.
+
+        Raises:
+            IndexDamageError: If an entry before it is damaged.
+            OSError: If it cannot be read.
+        """
+        wanted = self._channels(topics)
+        first = (one for one in self.entries() if not wanted.isdisjoint(one.channels))
+        return next((one.from_ns for one in first), 0)
+
+    def on(self, topics: Collection[Topic]) -> list[RecordedMessage]:
+        """Return the records on some topics, in feeding order.
+
+        Raises:
+            IndexDamageError: If any of them is not as the index says.
+            OSError: If it cannot be read.
+        """
+        wanted = self._channels(topics)
+        found: dict[int, ChannelMessage] = {}
+        count = 0
+        for entry in self.entries():
+            if entry.channels and wanted.isdisjoint(entry.channels):
+                continue
+            for one in self._messages(entry):
+                if topic_at(one.path) in topics:
+                    found[one.sequence] = one
+                    count += 1
+        if not len(found) == count == self.count(topics):
+            names = ", ".join(sorted(self.paths[number] for number in wanted))
+            problem = f"it counts {self.count(topics)} records on {names}, but leads to {len(found)}"
+            raise IndexDamageError(problem, self.start_byte, self.end_byte)
+        return [self._record(found[number]) for number in sorted(found)]
+
+    def last(self, topic: Topic) -> Iterator[RecordedMessage]:
         """Yield the records on a topic, the last first.
 
         Raises:
-            IndexDamageError: If a record that the index leads to is damaged.
+            IndexDamageError: If one of them is not as the index says.
             OSError: If it cannot be read.
         """
-        size_bytes = os.fstat(file.fileno()).st_size
+        wanted = self._channels((topic,))
+        for entry in self._entries_backwards():
+            if wanted.isdisjoint(entry.channels):
+                continue
+            for message in reversed(self._messages(entry)):
+                if topic_at(message.path) is topic:
+                    yield self._record(message)
+
+    def _channels(self, topics: Collection[Topic]) -> set[int]:
+        return {number for number, path in self.paths.items() if topic_at(path) in topics}
+
+    def _messages(self, entry: ChunkEntry) -> tuple[ChannelMessage, ...]:
+        """Return the messages of a chunk, which has to be where and as its entry says."""
+        start, end = entry.start_byte, entry.end_byte
+        if end > self.start_byte:
+            raise IndexDamageError("it leads out of the data", self.start_byte, self.end_byte)
+        piece = record_at(self.file, start, self.start_byte, _CHUNK_ONLY)
         try:
-            for content in _chunks_backwards(self.content, self.counted.chunk_count):
-                entry: ChunkIndex = ChunkIndex.read(ReadDataStream(BytesIO(content)))
-                if topic.number not in entry.message_index_offsets:
-                    continue
-                piece = record_at(file, entry.chunk_start_offset, size_bytes, IN_DATA)
-                if isinstance(piece, str):
-                    raise IndexDamageError(piece)
-                for message in reversed(messages_in(piece.content, {})):
-                    one = record_of(message)
-                    if one is not None and one.topic is topic:
-                        yield one
-        except (McapError, ChunkError, struct.error, ValueError, EOFError, OverflowError, RecursionError) as error:
-            raise IndexDamageError(str(error)) from error
+            if isinstance(piece, str) or piece.end_byte != end:
+                raise ChunkError(piece if isinstance(piece, str) else "its length is another")
+            found = messages_in(piece.content, dict(self.paths))
+            if not all(entry.from_ns <= one.t_ns <= entry.until_ns for one in found):
+                raise ChunkError("it was made at another time")
+        except ChunkError as error:
+            raise IndexDamageError(f"a chunk that it leads to is not as it says: {error}", start, end) from error
+        return found
+
+    def _record(self, message: ChannelMessage) -> RecordedMessage:
+        try:
+            found = record_of(message)
+        except (ValueError, RecursionError) as error:
+            problem = f"record {message.sequence} on {message.path} cannot be read: {error}"
+            raise IndexDamageError(problem, self.start_byte, self.end_byte) from error
+        assert found is not None  # it is on a topic of ours
+        return found
+
+    def _entries_backwards(self) -> Iterator[ChunkEntry]:
+        """Yield the entries, the last first; where all are of one length, without a look at those before."""
+        records = _records(self.file, self.start_byte, self.end_byte)
+        first, length = next(
+            ((at, _HEAD.size + len(content)) for at, opcode, content in records if opcode == Opcode.CHUNK_INDEX), (0, 1)
+        )
+        end = first + length * self.counted.chunk_count
+        if not first or not self._ends_entries(end):
+            yield from reversed(list(self.entries()))
+            return
+        for at in range(end - length, first - 1, -length):
+            _, opcode, content = next(_records(self.file, at, at + length), (at, 0, b""))
+            if opcode != Opcode.CHUNK_INDEX:
+                raise IndexDamageError("its entries do not fit each other", at, at + length)
+            yield _entry(content, at)
+
+    def _ends_entries(self, at: int) -> bool:
+        following = os.pread(self.file.fileno(), 1, at)
+        return at == self.end_byte or (at < self.end_byte and following == bytes([Opcode.SUMMARY_OFFSET]))
 
 
-def _content(file: BinaryIO) -> bytes:
-    """Return the records of the index; its checksum is right."""
-    end = os.fstat(file.fileno()).st_size - len(MCAP0_MAGIC) - _FOOTER.size
-    footer = os.pread(file.fileno(), _FOOTER.size + len(MCAP0_MAGIC), max(0, end))
+def _index_bounds(file: BinaryIO) -> tuple[int, int]:
+    """Return where the index begins and where its footer does; its checksum is right."""
+    fd = file.fileno()
+    size_bytes = os.fstat(fd).st_size
+    end = size_bytes - len(MCAP0_MAGIC) - _FOOTER.size
+    footer = os.pread(fd, _FOOTER.size + len(MCAP0_MAGIC), max(0, end))
     if len(footer) != _FOOTER.size + len(MCAP0_MAGIC) or not footer.endswith(MCAP0_MAGIC):
-        raise IndexDamageError("there is no index")
-    opcode, _, start, _, crc = _FOOTER.unpack_from(footer)
-    if opcode != Opcode.FOOTER or not 0 < start <= end or end - start > _MOST_INDEX_BYTES:
-        raise IndexDamageError("the index is damaged")
-    content = os.pread(file.fileno(), end - start, start)
-    if crc and zlib.crc32(footer[: _FOOTER.size - 4], zlib.crc32(content)) != crc:
-        raise IndexDamageError("the checksum of the index does not fit")
-    return content
+        raise IndexDamageError("the file does not end with it", max(0, end), size_bytes)
+    opcode, length, start, _, expected = _FOOTER.unpack_from(footer)
+    if (opcode, length) != (Opcode.FOOTER, _FOOTER_BYTES) or not 0 < start <= end or end - start > _MOST_INDEX_BYTES:
+        raise IndexDamageError("nothing says where it begins", end, size_bytes)
+    crc = 0
+    for at in range(start, end, _WINDOW_BYTES):
+        crc = zlib.crc32(os.pread(fd, min(_WINDOW_BYTES, end - at), at), crc)
+    if zlib.crc32(footer[: _FOOTER.size - 4], crc) != expected:
+        raise IndexDamageError("its checksum does not fit", start, size_bytes)
+    return start, end
 
 
-def _chunks_backwards(content: bytes, count: int) -> Iterator[memoryview]:
-    """Yield the entries of chunks, the last first; where all are of one length, without a look at those before."""
-    first = next(((at, one) for at, opcode, one in _records(content) if opcode == Opcode.CHUNK_INDEX), None)
-    if first is None:
-        return
-    at, length = first[0], _HEAD.size + len(first[1])
-    head, end = content[at : at + _HEAD.size], at + length * count
-    has_one_length = end <= len(content) and (end == len(content) or content[end] == Opcode.SUMMARY_OFFSET)
-    if not has_one_length:
-        yield from reversed([one for _, opcode, one in _records(content) if opcode == Opcode.CHUNK_INDEX])
-        return
-    for start in range(end - length, at - 1, -length):
-        if content[start : start + _HEAD.size] != head:
-            raise IndexDamageError("the index is damaged")
-        yield memoryview(content)[start + _HEAD.size : start + length]
-
-
-def _records(content: bytes) -> Iterator[tuple[int, int, memoryview]]:
+def _records(file: BinaryIO, start_byte: int, end_byte: int) -> Iterator[tuple[int, int, bytes]]:
     """Yield where each record of an index begins, its opcode, and its content."""
-    at, whole = 0, memoryview(content)
-    while at < len(content):
-        if at + _HEAD.size > len(content):
-            raise IndexDamageError("the index is damaged")
-        opcode, length = _HEAD.unpack_from(content, at)
-        start, end = at + _HEAD.size, at + _HEAD.size + length
-        if end > len(content):
-            raise IndexDamageError("the index is damaged")
-        yield at, opcode, whole[start:end]
-        at = end
+    at, window, window_at = start_byte, b"", start_byte
+    while at < end_byte:
+        if at + _HEAD.size > window_at + len(window):
+            window, window_at = _window(file, at, end_byte, _HEAD.size), at
+        opcode, length = _HEAD.unpack_from(window, at - window_at)
+        if opcode not in IN_SUMMARY:
+            raise IndexDamageError(f"it has a record of a kind that does not belong there (0x{opcode:02x})", at, at)
+        begin, after = at + _HEAD.size, at + _HEAD.size + length
+        if after > window_at + len(window):
+            window, window_at = _window(file, begin, end_byte, length), begin
+        yield at, opcode, window[begin - window_at : after - window_at]
+        at = after
+
+
+def _window(file: BinaryIO, at: int, end_byte: int, least_bytes: int) -> bytes:
+    """Return the bytes from a place on, at least so many."""
+    window = os.pread(file.fileno(), min(max(least_bytes, _WINDOW_BYTES), end_byte - at), at)
+    if len(window) < least_bytes:
+        raise IndexDamageError("it ends in the middle of a record", at, end_byte)
+    return window
+
+
+def _entry(content: bytes, at: int) -> ChunkEntry:
+    try:
+        return ChunkEntry.parse(content)
+    except (ValueError, struct.error) as error:
+        raise IndexDamageError("the lengths in a record of it do not fit", at, at + len(content)) from error
+
+
+def _parsed(kind: type[_Record], content: bytes, at: int) -> _Record:
+    try:
+        found: _Record = kind.read(ReadDataStream(BytesIO(content)))
+    except (McapError, struct.error, UnicodeDecodeError) as error:
+        raise IndexDamageError("the lengths in a record of it do not fit", at, at + len(content)) from error
+    return found
 
 
 def records_on(path: Path, topics: Collection[Topic]) -> Iterator[RecordedMessage | Damage]:
     """Yield the records of some topics, in feeding order, and damage where it is.
 
-    A recording with a whole index takes milliseconds. Without, all of it is read.
+    A recording with a whole index takes milliseconds. Where anything does not agree with the index, all of it is read.
 
     Raises:
         RecordingError: If it cannot be opened, or is no recording of this version.
         OSError: If it cannot be read any more.
     """
     session = read_session(path)
-    found = _through_index(path, topics)
-    if found is not None:
-        yield from found
-        return
+    doubt: Damage | None = None
+    if session.start is not None:  # otherwise reading all of it says where that is damaged
+        try:
+            with path.open("rb") as file:
+                found = EndIndex.read(file).on(topics)
+        except IndexDamageError as error:
+            doubt = error.damage
+        else:
+            yield from found
+            return
     for one in session:
-        if isinstance(one, Damage) or one.topic in topics:
+        if isinstance(one, Damage):
+            doubt = None
             yield one
+        elif one.topic in topics:
+            yield one
+    if doubt is not None:
+        yield doubt
 
 
-def _through_index(path: Path, topics: Collection[Topic]) -> list[RecordedMessage] | None:
-    """Return the records that the index leads to; None where there is no index, or any of them is damaged."""
+def first_ns(path: Path, topics: Collection[Topic]) -> int:
+    """Return when the first record on any of some topics was made; 0 where there is none.
+
+    It says nothing of damage, but it does not go wrong where `records_on` finds none.
+
+    Raises:
+        RecordingError: If it cannot be opened, or is no recording of this version.
+        OSError: If it cannot be read any more.
+    """
     try:
         with path.open("rb") as file:
-            reader = SeekingReader(file, validate_crcs=True, record_size_limit=MAX_RECORD_BYTES)
-            if reader.get_summary() is None:
-                return None
-            messages = reader.iter_messages(topics=[topic.path for topic in topics], log_time_order=False)
-            found = [record_of(ChannelMessage(at.topic, m.sequence, m.log_time, m.data)) for _, at, m in messages]
-    except (McapError, struct.error, ValueError, RecursionError, OSError):
-        return None
-    return sorted((one for one in found if one is not None), key=lambda one: one.number)
+            return EndIndex.read(file).first_ns(topics)
+    except IndexDamageError:
+        records = (one for one in read_session(path) if isinstance(one, RecordedMessage) and one.topic in topics)
+        return next((one.t_ns for one in records), 0)
 
 
 _TOPICS: Mapping[int, Topic] = {topic.number: topic for topic in Topic}
@@ -204,8 +388,9 @@ class Whereabouts:
     def __init__(self) -> None:
         self._starts, self._times, self._topics = array("q"), array("q"), array("B")
         self._damage: list[Damage] = []
+        self._doubt: Damage | None = None  # why the index is not used
         self.end_byte = len(MCAP0_MAGIC)
-        self.is_closed = False
+        self.is_closed = self._is_indexed = False
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -229,6 +414,10 @@ class Whereabouts:
         """Return when a record was made."""
         return self._times[place]
 
+    def start_byte(self, place: int) -> int:
+        """Return where a record begins."""
+        return self._starts[place]
+
     def of(self, topic: Topic) -> array[int]:
         """Return the places of the records on a topic, in order."""
         number = topic.number
@@ -244,10 +433,14 @@ class Whereabouts:
     def go_on(self, file: BinaryIO, *, is_growing: bool) -> None:
         """Look at the part of the file that is not known yet; a growing one may end in the middle of a record.
 
+        The index of a closed one says where its records are, because a checksum covers it, as it does not the heads.
+
         Raises:
             RecordingError: If another tool has packed it anew.
             OSError: If it cannot be read.
         """
+        if self._is_indexed or (not is_growing and self._take_index(file)):
+            return
         size_bytes = os.fstat(file.fileno()).st_size
         while self.end_byte < size_bytes and not self.is_closed and len(self) < _MOST_RECORDS:
             if self._step(file, size_bytes):
@@ -259,8 +452,38 @@ class Whereabouts:
             resume = next_start(file, self.end_byte + 1, size_bytes)
             self._note(Damage(self.end_byte, resume, problem))
             self.end_byte = resume
-        if not (is_growing or self.is_closed):
-            self._note(Damage(size_bytes, size_bytes, "the file ends without its index: the recording was not closed"))
+        if self.is_closed and self._doubt is not None:
+            self._note(self._doubt)
+        elif not (is_growing or self.is_closed):
+            self._note(Damage(size_bytes, size_bytes, NOT_CLOSED))
+
+    def _take_index(self, file: BinaryIO) -> bool:
+        """Take the places from the index; return whether it can be used, and agrees with the heads seen so far."""
+        starts, times, topics = array("q"), array("q"), array("B")
+        try:
+            index = EndIndex.read(file)
+            topics_by_id = {number: topic_at(path) for number, path in index.paths.items()}
+            for entry in islice(index.entries(), _MOST_RECORDS):
+                if len(entry.channels) != 1 or entry.indexes_bytes != _INDEX_BYTES or entry.compression:
+                    raise RecordingError(_OTHER_TOOL)
+                (channel,) = entry.channels
+                topic = topics_by_id.get(channel)
+                if max(entry.start_byte, entry.from_ns) > _MOST_NS:
+                    raise IndexDamageError("it has numbers that no recording has", index.start_byte, index.end_byte)
+                if topic is not None:  # a later version may have more
+                    starts.append(entry.start_byte)
+                    times.append(entry.from_ns)
+                    topics.append(topic.number)
+            known = len(self)
+            if (starts[:known], times[:known], topics[:known]) != (self._starts, self._times, self._topics):
+                raise IndexDamageError("it does not agree with the records", index.start_byte, index.end_byte)
+        except IndexDamageError as error:
+            self._doubt = error.damage
+            return False
+        self._starts, self._times, self._topics = starts, times, topics
+        self.end_byte = index.start_byte
+        self.is_closed = self._is_indexed = True
+        return True
 
     def _note(self, damage: Damage) -> None:
         if len(self._damage) < _MOST_DAMAGE and damage not in self._damage:
@@ -269,7 +492,7 @@ class Whereabouts:
     def _step(self, file: BinaryIO, size_bytes: int) -> bool:
         """Take the record that begins where the known part ends; return whether it is as it should be."""
         at = self.end_byte
-        head = os.pread(file.fileno(), _CHUNK.size, at)
+        head = os.pread(file.fileno(), _CHUNK.size + _SCHEMA.size, at)
         if len(head) < _HEAD.size:
             return False
         opcode, length = _HEAD.unpack_from(head)
@@ -289,16 +512,22 @@ class Whereabouts:
         return True
 
     def _take(self, file: BinaryIO, head: bytes, at: int, end: int) -> bool:
-        """Take a chunk with the index of its message, which names its channel."""
-        index = os.pread(file.fileno(), _INDEX.size + _ONE_MESSAGE, end)
-        if len(head) < _CHUNK.size or len(index) < _INDEX.size + _ONE_MESSAGE:
+        """Take a chunk with the index of its message, which names its channel.
+
+        No checksum covers a head, but all that it says is said twice: its time in both, its channel in both.
+        """
+        index = os.pread(file.fileno(), _INDEX_BYTES, end)
+        if len(head) < _CHUNK.size + _SCHEMA.size or len(index) < _INDEX_BYTES:
             return False
-        _, _, from_ns = _CHUNK.unpack(head)
-        opcode, length, channel, follows = _INDEX.unpack_from(index)
+        _, _, from_ns, until_ns, _, _, packed = _CHUNK.unpack_from(head)
+        opcode, length, channel, follows, t_ns = _INDEX.unpack_from(index)
         if opcode != Opcode.MESSAGE_INDEX or length != follows + 6 or from_ns > _MOST_NS:
             return False
-        if follows != _ONE_MESSAGE:
+        if follows != _ONE_MESSAGE or packed:
             raise RecordingError(_OTHER_TOOL)
+        _, kind, _, schema = _SCHEMA.unpack_from(head, _CHUNK.size)
+        if not (from_ns == until_ns == t_ns and (kind, schema) == (Opcode.SCHEMA, channel)):
+            return False
         if channel in _TOPICS:  # a later version may have more
             self._starts.append(at)
             self._times.append(from_ns)
@@ -324,7 +553,7 @@ class Whereabouts:
             found = [one for message in messages_in(piece.content, {}) if (one := record_of(message)) is not None]
         except (ChunkError, ValueError, RecursionError) as error:
             raise RecordingError(f"record {place} is damaged: {error}") from error
-        if len(found) != 1 or found[0].topic is not topic:
+        if len(found) != 1 or (found[0].topic, found[0].t_ns) != (topic, self._times[place]):
             raise RecordingError(f"record {place} is damaged: it is not what was said of it")
         return found[0]
 
@@ -337,5 +566,5 @@ def _ends_early(file: BinaryIO, at: int, size_bytes: int) -> bool:
     opcode, length = _HEAD.unpack(head)
     if opcode not in IN_DATA or length > MAX_RECORD_BYTES:
         return False
-    room = _INDEX.size + _ONE_MESSAGE if opcode == Opcode.CHUNK else 0
+    room = _INDEX_BYTES if opcode == Opcode.CHUNK else 0
     return bool(at + _HEAD.size + length + room > size_bytes)

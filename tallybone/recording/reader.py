@@ -11,20 +11,22 @@ import os
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, TypeAlias, TypeVar
 
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.opcode import Opcode
-from mcap.records import Channel, Chunk, Header, Message, Metadata
+from mcap.records import Channel, Chunk, Header, Message, Metadata, Statistics
 from mcap.writer import MCAP0_MAGIC
 
 from tallybone.recording.format import (
+    CUT,
     METADATA_NAME,
+    NOT_CLOSED,
     PROFILE,
     Damage,
     ImageMessage,
@@ -35,6 +37,7 @@ from tallybone.recording.format import (
     topic_at,
 )
 
+_Found = TypeVar("_Found")
 Payload: TypeAlias = ImageMessage | Mapping[str, object]
 DATA_CHANGED = "something between the records was changed"
 """The problem of a file whose checksum over all does not fit, though each record can be found."""
@@ -56,7 +59,7 @@ _RESTART = re.compile(
 _BEGIN_BYTES = 256  # of a record: where the lengths inside it are, unless its name is longer than any we know
 _RESTART_BYTES = 9 + _CHUNK_HEAD.size + 4 + 8  # more than the pattern can take: windows overlap by as much
 IN_DATA = frozenset({Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.MESSAGE_INDEX, Opcode.DATA_END})
-_IN_SUMMARY = frozenset(
+IN_SUMMARY = frozenset(
     {
         Opcode.SCHEMA,
         Opcode.CHANNEL,
@@ -152,17 +155,21 @@ def _read_start(path: Path, file: BinaryIO) -> SessionStart | None:
 def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, ChannelMessage] | Damage]:
     """Yield the messages of a file, each with its first byte, and damage where a part of it cannot be used."""
     paths: dict[int, str] = {}
-    is_known = False  # that something was changed
+    is_known = False  # that something is damaged
+    count = 0
     for piece in scan(file, os.fstat(file.fileno()).st_size):
         if isinstance(piece, Damage):
             if not (is_known and piece.problem == DATA_CHANGED):
                 yield piece
+            is_known = True
             continue
         problem: str | None = None
         match piece.opcode:
             case Opcode.CHUNK:
                 try:
-                    yield from ((piece.start_byte, message) for message in messages_in(piece.content, paths))
+                    messages = messages_in(piece.content, paths)
+                    count += len(messages)
+                    yield from ((piece.start_byte, message) for message in messages)
                 except ChunkError as error:
                     problem = str(error)
             case Opcode.METADATA:
@@ -172,6 +179,10 @@ def _pieces_of(file: BinaryIO) -> Iterator[tuple[int, ChannelMessage] | Damage]:
                     problem = f"what it says of its sitting cannot be read: {error}"
             case Opcode.HEADER if _profile(piece.content) != PROFILE:
                 problem = "its header is damaged"
+            case Opcode.STATISTICS if not is_known:
+                counted = _count_in(piece.content)
+                if counted != count:
+                    problem = f"the index counts {counted} records, but there are {count}"
         if problem is not None:
             is_known = True
             yield Damage(piece.start_byte, piece.end_byte, problem)
@@ -205,6 +216,21 @@ def _with_gaps(found: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterator
             yield recorded
     for damage in waiting:
         yield replace(damage, after_ns=last_ns)
+
+
+def whole_only(found: Iterable[_Found | Damage], path: Path, complain: Callable[[str], object]) -> Iterator[_Found]:
+    """Yield all but damage; complain of each, and at the end of what to do, unless the file only ends early."""
+    damaged = 0
+    for one in found:
+        if isinstance(one, Damage):
+            damaged += not one.is_cut
+            complain(f"{path}: {one}")
+        else:
+            yield one
+    if damaged:
+        places = f"{damaged} damaged places" if damaged > 1 else "1 damaged place"
+        advice = "Compare the result with what you remember, copy the recording elsewhere, and check the card or disk"
+        complain(f"{path}: {places}; the rest was read. {advice}")
 
 
 def record_of(message: ChannelMessage) -> RecordedMessage | None:
@@ -257,7 +283,7 @@ class RawRecord:
 
 
 def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
-    """Yield the records before the index, and damage where it is; the index itself is only checked.
+    """Yield the records before the index, and damage where it is; of an index that is whole, only its statistics.
 
     Args:
         file: An MCAP file, whose magic has been looked at.
@@ -270,7 +296,8 @@ def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
         if isinstance(found, str):
             is_whole = False
             resume = next_start(file, at + 1, size_bytes)
-            yield Damage(at, resume, found)
+            is_further = resume < size_bytes and found.startswith(CUT)
+            yield Damage(at, resume, "a record that claims to be longer than the file" if is_further else found)
             at = resume
             continue
         if found.opcode == Opcode.DATA_END:
@@ -281,7 +308,7 @@ def scan(file: BinaryIO, size_bytes: int) -> Iterator[RawRecord | Damage]:
         crc = zlib.crc32(found.content, zlib.crc32(_HEAD.pack(found.opcode, len(found.content)), crc))
         at = found.end_byte
         yield found
-    yield Damage(size_bytes, size_bytes, "the file ends without its index: the recording was not closed")
+    yield Damage(size_bytes, size_bytes, NOT_CLOSED)
 
 
 def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcode]) -> RawRecord | str:
@@ -289,20 +316,20 @@ def record_at(file: BinaryIO, at: int, size_bytes: int, allowed: frozenset[Opcod
     file.seek(at)
     head = file.read(_HEAD.size)
     if len(head) < _HEAD.size or at + _HEAD.size > size_bytes:
-        return f"the file ends in the middle of a record at byte {at}"
+        return f"{CUT} at byte {at}"
     opcode, length = _HEAD.unpack(head)
     if opcode not in allowed:
         return f"no record of a kind that belongs there (0x{opcode:02x})"
     if length > MAX_RECORD_BYTES:
         return f"a record that claims {length} bytes, at most {MAX_RECORD_BYTES} are read"
     if at + _HEAD.size + length > size_bytes:
-        return f"the file ends in the middle of a record at byte {at}"
+        return f"{CUT} at byte {at}"
     begin = file.read(min(length, _BEGIN_BYTES))
     if not _has_its_length(opcode, begin, length):  # before the rest is read: it may be much, and be nothing
         return "a record whose lengths do not fit each other"
     content = begin + file.read(length - len(begin))
     if len(content) < length:
-        return f"the file ends in the middle of a record at byte {at}"
+        return f"{CUT} at byte {at}"
     return RawRecord(opcode, at, content)
 
 
@@ -348,11 +375,12 @@ def next_start(file: BinaryIO, at: int, size_bytes: int) -> int:
     return size_bytes
 
 
-def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[Damage]:
-    """Yield the damage in the part after the data."""
+def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[RawRecord | Damage]:
+    """Yield the damage in the part after the data, or the record that counts the others where there is none."""
     at, crc = start_byte, 0
+    statistics: RawRecord | None = None
     while at < size_bytes:
-        found = record_at(file, at, size_bytes, _IN_SUMMARY)
+        found = record_at(file, at, size_bytes, IN_SUMMARY)
         if isinstance(found, str):
             yield Damage(at, size_bytes, f"the index is damaged: {found}")
             return
@@ -364,11 +392,23 @@ def _check_index(file: BinaryIO, start_byte: int, size_bytes: int) -> Iterator[D
             if len(magic) < len(MCAP0_MAGIC):
                 break
             if found.content[16:] != expected or magic != MCAP0_MAGIC:
-                yield Damage(at, size_bytes, "the index is damaged: its checksum does not fit")
+                yield Damage(start_byte, size_bytes, "the index is damaged: its checksum does not fit")
+            elif statistics is not None:
+                yield statistics
             return
+        if found.opcode == Opcode.STATISTICS:
+            statistics = found
         crc = zlib.crc32(found.content, zlib.crc32(head, crc))
         at = found.end_byte
     yield Damage(size_bytes, size_bytes, "the file ends within its index")
+
+
+def _count_in(content: bytes) -> int | None:
+    """Return how many messages a statistics record counts, None where it cannot be read."""
+    try:
+        return int(Statistics.read(ReadDataStream(BytesIO(content))).message_count)
+    except (McapError, struct.error):
+        return None
 
 
 class ChunkError(ValueError):

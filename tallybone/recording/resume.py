@@ -32,7 +32,7 @@ class Left:
         empty: The picture of the empty table as a JPEG; None where it was not seen yet, or the game was in play.
         last: The picture in which the tiles lie so; None where nothing was settled yet.
         aim: Where the camera pointed then.
-        damage: Losses in the middle of the recording.
+        damage: Losses in the recording, but not that it ends early.
         t_ns: When its last record was made; of a head, when it went on.
     """
 
@@ -141,7 +141,7 @@ def _gathered(start: SessionStart, records: Iterable[RecordedMessage | Damage], 
     found = _Gathered(start)
     for one in records:
         if isinstance(one, Damage):
-            if one.before_ns is not None:  # a cut at the end is what power cuts do
+            if not one.is_cut:  # that is what power cuts do
                 found.damage.append(one)
             continue
         try:

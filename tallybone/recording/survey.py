@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -57,7 +56,7 @@ def survey(path: Path) -> Survey:
     session = read_session(path)
     with path.open("rb") as file:
         running = is_running(file)
-        facts = None if running else _facts_of_index(file)
+        facts = None if running or session.start is None else _facts_of_index(file)
         if facts is None:
             facts = _facts_of_records(session, file, is_growing=running)
     return Survey(path, path.stat().st_size, running, session.start, facts)
@@ -77,10 +76,10 @@ def _facts_of_index(file: BinaryIO) -> Facts | None:
     """Return the figures from the index of a closed recording, None without an index that can be used."""
     try:
         index = EndIndex.read(file)
-        totals, winner = _result(index.last(Topic.OUTCOME, file))
-    except (IndexDamageError, OSError):
+        totals, winner = _result(index.last(Topic.OUTCOME))
+    except IndexDamageError:
         return None
-    return Facts(index.count(Topic.CAMERA), index.length_ns, totals, (), winner)
+    return Facts(index.count((Topic.CAMERA,)), index.length_ns, totals, (), winner)
 
 
 def _facts_of_records(session: SessionFile, file: BinaryIO, *, is_growing: bool) -> Facts:
@@ -90,30 +89,20 @@ def _facts_of_records(session: SessionFile, file: BinaryIO, *, is_growing: bool)
         found.go_on(file, is_growing=is_growing)
     except RecordingError:
         return _facts_of_all(session)
-    facts = facts_of(found, file)
-    if not found.is_closed:
-        return facts
-    problem = Damage(found.end_byte, os.fstat(file.fileno()).st_size, "the index is damaged")
-    return replace(facts, damage=(*facts.damage, problem))
+    damage = list(found.damage)
+    if session.start is None:  # the first that is damaged is what says of its sitting
+        damage += islice((one for one in session if isinstance(one, Damage) and one not in damage), 1)
+    totals, winner = _result(_outcomes_at(found, file, damage))
+    return Facts(len(found.of(Topic.CAMERA)), found.last_ns - found.first_ns, totals, tuple(damage), winner)
 
 
-def facts_of(found: Whereabouts, file: BinaryIO) -> Facts:
-    """Return the figures of a recording, of which only the last outcomes are read.
-
-    Raises:
-        OSError: If it cannot be read.
-    """
-    totals, winner = _result(_outcomes_at(found, file))
-    length_ns = found.last_ns - found.first_ns
-    return Facts(len(found.of(Topic.CAMERA)), length_ns, totals, found.damage, winner)
-
-
-def _outcomes_at(found: Whereabouts, file: BinaryIO) -> Iterator[RecordedMessage]:
+def _outcomes_at(found: Whereabouts, file: BinaryIO, damage: list[Damage]) -> Iterator[RecordedMessage]:
+    """Yield the outcomes, the last first; those that cannot be read are added to the *damage*."""
     for place in reversed(found.of(Topic.OUTCOME)):
         try:
             yield found.read(file, place)
-        except RecordingError:
-            continue
+        except RecordingError as error:
+            damage.append(Damage(found.start_byte(place), found.start_byte(place), str(error)))
 
 
 def _facts_of_all(session: SessionFile) -> Facts:

@@ -12,10 +12,10 @@ from typing import Any
 
 from engine import Event, MatchStart, MatchStarted
 from tallybone.json_values import JsonValueError, tag_of, to_json
-from tallybone.recording.format import Damage, Topic
+from tallybone.recording.format import Topic
 from tallybone.recording.index import records_on
 from tallybone.recording.messages import event_of_record
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_session, whole_only
 from tallybone.replay.lines import clock_time
 from tallybone.replay.run import ReplayStep
 from tallybone.sources.source import GameChoice, match_of
@@ -72,10 +72,7 @@ def recorded_facts(path: Path, complain: Callable[[str], object]) -> list[Fact]:
         OSError: If it cannot be read.
     """
     found: list[Fact] = []
-    for one in records_on(path, (Topic.EVENT, Topic.OUTCOME)):
-        if isinstance(one, Damage):
-            complain(f"{path}: {one}")
-            continue
+    for one in whole_only(records_on(path, (Topic.EVENT, Topic.OUTCOME)), path, complain):
         try:
             found.append(_recorded_fact(one))
         except JsonValueError as error:

@@ -9,9 +9,9 @@ from pathlib import Path
 from engine import Event, ItStands, MatchStart, Outcome, Seq, State, apply
 from tallybone.json_values import JsonValueError
 from tallybone.recording.format import Damage, SessionStart, Topic
-from tallybone.recording.index import records_on
+from tallybone.recording.index import first_ns, records_on
 from tallybone.recording.messages import event_of_record
-from tallybone.recording.reader import RecordedMessage, read_session
+from tallybone.recording.reader import RecordedMessage, read_session, whole_only
 from tallybone.replay.run import ReplayStep
 from tallybone.session.session import Session
 from tallybone.session.sitting import Step
@@ -39,10 +39,8 @@ class Logged:
 def log_in(records: Iterable[RecordedMessage | Damage], path: Path, complain: Callable[[str], object]) -> list[Logged]:
     """Return the log in the records of events and outcomes, and complain of what cannot be read."""
     found: list[Logged] = []
-    for one in records:
-        if isinstance(one, Damage):
-            complain(f"{path}: {one}")
-        elif one.topic is Topic.OUTCOME:
+    for one in whole_only(records, path, complain):
+        if one.topic is Topic.OUTCOME:
             name = _name_in(one)
             if found and name is not None and found[-1].name is None:
                 found[-1] = replace(found[-1], name=name)
@@ -71,7 +69,7 @@ def logged_steps(path: Path, wish: GameChoice, complain: Callable[[str], object]
         damaged = "what it says of its game is damaged: say --rules and --players"
         complain(f"{path}: expected a game, but {damaged if is_damaged else 'no score was kept in it'}")
         return
-    yield from judged(match, log[1:] if log and isinstance(log[0].event, MatchStart) else log, _begins_ns(path))
+    yield from judged(match, log[1:] if log and isinstance(log[0].event, MatchStart) else log, first_ns(path, CAME_IN))
 
 
 def judged(match: MatchStart, log: Iterable[Logged], begins_ns: int) -> Iterator[ReplayStep]:
@@ -87,12 +85,6 @@ def judged(match: MatchStart, log: Iterable[Logged], begins_ns: int) -> Iterator
 def applied(state: State, one: Logged) -> tuple[State, tuple[Outcome, ...]]:
     """Return the state after an event of the log, which keeps its place where others before it are lost."""
     return apply(state if one.name is None else _up_to(state, one.name), one.event)
-
-
-def _begins_ns(path: Path) -> int:
-    """Return when the first thing came in: a replay with pictures counts from there too."""
-    came = (one for one in read_session(path) if isinstance(one, RecordedMessage) and one.topic in CAME_IN)
-    return next((one.t_ns for one in came), 0)
 
 
 def match_in(wish: GameChoice, start: SessionStart | None, log: Sequence[Logged]) -> MatchStart | None:

@@ -15,7 +15,8 @@ from engine import MatchStart
 from tallybone.choices import TileSet
 from tallybone.json_values import JsonValueError
 from tallybone.play.start import perception_of, session_of
-from tallybone.recording.format import Damage, Pictures, RecordingError
+from tallybone.recording.format import Pictures, RecordingError
+from tallybone.recording.reader import whole_only
 from tallybone.session.sitting import Look, Sitting, Step, opened
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import GameChoice, Item, RecordedInput, Source, match_of, recording, source_at
@@ -223,10 +224,8 @@ def follow(
     """
     begins_ns: int | None = None
     is_first = needs_first
-    for item in items:
-        if isinstance(item, Damage):
-            complain(f"{path}: {item}")
-            continue
+    whole: Iterator[Shot | RecordedInput] = whole_only(items, path, complain)
+    for item in whole:
         begins_ns = item.t_ns if begins_ns is None else begins_ns
         seen = _fed(item, begins_ns, follower, complain)
         if seen is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -11,7 +13,8 @@ import cv2
 
 from hardware.camera.device import CameraError
 from hardware.clock import Clock
-from tallybone.recording.format import Damage, Pictures
+from tallybone.recording.format import Pictures
+from tallybone.recording.reader import whole_only
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput, source_at
 from vision.arrays import Image
@@ -25,7 +28,7 @@ _NS_PER_MS = 1_000_000
 _JPEG_QUALITY = 90
 # A picture on which nothing moves is shown so often and for so long that it counts as settled, a hand in it too.
 _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
-
+log = logging.getLogger(__name__)
 
 Shown: TypeAlias = Shot | RecordedInput
 """A picture, or an input beside it where that is simulated or recorded too."""
@@ -112,7 +115,7 @@ def open_filmed(path: Path, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
     if not path.exists():
         raise CameraError(f"{path}: there is no such camera or file")
     source = source_at(path)
-    items = (one for one in source.items if not isinstance(one, Damage))
+    items: Iterator[Shown] = whole_only(source.items, path, partial(log.warning, "%s"))
     is_moving = source.pictures is Pictures.MOVING
     return PacedCamera(items if is_moving else _at_rest(items), clock, speed=speed)
 
