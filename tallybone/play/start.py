@@ -17,7 +17,7 @@ from tallybone.choices import TileSet
 from tallybone.play.counts import Counts, MeasuredSitting
 from tallybone.play.recorder import FileRecorder, LastingRecorder, Recorder, RecordingQuota
 from tallybone.recording.folder import SUFFIX, age_key, next_number
-from tallybone.recording.format import Pictures, RecordingError, SessionStart
+from tallybone.recording.format import Damage, Pictures, RecordingError, SessionStart
 from tallybone.recording.reader import SessionFile, read_session
 from tallybone.recording.resume import Left, left_in, write_left
 from tallybone.recording.survey import is_running
@@ -31,6 +31,7 @@ from vision.perception import Perception, Start
 from vision.picture import decode_picture
 from vision.reader import Reader
 
+_NO_START = "what it says of its sitting is damaged"
 _MOST_NAME = 60
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
@@ -227,34 +228,42 @@ def newest_left(folder: Path, *, most: int | None = None) -> tuple[Path, Left]:
     """Return the newest sitting in a folder whose match is not over, and how it was left.
 
     A recording that another one goes on with is done, and one that is still being written is somebody else's. Each that
-    is looked at is read to its end: *most* says how many, None for as many as it takes.
+    is looked at is read to its end: *most* says how many, None for as many as it takes. What was written later but
+    cannot be read is named in `Left.passed_over`.
 
     Raises:
         RecordingError: If there is none.
         OSError: If the folder cannot be read.
     """
-    sessions = [one for path in sorted(folder.glob(f"*{SUFFIX}")) if (one := _idle(path)) is not None]
+    sessions: list[SessionFile] = []
+    unread: dict[Path, str] = {}
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            sessions += _idle(path)
+        except OSError as error:
+            unread[path] = str(error)
+    unread |= {one.path: f"{one.path}: {_NO_START}" for one in sessions if one.start is None}
     done: set[str | None] = set()
     for session in sorted(sessions, key=lambda one: age_key(one.path, one.start), reverse=True)[:most]:
         if session.path.name not in done:
             try:
                 left = left_in(session)
-            except RecordingError:
-                continue  # it was cut before it held anything; the one before it still does
+            except RecordingError as error:
+                # Cut before it held anything, it holds nothing that the one before it lacks.
+                if any(isinstance(one, Damage) and not one.is_cut for one in session):
+                    unread[session.path] = str(error)
+                continue
             game = state_of(left).game if left.start.players else None
             if game is not None and game.phase is not Phase.MATCH_OVER:
-                return session.path, left
+                left_s = session.path.stat().st_mtime
+                later = (why for path, why in unread.items() if path.exists() and path.stat().st_mtime >= left_s)
+                return session.path, replace(left, passed_over=tuple(later))
         if session.start is not None:
             done.add(session.start.continues)
     raise RecordingError(f"{folder}: there is no recording of a match that is not over")
 
 
-def _idle(path: Path) -> SessionFile | None:
-    """Return a recording that nobody is writing; None for all else."""
-    try:
-        with path.open("rb") as file:
-            if is_running(file):
-                return None
-        return read_session(path)
-    except OSError:
-        return None
+def _idle(path: Path) -> list[SessionFile]:
+    """Return a recording that nobody is writing; nothing for one that somebody is."""
+    with path.open("rb") as file:
+        return [] if is_running(file) else [read_session(path)]

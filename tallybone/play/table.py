@@ -106,6 +106,8 @@ class LiveTable:
             listener.note(words)
         for damage in () if game.left is None else game.left.damage:
             listener.note(f"the recording that goes on is damaged: {damage}; compare the score")
+        for why in () if game.left is None else game.left.passed_over:
+            listener.note(f"a recording that was written later cannot be read, so an older match goes on: {why}")
         recorder = recorder_of(game, around.room, listener.note, t_ns=self.session.t_ns)
         try:
             live = LiveGame(

@@ -37,7 +37,7 @@ from tallybone.recording.format import (
     topic_at,
 )
 
-_Found = TypeVar("_Found")
+_Whole = TypeVar("_Whole")
 Payload: TypeAlias = ImageMessage | Mapping[str, object]
 DATA_CHANGED = "something between the records was changed"
 """The problem of a file whose checksum over all does not fit, though each record can be found."""
@@ -218,7 +218,7 @@ def _with_gaps(found: Iterable[tuple[int, ChannelMessage] | Damage]) -> Iterator
         yield replace(damage, after_ns=last_ns)
 
 
-def whole_only(found: Iterable[_Found | Damage], path: Path, complain: Callable[[str], object]) -> Iterator[_Found]:
+def whole_only(found: Iterable[_Whole | Damage], path: Path, complain: Callable[[str], object]) -> Iterator[_Whole]:
     """Yield all but damage; complain of each, and at the end of what to do, unless the file only ends early."""
     damaged = 0
     for one in found:

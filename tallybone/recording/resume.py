@@ -34,6 +34,7 @@ class Left:
         aim: Where the camera pointed then.
         damage: Losses in the recording, but not that it ends early.
         t_ns: When its last record was made; of a head, when it went on.
+        passed_over: Why recordings that were written later were not taken, in words.
     """
 
     start: SessionStart
@@ -45,6 +46,7 @@ class Left:
     damage: tuple[Damage, ...] = ()
     t_ns: int = 0
     aim: Aim = STRAIGHT_ON
+    passed_over: tuple[str, ...] = ()
 
 
 def left_in(session: SessionFile) -> Left:

@@ -35,9 +35,11 @@ from tallybone.json_values import JsonValueError, from_json
 from tallybone.maintain.backup import BackupError, members
 from tallybone.notify.broker import BrokerConnection
 from tallybone.recording.format import ImageMessage, RecordingError, Topic
+from tallybone.recording.index import records_on
 from tallybone.recording.messages import aim_of_record, event_of_record, input_of, places_of_record
 from tallybone.recording.reader import ChannelMessage, read_session, record_of
 from tallybone.recording.resume import left_in
+from tallybone.recording.survey import survey
 from tallybone.session.session import Session, feed
 from tallybone.session.sitting import opened
 from tallybone.store.calibration_file import Calibration, CalibrationFileError, load_calibration
@@ -56,9 +58,13 @@ _ENOUGH = 2000  # sounds and records of one input: more say nothing new
 
 
 def mcap(data: bytes) -> None:
-    """Read a recording to its end, and how its match was left."""
+    """Read a recording to its end, what its index leads to, and how its match was left."""
     path = _file(data, "fuzz.mcap")
     try:
+        for number, _ in enumerate(records_on(path, (Topic.EVENT, Topic.OUTCOME))):
+            if number > _ENOUGH:
+                return
+        survey(path)
         session = read_session(path)
         for number, _ in enumerate(session):
             if number > _ENOUGH:

@@ -56,6 +56,28 @@ def test_a_recording_that_another_goes_on_with_is_done(tmp_path: Path) -> None:
     assert newest_left(tmp_path)[0] == first
 
 
+def test_a_later_recording_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """An older match goes on in its place, which nobody should have to find out by the score."""
+    older, later = write(tmp_path / "a.mcap", 1), write(tmp_path / "b.mcap", 2)
+    os.utime(older, (0, 0))
+    whole = later.read_bytes()
+    for spoiled, why in (
+        (bytes(512) + whole[512:], "it is no MCAP file"),
+        (whole.replace(b'["Ann", "Ben"]', b'["Ann", "Bzn"]'), "what it says of its sitting is damaged"),
+    ):
+        later.write_bytes(spoiled)
+        path, left = newest_left(tmp_path)
+        assert path == older
+        (said,) = left.passed_over
+        assert said.startswith(f"{later}: ")
+        assert why in said
+    later.write_bytes(whole)
+    os.utime(later, (0, 0))
+    older.write_bytes(b"no recording")
+    os.utime(older, (-9, -9))
+    assert newest_left(tmp_path)[1].passed_over == ()
+
+
 def test_a_recording_that_is_being_written_is_somebody_elses(tmp_path: Path) -> None:
     path = write(tmp_path / "a.mcap", 1)
     with SessionWriter(tmp_path / "b.mcap", START):
