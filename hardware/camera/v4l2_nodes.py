@@ -24,6 +24,7 @@ _CAPABILITY, _FORMAT = struct.Struct("<16s32s32sIII12x"), struct.Struct("<III32s
 _SIZE, _INTERVAL = struct.Struct("<IIIIIIIIIII"), struct.Struct("<IIIIIIIIIIIII")
 _CAPTURE, _STREAMING, _OUTPUT, _M2M = 0x1, 0x04000000, 0x2 | 0x2000, 0x8000 | 0x4000
 _CAPTURE_BUFFERS, _MAPPED, _DISCRETE = 1, 1, 1
+_BIG_ENDIAN = 1 << 31
 # Parts of a Pi between its ribbon cable and libcamera: raw pictures, scalers, codecs. Its cameras are pi:N.
 _OF_A_PI = re.compile(r"unicam|bcm2835-(isp|codec)|rp1-cfe|pispbe|rpivid|rpi-hevc")
 _MOST = 64
@@ -115,6 +116,16 @@ def lasting_name(path: Path, folder: Path = Path("/dev/v4l/by-id")) -> Path | No
     return next((link for link in links if link.resolve() == path.resolve()), None)
 
 
+def coding_name(fourcc: int) -> str:
+    """Return the name of a pixel format as v4l2-ctl writes it: four letters, and -BE where its bytes are big-endian.
+
+    >>> coding_name(0x47504A4D), coding_name(0xA0363159)
+    ('MJPG', 'Y16 -BE')
+    """
+    letters = (fourcc & ~_BIG_ENDIAN).to_bytes(4, "little").decode("ascii", "replace")
+    return f"{letters}-BE" if fourcc & _BIG_ENDIAN else letters.rstrip("\0 ")
+
+
 def require_usable(path: Path, name: str, ioctl: Ioctl = fcntl.ioctl) -> None:
     """Refuse a device that is not there, may not be used, or is in use: OpenCV says none of it, the last after 10 s.
 
@@ -162,7 +173,7 @@ def _modes(fd: int, ioctl: Ioctl) -> Iterator[NodeMode]:
         coding = int(answer[4])
         for width_px, height_px in _sizes(fd, ioctl, coding):
             per_s = tuple(_rates(fd, ioctl, (coding, width_px, height_px)))
-            yield NodeMode(_text(coding.to_bytes(4, "little")), width_px, height_px, per_s)
+            yield NodeMode(coding_name(coding), width_px, height_px, per_s)
 
 
 def _sizes(fd: int, ioctl: Ioctl, coding: int) -> Iterator[tuple[int, int]]:

@@ -72,16 +72,16 @@ class Kernel:
                 )
             case 0xC0405602:
                 codings = list(dict.fromkeys(mode[0] for mode in node.modes))
-                struct.pack_into("<4s", data, 44, _at(codings, index).encode())
+                struct.pack_into("<4s", data, 44, _at(codings, index).encode("latin-1"))
             case 0xC02C564A:
-                coding = data[4:8].decode()
+                coding = data[4:8].decode("latin-1")
                 width, height = _at([mode[1:3] for mode in node.modes if mode[0] == coding], index)
                 if node.stepwise:
                     struct.pack_into("<IIIIIII", data, 8, 3, 32, width, 2, 32, height, 2)
                 else:
                     struct.pack_into("<III", data, 8, 1, width, height)
             case _:
-                coding, size = data[4:8].decode(), struct.unpack_from("<II", data, 8)
+                coding, size = data[4:8].decode("latin-1"), struct.unpack_from("<II", data, 8)
                 (rates,) = [mode[3] for mode in node.modes if (mode[0], *mode[1:3]) == (coding, *size)]
                 struct.pack_into("<III", data, 16, 1, *_at(list(rates), index))
 
@@ -136,6 +136,13 @@ def test_a_camera_of_any_size_is_said_with_its_largest(tmp_path: Path) -> None:
     )
     (camera,) = _found(tmp_path, {0: any_size}).cameras
     assert camera.modes == (NodeMode("YUYV", 3840, 2160, ()),)
+
+
+def test_a_big_endian_format_is_named_as_v4l2_ctl_names_it(tmp_path: Path) -> None:
+    big_endian = bytes((*b"Y16", ord(" ") | 0x80)).decode("latin-1")  # V4L2_PIX_FMT_Y16_BE: bit 31 is set
+    deep = Node("vivid", "vivid", "platform:vivid", _CAPTURE | _STREAMING, (("Y16 ", 8, 6, ()), (big_endian, 8, 6, ())))
+    (camera,) = _found(tmp_path, {0: deep}).cameras
+    assert [mode.coding for mode in camera.modes] == ["Y16", "Y16 -BE"]
 
 
 def test_what_is_no_device_of_video_is_passed_over(tmp_path: Path) -> None:
