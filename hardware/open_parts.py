@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from typing import Any
-
 from hardware.buttons.gpio import GpioButtons
 from hardware.buttons.panel import Buttons
 from hardware.clock import Clock
@@ -30,12 +27,12 @@ from hardware.knock.wav_sensor import WavKnockSensor
 from hardware.leds.gpio import RgbLeds, SingleLeds
 from hardware.leds.lamps import Lamps, LedDriver
 from hardware.leds.strip import Strip, open_spi
-from hardware.pin_factory import PinLibrary, open_pins
+from hardware.pin_factory import PinLibrary, SharedPins, open_pins
 from hardware.virtual.panel import VirtualPanel
 
 
 class PartOpener:
-    """Opens parts; those on pins share one pin factory, which is opened when the first of them needs it."""
+    """Opens parts; those on pins share one pin factory."""
 
     def __init__(
         self,
@@ -49,9 +46,8 @@ class PartOpener:
         What hears sound tells knocks by *classifier*, or the one that is shipped.
         """
         self._classifier = classifier
-        self._library, self._panel, self._clock = library, panel, clock
-        self._lock = threading.Lock()
-        self._factory: Any = None
+        self._panel, self._clock = panel, clock
+        self._pins = SharedPins(lambda: open_pins(library))
 
     def leds(self, part: LedsPart) -> Lamps:
         """Return LEDs.
@@ -124,9 +120,3 @@ class PartOpener:
                 return WavKnockSensor(part.file, clock=self._clock, detector=KnockDetector(self._classifier))
             case KnockDriver.VIRTUAL:
                 return self._panel.open_knock()
-
-    def _pins(self) -> Any:
-        with self._lock:
-            if self._factory is None:
-                self._factory = open_pins(self._library)
-            return self._factory

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from hardware.buttons.debounce import ButtonState, PinSample, PressTiming, feed
 from hardware.buttons.panel import ButtonError, ButtonPress, refuse_if_closed
 from hardware.clock import Clock
-from hardware.pin_factory import pin_errors
+from hardware.pin_factory import let_go, pin_errors
 
 Tap: TypeAlias = Callable[[str, PinSample], None]
 """Is told every sample in the order in which it counts, so that it can be recorded."""
@@ -47,6 +47,7 @@ class GpioButtons:
         if len(set(pins.values())) < len(pins):
             raise ButtonError(f"each button needs a pin of its own, but got {dict(pins)}")
         self._timing, self._clock, self._tap = timing or PressTiming(), clock, tap
+        self._factory = factory
         self._edges: deque[tuple[str, PinSample]] = deque()
         self._states = dict.fromkeys(pins, ButtonState())
         self._devices: dict[str, Any] = {}
@@ -75,8 +76,7 @@ class GpioButtons:
     def close(self) -> None:
         """Let the pins go."""
         self._is_closed = True
-        for device in self._devices.values():
-            device.close()
+        let_go(self._devices.values(), self._factory)
 
     def _listen(self, name: str, device: Any) -> None:
         """Keep each edge with its time; the callbacks come from a thread of gpiozero."""

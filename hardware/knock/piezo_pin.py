@@ -10,9 +10,11 @@ from typing import Any
 
 from hardware.clock import Clock
 from hardware.knock.device import SensorDevice
+from hardware.knock.errors import KnockSensorError
 from hardware.knock.heard import ClassifiedSound
 from hardware.knock.peaks import Hit, HitRow
 from hardware.knock.sensor import SensorState
+from hardware.pin_factory import is_there, let_go, pin_errors
 
 _MOST_WAITING = 256
 _COMES_WITH = "pip install 'tallybone[pi]'"
@@ -63,8 +65,15 @@ class PinKnockSensor:
         self._open()
 
     def read(self) -> tuple[ClassifiedSound, ...]:
-        """Return what hit the table; a pin that could not be had is asked for again, now and then."""
+        """Return what hit the table; a pin that could not be had is asked for again, now and then.
+
+        Raises:
+            KnockError: If it was not started, or is closed.
+            KnockSensorError: If the pins have gone; another sensor has to be made, on pins opened anew.
+        """
         self._device.require_open()
+        if not is_there(self._factory):  # no edge comes any more, and nothing else says so
+            raise KnockSensorError("the pins have gone")
         heard: list[ClassifiedSound | None] = []
         now_ns = self._clock()
         while self._hits:
@@ -83,7 +92,7 @@ class PinKnockSensor:
         for number, pin in enumerate(self._pins):
             try:
                 one = self._device.library.DigitalInputDevice(pin, pull_up=False, pin_factory=self._factory)
-            except (self._device.library.GPIOZeroError, OSError) as error:
+            except pin_errors() as error:
                 self._let_go()
                 self._device.failed(f"pin {pin} cannot be used: {error}")
                 return
@@ -92,8 +101,7 @@ class PinKnockSensor:
         self._device.worked()
 
     def _let_go(self) -> None:
-        for one in self._watched:
-            one.close()
+        let_go(self._watched, self._factory)
         self._watched = []
 
     def _felt(self, number: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hardware.colour import Rgb
 from hardware.leds.lamps import LedError
-from hardware.pin_factory import pin_errors
+from hardware.pin_factory import is_there, let_go, pin_errors
 
 # A single LED is on or off. Dim colours are off, so that it breathes where a colour would.
 _ON_FROM = 45
@@ -26,7 +26,8 @@ class SingleLeds:
         """
         from gpiozero import LED
 
-        self._leds = _opened([lambda pin=pin: LED(pin, pin_factory=factory) for pin in pins])
+        self._factory = factory
+        self._leds = _opened([lambda pin=pin: LED(pin, pin_factory=factory) for pin in pins], factory)
 
     @property
     def count(self) -> int:
@@ -39,9 +40,13 @@ class SingleLeds:
             for led, colour in zip(self._leds, colours, strict=True):
                 led.value = int(max(colour.red, colour.green, colour.blue) >= _ON_FROM)
 
+    def require_there(self) -> None:
+        """Raise OSError where the chip of the pins has gone."""
+        _require_there(self._factory)
+
     def release(self) -> None:
         """Let the pins go."""
-        _close(self._leds)
+        let_go(self._leds, self._factory)
 
 
 class RgbLeds:
@@ -55,7 +60,8 @@ class RgbLeds:
         """
         from gpiozero import RGBLED
 
-        self._leds = _opened([lambda three=three: RGBLED(*three, pin_factory=factory) for three in pins])
+        self._factory = factory
+        self._leds = _opened([lambda three=three: RGBLED(*three, pin_factory=factory) for three in pins], factory)
 
     @property
     def count(self) -> int:
@@ -68,9 +74,13 @@ class RgbLeds:
             for led, colour in zip(self._leds, colours, strict=True):
                 led.value = (colour.red / _FULL, colour.green / _FULL, colour.blue / _FULL)
 
+    def require_there(self) -> None:
+        """Raise OSError where the chip of the pins has gone."""
+        _require_there(self._factory)
+
     def release(self) -> None:
         """Let the pins go."""
-        _close(self._leds)
+        let_go(self._leds, self._factory)
 
 
 @contextmanager
@@ -82,18 +92,18 @@ def _as_os_errors() -> Iterator[None]:
         raise OSError(str(error)) from error
 
 
-def _opened(makers: list[Any]) -> list[Any]:
+def _require_there(factory: Any) -> None:
+    if not is_there(factory):
+        raise OSError("the pins have gone")
+
+
+def _opened(makers: list[Any], factory: Any) -> list[Any]:
     """Return all devices, or none of them."""
     devices: list[Any] = []
     try:
         for make in makers:
             devices.append(make())
     except pin_errors() as error:
-        _close(devices)
+        let_go(devices, factory)
         raise LedError(f"LED {len(devices)} cannot have its pin: {error}") from None
     return devices
-
-
-def _close(devices: list[Any]) -> None:
-    for device in devices:
-        device.close()

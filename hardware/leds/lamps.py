@@ -23,6 +23,9 @@ class LedDriver(Protocol):
     def write(self, colours: tuple[Rgb, ...]) -> None:
         """Let each shine; may raise OSError."""
 
+    def require_there(self) -> None:
+        """Do nothing, or raise OSError where they have gone and that can be told without writing."""
+
     def release(self) -> None:
         """Let pins or buses go; may raise OSError."""
 
@@ -77,9 +80,10 @@ class Lamps:
                 self._problem = f"the LEDs cannot be let go ({error})"
 
     def _send(self, colours: tuple[Rgb, ...]) -> None:
-        if colours == self._shown:
-            return
         try:
+            if colours == self._shown:
+                self._driver.require_there()
+                return
             self._driver.write(colours)
         except OSError as error:
             self._shown, self._problem = None, f"the LEDs do not answer ({error}): are they wired, is SPI switched on?"
@@ -99,6 +103,9 @@ class NoLeds:
         return self._count
 
     def write(self, colours: tuple[Rgb, ...]) -> None:
+        """Do nothing."""
+
+    def require_there(self) -> None:
         """Do nothing."""
 
     def release(self) -> None:
@@ -137,6 +144,15 @@ class FakeLeds:
         if self._is_unplugged:
             raise OSError("unplugged")
         self.shown.append(colours)
+
+    def require_there(self) -> None:
+        """Fail where they are unplugged.
+
+        Raises:
+            OSError: Then.
+        """
+        if self._is_unplugged:
+            raise OSError("unplugged")
 
     def release(self) -> None:
         """Be let go, dark and only once."""

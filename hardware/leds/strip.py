@@ -78,6 +78,9 @@ class Strip:
         """Send all colours."""
         self._spi.writebytes2(spi_bytes(colours, self._percent))
 
+    def require_there(self) -> None:
+        """Do nothing: a strip does not answer."""
+
     def release(self) -> None:
         """Let the bus go."""
         self._spi.close()

@@ -47,6 +47,9 @@ class VirtualLeds:
             raise LedError("the virtual LEDs were let go: they cannot shine any more")
         self._colours = colours
 
+    def require_there(self) -> None:
+        """Do nothing: they are always there."""
+
     def release(self) -> None:
         """Take no more colours."""
         self._is_released = True

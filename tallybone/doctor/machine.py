@@ -220,7 +220,12 @@ def try_library(wanted: NeededLibrary) -> Library:
     probe = f"; {wanted.module}.{wanted.probe}" if wanted.probe else ""
     command = (sys.executable, "-W", "ignore", "-c", f"import {wanted.module}{probe}")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_IMPORTS_S, check=False)
+        # lgpio makes a pipe in the folder LG_WD as it is imported, and leaves it there.
+        with tempfile.TemporaryDirectory(prefix="tallybone-doctor-") as folder:
+            environment = {**os.environ, "LG_WD": folder}
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_IMPORTS_S, check=False, env=environment
+            )
     except subprocess.TimeoutExpired:
         return Library(None, f"it cannot be imported within {_IMPORTS_S:.0f} s")
     if done.returncode < 0:

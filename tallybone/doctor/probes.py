@@ -178,12 +178,11 @@ class RealProbes:
     def knock(self, part: KnockPart, pins: PinLibrary) -> PartTrial:
         """Open a knock sensor other than a microphone."""
         try:
-            sensor = self._opener(pins).knock(part)
+            with closing(self._opener(pins).knock(part)) as sensor:
+                self._wait(_FEELS_S)
+                hits, trouble = len(sensor.read()), sensor.state.problem
         except (KnockError, PinError) as error:
             return PartTrial(str(error))
-        self._wait(_FEELS_S)
-        hits, trouble = len(sensor.read()), sensor.state.problem
-        sensor.close()
         return PartTrial(trouble or "", f"{part.driver}, quiet; knock on it with `tallybone hardware test`", hits=hits)
 
     def display(self, part: DisplayPart) -> PartTrial:
