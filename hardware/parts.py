@@ -110,7 +110,7 @@ class Parts:
     def _driver_of_knock(self, part: KnockPart, opener: OpensParts) -> PartDriver[KnockSensor]:
         def listen(sensor: KnockSensor) -> str | None:
             self._came.extend(one for one in sensor.read() if one.kind is Sound.KNOCK)
-            return sensor.state.problem
+            return sensor.state.trouble
 
         return PartDriver("hardware.knock", lambda: opener.knock(part), listen, lambda sensor: sensor.close(), _KNOCK_S)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from hardware.clock import Clock
+from hardware.knock.arrivals import Arrivals
 from hardware.knock.detector import KnockDetector
 from hardware.knock.device import SensorDevice
 from hardware.knock.heard import NS_PER_S, ClassifiedSound, SoundBlock
@@ -17,6 +19,10 @@ from hardware.knock.onsets import RATE_HZ
 from hardware.knock.sensor import SensorState
 
 _BLOCK = 1_024
+# On ALSA PortAudio's buffer is this and one period, a multiple of the block (PaAlsaStreamComponent_FinishConfigure). A
+# device's own "high" latency may be less than a block: then a thread that comes late loses one. Of a snd-aloop 1.09 of 3 s
+# came so, and 2.94 s with this, which lacks the block that was being filled. Blocks do not come later for it.
+_LATENCY_S = 0.2
 # Four seconds of sound wait at most: what nobody takes by then is lost, and counted.
 _MOST_WAITING = 64
 # A microphone that gives nothing for so long was unplugged: PortAudio does not always say so.
@@ -53,13 +59,14 @@ class MicrophoneKnockSensor:
         self._detector = detector or KnockDetector()
         self._device = SensorDevice("microphone", clock=clock, library=library, comes_with=_COMES_WITH)
         self._blocks: deque[SoundBlock] = deque()
+        self._arrivals = Arrivals(RATE_HZ)
         self._stream: Any = None
         self._last_ns = 0
 
     @property
     def state(self) -> SensorState:
-        """Whether it hears, and how often sound was lost."""
-        return self._device.state
+        """Whether it hears, and how often and how much sound was lost."""
+        return replace(self._device.state, missing=self._arrivals.missing)
 
     def start(self) -> None:
         """Begin to listen."""
@@ -89,6 +96,7 @@ class MicrophoneKnockSensor:
 
     def _open(self) -> None:
         library = self._device.library
+        self._arrivals = Arrivals(RATE_HZ)
         try:
             if self._device.problem is not None:
                 # PortAudio lists the devices once; only a new beginning shows one that was plugged in since.
@@ -97,6 +105,7 @@ class MicrophoneKnockSensor:
             self._stream = library.InputStream(
                 samplerate=RATE_HZ,
                 blocksize=_BLOCK,
+                latency=_LATENCY_S,
                 device=self._which,
                 channels=1,
                 dtype="float32",
@@ -118,7 +127,9 @@ class MicrophoneKnockSensor:
             self._device.lost += 1
         if len(self._blocks) >= _MOST_WAITING:
             self._device.lost += 1
+            self._arrivals.feed(now_ns, 0)
             return
+        self._arrivals.feed(now_ns, frames)
         # How long ago the first sample was taken, by PortAudio's own clock; some drivers leave it at 0.
         ago_s = times.currentTime - times.inputBufferAdcTime
         ago_ns = round(ago_s * NS_PER_S) if 0 < ago_s < 1 else frames * NS_PER_S // RATE_HZ

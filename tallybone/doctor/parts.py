@@ -35,7 +35,8 @@ _LISTENS_S, _TICK_S = 2.0, 0.05
 # A 16-bit microphone that works is never quieter than its own noise, -80 dB or so of full scale.
 _SILENT_DB, _LOUD_DB = -85.0, -20.0
 _CLIPPED, _CLIPPED_SHARE = 0.99, 0.001
-_LEAST_SHARE = 0.5
+# A tenth is what the start of a microphone and its last block may take of two seconds.
+_LEAST_SHARE = 0.9
 
 _NS_PER_S = 1_000_000_000
 _LOOKS_NS = 4 * _NS_PER_S
@@ -223,6 +224,7 @@ class Sounds:
     Attributes:
         error: Why there is none; "" where there is.
         share: How much of the time there was sound, 0 to 1.
+        lost: How often the driver said that sound was lost.
         level_db: Loudness, against the loudest possible.
         peak: The loudest sample, 0 to 1.
         clipped: Share of the samples that are as loud as can be.
@@ -230,6 +232,7 @@ class Sounds:
 
     error: str = ""
     share: float = 1.0
+    lost: int = 0
     level_db: float = -50.0
     peak: float = 0.1
     clipped: float = 0.0
@@ -259,21 +262,23 @@ def listen_to(sensor: KnockSensor, ear: Ear, wait: Callable[[float], object]) ->
         for _ in range(round(_LISTENS_S / _TICK_S)):
             wait(_TICK_S)
             sensor.read()
-        trouble = sensor.state.problem
+        state = sensor.state
     finally:
         sensor.close()
-    return Sounds(error=trouble) if trouble is not None else sounds_of(ear.blocks)
+    return Sounds(error=state.problem) if state.problem is not None else sounds_of(ear.blocks, state.lost)
 
 
-def sounds_of(blocks: list[SoundBlock]) -> Sounds:
-    """Return the measures of blocks of sound, of which there should be two seconds."""
+def sounds_of(blocks: list[SoundBlock], lost: int = 0) -> Sounds:
+    """Return the measures of blocks of sound, of which there should be two seconds, or as much as their times span."""
     if not blocks:
         return Sounds(error="it is open, but no sound comes")
     samples = np.concatenate([block.samples for block in blocks])
     samples = samples - np.mean(samples)  # I2S microphones stand beside zero
+    spans_s = (blocks[-1].t_ns - blocks[0].t_ns) / _NS_PER_S
     level = float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
     return Sounds(
-        share=sum(len(block.samples) / block.rate_hz for block in blocks) / _LISTENS_S,
+        share=sum(len(block.samples) / block.rate_hz for block in blocks) / max(_LISTENS_S, spans_s),
+        lost=lost,
         level_db=20 * float(np.log10(max(level, 1e-9))),
         peak=float(np.max(np.abs(samples))),
         clipped=float(np.mean(np.abs(samples) >= _CLIPPED)),
@@ -294,7 +299,8 @@ def check_sound(sounds: Sounds) -> Finding:
     if sounds.level_db > _LOUD_DB:
         return warning(part, f"very loud ({how})", "Knocks drown in it: turn it down, or look for a hum.")
     if sounds.share < _LEAST_SHARE:
-        words = f"sound is missing: {sounds.share:.0%} of it came"
+        often = f", lost {sounds.lost} times" if sounds.lost else ""
+        words = f"sound is missing: {sounds.share:.0%} of it came{often}"
         return warning(part, words, "The Pi is busy, or the USB hub is weak: plug it into the Pi itself.")
     return ok(part, f"hears ({how}); knock on the table with `tallybone hardware test`")
 

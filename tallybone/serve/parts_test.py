@@ -288,7 +288,7 @@ class Walk:
         if strengths:
             words += f", strength {min(strengths):.2f} to {max(strengths):.2f}"
         if answer == "n":
-            trouble = sensor.state.problem
+            trouble = sensor.state.trouble
             return PartResult(part, PartVerdict.FAILED, words if trouble is None else f"{words}; {trouble}")
         return PartResult(part, PartVerdict.WELL, words)
 

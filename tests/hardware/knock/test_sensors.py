@@ -243,7 +243,7 @@ class TestMicrophone:
         assert knock.kind is Sound.KNOCK
         assert knock.t_ns == pytest.approx(10.6 * NS_PER_S, abs=20 * MS)
         assert library.asked == {
-            "samplerate": 16_000, "blocksize": 1_024, "device": "USB", "channels": 1, "dtype": "float32"
+            "samplerate": 16_000, "blocksize": 1_024, "latency": 0.2, "device": "USB", "channels": 1, "dtype": "float32"
         }  # fmt: skip
 
     def test_sound_that_was_lost_is_counted(self, clock: Clock) -> None:
@@ -252,6 +252,31 @@ class TestMicrophone:
         assert sensor.state.lost == 2
         library.hear(np.zeros(1_024 * 70, np.float32), clock)
         assert sensor.state.lost == 2 + 8  # 64 wait, two of them from before
+
+    def test_sound_that_never_came_is_missed_by_the_clock_and_said(self, clock: Clock) -> None:
+        sensor, library = self.started(clock)
+        for _ in range(150):  # blocks of 64 ms; every third is lost, and no driver says so
+            library.hear(np.zeros(2_048, np.float32), clock)
+            clock.t_ns += 64 * MS
+            sensor.read()
+        state = sensor.state
+        assert (state.problem, state.lost) == (None, 0)
+        assert state.missing == pytest.approx(1 / 3, abs=0.02)
+        assert "it loses sound, 33% in the last ten seconds" in str(state.trouble)
+        for _ in range(80):
+            library.hear(np.zeros(2_048, np.float32), clock)
+            sensor.read()
+        assert sensor.state.trouble is None
+        assert sensor.state.missing == pytest.approx(0.0, abs=0.01)
+
+    def test_sound_that_nobody_takes_is_missing_too(self, clock: Clock) -> None:
+        sensor, library = self.started(clock)
+        library.hear(np.zeros(16_000 * 8, np.float32), clock)  # 64 blocks of 125 wait
+        assert sensor.state.missing == pytest.approx(61 / 124, abs=0.02)
+
+    def test_the_buffer_holds_more_than_one_block(self, clock: Clock) -> None:
+        _, library = self.started(clock)
+        assert library.asked["latency"] * library.asked["samplerate"] >= 3 * library.asked["blocksize"]
 
     def test_one_that_is_unplugged_is_said_and_found_again(self, clock: Clock) -> None:
         sensor, library = self.started(clock)

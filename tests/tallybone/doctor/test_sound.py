@@ -41,6 +41,17 @@ def test_sound_that_is_missing_is_a_warning() -> None:
     assert check_sound(sounds_of(blocks(1e-3, seconds=0.6))).words == "sound is missing: 30% of it came"
 
 
+def test_a_third_of_the_sound_that_is_missing_is_a_warning_with_what_the_driver_said() -> None:
+    found = check_sound(sounds_of(blocks(1e-3, seconds=1.38), lost=9))
+    assert (found.grade, found.words) == (Grade.WARNING, "sound is missing: 69% of it came, lost 9 times")
+
+
+def test_more_time_than_two_seconds_hides_no_gap() -> None:
+    (block,) = blocks(1e-3, seconds=1.0)
+    late = SoundBlock(block.samples, 3_000_000_000, RATE_HZ)
+    assert sounds_of([block, late, SoundBlock(block.samples, 4_000_000_000, RATE_HZ)]).share == pytest.approx(0.75)
+
+
 def test_no_sound_at_all_and_a_microphone_that_is_gone_are_problems() -> None:
     assert sounds_of([]).error == "it is open, but no sound comes"
     assert check_sound(Sounds(error="the microphone cannot be opened")).grade is Grade.PROBLEM
