@@ -38,12 +38,11 @@ class PicameraFeed:
         self._name, self._clocks = f"pi:{number}", clocks
         self._metered: Exposure | None = None
         self._camera = opened(library(), number)
-        try:
+        with contextlib.ExitStack() as undone:
+            undone.callback(self.close)
             with self._complaining():
                 self._begin(wish)
-        except CameraError:
-            self.close()
-            raise
+            undone.pop_all()
 
     @property
     def mode(self) -> CameraMode:
@@ -102,7 +101,14 @@ class PicameraFeed:
             encode=None,
             **self._whole_sensor(wish),
         )
-        camera.configure(configuration)
+        try:
+            camera.configure(configuration)
+        except AttributeError as error:
+            # libcamera has no configuration of two streams for it, and picamera2 takes None for one.
+            raise CameraError(
+                f"{self._name}: libcamera gives it one stream, and two are needed. If `tallybone cameras` also lists it"
+                " under a name in /dev, use that"
+            ) from error
         main, small = camera.camera_configuration()["main"], camera.camera_configuration()["lores"]
         (width_px, height_px), self._format = main["size"], str(main["format"])
         if self._format != "RGB888" and self._format not in _TO_BGR:

@@ -60,6 +60,7 @@ def opened(library: Any, number: int) -> Any:
     if number >= (count := len(found(library))):
         there = "there is no camera" if count == 0 else f"there are {count} cameras, counted from 0,"
         raise CameraError(f"{name}: {there} on this Pi's ribbon cables: is it pushed in on both ends, the power off?")
+    _require_memory(library, name)
     try:
         return library.Picamera2(number)
     except (RuntimeError, IndexError, OSError) as error:
@@ -67,6 +68,26 @@ def opened(library: Any, number: int) -> Any:
         if any(word in why.lower() for word in _BUSY):
             raise CameraError(f"{name}: it is in use by another program (rpicam-hello, another tallybone?)") from error
         raise CameraError(f"{name}: it cannot be opened ({why})") from error
+
+
+def _require_memory(library: Any, name: str) -> None:
+    """Refuse a camera for whose pictures there is no memory.
+
+    Picamera2 looks for it last, and keeps the camera for good where there is none.
+
+    Raises:
+        CameraError: Then; it says what helps.
+    """
+    allocator = getattr(getattr(library, "allocators", None), "DmaAllocator", None)
+    if allocator is None:  # an older one
+        return
+    try:
+        allocator()
+    except (RuntimeError, OSError) as error:
+        raise CameraError(
+            f"{name}: there is no memory for its pictures ({error}): is the user in the group of the devices in"
+            " /dev/dma_heap? `ls -l /dev/dma_heap` says which, and has to list linux,cma or vidbuf_cached"
+        ) from error
 
 
 def found(library: Any) -> tuple[dict[str, Any], ...]:

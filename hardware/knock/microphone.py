@@ -20,8 +20,8 @@ from hardware.knock.sensor import SensorState
 
 _BLOCK = 1_024
 # On ALSA PortAudio's buffer is this and one period, a multiple of the block (PaAlsaStreamComponent_FinishConfigure). A
-# device's own "high" latency may be less than a block: then a thread that comes late loses one. Of a snd-aloop 1.09 of 3 s
-# came so, and 2.94 s with this, which lacks the block that was being filled. Blocks do not come later for it.
+# device's own "high" latency may be less than a block: then a thread that comes late loses one. So 1.09 of 3 s of a
+# snd-aloop came, and with this 2.94 s, which lacks the block that was being filled. Blocks do not come later for it.
 _LATENCY_S = 0.2
 # Four seconds of sound wait at most: what nobody takes by then is lost, and counted.
 _MOST_WAITING = 64

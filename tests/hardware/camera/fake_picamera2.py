@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ class FakeLibrary:
     Attributes:
         scene: What it looks at.
         in_use: Whether another program has the camera.
+        has_memory: Whether a DMA heap can be opened.
+        has_small_stream: Whether libcamera gives the camera a second stream.
         metadata: What pictures say of themselves, besides their time.
         controls: What the camera was told since it was opened, by name.
         configuration: What it was configured with.
@@ -52,6 +55,7 @@ class FakeLibrary:
         self.scene = scene
         self.infos = ({"Id": "/base/soc/i2c0mux/i2c@1/imx708@1a", "Model": "imx708"},) if infos is None else infos
         self.in_use = self.refuses_configuration = False
+        self.has_memory = self.has_small_stream = True
         self.metadata: dict[str, Any] = {
             "ExposureTime": 10_000,
             "AnalogueGain": 2.0,
@@ -76,6 +80,11 @@ class FakeLibrary:
                 return [{**info, "Num": number} for number, info in enumerate(library.infos)]
 
         self.Picamera2 = Picamera2
+        self.allocators = SimpleNamespace(DmaAllocator=self._require_memory)
+
+    def _require_memory(self) -> None:
+        if not self.has_memory:
+            raise RuntimeError("Could not open any dmaHeap device")
 
 
 class FakePicamera2:
@@ -91,6 +100,8 @@ class FakePicamera2:
         if camera_num >= len(library.infos):
             raise StrictError(f"there is no camera {camera_num}")
         library.opened += 1
+        # As in the real one: by now it is acquired, and a list of open cameras keeps it.
+        library.allocators.DmaAllocator()
         library.controls = {}  # it adapts by itself until it is told
         self._is_open = True
         self.camera_properties = {"ColorFilterArrangement": 3}
@@ -131,6 +142,8 @@ class FakePicamera2:
 
     def configure(self, configuration: dict[str, Any]) -> None:
         self._require_open()
+        if not self._library.has_small_stream:
+            raise AttributeError("'NoneType' object has no attribute 'orientation'")
         if self._library.refuses_configuration:
             raise RuntimeError("lores stream dimensions may not exceed main stream")
         if self._is_started:

@@ -171,6 +171,28 @@ def test_a_camera_that_refuses_its_configuration_is_closed() -> None:
     assert (library.opened, library.closed) == (0, 1)
 
 
+def test_a_camera_without_a_second_stream_is_named_and_given_back() -> None:
+    library = _library()
+    library.has_small_stream = False
+    with pytest.raises(
+        CameraError, match=r"pi:0: libcamera gives it one stream, and two are needed.*tallybone cameras"
+    ):
+        _feed(library)
+    assert (library.opened, library.closed) == (0, 1)
+
+
+def test_memory_that_cannot_be_had_is_said_before_the_camera_is_taken() -> None:
+    library = _library()
+    library.has_memory = False
+    with pytest.raises(
+        CameraError, match=r"pi:0: there is no memory for its pictures \(Could not open any dmaHeap device"
+    ):
+        _feed(library)
+    assert library.opened == 0
+    library.has_memory = True
+    _feed(library).close()
+
+
 def test_a_camera_in_use_and_one_that_is_not_there_are_told_apart() -> None:
     library = _library()
     library.in_use = True
