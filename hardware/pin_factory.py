@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-_APT = "sudo apt install python3-lgpio, and a venv with --system-site-packages"
+_APT = "sudo apt install python3-lgpio (Raspberry Pi OS, Ubuntu), and a venv with --system-site-packages"
 # No handle of lgpio, and no None either: whatever is done with it is an error of lgpio.
 _NO_HANDLE = 0xFFFF
 

@@ -221,7 +221,7 @@ do_install() {
     say "Configuration: $CONFIG/table.toml. Recordings: $STATE. How it is: systemctl status tallybone"
     if ! sees_apt && grep -qs "Raspberry Pi" /proc/device-tree/model; then
         say "For camera and pins: sudo apt install python3-picamera2 python3-lgpio python3-spidev libportaudio2"
-        say "Then run this again."
+        say "Then run this again. Debian itself has neither python3-picamera2 nor python3-lgpio: docs/install.md says what works there."
     fi
 }
 
