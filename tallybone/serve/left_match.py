@@ -40,11 +40,11 @@ class LeftMatches:
         """Look in *folder* when it is asked to."""
         self._folder, self._lock = folder, threading.Lock()
         self._found: LeftMatch | None = None
-        self._wanted = self._known = 0
+        self._wanted, self._known = 1, 0  # a match may lie there: nothing is known before the first search has ended
 
     @property
     def is_known(self) -> bool:
-        """Whether the search has ended since the last change."""
+        """Whether the search has ended since the last change; not before the first."""
         return self._known == self._wanted
 
     @property

@@ -51,6 +51,7 @@ def test_the_newest_match_is_known_after_a_look_and_forgotten_when_one_begins(tm
 
 def test_nothing_is_known_before_the_first_look_has_ended(tmp_path: Path) -> None:
     left = LeftMatches(tmp_path)
+    assert not left.is_known, "the page may be asked before anybody has looked"
     assert left.newest is None
     threads = threading.active_count()
     left.look()
