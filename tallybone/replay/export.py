@@ -30,6 +30,7 @@ from engine import (
 from engine.record import Tag
 from tallybone.files import ExportError, require_free, whole_file
 from tallybone.json_values import to_json
+from tallybone.plain_text import plain
 from tallybone.recording.format import SessionStart
 from tallybone.replay.lines import clock_time, format_change
 from tallybone.replay.run import ReplayStep
@@ -42,6 +43,9 @@ VIDEO = ".mp4"
 TEXTS = (".dgr", ".csv", ".json")
 
 _COLUMNS = ("time", "hand", "seat", "player", "tile", "at", "count", "points")
+# A spreadsheet obeys a text that begins so, also in the wide letters of East Asia; an apostrophe before it stops that
+# (https://owasp.org/www-community/attacks/CSV_Injection).
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +137,31 @@ def game_record(story: Transcript, start: SessionStart | None) -> str:
 def plays_table(story: Transcript) -> str:
     """Return a row for each play that is in force at the end, below a row of headings."""
     players = () if story.state.game is None else story.state.game.players
-    text = StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow((*_COLUMNS, *(f"total {name}" for name in players)))
+    rows: list[tuple[str | int, ...]] = [(*_COLUMNS, *(f"total {name}" for name in players))]
     for play in story.plays:
         count = "" if play.count is None else play.count
         who = (play.seat + 1, players[play.seat])
         time = clock_time(play.since_ns)
-        table.writerow((time, play.hand, *who, play.tile, play.at, count, play.points, *play.totals))
+        rows.append((time, play.hand, *who, play.tile, play.at, count, play.points, *play.totals))
+    return format_csv(rows)
+
+
+def format_csv(rows: Iterable[Iterable[str | int]]) -> str:
+    r"""Return rows as a CSV file in which no spreadsheet finds a formula; numbers stay numbers.
+
+    >>> format_csv([("Ann", 5), ("=1+1", -5)])
+    "Ann,5\n'=1+1,-5\n"
+    """
+    text = StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    for row in rows:
+        table.writerow([_harmless(cell) if isinstance(cell, str) else cell for cell in row])
     return text.getvalue()
+
+
+def _harmless(cell: str) -> str:
+    text = plain(cell)  # the csv module leaves a lone CR unquoted, where a spreadsheet begins a row
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 def everything(story: Transcript, start: SessionStart | None, result: Mapping[str, Any]) -> str:

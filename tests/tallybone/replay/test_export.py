@@ -12,12 +12,15 @@ import cv2
 import pytest
 
 from engine import parse_record, play_record
+from tallybone.recording.reader import read_session
 from tallybone.replay.command import replay, replay_log
-from tallybone.replay.export import ExportFiles
+from tallybone.replay.export import ExportFiles, format_csv, plays_table
+from tallybone.replay.recorded_game import RecordedGame, transcript_of
 from tallybone.replay.run import ReplaySettings
 from tallybone.session.sitting import Step
 from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_game import eye, record_game
+from tests.tallybone.recorded_games import record_game as record_live_game
 from tests.tallybone.recording.sittings import jpeg
 
 
@@ -83,6 +86,24 @@ def test_the_table_has_a_row_for_each_play_with_its_sum_and_its_points(table: Ta
     assert scored["count"] == scored["points"]
     last = next(line["totals"] for line in reversed(said) if line["event"] == "played")
     assert [int(rows[-1]["total Ann"]), int(rows[-1]["total Ben"])] >= last
+
+
+@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t=", "\r=", "\n=", " =", "\u200e=", "\uff1d"])
+def test_a_name_is_no_formula_in_a_spreadsheet(tmp_path: Path, begins: str) -> None:
+    name, path = f"{begins}cmd|' /C calc'!A0", tmp_path / "game.mcap"
+    record_live_game(path, players=(name, "Ben"))
+    game = RecordedGame(path, read_session(path).start)
+    with path.open("rb") as file:
+        game.look(file, is_growing=False)
+    text = plays_table(transcript_of(game))
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    (named,) = {row["player"] for row in rows} - {"Ben"}
+    assert named.startswith("'")
+    assert named.endswith(f"{begins[-1]}cmd|' /C calc'!A0")
+
+
+def test_numbers_of_a_table_stay_numbers() -> None:
+    assert format_csv([("-5", -5, 0)]) == "'-5,-5,0\n"
 
 
 @pytest.mark.slow
