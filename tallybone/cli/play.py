@@ -24,6 +24,7 @@ from tallybone.serve.options import (
     RecordOption,
     SpeedOption,
     kept_bytes,
+    make_recordings_folder,
     recordings_folder,
 )
 
@@ -171,6 +172,7 @@ def _table(
 
     at_table = load_table(options.config)
     game = _game(options)
+    make_recordings_folder(options.record, options.folder)
     with ExitStack() as stack:
         source = options.camera or at_table.camera or USUAL_CAMERA
         camera, game = open_camera(source, game, clock, speed=options.speed)

@@ -61,6 +61,21 @@ def recordings_folder(record: str, environment: Mapping[str, str], home: Path) -
     return default_folder(environment, home) if record in ("auto", "none") else Path(record)
 
 
+def make_recordings_folder(record: str, folder: Path) -> None:
+    """Make the folder that `--record` names. The usual one is made by the first recording, which may wait for a disk.
+
+    Raises:
+        OSError: If it cannot be made.
+    """
+    if record in ("auto", "none"):
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "there is a file of that name" if isinstance(error, FileExistsError) else error.strerror
+        raise OSError(f"--record {folder}: the folder cannot be made: {why}") from error
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeOptions:
     """What a table that is always on is asked for."""

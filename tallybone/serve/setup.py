@@ -31,7 +31,7 @@ from tallybone.serve.camera import TableCamera
 from tallybone.serve.health import CameraStatus, TableStatus
 from tallybone.serve.left_match import LeftMatch, LeftMatches
 from tallybone.serve.metrics import Observing
-from tallybone.serve.options import Environment, ServeOptions, recordings_folder
+from tallybone.serve.options import Environment, ServeOptions, make_recordings_folder, recordings_folder
 from tallybone.serve.page import MatchDesk, TablePage
 from tallybone.serve.parts_test import PartsTest, ServedParts
 from tallybone.serve.routes import (
@@ -66,7 +66,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
 
     Raises:
         ConfigError: If table.toml is wrong.
-        OSError: If its page cannot be served, or table.toml not be read.
+        OSError: If its page cannot be served, table.toml not be read, or the folder of `--record` not be made.
     """
     at_table = load_table(options.config)
     hardware = with_panel(at_table.hardware, _VIRTUAL_SEATS) if options.panel else at_table.hardware
@@ -76,6 +76,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
     house = HouseFile(state / HOUSE_NAME)
     knocks = _Knocks(partial(stored_for, source, options.calibration, world.environment, world.home))
     folder = recordings_folder(options.record, world.environment, world.home)
+    make_recordings_folder(options.record, folder)
     with ExitStack() as stack:
         camera = TableCamera(source, world.clock, speed=options.speed, opener=world.open_device)
         stack.callback(camera.close)

@@ -71,6 +71,16 @@ def test_a_game_without_a_recording_leaves_no_file(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.rglob("*.mcap")) == []
 
 
+@pytest.mark.parametrize("inside", ["file", "file/sessions"])
+def test_a_folder_of_recordings_that_cannot_be_made_is_said_before_the_game(tmp_path: Path, inside: str) -> None:
+    (tmp_path / "file").touch()
+    video = write_video(tmp_path / "a.avi", [GREY] * 4, per_s=10)
+    code, out, err = told(PlayOptions(camera=str(video), record=str(tmp_path / inside), speed=0))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"tallybone play: --record {tmp_path / inside}: the folder cannot be made: ")
+    assert "Errno" not in err
+
+
 @pytest.mark.slow
 def test_a_replay_of_its_recording_says_what_the_live_game_said_byte_for_byte(tmp_path: Path) -> None:
     items, _ = game_clip(4, 4)

@@ -51,6 +51,14 @@ def test_an_address_that_is_none_or_taken_is_said(tmp_path: Path) -> None:
         assert f"page at {at}: Address already in use" in told(tmp_path, ServeOptions(at=at, camera="none"))[2]
 
 
+def test_a_folder_of_recordings_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    wishes = ServeOptions(at="127.0.0.1:0", camera="none", record=str(tmp_path / "file"))
+    code, out, err = told(tmp_path, wishes)
+    assert (code, out) == (1, "")
+    assert err.endswith("the folder cannot be made: there is a file of that name\n")
+
+
 def test_a_wrong_configuration_is_said_with_all_that_is_wrong(tmp_path: Path) -> None:
     config = tmp_path / "table.toml"
     config.write_text('[camera]\nurl = 7\n[hardware]\nlasers = "many"\n')
