@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 @dataclass(slots=True)
@@ -36,6 +40,17 @@ class Output:
     def of(cls, command: str, out: TextIO | None, err: TextIO | None) -> Output:
         """Return the output of a command to these streams; None is stdout and stderr."""
         return cls(command, out or sys.stdout, err or sys.stderr)
+
+    @classmethod
+    def lasting(cls, command: str, out: TextIO | None, err: TextIO | None) -> Output:
+        """Return the same for a command that goes on where nobody can see it: printing never fails."""
+        errors = _lasting(err or sys.stderr, lambda _: None)
+
+        def complain(why: str) -> None:
+            errors.write(f"tallybone {command}: stdout takes nothing more: {why}; {command} goes on\n")
+            errors.flush()
+
+        return cls(command, _lasting(out or sys.stdout, complain), errors)
 
     @property
     def console(self) -> Console:
@@ -186,3 +201,40 @@ def percent(share: float | None) -> str:
     ('99.5', '-')
     """
     return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _lasting(stream: TextIO, complain: Callable[[str], None]) -> TextIO:
+    """Return a stream that writes where *stream* does and drops what cannot be written; it says once why."""
+    try:
+        fd = stream.fileno()
+    except OSError:
+        return stream  # it is in memory
+    raw = io.BufferedWriter(_LastingFile(fd, complain))
+    return io.TextIOWrapper(raw, encoding=stream.encoding, errors="replace", newline="\n")
+
+
+class _LastingFile(io.RawIOBase):
+    """A file that takes everything: what a full disk, a closed pipe or a lost terminal does not take is dropped."""
+
+    def __init__(self, fd: int, complain: Callable[[str], None]) -> None:
+        self._fd, self._complain = fd, complain
+        self._has_failed = False
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def isatty(self) -> bool:
+        return os.isatty(self._fd)
+
+    def write(self, data: Buffer, /) -> int:
+        view = memoryview(data)
+        try:
+            return os.write(self._fd, view)
+        except OSError as error:
+            if not self._has_failed:
+                self._has_failed = True
+                self._complain(os.strerror(error.errno or 0))
+            return view.nbytes

@@ -71,7 +71,7 @@ def run_hub(
     from tallybone.recording.folder import default_folder
     from tallybone.terminal import Output, stop_requested
 
-    output = Output.of("hub", out, err)
+    output = Output.lasting("hub", out, err)
     try:
         broker, prefix = _broker(options)
         usual = default_folder(environment, home).parent / _RESULTS_NAME

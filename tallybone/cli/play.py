@@ -129,7 +129,7 @@ def play(
     from tallybone.terminal import Output, quiet_libraries, stop_requested
     from vision.errors import VisionError
 
-    output = Output.of("play", out, err)
+    output = Output.lasting("play", out, err)
     console = output.console
     try:
         with ExitStack() as stack:

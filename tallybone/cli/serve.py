@@ -51,7 +51,7 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
     from tallybone.terminal import Output
 
     world = world or Environment()
-    output = Output.of("serve", world.out, world.err)
+    output = Output.lasting("serve", world.out, world.err)
     try:
         from tallybone.serve.setup import open_table
     except ModuleNotFoundError as error:
