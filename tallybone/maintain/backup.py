@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -28,12 +29,18 @@ CONTENTS = "tallybone-backup.json"
 """The last member; an archive without it was cut off."""
 ROOTS = ("state", "config")
 """The name of every other member starts with one of these."""
+FOLDERS = ("state/calibration", "state/sessions")
+"""Folders of a table: a file of such a name would stand in their way."""
 Tick: TypeAlias = Callable[[int], None]
 """Is called with the number of bytes since the last call."""
 _BLOCK_BYTES = 512
 _PIECE_BYTES = 1 << 20
 _MOST_NAME_BYTES, _MOST_DEPTH = 1024, 12
 _MOST_CONTENTS_BYTES = 50_000_000
+# The year 2242: the header of a tar file has eleven octal digits.
+_MOST_MTIME_S = 8**11 - 1
+# A file is for its owner, and for reading and writing at all: nothing of a backup is ever run.
+_LEAST_MODE, _MOST_MODE = 0o600, 0o666
 
 _UNPACKING, _RESTORING, _PLACING = ".unpacking", ".restoring", ".placing"
 _BEFORE = "before-restore-"
@@ -69,11 +76,18 @@ class Member:
         name: Below the folder that it is unpacked into; it leads nowhere else.
         size_bytes: Of its content.
         mtime_s: When the file was written last, in seconds since 1970.
+        mode: Who may read and write it.
     """
 
     name: str
     size_bytes: int
     mtime_s: int
+    mode: int
+
+    def __post_init__(self) -> None:
+        """Refuse a date that no file can have."""
+        if not 0 <= self.mtime_s <= _MOST_MTIME_S:
+            raise BackupError(f"{self.name!r}: its date must be 0 to {_MOST_MTIME_S} s since 1970, got {self.mtime_s}")
 
 
 def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: str, software: str, tick: Tick) -> int:
@@ -93,7 +107,7 @@ def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: st
             sums.append(_write_file(entry, file, out, tick))
     said = {"format": FORMAT, "version": VERSION, "made_at": made_at, "software": software}
     text = json.dumps({**said, "files": [asdict(one) for one in sums]}, indent=0).encode()
-    out.write(_header(CONTENTS, len(text), 0) + text + _filling(len(text)))
+    out.write(_header(Member(CONTENTS, len(text), 0, _LEAST_MODE)) + text + _filling(len(text)))
     out.write(bytes(2 * _BLOCK_BYTES))
     return len(sums)
 
@@ -101,7 +115,8 @@ def write_archive(entries: Sequence[ArchivedFile], out: BinaryIO, *, made_at: st
 def _write_file(entry: ArchivedFile, file: BinaryIO, out: BinaryIO, tick: Tick) -> Sum:
     name = _checked(entry.name)
     facts = os.fstat(file.fileno())
-    out.write(_header(name, facts.st_size, int(facts.st_mtime)))
+    mtime_s = min(max(0, int(facts.st_mtime)), _MOST_MTIME_S)
+    out.write(_header(Member(name, facts.st_size, mtime_s, stat.S_IMODE(facts.st_mode))))
     seen = hashlib.sha256()
     for piece in _pieces(file, facts.st_size, f"{entry.path}: it became shorter while it was read; try again"):
         seen.update(piece)
@@ -152,7 +167,8 @@ def _headers(archive: BinaryIO) -> Iterator[Member]:
             raise BackupError(f"{found.name!r}: a backup holds plain files only")
         name = found.name if long_name is None else long_name
         long_name = None
-        yield Member(name if name == CONTENTS else _checked(name), found.size, int(found.mtime))
+        name = name if name == CONTENTS else _checked(name)
+        yield Member(name, found.size, int(found.mtime), _LEAST_MODE | (found.mode & _MOST_MODE))
 
 
 def _content(archive: BinaryIO, size_bytes: int) -> Iterator[bytes]:
@@ -201,9 +217,9 @@ def _checked(name: str) -> str:
     return name
 
 
-def _header(name: str, size_bytes: int, mtime_s: int) -> bytes:
-    about = tarfile.TarInfo(name)
-    about.size, about.mtime, about.mode = size_bytes, mtime_s, 0o640
+def _header(member: Member) -> bytes:
+    about = tarfile.TarInfo(member.name)
+    about.size, about.mtime, about.mode = member.size_bytes, member.mtime_s, member.mode
     return about.tobuf(tarfile.GNU_FORMAT, "utf-8", "surrogateescape")
 
 
@@ -279,7 +295,10 @@ def restore(archive: BinaryIO, state: Path, *, tick: Tick) -> tuple[int, Path | 
         BackupError: If the backup cannot be used; then nothing has changed.
         OSError: If something cannot be written.
     """
-    state.mkdir(parents=True, exist_ok=True)
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise BackupError(f"{state}: expected the folder of the table, but it is a file") from None
     finish(state)
     unpacking = state / _UNPACKING
     shutil.rmtree(unpacking, ignore_errors=True)
@@ -367,17 +386,20 @@ def _unpack(archive: BinaryIO, folder: Path, tick: Tick) -> int:
         root, top, *_ = member.name.split("/")
         if root == "state" and not is_kept(top):
             raise BackupError(f"{member.name!r}: no file of a backup can be called so")
+        if member.name in FOLDERS:
+            raise BackupError(f"{member.name}: expected a folder, but it is a file")
         path = folder / member.name
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            file = path.open("xb")
-        except (FileExistsError, NotADirectoryError, IsADirectoryError):
-            raise BackupError(f"{member.name}: it is there twice") from None
-        with file:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _LEAST_MODE)
+        except (FileExistsError, NotADirectoryError):
+            raise BackupError(f"{member.name}: it is there twice, or is both a file and a folder") from None
+        with os.fdopen(number, "wb") as file:
             for piece in pieces:
                 file.write(piece)
                 tick(len(piece))
             file.flush()
+            os.fchmod(file.fileno(), member.mode)
             os.fsync(file.fileno())
         os.utime(path, (member.mtime_s, member.mtime_s))
         count += 1

@@ -43,6 +43,8 @@ from tallybone.recording.reader import MAX_RECORD_BYTES
 
 _ROOM_BYTES = 4096  # for schema, channel and headers beside the payload
 _MOST_NS = 2**63 - 1
+# People are in the pictures: others on the machine need not see them.
+_MODE = 0o640
 
 
 class SessionWriter:
@@ -62,7 +64,7 @@ class SessionWriter:
         self._contents = Contents()
         self._end_byte = self._crc = 0
         try:
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
         except OSError as error:
             raise RecordingError(f"{path}: the recording cannot be made: {error.strerror}") from error
         try:

@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import stat
+import tarfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tallybone.cli.keeping import Streams, TableFolders, back_up, put_back
 from tallybone.maintain import backup as kept
 from tallybone.maintain.backup import ArchivedFile, write_archive
 from tallybone.recording.writer import SessionWriter
+from tests.tallybone.maintain.test_archive import made_by_hand
 from tests.tallybone.recording.sittings import START, write
 
 
@@ -80,6 +82,65 @@ def test_another_table_becomes_the_one_that_was_backed_up(table: Table, other: T
     assert after["before-restore-1/sessions/own.mcap"] == b"own"
     assert (other.place.state / "sessions/a.mcap").stat().st_mtime == 1_000_000_000
     assert "4 files are restored." in other.err.getvalue()
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_a_file_comes_back_with_its_mode(table: Table, other: Table, tmp_path: Path, mode: int) -> None:
+    (table.place.state / "house.json").chmod(mode)
+    table.backup(tmp_path / "b.tar")
+    assert other.restore(tmp_path / "b.tar") == 0
+    assert stat.S_IMODE((other.place.state / "house.json").stat().st_mode) == mode
+
+
+def test_nothing_of_a_backup_can_be_run_and_its_owner_can_read_all(table: Table, other: Table, tmp_path: Path) -> None:
+    (table.place.state / "house.json").chmod(0o4711)
+    table.backup(tmp_path / "b.tar")
+    assert other.restore(tmp_path / "b.tar") == 0
+    assert stat.S_IMODE((other.place.state / "house.json").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("mtime_s", [1 << 70, -1, 8**11])
+def test_a_date_that_no_file_can_have_is_refused(other: Table, tmp_path: Path, mtime_s: int) -> None:
+    about = tarfile.TarInfo("state/house.json")
+    about.mtime = mtime_s
+    (tmp_path / "b.tar").write_bytes(made_by_hand((about, b"x")))
+    before = contents(other.place.state)
+    assert other.restore(tmp_path / "b.tar") == 1
+    assert f"'state/house.json': its date must be 0 to 8589934591 s since 1970, got {mtime_s}" in other.err.getvalue()
+    assert contents(other.place.state) == before
+
+
+def test_a_file_of_any_date_is_backed_up_and_restored(table: Table, other: Table, tmp_path: Path) -> None:
+    os.utime(table.place.state / "house.json", (-5, -5))
+    assert table.backup(tmp_path / "b.tar") == 0
+    assert other.restore(tmp_path / "b.tar") == 0
+    assert (other.place.state / "house.json").stat().st_mtime == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["state/sessions"], "state/sessions: expected a folder, but it is a file"),
+        (["state/calibration"], "state/calibration: expected a folder, but it is a file"),
+        (["state/a", "state/a/b"], "state/a/b: it is there twice, or is both a file and a folder"),
+        (["state/a/b/c", "state/a/b"], "state/a/b: it is there twice, or is both a file and a folder"),
+    ],
+)
+def test_a_file_where_a_folder_belongs_is_refused(other: Table, tmp_path: Path, names: list[str], words: str) -> None:
+    (tmp_path / "b.tar").write_bytes(made_by_hand(*((tarfile.TarInfo(name), b"x") for name in names)))
+    before = contents(other.place.state)
+    assert other.restore(tmp_path / "b.tar") == 1
+    assert other.err.getvalue().lstrip() == f"tallybone restore: {words}\n"
+    assert contents(other.place.state) == before
+
+
+def test_a_table_whose_folder_is_a_file_is_said(table: Table, tmp_path: Path) -> None:
+    table.backup(tmp_path / "b.tar")
+    third = Table(tmp_path / "third")
+    third.root.mkdir()
+    third.place.state.write_text("mine")
+    assert third.restore(tmp_path / "b.tar") == 1
+    assert "expected the folder of the table, but it is a file" in third.err.getvalue()
 
 
 def test_a_configuration_is_never_written_over(table: Table, other: Table, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+import stat
 import subprocess
 import sys
 import tracemalloc
@@ -38,6 +39,10 @@ def test_what_was_written_is_read_again_in_the_order_of_writing(tmp_path: Path) 
     ]
     assert damage_of(tmp_path / "a.mcap") == []
     assert read_session(tmp_path / "a.mcap").start == START
+
+
+def test_others_on_the_machine_cannot_read_a_recording(tmp_path: Path) -> None:
+    assert stat.S_IMODE(write(tmp_path / "a.mcap").stat().st_mode) == 0o640
 
 
 def test_a_recording_without_a_record_is_whole(tmp_path: Path) -> None:
