@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import lzma
 import os
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +37,18 @@ _NAME = re.compile(r"tallybone-[\w.+!]+-py3-none-any\.whl", re.ASCII)
 # Of the package itself, and the versions that it runs with, each with its hash.
 _METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
 _REQUIREMENTS = re.compile(r"[^/]+\.dist-info/extra_metadata/requirements\.txt")
+# What zipfile and what unpacks for it raise at damaged bytes; RuntimeError at those that seem to be encrypted.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    KeyError,
+    ValueError,
+    RuntimeError,
+    OSError,
+)
 _MOST_BYTES = 200_000_000
 _MOST_TEXT_BYTES = 1_000_000
 
@@ -260,7 +275,7 @@ def read_wheel(path: Path) -> Wheel:
                 raise UpdateError(f"{path.name}: {damaged} in it is damaged")
             metadata = HeaderParser().parsestr(_text(archive, _METADATA))
             requirements = _text(archive, _REQUIREMENTS)
-    except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError, OSError) as error:
+    except _DAMAGED as error:
         if isinstance(error, UpdateError):
             raise
         raise UpdateError(f"{path.name}: this is no wheel of Tallybone, or it is damaged ({error})") from error

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from datetime import UTC, datetime
 from importlib.metadata import version
 from io import StringIO
@@ -109,6 +110,26 @@ def test_a_wheel_that_is_cut_or_changed_anywhere_is_refused_or_the_same(tmp_path
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
         with pytest.raises(UpdateError):
             require_sha256(path, hashlib.sha256(data).hexdigest())
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_compressed_wheel_that_is_changed_anywhere_is_refused_or_the_same(tmp_path: Path, method: int) -> None:
+    good = make_wheel(tmp_path, "0.2.0")
+    path = tmp_path / "tallybone-0.2.1-py3-none-any.whl"
+    with zipfile.ZipFile(good) as archive, zipfile.ZipFile(path, "w", method) as compressed:
+        for name in archive.namelist():
+            compressed.writestr(name, archive.read(name))
+    data = path.read_bytes()
+    refusals = []
+    for at in range(0, len(data), 5):
+        for bit in (0x01, 0xFF):
+            path.write_bytes(data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :])
+            try:
+                assert read_wheel(path).version == "0.2.0"
+            except UpdateError as error:
+                refusals.append(str(error))
+    assert len(refusals) > 300
+    assert {words.split(" ")[0] for words in refusals} == {f"{path.name}:"}
 
 
 def test_another_file_than_the_one_that_is_meant_is_refused(tmp_path: Path) -> None:
