@@ -10,7 +10,7 @@ import numpy as np
 
 from vision.arrays import Image
 from vision.errors import HeaderError, VisionError
-from vision.picture_header import needed_to_decode, parse_header, require_whole
+from vision.picture_header import Header, needed_to_decode, parse_header, require_whole
 
 # 80 megapixels: the largest still of a common phone is 50, and decoded it is 240 MB, which a Pi with 1 GB still holds.
 MAX_PIXELS = 80_000_000
@@ -53,6 +53,20 @@ def decode_picture(data: bytes, name: str) -> Image:
     Raises:
         PictureError: If it is no whole picture of at most 80 megapixels.
     """
+    header = check_picture(data, name)
+    return _decode(needed_to_decode(data, header.kind), header.kind, name)
+
+
+def check_picture(data: bytes, name: str) -> Header:
+    """Return what a picture file promises, if a decoder needs no more time and memory for it than for a large photo.
+
+    Args:
+        data: The whole file.
+        name: What to call it where it is refused.
+
+    Raises:
+        PictureError: If it is no whole picture of at most 80 megapixels.
+    """
     try:
         header = parse_header(data)
         if header.width_px * header.height_px > MAX_PIXELS:
@@ -63,7 +77,7 @@ def decode_picture(data: bytes, name: str) -> Image:
         require_whole(data, header.kind)
     except HeaderError as error:
         raise PictureError(f"{name}: {error}") from None
-    return _decode(needed_to_decode(data, header.kind), header.kind, name)
+    return header
 
 
 def read_picture_file(path: Path) -> bytes:

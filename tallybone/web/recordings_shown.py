@@ -25,6 +25,7 @@ from tallybone.session.zones import Zones
 from tallybone.sources.source import NO_GAME
 from tallybone.web.shapes import LayoutShown, MatchShown, PlayerShown
 from tallybone.web.snapshot import layout_shown, match_shown, play_shown, player_shown
+from vision.picture import PictureError, check_picture
 
 MOST_TIMES = 5000
 """The times of so many pictures are sent at most; of more, those of every second, third and so on."""
@@ -287,7 +288,11 @@ def _pictures(jpegs: Sequence[bytes | None], room_bytes: int) -> list[str | None
 
 
 def _url(jpeg: bytes, width_px: int) -> str | None:
-    image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_REDUCED_COLOR_2) if jpeg else None
+    try:
+        check_picture(jpeg, "a picture of the recording")
+        image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_REDUCED_COLOR_2)
+    except (PictureError, cv2.error):
+        return None
     if image is None:
         return None
     height, width = image.shape[:2]

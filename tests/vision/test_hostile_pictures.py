@@ -159,9 +159,13 @@ LARGE: dict[str, tuple[Callable[[], bytes], bool]] = {
     "100.png": (lambda: png(10_000, 10_000), False),
     "deep.png": (lambda: png(8900, 8900, depth_bits=16, color=6), True),
     "deep.tiff": (lambda: tiff(8900, 8900), True),
-    "scans.jpg": (
-        lambda: many_scans(encoded(".jpg", np.zeros((8900, 8900), np.uint8), cv2.IMWRITE_JPEG_PROGRESSIVE, 1), 50),
+    "scans-12.jpg": (
+        lambda: many_scans(encoded(".jpg", noise(3000, 4000), cv2.IMWRITE_JPEG_PROGRESSIVE, 1), 50),
         True,
+    ),
+    "scans-79.jpg": (
+        lambda: many_scans(encoded(".jpg", np.zeros((8900, 8900), np.uint8), cv2.IMWRITE_JPEG_PROGRESSIVE, 1), 50),
+        False,
     ),
 }
 

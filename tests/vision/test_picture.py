@@ -21,6 +21,7 @@ from tests.vision.picture_files import (
     TOP_LEFT_BGR,
     cmyk_jpeg,
     encoded,
+    many_scans,
     orientation,
     png,
     png_chunk,
@@ -97,6 +98,21 @@ def test_one_bit_and_palette_pictures_are_read(tmp_path: Path) -> None:
     data = b"\x89PNG\r\n\x1a\n" + b"".join(png_chunk(name, body) for name, body in chunks)
     image = load_picture(write(tmp_path, "palette.png", data))
     assert image.tolist() == [[[255, 0, 0], [10, 20, 200]] * 4]
+
+
+@pytest.mark.parametrize(("width_px", "scans", "most"), [(8_900, 114, 10), (8_900, 11, 10), (4_000, 65, 64)])
+def test_a_picture_has_no_more_scans_than_its_size_allows(width_px: int, scans: int, most: int) -> None:
+    written = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
+    data = many_scans(written, scans - written.count(b"\xff\xda"))
+    at = data.index(b"\xff\xc2") + 5
+    data = (
+        data[:at] + struct.pack(">HH", 3 * width_px // 4 if width_px < 8_000 else width_px, width_px) + data[at + 4 :]
+    )
+    assert parse_header(data).width_px == width_px
+    with pytest.raises(HeaderError, match=f"at most {most} scans at its size, but the JPEG file has {scans}"):
+        require_whole(data, "JPEG")
+    fewer = data[:-2].rsplit(b"\xff\xda", scans - most)[0] + data[-2:]
+    require_whole(fewer, "JPEG")
 
 
 def test_cmyk_becomes_bgr(tmp_path: Path) -> None:

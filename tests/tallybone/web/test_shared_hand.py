@@ -7,6 +7,7 @@ import os
 import re
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from tallybone.session.session import Session
 from tests.tallybone.live_clips import jpeg_of
 from tests.tallybone.recorded_games import record_game
 from tests.tallybone.web.test_recordings import Visitor, bones
+from tests.vision.picture_files import encoded, many_scans
 
 __all__ = ["bones"]
 HOSTILE = ("</script><script>document.title='hacked'</script>", "<!--<script>\u2028\u202e")
@@ -65,6 +67,14 @@ def test_no_name_is_markup(tmp_path: Path) -> None:
     assert "<!--" not in page
     assert "\u202e" not in page
     assert HOSTILE[0][:39] in told_in(page)["title"]  # type: ignore[operator]
+
+
+def test_a_picture_that_was_made_to_take_long_is_left_out() -> None:
+    from tallybone.web.recordings_shown import shared_hand
+
+    written = encoded(".jpg", None, cv2.IMWRITE_JPEG_PROGRESSIVE, 1)
+    assert "data:image" in shared_hand("x", [], [], [written]).decode()
+    assert "data:image" not in shared_hand("x", [], [], [many_scans(written, 114)]).decode()
 
 
 @pytest.mark.slow
