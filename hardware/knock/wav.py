@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ _MOST_CHANNELS = 64
 # A header may hold other things before the sound, but not for ever.
 _MOST_HEADER_BYTES = 1_000_000
 _BLOCK_S = 0.25
+# A sitting. A sparse file of a few blocks of the disk can hold days of silence.
+_MOST_S, _MOST_SOUND_BYTES = 4 * 3600, 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +65,13 @@ def read_wav(path: Path) -> Iterator[SoundBlock]:
     """Yield the sound of a file in blocks, the channels mixed, its begin at 0 ns.
 
     Raises:
-        WavError: If the file is no WAV file of a known form, or ends too early; what is there has been yielded by then.
+        WavError: If the file is no WAV file of a known form, has more than 4 hours or 1 GB of sound, or ends too early:
+            what is there has been yielded by then.
         OSError: If it cannot be opened or read.
     """
     with path.open("rb") as file:
         form = read_header(file)
+        _require_bounded(form, os.fstat(file.fileno()).st_size - file.tell() if path.is_file() else 0)
         frame_bytes = form.sample_bytes * form.channels
         left, frames = form.sound_bytes, 0
         while left is None or left > 0:
@@ -81,6 +86,15 @@ def read_wav(path: Path) -> Iterator[SoundBlock]:
                 break
             left = None if left is None else left - len(data)
         _require_whole(form, frames)
+
+
+def _require_bounded(form: WavForm, there_bytes: int) -> None:
+    sound_bytes = there_bytes if form.sound_bytes is None else min(there_bytes, form.sound_bytes)
+    if sound_bytes > _MOST_SOUND_BYTES:
+        raise WavError(f"expected at most {_MOST_SOUND_BYTES >> 20} MB of sound, got {sound_bytes >> 20}")
+    lasts_s = sound_bytes / (form.rate_hz * form.channels * form.sample_bytes)
+    if lasts_s > _MOST_S:
+        raise WavError(f"expected at most {_MOST_S // 3600} hours of sound, got {lasts_s / 3600:.1f}")
 
 
 def _require_whole(form: WavForm, frames: int) -> None:

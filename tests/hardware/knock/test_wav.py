@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,36 @@ def test_a_file_that_is_cut_gives_what_is_there_and_says_so(tmp_path: Path) -> N
     assert next(blocks).samples.tolist() == WAVE[:3].tolist()
     with pytest.raises(WavError, match="the file is cut: expected 6 samples, got 3"):
         next(blocks)
+
+
+@pytest.mark.parametrize("said_bytes", [0xFFFFFFF0, 0xFFFFFFFF])
+@pytest.mark.parametrize(
+    ("rate_hz", "there_bytes", "words"),
+    [
+        (48_000, 0xFFFFFFF0, "at most 1024 MB of sound, got 4095"),
+        (4_000, 200_000_000, "at most 4 hours of sound, got 6.9"),
+    ],
+)
+def test_days_of_sound_are_refused_at_once(
+    tmp_path: Path, said_bytes: int, rate_hz: int, there_bytes: int, words: str
+) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(wav_bytes(b"", rate_hz=rate_hz)[:-4] + struct.pack("<I", said_bytes))
+    with path.open("r+b") as file:
+        file.truncate(44 + there_bytes)
+    with pytest.raises(WavError, match=words):
+        next(read_wav(path))
+
+
+def test_a_head_that_says_4_gb_of_a_short_sound_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(FORMS["16 bits"].replace(b"data" + struct.pack("<I", 12), b"data" + b"\xf0\xff\xff\xff"))
+    tracemalloc.start()
+    with pytest.raises(WavError, match="the file is cut: expected 2147483640 samples, got 6"):
+        list(read_wav(path))
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak_bytes < 1_000_000
 
 
 WRONG: dict[str, tuple[bytes, str]] = {
