@@ -56,6 +56,7 @@ from engine.tiles import Tile
 from engine.words import describe
 
 MAX_MOVES = 20_000  # a long match of fifty hands of super is 15 000; every move is judged against all of its hand
+MAX_GIVEN = 2_000  # points of hands and points by hand; every match after one holds all that was paid before
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,14 @@ class _MadeMove:
     letter: str
     move: Move
     is_accepted: bool = False
+
+    @property
+    def gives_points(self) -> bool:
+        """Whether the move gives points that no play scores."""
+        move = self.move
+        return isinstance(move, BonusMove) or (
+            isinstance(move, NoteMove) and isinstance(action_of(move, self.seat), Adjust)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +339,7 @@ class _Playing:
         undoable: The state before each move of the hand that `u` can undo.
         pending: Problems that the next line will show.
         number: Number of the hand.
+        given: Number of moves that give points which no play scores.
         lead: The seat that leads, if the record says it.
     """
 
@@ -341,6 +351,7 @@ class _Playing:
     undoable: list[_Before] = field(default_factory=list)
     pending: list[str] = field(default_factory=list)
     number: int = 0
+    given: int = 0
     lead: Seat | None = None
 
     @property
@@ -355,6 +366,9 @@ class _Playing:
         self.moves = _HandMoves.of(hand, self.opening)
         if len(self.lines) + len(self.moves.made) > MAX_MOVES:
             raise RecordError(hand.place, f"expected at most {MAX_MOVES} moves in a record, found more")
+        self.given += sum(made.gives_points for made in self.moves.made)
+        if self.given > MAX_GIVEN:
+            raise RecordError(hand.place, f"expected points to be given at most {MAX_GIVEN} times, found more")
         self._leave_hand()
         if hand.number != self.number + 1:
             self.pending.append(f"hand {self.number + 1} is expected here, this is called hand {hand.number}")

@@ -409,3 +409,23 @@ def test_the_longest_record_of_one_move_takes_seconds(moves: str) -> None:
     started = time.perf_counter()
     play(record("A: 5-5 B: " + moves * (MAX_MOVES // 2 - 2)))
     assert time.perf_counter() - started < 60
+
+
+HOSTILE = '[DGR "1"] [Rules "block"] [Seats "A:Ann B:Ben"] #1 deal=7,7 lead=A A: 5-5 B: '
+
+
+@pytest.mark.parametrize("moves", ["d " * 4000, "d2 " * 2600, "d u " * 2000, "d " * 2000 + "u " * 2000])
+def test_moves_said_again_and_again_take_bounded_time_and_memory(moves: str) -> None:
+    record = parse_record(HOSTILE + moves)
+    begins_s = time.process_time()
+    played = play_record(record)
+    assert time.process_time() - begins_s < 2
+    said = [claims for line in played.lines if line.game.hand is not None for claims in line.game.hand.claims]
+    assert max(len(claims) for claims in said) <= 2  # of a double to lead, and of the ends
+
+
+@pytest.mark.parametrize("move", ["(points=1) ", "(points=-1 he looked) ", "+2 "])
+def test_points_are_given_a_bounded_number_of_times(move: str) -> None:
+    assert len(play_record(parse_record(HOSTILE + move * 2000)).lines) == 2001
+    with pytest.raises(RecordError, match="expected points to be given at most 2000 times, found more"):
+        play_record(parse_record(HOSTILE + move * 1000 + "#end #2 A: 5-5 B: " + move * 1001))
