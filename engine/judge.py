@@ -30,6 +30,7 @@ from engine.events import (
 from engine.hand import Hand, LeadTile
 from engine.judge_play import play_problems, stack_problems
 from engine.judge_turn import boneyard_problems, call_problems, decline_problems, draw_problems, knock_problems
+from engine.passing import caught_up
 from engine.phrases import phrase
 from engine.problems import Problem, ProblemKind, Weight, illegal, impossible, not_in_set, not_now, noted, tiles_text
 from engine.questions import copies_left
@@ -44,6 +45,8 @@ _OF_THE_TABLE = (Redeal, HandEnd, Abandon, Boneyard)
 
 def problems_with(game: Game | None, action: Action) -> tuple[Problem, ...]:
     """Return all that is wrong with *action*, the gravest first; nothing when it is right."""
+    if game is not None and game.hand is not None:
+        game, _, _ = caught_up(game, game.hand, action)
     if isinstance(action, Play) and game is not None and game.hand is not None and 0 <= action.seat < len(game.players):
         found = play_problems(game, game.hand, action)  # first because plays come most
     else:

@@ -9,14 +9,12 @@ from engine.problems import Problem, ProblemKind, doubtful, illegal, impossible,
 from engine.questions import copies_left
 from engine.rules import Drawing
 from engine.state import Game, Phase
-from engine.turns import TILES_OF_A_DRAW, can_draw, drawable, draws_for_lead, following, is_exempt, is_optional
+from engine.turns import TILES_OF_A_DRAW, can_draw, drawable, draws_for_lead, is_exempt
 
 
 def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
-    """Yield that it is another's turn; the next player may go on when the one before him needs to do nothing more."""
+    """Yield that it is another's turn."""
     if hand.turn is None or hand.turn == seat:
-        return
-    if is_optional(game, hand) and following(game, hand) == seat:
         return
     names = {"name": game.players[hand.turn], "other": game.players[seat]}
     yield illegal(ProblemKind.WRONG_SEAT, phrase("it is {name}'s turn, not {other}'s", **names))

@@ -3,7 +3,7 @@
 from engine.claims import cannot_play, denies, drew, said
 from engine.closing import GameUpdate, close_hand, prepend
 from engine.effects import end_spell
-from engine.events import Draw, Seat
+from engine.events import Action, Draw, Knock, Play, Seat, Stack
 from engine.hand import NO_COURSE, Claim, Hand
 from engine.judge_turn import owes
 from engine.outcomes import Declined, Drew, Ending, Outcome, Passed
@@ -14,13 +14,25 @@ from engine.tiles import double_bits, set_bits
 from engine.turns import advanced, drawable, following, is_exempt, is_optional
 from engine.value import changed
 
+_SHOWS_A_PASS = (Play, Stack, Draw, Knock)
+"""What the next player does, from which it is seen that the one before him is done."""
 
-def caught_up(game: Game, hand: Hand, seat: Seat) -> tuple[Game, Hand, tuple[Outcome, ...]]:
-    """Return the match with the turn passed on when *seat* goes on because the one before needs to do nothing more."""
-    if hand.turn is None or hand.turn == seat or not is_optional(game, hand) or following(game, hand) != seat:
+
+def caught_up(game: Game, hand: Hand, action: Action) -> tuple[Game, Hand, tuple[Outcome, ...]]:
+    """Return the match as *action* finds it: the turn passed on when the next player shows that the one before is done.
+
+    A draw that another's play has forced shows nothing of the kind, and a pass that ends the hand has to be said.
+    """
+    if not isinstance(action, _SHOWS_A_PASS) or (isinstance(action, Draw) and action.forced):
         return game, hand, ()
-    game, told = decline(game, hand) if hand.course.extra else knock(game, hand, hand.turn)
-    return game, game.hand or hand, told
+    if hand.turn is None or hand.turn == action.seat or not is_optional(game, hand):
+        return game, hand, ()
+    if following(game, hand) != action.seat:
+        return game, hand, ()
+    after, told = decline(game, hand) if hand.course.extra else knock(game, hand, hand.turn)
+    if after.hand is None or after.phase is not game.phase:
+        return game, hand, ()
+    return after, after.hand, told
 
 
 def draw(game: Game, hand: Hand, action: Draw) -> GameUpdate:

@@ -31,7 +31,6 @@ from engine.events import (
     Stack,
 )
 from engine.hand import NO_COURSE, Hand, LeadTile
-from engine.judge_turn import owes
 from engine.layout import Layout
 from engine.outcomes import Ending, HandStarted, MatchStarted, Reason, Redealt
 from engine.passing import caught_up, decline, draw, knock
@@ -41,9 +40,6 @@ from engine.settle import Holding
 from engine.state import Game, Phase
 from engine.turns import turn
 from engine.value import changed
-
-_MAY_CATCH_UP = (Play, Stack, Draw, Knock)
-"""What the next player does, from which it is seen that the one before him is done."""
 
 _LEAD_TILES = {
     LeadRule.HIGHEST_DOUBLE: LeadTile.HIGHEST_DOUBLE,
@@ -78,11 +74,7 @@ def step(game: Game | None, seq: Seq, action: Action) -> GameUpdate:
 
 def _in_hand(game: Game, hand: Hand, seq: Seq, action: InHand) -> GameUpdate:
     """Return what *action* does within a hand."""
-    if not isinstance(action, _MAY_CATCH_UP) or hand.turn == action.seat:
-        return _act(game, hand, seq, action)
-    if isinstance(action, Draw) and owes(hand, action):
-        return _act(game, hand, seq, action)
-    game, hand, told = caught_up(game, hand, action.seat)
+    game, hand, told = caught_up(game, hand, action)
     return prepend(told, _act(game, hand, seq, action))
 
 

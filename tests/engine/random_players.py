@@ -115,6 +115,7 @@ class Players:
             after = self._sensible(shadow)
             if isinstance(after, Play | Stack | Draw | Knock) and self._is_seen_to_go_on(event.seat, after):
                 self.feed(after)
+                assert _course_of(self.state) == _course_of(apply(shadow, after)[0]), self.state.log
                 return True
         self.feed(event)
         return True
@@ -129,8 +130,8 @@ class Players:
         return whose is not None and whose.extra and whose.seat == event.seat
 
     def _is_seen_to_go_on(self, done: Seat, after: Play | Stack | Draw | Knock) -> bool:
-        """Whether what comes next cannot be taken for a move of *done*, nor for a forced draw that is seen late."""
-        return after.seat != done and not (isinstance(after, Draw) and any(self.hand.course.owed))
+        """Whether what comes next cannot be taken for a move of *done*, and is no forced draw that is seen late."""
+        return after.seat != done and not (isinstance(after, Draw) and after.forced)
 
     def _sensible(self, state: State) -> Event | None:
         game = state.game
@@ -284,6 +285,15 @@ class Players:
         self.rng.shuffle(pile)
         self.hands = [[pile.pop() for _ in range(self.rules.dealt(self.seats))] for _ in range(self.seats)]
         self.boneyard = pile
+
+
+def _course_of(state: State) -> tuple[object, ...]:
+    """How the turn goes round, and all else of a hand that does not name its tiles."""
+    game = state.game
+    assert game is not None
+    hand = game.hand
+    assert hand is not None
+    return game.phase, game.scores, hand.sizes, hand.boneyard, hand.turn, hand.claims, hand.passes, hand.course
 
 
 def _doubles(tiles: Iterable[Tile]) -> int:

@@ -11,8 +11,10 @@ from engine import (
     Draw,
     ForcedDraw,
     HandEnd,
+    Knock,
     Must,
     NewHand,
+    Phase,
     Policy,
     Port,
     ProblemKind,
@@ -133,6 +135,27 @@ def test_the_next_player_goes_on_when_who_has_drawn_does_nothing() -> None:
     assert (kinds(table), table.whose) == ([], D)
 
 
+def test_a_pass_without_a_word_spares_the_next_player_no_draw() -> None:
+    # 3.5 Cannot play: draw two, then pass; who has drawn and lets the next player act has passed
+    for knocks in (True, False):
+        table = led(players=THREE).draw(2)
+        if knocks:
+            table.knock()
+        assert kinds(table.feed(Knock(C))) == [ProblemKind.KNOCK_TOO_EARLY]
+        assert kinds(table.feed(Draw(C, 3))) == [ProblemKind.DRAWN_ENOUGH]
+        assert kinds(table.feed(Draw(C, 2))) == []
+        assert table.hand.sizes == (8, 11, 11)
+
+
+def test_a_pass_that_ends_the_hand_has_to_be_said() -> None:
+    # 3.5 Hand end: all have passed in succession and the boneyard is empty
+    table = led(rules=SUPER, players=TWO).feed(Boneyard(2)).knock().draw(2)
+    assert (table.hand.boneyard, table.whose, table.hand.passes) == (0, A, 1)
+    assert words(table.feed(Knock(B))) == ["it is Ann's turn, not Bob's"]
+    assert table.game.phase is Phase.PLAY
+    assert table.knock().game.phase is Phase.REVEAL
+
+
 def test_fewer_than_two_tiles_are_drawn_when_there_are_no_more() -> None:
     # A2-3: fewer than two tiles left: draw what is there; none: pass
     table = led(rules=replace(STRICT, hand=45), players=THREE)
@@ -175,6 +198,21 @@ def test_the_camera_that_sees_the_forced_draws_counts_none_twice() -> None:
     table = led().play("7-15@1").feed(Boneyard(97), Draw(A, 1, forced=True), Draw(D, 1, forced=True))
     assert (kinds(table), table.hand.sizes, table.hand.boneyard) == ([], (9, 8, 10, 10), 97)
     assert kinds(table.feed(Draw(A, 1, forced=True))) == [ProblemKind.NOTHING_OWED, ProblemKind.WRONG_SEAT]
+
+
+def test_a_player_who_goes_on_draws_for_themselves_whatever_they_were_made_to_take() -> None:
+    # 3.5 Leaves 15 and 14: Cay took one of each 15; Ann plays again no more, Bob loses a turn, Cay cannot play
+    table = led().play("7-15@1", "7-4@2", "4-15@2", "15-14@1", "14-14@1", "7-14@3")
+    assert (table.hand.course.owed, table.due) == ((2, 1, 2, 1), Turn(A, Must.PLAY_AGAIN, extra=True))
+    table.draw(2, seat=2)
+    assert (table.hand.sizes[C], table.hand.course.owed, table.whose) == (12, (2, 1, 2, 1), C)
+    assert kinds(table.play("7-5@4", seat=3)) == []
+
+
+def test_a_tile_that_a_player_was_made_to_take_is_no_sign_that_the_one_before_is_done() -> None:
+    # 3.5 Leaves 15: at once, also when it is seen late
+    table = led().play("7-15@1", "7-14@2").feed(Draw(D, 1, forced=True))
+    assert (kinds(table), table.due) == ([], Turn(C, Must.PLAY_AGAIN, extra=True))
 
 
 def test_a_short_boneyard_is_taken_in_turn_order() -> None:
