@@ -24,7 +24,7 @@ from engine.events import (
     Seat,
     Stack,
 )
-from engine.outcomes import HandOver, MatchOver, Outcome, Reason, Scored
+from engine.outcomes import Forfeited, HandOver, MatchOver, Outcome, Reason, Scored
 from engine.record import (
     STANDS,
     BonusMove,
@@ -237,6 +237,7 @@ class _Facts:
         scored: Points that this seat got for the tile.
         victim: The seat from which it took points; None for no seat.
         loss: Points that it took.
+        lost: The seat that did not call its points before this tile lay, and these points; None for no seat.
         bonus: Winner of the hand and points of the hand; None until the hand is counted.
         held: Winner and points of the hand, while the lines leave them out because the record has them later.
         promised: Seats and points of the hand that stand in the record before the hand is counted.
@@ -246,13 +247,14 @@ class _Facts:
     scored: int = 0
     victim: Seat | None = None
     loss: int = 0
+    lost: tuple[Seat, int] | None = None
     bonus: tuple[Seat | None, int] | None = None
     held: tuple[Seat, int] | None = None
     promised: tuple[tuple[Seat, int], ...] = ()
 
     def with_play(self, seat: Seat) -> Self:
         """Return the facts when *seat* lays a tile; the outcomes of the tile say its score."""
-        return replace(self, player=seat, scored=0, victim=None, loss=0)
+        return replace(self, player=seat, scored=0, victim=None, loss=0, lost=None)
 
     def after(self, outcomes: tuple[Outcome, ...], made: _MadeMove, moves: _HandMoves) -> Self:
         """Return the facts after a move with these outcomes."""
@@ -263,6 +265,10 @@ class _Facts:
                     facts = replace(facts, victim=seat, loss=-points)
                 case Scored(seat=seat, points=points, reason=Reason.PLAY | Reason.STEAL) if seat == facts.player:
                     facts = replace(facts, scored=points)
+                case Scored(seat=seat, reason=Reason.PLAY | Reason.STEAL) if facts.lost == (seat, outcome.points):
+                    facts = replace(facts, lost=None)  # the table has let a late call stand
+                case Forfeited(seat=seat, points=points):
+                    facts = replace(facts, lost=(seat, points))
                 case HandOver(result=result):
                     facts = replace(facts, bonus=(result.winner, result.points))
                 case Scored(seat=seat, points=points, reason=Reason.BONUS) if moves.bonus_follows(made, seat):
@@ -289,6 +295,18 @@ class _Facts:
         """Return the problem with `=points` in a game where points count by themselves."""
         scored = self.scored if seat == self.player else 0
         return None if points == scored else f"={points} is written, but the play scores {scored}"
+
+    def forfeited_problem(self, game: Game, seat: Seat, points: int) -> str | None:
+        """Return the problem with `~points`, which may stand before or after the tile that ends the time to call."""
+        if not game.rules.call_required:
+            return f"~{points} is written, but points count by themselves in this game"
+        chance = None if game.hand is None else game.hand.chance
+        lost = self.lost
+        if chance is not None and not chance.called and chance.seat == seat:
+            lost = (seat, chance.points)
+        if lost is None or lost[0] != seat:
+            return f"~{points} is written, but {game.players[seat]} forfeits nothing"
+        return None if lost[1] == points else f"~{points} is written, but {lost[1]} are forfeited"
 
     def taken_problem(self, game: Game, seat: Seat, victim: Seat, move: TakenMove) -> str | None:
         """Return the problem with `xC10`, where *seat* took the points of *victim*."""
@@ -435,7 +453,7 @@ class _Playing:
             case CalledMove(points=points):
                 return _checked(self.facts.called_problem(seat, points))
             case ForfeitedMove(points=points):
-                return _checked(_forfeited_problem(self.game, seat, points))
+                return _checked(self.facts.forfeited_problem(self.game, seat, points))
             case TakenMove():
                 victim = self.opening.seat(move.seat, move.place)
                 return _checked(self.facts.taken_problem(self.game, seat, victim, move))
@@ -565,19 +583,6 @@ def _checked(problem: str | None) -> ActionOutcome:
 def _shows_something(action: Reveal | RevealPips) -> bool:
     """Return whether *action* shows a tile or pips."""
     return action.pips > 0 if isinstance(action, RevealPips) else bool(action.tiles)
-
-
-def _forfeited_problem(game: Game, seat: Seat, points: int) -> str | None:
-    """Return the problem with `~points`, which may stand before or after the next tile."""
-    if not game.rules.call_required:
-        return f"~{points} is written, but points count by themselves in this game"
-    hand = game.hand
-    lost = None if hand is None else hand.lapsed
-    if hand is not None and hand.chance is not None and not hand.chance.called:
-        lost = hand.chance
-    if lost is None or lost.seat != seat:
-        return f"~{points} is written, but {game.players[seat]} forfeits nothing"
-    return None if lost.points == points else f"~{points} is written, but {lost.points} are forfeited"
 
 
 def _standing(game: Game, number: int) -> str:

@@ -145,6 +145,12 @@ def test_points_that_were_not_called_are_forfeited() -> None:
     assert problems(text.format("~5", "", ""))[1] == "~5 is written, but 10 are forfeited"
     assert problems(text.format("", "", "~5"))[-1] == "~5 is written, but C forfeits nothing"
     assert problems(text.format("", "=15", ""))[2] == "B calls 15, but it is 10 (5 + 5 + 0 = 10)"
+    assert problems(text.format("", "A: ~10", "")) == [None] * 4  # though the tile after it scores, too
+    assert problems(text.format("", "=10 A: ~10", "")) == [None] * 5
+    assert problems(text.format("", "A: ~5", ""))[2] == "~5 is written, but 10 are forfeited"
+    assert problems(text.format("", "", "A: ~10"))[-1] == "~10 is written, but A forfeits nothing"
+    granted = '[DGR "1"] [Rules "twoset"] #1 lead=A A: 5-5 B: 5-1@E A: =10 (stands) ~10'
+    assert problems(granted) == [None, None, None, "~10 is written, but A forfeits nothing"]
     late = play(text.format("", "A: =10", ""))
     assert late.lines[2].problem == "the points are B's to call, not A's"
     assert late.result.totals == (0, 0, 0, 0)
