@@ -28,6 +28,7 @@ from math import comb
 from engine.claims import broken_claims
 from engine.events import Seat
 from engine.hand import Claim, Hand
+from engine.problems import ProblemKind
 from engine.questions import ends_now
 from engine.state import Game, Phase, State
 from engine.tiles import Tile, set_bits
@@ -143,10 +144,11 @@ def _seat_odds(
     pool: _Pool, hand: Hand, at: int, shown: tuple[Tile, ...] | None, wanted: Sequence[int]
 ) -> tuple[tuple[float, ...], bool]:
     """Return how likely a seat holds any of each set of *wanted* tiles, and whether what it has said can be true."""
-    claims = hand.claims[at]
     if shown is not None:
         held = tuple(float(any(tile.bit & fits for tile in shown)) for fits in wanted)
-        return held, not any(broken_claims(claims, "", shown))
+        return held, not any(broken_claims(hand.claims[at], "", shown))
+    # Who keeps a deal denies no tile: any three doubles may be in it.
+    claims = [claim for claim in hand.claims[at] if claim.broken is not ProblemKind.TOO_MANY_DOUBLES]
     size = min(hand.sizes[at], pool.without(0))
     layers, consistent = _layers(claims, size), size == hand.sizes[at]
     ways = _ways(pool, layers, 0)
@@ -160,7 +162,7 @@ def _layers(claims: Sequence[Claim], size: int) -> tuple[_Layer, ...]:
     """Return how a hand of *size* tiles came together, the oldest first."""
     since = [size]
     for claim in claims:
-        since.append(min(since[-1], claim.drawn_since))
+        since.append(min(since[-1], claim.allowed))
     layers, denied = [_Layer(since[-1], 0)], 0
     for place in range(len(claims) - 1, -1, -1):
         denied |= claims[place].denied

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from engine.hand import Claim, Hand
-from engine.phrases import both, phrase
+from engine.phrases import both, phrase, plural
 from engine.problems import Problem, ProblemKind, noted
 from engine.questions import ends_now
 from engine.rules import Rules
-from engine.tiles import Tile, set_bits
+from engine.tiles import Tile, double_bits, set_bits
 from engine.value import changed
 
 
@@ -18,6 +18,15 @@ def cannot_play(hand: Hand, rules: Rules, verb: str) -> Claim:
         fits |= end.fits
         numbers.append(end.number)
     return Claim(fits & set_bits(rules.max_pips), 0, ProblemKind.REVOKE, verb, tuple(numbers))
+
+
+def keeps_the_deal(rules: Rules) -> tuple[Claim, ...]:
+    """Return what each player says by not asking for a redeal: so many doubles at most."""
+    most = rules.redeal_if_doubles_over
+    if most is None:
+        return ()
+    verb = plural("said nothing of more than 1 double", "said nothing of more than {number} doubles", number=most)
+    return (Claim(double_bits() & set_bits(rules.max_pips), most, ProblemKind.TOO_MANY_DOUBLES, verb),)
 
 
 def denies(denied: int, words: str) -> Claim:
@@ -35,22 +44,28 @@ def said(claims: tuple[tuple[Claim, ...], ...], seat: int, claim: Claim) -> tupl
     return tuple((*others, claim) if at == seat else old for at, old in enumerate(claims))
 
 
-def drew(claims: tuple[tuple[Claim, ...], ...], seat: int, tiles: int) -> tuple[tuple[Claim, ...], ...]:
-    """Return *claims* after *seat* drew: as many tiles may be others than it spoke of."""
-    mine = tuple(changed(claim, drawn_since=claim.drawn_since + tiles) for claim in claims[seat])
+def drew(
+    claims: tuple[tuple[Claim, ...], ...], seat: int, tiles: int, faces: tuple[Tile, ...] = ()
+) -> tuple[tuple[Claim, ...], ...]:
+    """Return *claims* after *seat* drew: its *tiles* may be any that it has denied, unless their *faces* were seen."""
+    unseen, seen = (0 if faces else tiles), 0
+    for tile in faces:
+        seen |= tile.bit
+    mine = tuple(changed(claim, denied=claim.denied & ~seen, allowed=claim.allowed + unseen) for claim in claims[seat])
     return tuple(mine if at == seat else old for at, old in enumerate(claims))
 
 
 def shown(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple[tuple[Claim, ...], ...]:
-    """Return *claims* after *seat* laid *tile*: if it had denied that, it is taken for one it drew since.
+    """Return *claims* after *seat* laid *tile*: if it had denied that, it is taken for one it drew since, if it can be.
 
     What came after the last claim that denies it came after all earlier ones, too.
     """
-    last = max((at for at, claim in enumerate(claims[seat]) if claim.denied & tile.bit), default=-1)
+    at_most = (at for at, claim in enumerate(claims[seat]) if claim.denied & tile.bit and claim.allowed)
+    last = max(at_most, default=-1)
     if last < 0:
         return claims
     mine = tuple(
-        changed(claim, drawn_since=max(0, claim.drawn_since - 1)) if at <= last else claim
+        changed(claim, allowed=max(0, claim.allowed - 1)) if at <= last else claim
         for at, claim in enumerate(claims[seat])
     )
     return tuple(mine if at == seat else old for at, old in enumerate(claims))
@@ -61,7 +76,7 @@ def broken_claims(claims: Iterable[Claim], name: str, tiles: Iterable[Tile]) -> 
     held = tuple(tiles)
     for claim in claims:
         denied = [tile for tile in held if tile.bit & claim.denied]
-        if len(denied) > claim.drawn_since:
+        if len(denied) > claim.allowed:
             said = {"name": name, "did": claim.words, "tiles": both(str(tile) for tile in denied)}
             words = phrase("{name} {did}, but held {tiles}", **said)
             if claim.numbers:

@@ -22,18 +22,19 @@ class LeadTile(StrEnum):
 
 @value
 class Claim:
-    """What a player has said about his hand by knocking, drawing or not leading.
+    """What a player has said about his hand by knocking, drawing, not leading or keeping the deal.
 
     Attributes:
-        denied: Tiles that he cannot have held then, as bits.
-        drawn_since: How many of them he may have got since.
+        denied: Tiles of which he cannot have held more than so many then, as bits; none that he was seen to draw since.
+        allowed: How many of them he can show yet: those he may have drawn since unseen, and of a deal that he kept the
+            doubles that nobody has to speak of.
         broken: What it is called when he shows one more.
         words: How he said it.
         numbers: The open ends on which he said it.
     """
 
     denied: int
-    drawn_since: int
+    allowed: int
     broken: ProblemKind
     words: str
     numbers: tuple[int, ...] = ()

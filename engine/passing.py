@@ -57,11 +57,11 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
     """Return what the players have said when one of them draws."""
     seat, claims = action.seat, hand.claims
     if hand.turn != seat or game.rules.voluntary_draw:
-        return drew(claims, seat, action.tiles)
+        return drew(claims, seat, action.tiles, action.faces)
     if game.phase is Phase.LEAD:
-        return drew(said(claims, seat, _without_double(game)), seat, action.tiles)
+        return drew(said(claims, seat, _without_double(game)), seat, action.tiles, action.faces)
     # Of several tiles drawn until one can be played only the last can be, but each draw is a reset. docs/rules.md 2.6.
-    return drew(said(claims, seat, cannot_play(hand, game.rules, phrase("drew"))), seat, action.tiles)
+    return drew(said(claims, seat, cannot_play(hand, game.rules, phrase("drew"))), seat, action.tiles, action.faces)
 
 
 def knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:

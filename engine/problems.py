@@ -30,6 +30,7 @@ class ProblemKind(StrEnum):
     NO_REDEAL = "no_redeal"
     REVOKE = "revoke"
     HIGHER_DOUBLE_HELD = "higher_double_held"
+    TOO_MANY_DOUBLES = "too_many_doubles"
     WRONG_HAND_SIZE = "wrong_hand_size"
     WRONG_DEAL = "wrong_deal"
     SEVENTH_ARM = "seventh_arm"

@@ -5,6 +5,7 @@ Nothing here asks whether the action is legal; `engine.judge` has, and the table
 
 from typing import assert_never
 
+from engine.claims import keeps_the_deal
 from engine.closing import GameUpdate, abandon_hand, close_hand, close_match, count_hand, pay, prepend, reveal
 from engine.events import (
     Abandon,
@@ -150,7 +151,7 @@ def _deal(game: Game, number: int, dealt: NewHand) -> GameUpdate:
         turn=leader,
         lead=lead,
         scores_before=game.scores,
-        claims=((),) * seats,
+        claims=(keeps_the_deal(rules),) * seats,
         holdings=(None,) * seats,
         course=NO_COURSE,
     )

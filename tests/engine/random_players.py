@@ -168,12 +168,7 @@ class Players:
         assert whose is not None
         held = [self._held(game, hand, seat) for seat in range(self.seats)]
         most = self.rules.redeal_if_doubles_over
-        if (
-            most is not None
-            and self.rng.random() < 0.6
-            and not hand.course.drawn
-            and any(_doubles(tiles) > most for tiles in held)
-        ):
+        if most is not None and not hand.course.drawn and any(_doubles(tiles) > most for tiles in held):
             return Redeal(RedealReason.TOO_MANY_DOUBLES)
         if whose.must in ROLL_CALLS:
             return self._roll_call(state, hand, whose, held)

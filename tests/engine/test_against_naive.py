@@ -198,7 +198,7 @@ RARE = {
 
 
 def dealt(deal: Deal, rng: random.Random) -> tuple[OpenHand, Position]:
-    """Both games before the first tile; deals that nobody can lead are thrown away by both."""
+    """Both games before the first tile; deals that nobody can lead, or that call for a redeal, are thrown away."""
     rules = naive_rules(deal.rules)
     while True:
         pile = whole_set(rules)
@@ -207,6 +207,8 @@ def dealt(deal: Deal, rng: random.Random) -> tuple[OpenHand, Position]:
         yard = pile if deal.yard is None else pile[: deal.yard]
         if deal.rules.effects and not any(is_double(one) for held in (yard, *hands) for one in held):
             continue  # all doubles are in the box
+        if max(sum(map(is_double, hand)) for hand in hands) > rules.get("redeal_if_doubles_over", deal.hand):
+            continue
         leader = rng.randrange(deal.seats)
         try:
             naive = start(rules, hands, yard, leader)

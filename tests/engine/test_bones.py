@@ -32,6 +32,7 @@ from engine import (
     Redealt,
     Reveal,
     RevealPips,
+    Rules,
     Scored,
     Seat,
     Seq,
@@ -42,7 +43,7 @@ from engine import (
     legal_plays,
     problem_with,
 )
-from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, tiles
+from tests.engine.table import OPEN_BONES, Table, kinds, out_of, short, tiles, words
 
 A, B, C = Seat(0), Seat(1), Seat(2)
 STRICT = replace(BONES, policy=Policy.STRICT)
@@ -65,6 +66,42 @@ def test_more_than_three_doubles_are_dealt_again() -> None:
     table = Table(BONES).feed(Redeal(RedealReason.TOO_MANY_DOUBLES))
     assert table.outcomes[0] == Redealt(RedealReason.TOO_MANY_DOUBLES)
     assert (table.game.phase, table.hand.number) == (Phase.LEAD, 1)
+
+
+def lay_doubles(*drawn: Draw, rules: Rules = STRICT) -> Table:
+    """Brian lays 6-6, 5-5, 4-4 and 2-2, Tom no double; Brian has *drawn* on 6 and 1, before the 6-5."""
+    table = Table(rules).play("6-6", "6-1@E").feed(*drawn)
+    table.play("6-5@W", "1-4@E", "5-5@W", "5-2@W", "4-4@E", "4-3@E")
+    assert table.state.irregular == ()
+    return table.play("2-2@W")
+
+
+def test_a_fourth_double_of_one_deal_should_have_been_dealt_again() -> None:
+    # 3.1 Setup: more than three doubles: everybody redraws; A0-8: hidden information, seen when the fourth lies there
+    table = lay_doubles()
+    assert kinds(table) == [ProblemKind.TOO_MANY_DOUBLES]
+    assert words(table) == ["Brian said nothing of more than 3 doubles, but held 2-2"]
+    assert len(table.game.layout.nodes) == 9
+
+
+def test_where_no_redeal_is_agreed_anybody_may_hold_any_number_of_doubles() -> None:
+    # A0-8: only where that is agreed
+    assert kinds(lay_doubles(rules=replace(STRICT, redeal_if_doubles_over=None))) == []
+    assert kinds(lay_doubles(rules=replace(STRICT, redeal_if_doubles_over=4))) == []
+
+
+def test_a_double_that_may_have_been_drawn_is_none_of_the_deal() -> None:
+    # Of two tiles drawn on 6 and 1 the 6-5 was one, the other may be any of the doubles; of one it was the 6-5.
+    assert kinds(lay_doubles(Draw(A, 2))) == []
+    assert kinds(lay_doubles(Draw(A, 2, faces=tiles("2-2 6-5")))) == []
+    assert kinds(lay_doubles(Draw(A))) == [ProblemKind.TOO_MANY_DOUBLES]
+    assert kinds(lay_doubles(Draw(A, 2, faces=tiles("1-0 6-5")))) == [ProblemKind.TOO_MANY_DOUBLES]
+
+
+def test_doubles_in_an_open_hand_are_of_the_deal_too() -> None:
+    # A0-8: and seen when the hand lies open
+    table = Table(short(BONES, hand=5)).play("6-6", "6-1@E", "6-5@W").feed(Domino(B), Reveal(A, tiles("0-0 1-1 2-2")))
+    assert words(table) == ["Brian said nothing of more than 3 doubles, but held 0-0, 1-1 and 2-2"]
 
 
 def test_a_game_without_that_rule_has_no_redeal_for_doubles() -> None:

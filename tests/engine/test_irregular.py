@@ -192,6 +192,31 @@ def test_a_tile_drawn_since_is_none_but_a_second_one_is() -> None:
     assert words(table) == ["Tom drew on 5, but held 5-3"]
 
 
+def test_a_tile_that_was_seen_when_it_was_drawn_excuses_no_other() -> None:
+    # docs/rules.md 2.6: tiles that would have fitted, more than they drew since; of these one is known not to fit
+    table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("2-2"))).play("5-4@W")
+    assert words(table) == ["Tom drew on 5, but held 5-4"]
+    assert stood(table) == {True}
+
+
+def test_a_tile_that_was_seen_when_it_was_drawn_is_no_revoke() -> None:
+    table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("2-2"))).feed(Draw(B, 1, faces=tiles("5-4")))
+    assert problems(table.play("5-4@W", "5-1@E")) == []
+
+
+def test_a_second_draw_after_a_tile_that_fits_was_needless() -> None:
+    table = Table(STRICT).play("5-5").feed(Draw(B, 1, faces=tiles("5-4")), Draw(B, 1, faces=tiles("2-2")))
+    assert words(table.play("5-4@W")) == ["Tom drew on 5, but held 5-4"]
+
+
+def test_a_broken_word_is_not_held_against_what_was_said_before_it() -> None:
+    # Tom draws on 5, then knocks on 1, 2 and 5 with the 2-1 in his hand: that does not make it the tile he drew.
+    table = Table(replace(WARN, redeal_if_doubles_over=None)).play("5-5").draw().knock()
+    table.play("5-1@W", "5-2@E", seat=0).feed(Knock(B)).play("1-6@W", "2-1@E")
+    assert words(table) == ["Tom knocked on 1, 2 and 5, but held 2-1"]
+    assert [claim.allowed for claim in table.hand.claims[B]] == [1, 0, 0]
+
+
 def test_hands_laid_open_show_a_revoke_too() -> None:
     table = knocked_on().feed(HandEnd()).feed(Reveal(B, tiles("5-2 1-1")))
     assert "Tom knocked on 5, but held 5-2" in words(table)

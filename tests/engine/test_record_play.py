@@ -84,6 +84,7 @@ def test_a_shortened_game_of_bones_pays_the_hand_where_its_points_are_written() 
         (
             "H<4-4 6-6>",
             "by the count Tom still has 3 tiles; Brian shows 2 tiles, but should have 4; "
+            "Brian said nothing of more than 3 doubles, but held 4-4 and 6-6; "
             "Brian let the 1-1 lead, but held 4-4 and 6-6",
         ),
     ]
