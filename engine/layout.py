@@ -40,7 +40,8 @@ TIPS = (Port.N, Port.S)
 DOUBLE_PORTS = (Port.W, Port.N, Port.E, Port.S)
 ARMS = (Port.ARM_1, Port.ARM_2, Port.ARM_3, Port.ARM_4, Port.ARM_5, Port.ARM_6)
 # Eight tiles have room around a starter, so hands can start a seventh arm, which no rule allows.
-STARTER_PORTS = (*ARMS, Port.ARM_7, Port.ARM_8)
+_BEYOND_ARMS = (Port.ARM_7, Port.ARM_8)
+STARTER_PORTS = (*ARMS, *_BEYOND_ARMS)
 
 
 @value
@@ -143,10 +144,12 @@ class Layout:
         return None
 
     def end_at(self, at: Spot) -> OpenEnd | None:
-        """Return the open end at that port, or None."""
+        """Return the open end at that port, or None; a place beyond the arms of a starter is one still free."""
         for end in self.ends:
             if end.spot.host == at.host and end.spot.port is at.port:
                 return end
+        if at.port in _BEYOND_ARMS:
+            return next((end for end in self.ends if end.spot.host == at.host and end.ways == len(ARMS)), None)
         return None
 
     def covered(self, node: Node) -> tuple[Port, ...]:
@@ -209,7 +212,7 @@ def lay(layout: Layout, tile: Tile, at: Spot | None, node: NodeId, rules: Rules,
     else:
         if inner is None:
             inner = covered.number if tile.has(covered.number) else tile.low
-        new = _node(layout, tile, at, node, rules, inner, covered.arm)
+        new = _node(layout, tile, covered.spot, node, rules, inner, covered.arm)
         place = 0
         while old[place] is not covered:
             place += 1

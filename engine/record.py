@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.errors import EngineError
 from engine.events import Action, Adjust, Boneyard, Domino, HandEnd, MatchClose, Play, Seat
-from engine.layout import ARMS, LINE, TIPS, Layout, Node, NodeId, OpenEnd, Port, Spot
+from engine.layout import ARMS, LINE, STARTER_PORTS, TIPS, Layout, Node, NodeId, OpenEnd, Port, Spot
 from engine.rules import Rules
 from engine.tiles import HIGHEST_PIPS, Tile
 
@@ -524,7 +524,7 @@ def _new_arm(layout: Layout) -> Spot:
     if not first.is_starter:
         return Spot(first.id, Port.ARM_1)
     taken = layout.covered(first)
-    return Spot(first.id, next((arm for arm in (*ARMS, Port.ARM_7, Port.ARM_8) if arm not in taken), Port.ARM_8))
+    return Spot(first.id, next((arm for arm in STARTER_PORTS if arm not in taken), Port.ARM_8))
 
 
 def _closed(layout: Layout, port: Port) -> Spot:

@@ -11,6 +11,7 @@ from engine import (
     Draw,
     ForcedDraw,
     HandEnd,
+    Irregular,
     Knock,
     Must,
     NewHand,
@@ -18,13 +19,16 @@ from engine import (
     Policy,
     Port,
     ProblemKind,
+    Remove,
     Rules,
     Seat,
+    Seq,
     Skipped,
     Spot,
     Turn,
     Turned,
     deal_problems,
+    history,
 )
 from engine.options import with_options
 from tests.engine.table import Table, kinds, out_of, words
@@ -66,6 +70,24 @@ def test_the_seventh_arm_stands_where_illegal_plays_do() -> None:
     table = led(rules=SUPER, players=TWO).play("7-1@1", "7-2@2", "7-4@3", "7-5@4", "7-6@5", "7-8@6", "7-9@7-7:7")
     assert kinds(table) == [ProblemKind.SEVENTH_ARM]
     assert Spot(table.node("7-7"), Port.ARM_7) in [node.joins for node in table.game.layout.nodes]
+
+
+def test_the_arms_are_alike_so_a_tile_beyond_the_six_is_on_a_free_one() -> None:
+    # 3.5 Branches: six directions off the starter, wherever they point; docs/rules.md 5.1: only their number matters
+    table = led(players=TWO).play("7-1@1", "7-2@7-7:7")
+    assert (kinds(table), table.end("2").number) == ([], 2)
+    assert words(table.play("5-4@7-1:7")) == ["5-4: 7-1 has no such side"]
+
+
+def test_when_an_arm_is_taken_back_the_seventh_is_the_sixth() -> None:
+    # 3.5 Branches: the count of arms is what a replay gives
+    table = led(rules=SUPER, players=TWO).play("7-1@1", "7-2@2", "7-4@3", "7-5@4", "7-6@5", "7-8@6", "7-9@7-7:7")
+    assert kinds(table) == [ProblemKind.SEVENTH_ARM]
+    table.feed(Remove(Seq(table.node("7-8"))))
+    told = [outcome for action in history(table.state) for outcome in action.outcomes]
+    found = [outcome.problem.kind for outcome in told if isinstance(outcome, Irregular)]
+    assert found == [ProblemKind.WRONG_SEAT]  # it is the turn of whoever had laid the sixth
+    assert table.end("6").number == 9
 
 
 def test_a_play_starts_an_arm_or_matches_the_end_of_one() -> None:
