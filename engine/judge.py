@@ -183,8 +183,9 @@ def _judge_lead(game: Game, hand: Hand, action: Lead) -> Iterator[Problem]:
     if game.phase is not Phase.LEAD:
         yield not_now(game.phase)
     elif hand.turn is not None and hand.turn != action.seat and hand.lead in (LeadTile.ANY, LeadTile.ANY_DOUBLE):
-        # What the table says about its leader stands; a wrong guess of ours costs nothing. docs/rules.md A1-3.
-        yield noted(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
+        # Before a winner leads only the table knows who does, and may correct itself. docs/rules.md A1-3.
+        wrong = noted if game.hand_winner is None else illegal
+        yield wrong(ProblemKind.WRONG_SEAT, phrase("{name} leads this hand", name=game.players[hand.turn]))
 
 
 def _judge_domino(game: Game, hand: Hand, action: Domino) -> Iterator[Problem]:

@@ -71,7 +71,7 @@ _WRITTEN = (Weight.DOUBTFUL,)
 """Weights of problems that stand in a record: a sensor may be in doubt, but the writer of a record saw the move."""
 
 SHOWN = (Weight.DOUBTFUL, Weight.ILLEGAL)
-"""Weights of problems that stand in the lead and in the end of a hand: the players have shown both."""
+"""Weights of problems that stand in the end of a hand: the players have shown their tiles."""
 
 _SHOWS = (ShowMove, ShowPipsMove)
 
@@ -187,6 +187,7 @@ class _Hand:
         dealt: Tiles of each seat; empty before the first deal.
         boneyard: Tiles left after the deal.
         lead: The seat that leads; None if no event names it.
+        lead_stands: Whether the lead needs the note that lets it stand.
         moves: The moves, each with its seat.
         last_tile: Place of the last tile among the moves.
         end: The text after `#end`; None until the hand is counted.
@@ -196,6 +197,7 @@ class _Hand:
     dealt: tuple[int, ...] = ()
     boneyard: int = 0
     lead: Seat | None = None
+    lead_stands: bool = False
     moves: list[tuple[Seat, Move]] = field(default_factory=list)
     last_tile: int = 0
     end: str | None = None
@@ -204,14 +206,19 @@ class _Hand:
         """Add moves of *seat*."""
         self.moves += ((seat, move) for move in moves)
 
-    def forget_knocks(self) -> None:
-        """Remove the knocks before the lead was named: a record names the lead first, so they would pass it on."""
+    def name_lead(self, seat: Seat, *, is_accepted: bool) -> None:
+        """Name the seat that leads.
+
+        The knocks before it are removed: a record names the lead first, so they would pass it on. Without them it may
+        be the turn of another, so the lead is then let stand.
+        """
         kept: list[tuple[Seat, Move]] = []
         is_left_out = False
-        for seat, move in self.moves:
+        for who, move in self.moves:
             is_left_out = isinstance(move, KnockMove) or (is_left_out and move == STANDS)
             if not is_left_out:
-                kept.append((seat, move))
+                kept.append((who, move))
+        self.lead, self.lead_stands = seat, self.lead_stands or is_accepted or len(kept) < len(self.moves)
         self.moves = kept
 
     def forfeit(self, seat: Seat, points: int) -> None:
@@ -221,6 +228,8 @@ class _Hand:
     def closed(self) -> RecordHand:
         """Return the hand, with its moves grouped into turns."""
         turns: list[tuple[Seat, list[Move]]] = []
+        if self.lead is not None and self.lead_stands:
+            turns.append((self.lead, [STANDS]))
         for at, (seat, move) in enumerate(self.moves):
             if self._is_redundant(at):
                 continue
@@ -284,6 +293,8 @@ class _Writing:
         if not self.hands:
             self.waiting += ((seat, move) for move in moves)
             return
+        if isinstance(action, Lead):
+            self.hands[-1].name_lead(action.seat, is_accepted=is_accepted)
         self._write_in_hand(self.hands[-1], seat, action, moves, outcomes)
 
     def _write_in_hand(
@@ -293,10 +304,7 @@ class _Writing:
             if isinstance(outcome, Forfeited):
                 hand.forfeit(outcome.seat, outcome.points)
         if isinstance(action, Redeal):
-            hand.lead = None
-        if isinstance(action, Lead):
-            hand.lead = action.seat
-            hand.forget_knocks()
+            hand.lead, hand.lead_stands = None, False
         if isinstance(action, Play | Stack):
             hand.last_tile = len(hand.moves)
         hand.add(seat, *moves)

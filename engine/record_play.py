@@ -186,11 +186,13 @@ class _HandMoves:
         made: All moves but notes that do nothing.
         last_shows: For each seat, the place of the last move that shows its tiles or pips; -1 for none.
         last_bonuses: For each seat, the place of the last move that gives it points of the hand; -1 for none.
+        lead_stands: Whether a note before all moves says that the lead stands.
     """
 
     made: tuple[_MadeMove, ...]
     last_shows: tuple[int, ...]
     last_bonuses: tuple[int, ...]
+    lead_stands: bool = False
 
     @classmethod
     def of(cls, hand: RecordHand, opening: Opening) -> Self:
@@ -200,11 +202,14 @@ class _HandMoves:
             RecordError: If a move names a seat without a player.
         """
         found: list[_MadeMove] = []
+        lead_stands = False
         for turn in hand.turns:
             seat = opening.seat(turn.seat, turn.place)
             for move in turn.moves:
                 if move == STANDS and found:
                     found[-1] = replace(found[-1], is_accepted=True)
+                elif move == STANDS:
+                    lead_stands = True
                 elif not isinstance(move, NoteMove) or action_of(move, seat) is not None:
                     found.append(_MadeMove(len(found), seat, turn.seat, move))
         shows, bonuses = [-1] * len(opening.players), [-1] * len(opening.players)
@@ -213,7 +218,7 @@ class _HandMoves:
                 shows[made.seat] = made.at
             elif isinstance(made.move, BonusMove):
                 bonuses[made.seat] = made.at
-        return cls(tuple(found), tuple(shows), tuple(bonuses))
+        return cls(tuple(found), tuple(shows), tuple(bonuses), lead_stands)
 
     def shown_from(self, made: _MadeMove) -> tuple[Seat, ...]:
         """Return the seats that show their tiles in *made* or after it."""
@@ -546,7 +551,9 @@ class _Playing:
 
     def _say_lead(self) -> ActionOutcome:
         """Name the seat that leads, if the record does."""
-        return ActionOutcome() if self.lead is None else self.table.take(Lead(self.lead), trusted=SHOWN)
+        if self.lead is None:
+            return ActionOutcome()
+        return self.table.take(Lead(self.lead), is_accepted=self.moves.lead_stands)
 
     def _undo(self, count: int) -> ActionOutcome:
         """Undo the last moves of the hand."""

@@ -173,8 +173,8 @@ def _means_something(button: Button, state: State) -> bool:
     if event is None:
         return False
     problem = problem_with(state, event)
-    if problem is None or problem.kind is ProblemKind.KNOCK_TOO_EARLY:
-        return True
+    if problem is None or problem.kind in (ProblemKind.KNOCK_TOO_EARLY, ProblemKind.WRONG_SEAT):
+        return True  # the table may know better
     return problem.weight is Weight.NOTED
 
 

@@ -19,6 +19,7 @@ from engine import (
     ItStands,
     Knock,
     Lead,
+    LeadRule,
     Must,
     NewHand,
     Passed,
@@ -188,10 +189,19 @@ def test_the_winner_of_a_hand_leads_the_next_with_any_tile() -> None:
 
 
 def test_a_lead_by_another_than_the_winner_is_reported_and_stands() -> None:
-    # A1-3: a wrong guess of the engine costs nothing
-    table = Table(short(STRICT, hand=1)).play("5-5", seat=1).feed(Reveal(A, tiles("6-6")), NewHand(), Lead(A))
-    assert kinds(table) == [ProblemKind.WRONG_SEAT]
-    assert table.hand.turn == A
+    # A1-3: Tallybone follows the table, but not where the rules are kept to the letter (2.6: a wrong lead)
+    for rules, leader, stands in ((BONES, A, True), (STRICT, B, False)):
+        table = Table(short(rules, hand=1)).play("5-5", seat=1).feed(Reveal(A, tiles("6-6")), NewHand(), Lead(A))
+        assert [(one.problem.kind, one.stands) for one in table.outcomes if isinstance(one, Irregular)] == [
+            (ProblemKind.WRONG_SEAT, stands)
+        ]
+        assert table.hand.turn == leader
+
+
+def test_a_lead_that_the_rules_leave_open_may_be_said_anew() -> None:
+    # A1-3: before the first hand nobody but the table knows who leads
+    table = Table(replace(STRICT, lead_first=LeadRule.LOT_ANY)).lead(0).lead(1)
+    assert (kinds(table), table.hand.turn) == ([ProblemKind.WRONG_SEAT], B)
 
 
 def test_after_a_dead_tie_there_is_another_roll_call() -> None:

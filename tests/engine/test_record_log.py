@@ -17,15 +17,20 @@ from engine import (
     FREE,
     SUPER,
     TWOSET,
+    Domino,
+    Event,
     Game,
+    ItStands,
     Knock,
     Lead,
     MatchStart,
     NewHand,
     Phase,
     Play,
+    Reveal,
     Rules,
     Seat,
+    Seq,
     State,
     Tile,
     replay,
@@ -97,6 +102,22 @@ def test_a_knock_before_it_is_said_who_leads_does_not_pass_the_lead_on() -> None
     rules = with_options(SUPER, {"policy": "strict"})
     start = MatchStart(rules, ("Ann", "Ben", "Cleo"))
     comes_back(replay((start, NewHand(), Knock(Seat(2)), Lead(Seat(1)), Play(Seat(1), Tile(0, 0)))))
+
+
+def test_a_lead_that_was_let_stand_is_let_stand_in_the_record() -> None:
+    rules = with_options(SUPER, {"policy": "strict", "target": "200"})
+    first: tuple[Event, ...] = (MatchStart(rules, ("Ann", "Ben", "Cleo")), NewHand(), Play(Seat(0), Tile(0, 0)))
+    won: tuple[Event, ...] = (*first, Domino(Seat(0)), ItStands(Seq(3)))
+    won = (*won, *(Reveal(Seat(at), (Tile(at, 9),) * 9) for at in (1, 2)), NewHand())
+    led = (Lead(Seat(0)), ItStands(Seq(len(won))), Play(Seat(0), Tile(7, 7)))
+    passed = (Knock(Seat(1)), Lead(Seat(2)), Play(Seat(2), Tile(7, 7)))
+    for more, leader in ((led, 0), (passed, 2)):
+        state = replay((*won, *more))
+        assert state.game is not None
+        assert (len(state.game.layout.nodes), state.game.hand_winner) == (1, 0)
+        comes_back(state)
+        back = format_record(record_of(state))
+        assert f"lead={'ABC'[leader]}\n{'ABC'[leader]}: (stands) 7-7" in back
 
 
 @pytest.mark.parametrize(("seed", "seats", "wildness"), [(140, 3, 0.5), (445, 3, 0.3), (508, 2, 0.3)])

@@ -195,6 +195,13 @@ def test_a_note_lets_a_move_stand_and_gives_points() -> None:
     ]
 
 
+def test_a_lead_against_the_rules_is_refused_where_they_are_strict_unless_it_is_let_stand() -> None:
+    text = record("A: 5-5 B: h7 A: +5 #end #2 lead=B B: {}6-4 A: 4-1@E")
+    assert problems(text.format(""))[3:] == ["A leads this hand", None]
+    assert problems(text.format(""), strict=True)[3] == "A leads this hand; it is A's turn, not B's"
+    assert problems(text.format("(stands) "), strict=True)[3:] == [None, None]
+
+
 # Ports
 
 

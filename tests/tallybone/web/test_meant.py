@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from engine import (
+    BONES,
     Adjust,
     Amend,
     Draw,
@@ -13,10 +16,13 @@ from engine import (
     Insert,
     ItStands,
     Knock,
+    MatchStart,
+    NewHand,
     NodeId,
     Play,
     Port,
     Remove,
+    Reveal,
     Seat,
     Seq,
     Spot,
@@ -31,7 +37,7 @@ from tallybone.session.inputs import Answer, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
 from tallybone.web.actions import PageAction, Refusal, Refused, meant_by
-from tallybone.web.snapshot import Story
+from tallybone.web.snapshot import Story, can
 from tests.tallybone.truth_eye import script
 
 READ: TypeAdapter[PageAction] = TypeAdapter(PageAction)
@@ -255,3 +261,12 @@ def test_the_story_is_that_of_a_replay_after_every_event() -> None:
 def test_an_answer_names_a_choice_that_there_is() -> None:
     assert isinstance(meant({"type": "answer", "topic": "x", "choice": 3}, played()), Refused)
     assert Answer(0, "x") != Answer(1, "x")
+
+
+def test_another_leader_than_the_winner_can_be_named() -> None:
+    rules = replace(BONES, hand=1)
+    begun: list[Event] = [MatchStart(rules, ("Ann", "Ben")), NewHand(), Play(Seat(1), Tile(5, 5))]
+    won = replay([*begun, Reveal(Seat(0), (Tile(6, 6),)), NewHand()])
+    assert won.game is not None
+    assert won.game.hand_winner == Seat(1)
+    assert can(won).next
