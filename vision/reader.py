@@ -43,9 +43,11 @@ _SURE_AT_ONCE = 0.99
 _NO_SECOND_LOOK = 0.998
 # Log odds from which a tile has a say in which set lies there; or half of those of the surest.
 _SURE_TILE = 1.5
-# What the logarithms of the second look's probabilities count, alone or beside those of an own set, which knows the set
-# better. Five looks at one half err alike, so they count less than 1 (chosen on 1000 rendered tables, and on ten sets).
-_SECOND_LOOK_COUNTS = 0.75
+# What the logarithms of the probabilities of the first and of the second look count; or those of an own set, which
+# knows the set better, and of the second look beside it. Looks at one half err alike, so they count 1 together. The
+# second look alone misreads a half of what was painted by hand, which it never learned; with the first 30 %, and of
+# usual halves 0.09 %. With 0.6 and 0.4 it is 25 and 0.2 %.
+_FIRST_LOOK_COUNTS, _SECOND_LOOK_COUNTS = 0.5, 0.5
 _OWN_SET_COUNTS, _BESIDE_OWN_SET_COUNTS = 0.8, 0.25
 
 
@@ -214,13 +216,11 @@ class Reader:
         views = [poses[tiles], *beside(poses[tiles])]
         logs = self.second_look.logs(levels, np.concatenate(views), np.tile(halves, len(views)))
         logs = logs.reshape(len(views), len(tiles), chances.shape[2]).mean(axis=0)
-        if self.own_set is None:
-            logs = _SECOND_LOOK_COUNTS * logs
-        else:
-            how_far = _BESIDE_OWN_SET_COUNTS * self.own_set.believed
-            logs = _OWN_SET_COUNTS * np.log(chances[tiles, halves]) + how_far * logs
+        counts, counts_again = _FIRST_LOOK_COUNTS, _SECOND_LOOK_COUNTS
+        if self.own_set is not None:
+            counts, counts_again = _OWN_SET_COUNTS, _BESIDE_OWN_SET_COUNTS * self.own_set.believed
         settled = chances.copy()
-        settled[tiles, halves] = softmax(logs)
+        settled[tiles, halves] = softmax(counts * np.log(chances[tiles, halves]) + counts_again * logs)
         return settled
 
     def _pips_at(self, levels: tuple[Level, ...], poses: Poses) -> NDArray[np.float64]:

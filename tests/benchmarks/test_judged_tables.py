@@ -33,11 +33,13 @@ def seen(x: float, y: float, pips: tuple[int, int] | None, sure: float = 0.95, *
 def table(*tiles: tuple[float, float, tuple[int, int] | None], unread: tuple[SeenTile, ...] = ()) -> LearningTable:
     at = np.array([(x, y) for x, y, _ in tiles]).reshape(-1, 2)
     long = np.full(len(tiles), 2 * SIDE_PX)
+    shown = [pips for _, _, pips in tiles if pips is not None]
     return LearningTable(
         IMAGE,
         upright_poses(at, np.zeros(len(tiles)), long, long / 2),
         np.array([DOWN if pips is None else UP for _, _, pips in tiles], np.int64),
-        np.array([pips for _, _, pips in tiles if pips is not None], np.int64).reshape(-1, 2),
+        np.array(shown, np.int64).reshape(-1, 2),
+        np.ones((len(shown), 2), bool),
         tuple(np.array(tile.corners_px) for tile in unread),
     )
 

@@ -69,6 +69,15 @@ def test_one_illegible_half_is_enough_and_blanks_and_backs_show_all_they_have() 
     assert len(table.unread_px) == 1
 
 
+def test_where_all_tiles_are_wanted_it_says_which_halves_a_person_could_count() -> None:
+    scene = scene_with(lay(3, 5, -60, -30, 200), drowned(4, 2, 70, 40, 75), lay(2, 1, 0, 0))
+    table = table_of(scene, np.random.default_rng(3), only_legible=False)
+    said = dict(zip(shown(table), table.legible.tolist(), strict=True))
+    assert said == {(3, 5): [True, True], (4, 2): [False, False], (2, 1): [True, True]}
+    assert table.unread_px == ()
+    assert drawn(scene).legible.all()
+
+
 def test_what_is_cut_off_is_not_learned_from_either() -> None:
     edge_mm = CAMERA.width_px / CAMERA.px_per_mm / 2
     table = drawn(scene_with(lay(3, 5, -60, -30, 200), lay(1, 1, edge_mm, 0)))
@@ -101,7 +110,7 @@ def test_as_often_as_not_tables_are_as_usual(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(tables, "draw_scene", noting("usual"))
     monkeypatch.setattr(tables, "draw_foreign_scene", noting("foreign"))
-    monkeypatch.setattr(tables, "table_of", lambda *_: None)
+    monkeypatch.setattr(tables, "table_of", lambda *_, only_legible: only_legible)
     rng = np.random.default_rng(1)
     for _ in range(400):
         draw_learning_table(rng, max_pips=9, size_px=(640, 480), tile_side_px=(9.0, 50.0))

@@ -68,16 +68,17 @@ def flowers(look: TableLook, shape: tuple[int, int], scale: float, rng: np.rando
 
 
 def board(look: TableLook, shape: tuple[int, int], scale: float, rng: np.random.Generator) -> Image:
-    """A game board: lines, stars, numbers, words."""
+    """A game board: lines, of which the cells are square or twice as long as wide, and often stars, numbers, words."""
     height, width = shape
     picture = np.empty((height, width, 3), np.uint8)
     picture[:] = look.base_bgr
     step = max(8.0, look.pattern_mm * scale)
-    line = max(1, round(0.4 * scale))
-    for place in np.arange(step / 2, max(height, width), step):
+    line = max(1, round(rng.uniform(0.3, 1.2) * scale))
+    for place in np.arange(step / 2, width, step * float(rng.choice([1.0, 1.0, 2.0]))):
         cv2.line(picture, (round(place), 0), (round(place), height), look.second_bgr, line)
+    for place in np.arange(step / 2, height, step):
         cv2.line(picture, (0, round(place)), (width, round(place)), look.second_bgr, line)
-    for _ in range(int(rng.integers(8, 40))):
+    for _ in range(int(rng.integers(8, 40)) if rng.random() < 0.6 else 0):
         center = (rng.integers(0, (int(width / step) + 1, int(height / step) + 1)) + 0.0) * step
         bgr = _any_color(rng, look)
         size = step * 0.42

@@ -22,6 +22,7 @@ from vision.render.layouts import (
     with_tiles_on_tiles,
 )
 from vision.render.look_types import TileLook
+from vision.render.painted import painted_by_hand
 from vision.render.placements import Area, Arrangement, blocks, draw_hand, scatter, within
 from vision.render.scene import Clutter, ClutterKind, Scene
 from vision.render.seats import draw_reach, standing_hands
@@ -29,8 +30,8 @@ from vision.render.things import draw_clutter
 
 # From this tilt on, what a player sees from a seat is seen as often as what lies in the middle of the picture.
 _SEAT_RAD = 0.5
-# How often a table ends within the picture.
-_ENDS = 0.35
+# How often a table ends within the picture, and how often each tile's pips are painted by hand.
+_ENDS, _PAINTED = 0.35, 0.25
 
 
 def draw_foreign_scene(
@@ -72,7 +73,7 @@ def draw_foreign_scene(
     things = _draw_things(rng, area, look, layout, max_pips)
     if floor is not None:
         things = tuple(thing for thing in things if floor.margin_mm(thing.center_mm) > 0)
-    return Scene(
+    scene = Scene(
         tiles=layout.tiles,
         tile=look,
         table=table,
@@ -84,6 +85,7 @@ def draw_foreign_scene(
         more_looks=more_looks,
         floor=floor,
     )
+    return painted_by_hand(rng, scene) if rng.random() < _PAINTED else scene
 
 
 def _packed(rng: np.random.Generator, count: int, max_pips: int, area: Area, look: TileLook) -> Arrangement:

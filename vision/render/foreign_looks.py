@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.arrays import Bgr
 from vision.render import colors
-from vision.render.look_types import BarKind, CameraLook, LightLook, PipKind, PlacedPip, TableKind, TableLook, TileLook
+from vision.render.look_types import BarKind, CameraLook, LightLook, PipKind, TableKind, TableLook, TileLook
 from vision.render.looks import draw_camera_look, draw_light_look, draw_table_look
 from vision.render.patterns import MAX_PIPS
 from vision.render.tile_looks import draw_tile_look
@@ -19,9 +19,15 @@ from vision.render.tile_looks import draw_tile_look
 _FROM_THE_SIDE_RAD, LARGEST_TILT_RAD = 0.44, 1.135
 _HIGHEST_RAD = 1.42
 _LIKE_THE_TILES = 0.45
-# Nobody paints more than nine pips on a half by hand.
-_PLACED = 10
-_ALIKE = (TableKind.PLAIN, TableKind.WOOD, TableKind.STONE, TableKind.WEAVE, TableKind.LEATHER, TableKind.DAMASK)
+_ALIKE = (
+    TableKind.PLAIN,
+    TableKind.WOOD,
+    TableKind.STONE,
+    TableKind.WEAVE,
+    TableKind.LEATHER,
+    TableKind.DAMASK,
+    TableKind.BOARD,
+)
 
 
 def draw_foreign_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> TileLook:
@@ -33,28 +39,11 @@ def draw_foreign_tile_look(rng: np.random.Generator, *, max_pips: int = 6) -> Ti
         )
     if rng.random() < 0.12:
         look = _on_paper(rng, look)
-    by_hand = rng.random()
-    if by_hand < 0.14:
+    if rng.random() < 0.1:
         look = replace(look, pip_jitter=rng.uniform(0.03, 0.14), pip_spread=rng.uniform(0.7, 1.05), numerals=None)
-    elif by_hand < 0.22:
-        look = replace(look, placed_pips=tuple(_anywhere(rng, look, pips) for pips in range(_PLACED)), numerals=None)
     if rng.random() < 0.1:
         look = replace(look, bar_kind=BarKind.NONE)
     return look
-
-
-def _anywhere(rng: np.random.Generator, look: TileLook, pips: int) -> tuple[PlacedPip, ...]:
-    """Return so many pips anywhere on a half, of unequal sizes, apart from each other."""
-    placed: list[PlacedPip] = []
-    uneven = rng.uniform(0, 0.35)
-    while len(placed) < pips:
-        radius = float(np.clip(look.pip_radius * np.exp(rng.normal(-0.1, uneven)), 0.08, 0.3))
-        x, y = rng.uniform(-0.92 + radius, 0.92 - radius, 2)
-        if all(math.hypot(x - one.x, y - one.y) > 1.25 * (radius + one.radius) for one in placed):
-            placed.append(PlacedPip(float(x), float(y), radius))
-        elif rng.random() < 0.02:
-            placed.clear()  # no room is left: begin anew
-    return tuple(placed)
 
 
 def _on_paper(rng: np.random.Generator, look: TileLook) -> TileLook:
@@ -91,8 +80,8 @@ def draw_foreign_table_look(rng: np.random.Generator, tile_bgr: Bgr) -> TableLoo
     if rng.random() >= _LIKE_THE_TILES:
         return table
     base = colors.near(rng, colors.scaled(tile_bgr, rng.uniform(0.7, 1.15)), 7)
-    second = colors.scaled(base, rng.uniform(0.8, 1.15))
     kind = _ALIKE[int(rng.integers(len(_ALIKE)))]
+    second = colors.scaled(base, rng.uniform(0.3, 0.9) if kind is TableKind.BOARD else rng.uniform(0.8, 1.15))
     return replace(
         table,
         kind=kind,

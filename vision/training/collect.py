@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
 from typing import TypeVar
 
 import cv2
@@ -67,7 +68,8 @@ def collect(
             yield from chunk(chunk_seed, size)
             progress((done + 1) / len(seeds))
         return
-    with ProcessPoolExecutor(max_workers=jobs) as pool:
+    # Spawned, not forked: threads of OpenCV or torch, once used, do not survive a fork, and the child waits for ever.
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         for done, part in enumerate(pool.map(chunk, seeds, sizes)):
             yield from part
             progress((done + 1) / len(seeds))

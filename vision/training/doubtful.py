@@ -16,12 +16,9 @@ from vision.heads import Head, load_head
 from vision.patches import PatchGrid, half_grid, sample
 from vision.poses import moved
 from vision.pyramid import build_pyramid
-from vision.render.layouts import draw_scene
-from vision.render.paint import render
 from vision.training.half_patches import draw_highest
-from vision.training.legible import legible_halves
 from vision.training.processes import drawn_by_processes, joined
-from vision.training.truth import true_pips, truth_poses
+from vision.training.tables import draw_learning_table
 
 # More is kept than the network sees (48 samples for 1.2 sides), so that each can be moved a little in training.
 SIZE, SPAN = 64, 1.5
@@ -75,11 +72,11 @@ def doubtful_of_table(seed: int, index: int) -> DoubtfulHalves:
     rng = np.random.default_rng([seed, index])
     max_pips, width = draw_highest(rng), int(rng.integers(*_WIDTH_PX))
     sides_px = (_SIDES_PX[0], min(_SIDES_PX[1], width * _LARGEST_SHARE))
-    scene = draw_scene(rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px)
-    rendered = render(scene, rng)
-    levels, (poses, faces) = build_pyramid(rendered.image), truth_poses(rendered.truth)
-    pips, legible = true_pips(rendered.truth).T.ravel(), legible_halves(scene, rendered).T.ravel()
-    seen = moved(rng, poses[faces == UP], _SPREAD)
+    table = draw_learning_table(
+        rng, max_pips=max_pips, size_px=(width, width * 3 // 4), tile_side_px=sides_px, only_legible=False
+    )
+    levels, pips, legible = build_pyramid(table.image), table.pips.T.ravel(), table.legible.T.ravel()
+    seen = moved(rng, table.poses[table.faces == UP], _SPREAD)
     halves, head = _first_look()
     said = head.probabilities(halves.describe(levels, seen))
     doubtful = (said.max(axis=1, initial=0.0) < _SURE) | (said.argmax(axis=1) != pips)

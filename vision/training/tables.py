@@ -31,6 +31,7 @@ class LearningTable:
         poses: Shape (N, 6), the tiles that can be read; half 0 lies towards -u.
         faces: Shape (N,), `vision.closer_look.UP` or `DOWN`.
         pips: Shape (M, 2), those of the tiles that lie face up, in their order.
+        legible: Shape (M, 2), whether a person could count them.
         unread_px: Outlines of tiles that are cut off, covered, on edge, burnt out or in the dark: neither a tile nor
             nothing.
     """
@@ -39,6 +40,7 @@ class LearningTable:
     poses: Poses
     faces: NDArray[np.int64]
     pips: NDArray[np.int64]
+    legible: NDArray[np.bool_]
     unread_px: tuple[Points, ...]
 
 
@@ -48,11 +50,17 @@ def draw_max_pips(rng: np.random.Generator) -> int:
 
 
 def draw_learning_table(
-    rng: np.random.Generator, *, max_pips: int, size_px: tuple[int, int], tile_side_px: tuple[float, float]
+    rng: np.random.Generator,
+    *,
+    max_pips: int,
+    size_px: tuple[int, int],
+    tile_side_px: tuple[float, float],
+    only_legible: bool = True,
 ) -> LearningTable:
-    """Return a rendered table, see `vision.render.foreign.draw_foreign_scene`."""
+    """Return a rendered table, see `vision.render.foreign.draw_foreign_scene` and `table_of`."""
     draw = draw_foreign_scene if rng.random() < _FOREIGN else draw_scene
-    return table_of(draw(rng, max_pips=max_pips, size_px=size_px, tile_side_px=tile_side_px), rng)
+    scene = draw(rng, max_pips=max_pips, size_px=size_px, tile_side_px=tile_side_px)
+    return table_of(scene, rng, only_legible=only_legible)
 
 
 def table_of(scene: Scene, rng: np.random.Generator, *, only_legible: bool = True) -> LearningTable:
@@ -61,9 +69,10 @@ def table_of(scene: Scene, rng: np.random.Generator, *, only_legible: bool = Tru
     poses, faces = truth_poses(rendered.truth)
     unread = [np.array(outline) for outline in rendered.unread_px]
     shown, pips = np.ones(len(poses), bool), true_pips(rendered.truth)
-    if only_legible and scene.tile.pip_jitter == 0:
-        legible = legible_halves(scene, rendered).all(axis=1)
-        shown[faces == UP] = legible
-        pips = pips[legible]
+    # Where the painter's hand put the pips that are off their usual places is not kept.
+    legible = np.ones(pips.shape, bool) if scene.tile.pip_jitter > 0 else legible_halves(scene, rendered)
+    if only_legible:
+        shown[faces == UP] = kept = legible.all(axis=1)
+        pips, legible = pips[kept], legible[kept]
         unread += list(corners(poses[~shown]))
-    return LearningTable(rendered.image, poses[shown], faces[shown], pips, tuple(unread))
+    return LearningTable(rendered.image, poses[shown], faces[shown], pips, legible, tuple(unread))

@@ -90,9 +90,14 @@ def test_light_tiles_lie_on_light_tables_and_dark_ones_on_dark_far_more_often_th
         assert here > 1.4 * there
 
 
+def is_painted(scene: Scene) -> bool:
+    return bool(scene.tiles) and all(scene.look_of(placed).placed_pips for placed in scene.tiles)
+
+
 def test_what_makes_tables_foreign_happens_now_and_then_and_not_always() -> None:
     happens = {
-        "painted by hand": [scene.tile.pip_jitter > 0 for scene in scenes()],
+        "off their places": [scene.tile.pip_jitter > 0 for scene in scenes()],
+        "painted by hand": [bool(scene.more_looks) and is_painted(scene) for scene in scenes()],
         "on paper": [scene.tile.thickness_mm <= 1.5 for scene in scenes()],
         "prints": [any(thing.kind in PRINTS for thing in scene.clutter) for scene in scenes()],
         "hardly a shadow": [scene.light.shadow < 0.25 for scene in scenes()],
@@ -101,6 +106,23 @@ def test_what_makes_tables_foreign_happens_now_and_then_and_not_always() -> None
     shares = {name: share(which) for name, which in happens.items()}
     assert {name for name, seen in shares.items() if not 0.02 < seen < 0.8} == set()
     assert all(scene.tile.numerals is None for scene in scenes() if scene.tile.pip_jitter > 0)
+
+
+def test_pips_painted_by_hand_are_as_many_as_the_tile_says_apart_and_on_no_two_tiles_alike() -> None:
+    painted = [scene for scene in scenes() if is_painted(scene)]
+    for scene in painted:
+        sixes = set()
+        for placed in scene.tiles:
+            look = scene.look_of(placed)
+            assert look.numerals is None
+            assert [len(pips) for pips in look.placed_pips] == list(range(10))
+            sixes.add(look.placed_pips[6])
+            for pips in look.placed_pips:
+                for at, one in enumerate(pips):
+                    assert max(abs(one.x), abs(one.y)) + one.radius <= 0.931
+                    gaps = [np.hypot(one.x - other.x, one.y - other.y) for other in pips[:at]]
+                    assert all(gap > one.radius + other.radius for gap, other in zip(gaps, pips[:at], strict=True))
+        assert len(sixes) == len(scene.tiles)
 
 
 @pytest.mark.slow
