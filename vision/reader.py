@@ -155,8 +155,11 @@ class Reader:
         hoped, every_face = every_odds > -spare, UP + looks[:, UP:].argmax(axis=1)
         poses, probabilities, odds = every[hoped], looks[hoped], every_odds[hoped]
         faces, chances = every_face[hoped], self._read_pips(levels, poses)
-        least_sure = log_odds(self._of_set(chances, odds, faces).max(axis=2).min(axis=1))
-        odds = odds + np.where(faces == UP, np.minimum(_PIPS_COUNT * least_sure, _PIPS_ADD_AT_MOST), 0.0)
+        of_set = self._of_set(chances, odds, faces)
+        least_sure = log_odds(of_set.max(axis=2).min(axis=1))
+        # Two blanks show no pips: cloth shows as few.
+        most = np.where((of_set.argmax(axis=2) > 0).any(axis=1), _PIPS_ADD_AT_MOST, 0.0)
+        odds = odds + np.where(faces == UP, np.minimum(_PIPS_COUNT * least_sure, most), 0.0)
         is_tile = odds > (_least_among_tiles(odds) if only_tiles else 0.0)
         every_odds[hoped] = np.where(is_tile, -np.inf, odds)
         doubtful = empty_poses() if only_tiles else every[is_worth_saying(every_odds, every_face)]
