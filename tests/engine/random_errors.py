@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 from engine import (
+    ARMS,
     BONES,
     Abandon,
     Action,
@@ -152,6 +153,9 @@ def _play(state: State, game: Game, hand: Hand, rng: random.Random) -> Action:
     if hand.layout.nodes and rng.random() < 0.9:
         node = rng.choice((hand.layout.nodes[0], rng.choice(hand.layout.nodes)))
         at = Spot(node.id, rng.choice(node.ports if rng.random() < 0.8 else tuple(Port)))
+        starter = hand.layout.nodes[0]
+        if set(ARMS) <= set(hand.layout.covered(starter)):  # seldom, and then hands begin a seventh arm
+            at = Spot(starter.id, Port.ARM_7)
     tile = _any_tile(rng)
     return Play(whose, tile, at, rng.choice((None, tile.low, tile.high)))
 

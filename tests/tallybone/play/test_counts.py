@@ -67,7 +67,7 @@ def test_what_the_table_is_asked_counts_as_a_question() -> None:
     counts = Counts()
     led, _ = feed(played(BLOCK, Lead(Seat(0))), placed(seen((3, 5), (0, 0))), t_ns=SECOND)
     asked = MeasuredSitting(Perception(Blind()), led, counts)
-    asked.feed(KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1), 10 * SECOND)
+    asked.feed(KnockHeard(Seat(1), confidence=SURE_KNOCK - 0.1), 2 * SECOND)
     assert counts.questions == 0
-    asked.feed(Undo(Seq(99)), 13 * SECOND)  # whatever comes after a while decides what the knock was
+    asked.feed(Undo(Seq(99)), 5 * SECOND)  # whatever comes after a while decides what the knock was
     assert counts.questions == 1
