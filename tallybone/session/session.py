@@ -149,6 +149,11 @@ def _blind_or_not(session: Session, view: TableView | None) -> Session:
     return replace(session, viewed_ns=last_ns if view is None else session.t_ns, blind_ns=blind_ns)
 
 
+def _ends_blindness(session: Session, view: TableView) -> bool:
+    """Return whether a view is the first settled one after a time in which nobody saw the table."""
+    return session.blind_ns is not None and view.is_settled and view.lost is None
+
+
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after all that can be decided, and the announcements; each question once."""
     said: tuple[Announcement, ...] = ()
@@ -212,9 +217,8 @@ def _is_known(session: Session, view: TableView) -> bool:
 
 def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after some time in which nothing happened on the table."""
-    if session.blind_ns is not None:
-        # The first settled look tells whether anything has changed.
-        session = replace(session, blind_ns=None if view.is_settled and view.lost is None else session.blind_ns)
+    if _ends_blindness(session, view):  # and nothing has changed
+        session = replace(session, blind_ns=None)
     if not session.heard or session.t_ns - session.heard[0].t_ns < KNOCK_WAITS_NS:
         return session, ()
     session, said = _after_knocks(session, None, view)
@@ -242,7 +246,7 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
     is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
     looked_ns = None if is_again else session.t_ns
     heard, blind_ns = session.heard, session.blind_ns
-    if blind_ns is not None and view.is_settled and view.lost is None:
+    if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
         knocks = (*before.knocks, *(one.seat for one in heard))
         places = replace(places, unseen=Unseen(before.look, knocks))

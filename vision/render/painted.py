@@ -27,7 +27,7 @@ class _Painter:
         radius: Half units.
         uneven: Standard deviation of the logarithm of the size of pips.
         off: How far a pip may be off its usual place, half units; None if it may lie anywhere.
-        shrunk: Range of the factors by which the pips of a half are drawn together.
+        shrunk: The least factor by which the pips of a half are drawn together.
         corners: Of a pip; 0 if it is round.
         ragged: How far these corners may lie inside, 0 to 1.
         slim: How much narrower than long a pip may be, 0 to 1.
@@ -36,7 +36,7 @@ class _Painter:
     radius: float
     uneven: float
     off: float | None
-    shrunk: tuple[float, float]
+    shrunk: float
     corners: int
     ragged: float
     slim: float
@@ -55,7 +55,7 @@ def _draw_painter(rng: np.random.Generator, radius: float) -> _Painter:
         radius=float(np.clip(radius * rng.uniform(0.6, 1.2), 0.09, 0.3)),
         uneven=rng.uniform(0, 0.35),
         off=rng.uniform(0.05, 0.3) if rng.random() < 0.5 else None,
-        shrunk=(rng.uniform(0.45, 1.0), 1.0),
+        shrunk=rng.uniform(0.45, 1.0),
         corners=int(rng.choice([0, 0, 3, 4, 5, 7, 9, 14])),
         ragged=rng.uniform(0, 0.5),
         slim=rng.uniform(0, 0.6) if rng.random() < 0.5 else 0.0,
@@ -69,7 +69,7 @@ def _painted(rng: np.random.Generator, hand: _Painter, look: TileLook) -> TileLo
 
 def _half(rng: np.random.Generator, hand: _Painter, number: int) -> tuple[PlacedPip, ...]:
     """Return so many pips, apart from each other."""
-    radius, shrunk = hand.radius, rng.uniform(*hand.shrunk)
+    radius, shrunk = hand.radius, rng.uniform(hand.shrunk, 1.0)
     while True:
         radii = np.maximum(radius * np.exp(rng.normal(0, hand.uneven, number)), _LEAST_RADIUS)
         places = _places(rng, hand, number) * shrunk + rng.uniform(-1, 1, 2) * (1 - shrunk)

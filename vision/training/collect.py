@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 from typing import TypeVar
 
 import cv2
@@ -17,6 +15,7 @@ from vision.closer_look import CloserLook, load_closer_look
 from vision.finder import Finder, load_finder
 from vision.halves import HalfNetwork, load_halves
 from vision.second_look import SecondLook, load_second_look
+from vision.training.processes import drawn_by_processes
 
 _CHUNK = 8
 T = TypeVar("T")
@@ -60,30 +59,23 @@ def collect(
         jobs: Processes that draw.
         progress: Called with the share that is done.
     """
-    sizes = [min(_CHUNK, scenes - start) for start in range(0, scenes, _CHUNK)]
-    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
-    chunk = partial(_drawn_chunk, draw)
-    if jobs == 1:
-        for done, (chunk_seed, size) in enumerate(zip(seeds, sizes, strict=True)):
-            yield from chunk(chunk_seed, size)
-            progress((done + 1) / len(seeds))
-        return
-    # Spawned, not forked: threads of OpenCV or torch, once used, do not survive a fork, and the child waits for ever.
-    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        for done, part in enumerate(pool.map(chunk, seeds, sizes)):
+    chunk, chunks = partial(_drawn_chunk, draw, seed, scenes), -(-scenes // _CHUNK)
+    if jobs > 1:
+        for part in drawn_by_processes(chunk, chunks, jobs, progress):
             yield from part
-            progress((done + 1) / len(seeds))
+        return
+    for index in range(chunks):
+        yield from chunk(index)
+        progress((index + 1) / chunks)
 
 
-def _drawn_chunk(
-    draw: Callable[[np.random.Generator, Networks], T], seed: np.random.SeedSequence, scenes: int
-) -> list[T]:
-    rng = np.random.default_rng(seed)
+def _drawn_chunk(draw: Callable[[np.random.Generator, Networks], T], seed: int, scenes: int, index: int) -> list[T]:
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(index,)))
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)  # the processes share the cores already
     try:
         with threadpool_limits(1):
             networks = load_networks()  # here, because no network goes from process to process
-            return [draw(rng, networks) for _ in range(scenes)]
+            return [draw(rng, networks) for _ in range(min(_CHUNK, scenes - index * _CHUNK))]
     finally:
         cv2.setNumThreads(threads)

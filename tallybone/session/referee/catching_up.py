@@ -8,7 +8,6 @@ put down hard; a pass that nobody heard costs.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
@@ -17,17 +16,14 @@ from itertools import count
 from engine import Action, Draw, Drawing, Game, Knock, NodeId, Play, Seat, State, Tile, apply, entries, problem_with
 from engine.phrases import Phrase, listed, phrase
 from engine.problems import tiles_text
-from tallybone.session.referee.belief import SURE, shares, ways_of
-from tallybone.session.referee.places import Known, Places, Waiting
-from tallybone.session.referee.plays import is_earlier, result_of
+from tallybone.session.referee.belief import SURE, ways_of
+from tallybone.session.referee.places import Places, Waiting
+from tallybone.session.referee.plays import LEFT_OUT, laid_so, result_of, shares_by_result
 from tallybone.session.referee.questions import Decided, Question, Unclear
-from tallybone.session.touching import Laid
 
-# What it costs, in log odds: to leave a tile out, more than a play against the rules; a tile too many or too few in the
-# boneyard; to lay a tile before one that was to be seen earlier; a pass, and one that nobody heard; a tile that nobody
-# heard; a knock that was neither.
-_LEFT_OUT, _MISCOUNTED, _SEEN_EARLIER = 12.0, 3.0, 4.0
-_PASS, _UNHEARD_PASS, _UNHEARD_TILE, _NOTHING = 2.5, 3.0, 0.7, 6.0
+# What it costs, in log odds: a tile too many or too few in the boneyard; a pass, and one that nobody heard; a tile that
+# nobody heard; a knock that was neither.
+_MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _NOTHING = 3.0, 2.5, 3.0, 0.7, 6.0
 # Courses this much less likely than the best are not followed; nor more than so many, which takes a fifth of a second.
 # Those that have laid one more tile are followed before those that weigh up to so much more.
 _NEGLIGIBLE, _MOST_COURSES, _AHEAD = 6.0, 200, 1.0
@@ -94,17 +90,16 @@ def caught_up(places: Places, state: State) -> Decided | Question:
     found = sorted(_courses(_Course((), seen, state, group, places.unseen.knocks)), key=lambda one: -one.log_weight)
     if not any(one.actions for one in found):
         return Decided((), seen)
-    by_result: dict[Hashable, float] = defaultdict(float)
-    for course, share in zip(found, shares(one.log_weight for one in found), strict=True):
-        by_result[result_of(course.state)] += share
+    by_result = shares_by_result([(one.state, one.log_weight) for one in found])
     best = max(by_result, key=lambda one: by_result[one])
     if by_result[best] >= SURE:
         return _taken(next(one for one in found if result_of(one.state) == best))
     # Who laid what matters more than who drew how many: what is offered first differs in that.
-    by_plays = {course.laid: course for course in reversed(found)}
-    offered = (*sorted(by_plays.values(), key=found.index), *found)
+    by_plays: dict[Hashable, _Course] = {}
+    for course in found:
+        by_plays.setdefault(course.laid, course)
     choices: dict[str, Decided] = {}
-    for course in offered:
+    for course in (*by_plays.values(), *found):
         if len(choices) < _MOST_CHOICES:
             choices.setdefault(_told(game, course.actions), _taken(course))
     words = phrase("what happened while nobody saw the table?")
@@ -142,17 +137,16 @@ def _courses(start: _Course) -> Iterator[_Course]:
 
 def _ended(course: _Course) -> _Course:
     """Return the course if nothing more has happened."""
-    cost = _LEFT_OUT * len(course.left) + _NOTHING * len(course.knocks) + _MISCOUNTED * abs(_undrawn(course))
+    cost = LEFT_OUT * len(course.left) + _NOTHING * len(course.knocks) + _MISCOUNTED * abs(_undrawn(course))
     return replace(course, log_weight=course.log_weight - cost, is_whole=True)
 
 
 def _undrawn(course: _Course) -> int:
     """Return how many more tiles are gone from the boneyard than the course has drawn."""
     game, yard = course.state.game, course.places.around.yard
-    is_counted = game is not None and game.rules.draw is not Drawing.NONE and yard.looks > 0 and yard.agreed is not None
-    if not is_counted or game is None or game.hand is None or game.hand.turn is None:
+    if game is None or game.hand is None or game.hand.turn is None or game.rules.draw is Drawing.NONE:
         return 0
-    return game.hand.boneyard - yard.missing - yard.count
+    return game.hand.boneyard - yard.missing - yard.count if yard.looks and yard.agreed is not None else 0
 
 
 def _next(course: _Course) -> Iterator[_Course]:
@@ -186,12 +180,9 @@ def _with(course: _Course, action: Draw | Knock, cost: float) -> Iterator[_Cours
 
 def _with_play(course: _Course, one: Waiting) -> Iterator[_Course]:
     left = tuple(other for other in course.left if other != one)
-    cost = _SEEN_EARLIER * sum(is_earlier(other, one) for other in left)
     for way in ways_of(course.places, course.state, one.tile)[:_WAYS]:
-        known = Known(Laid(NodeId(course.state.next_seq), way.place), one.tile)
-        places = replace(course.places.without_waiting(one.tile), known=(*course.places.known, known))
-        state, _ = apply(course.state, way.play)
-        log_weight = course.log_weight + way.log_weight - cost
+        places, state, speaks = laid_so(course.places, course.state, one, way, left)
+        log_weight = course.log_weight + speaks
         silent = _Course((*course.actions, way.play), places, state, left, course.knocks, log_weight - _UNHEARD_TILE)
         knocks = _after_sound(course, way.play.seat)
         yield silent if knocks is None else replace(silent, knocks=knocks, log_weight=log_weight)

@@ -7,7 +7,8 @@ asked which tile was first.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine import Event, Game, NodeId, Play, ProblemKind, State, Tile, apply, problem_with
@@ -28,8 +29,8 @@ _TELLING_WAYS = 3
 
 # Up to this many tiles every order is tried: 24 of 4, in a tenth of a second.
 MOST_IN_ANY_ORDER = 4
-# What it costs, in log odds, to leave a tile out: more than a play against the rules.
-_LEFT_OUT = 12.0
+LEFT_OUT = 12.0
+"""What it costs, in log odds, to leave a tile out: more than a play against the rules."""
 # What it costs to lay a tile before one that was to be seen so much earlier: people take longer than that to lay two,
 # and pictures come faster.
 _SEEN_EARLIER, _EARLIER_NS = 4.0, 200_000_000
@@ -189,9 +190,7 @@ def first_of(places: Places, state: State, group: Sequence[Waiting]) -> Waiting 
     runs = [run for run in runs if run.order]
     if not runs:
         return None
-    by_result: dict[Hashable, float] = {}
-    for run, share in zip(runs, shares(run.log_weight for run in runs), strict=True):
-        by_result[result_of(run.state)] = by_result.get(result_of(run.state), 0.0) + share
+    by_result = shares_by_result([(run.state, run.log_weight) for run in runs])
     best = max(runs, key=lambda run: (by_result[result_of(run.state)], run.log_weight))
     firsts = {numbers_of(run.order[0].tile): run.order[0] for run in runs if by_result[result_of(run.state)] > 1 - SURE}
     if by_result[result_of(best.state)] >= SURE or len(firsts) < 2:
@@ -230,7 +229,7 @@ def _every_order(run: _TileSequence, left: tuple[Waiting, ...]) -> Iterator[_Til
             went_on = True
             yield from _every_order(longer, tuple(other for other in left if other != one))
     if not went_on:
-        yield replace(run, log_weight=run.log_weight - _LEFT_OUT * len(left))
+        yield replace(run, log_weight=run.log_weight - LEFT_OUT * len(left))
 
 
 def _greedy(run: _TileSequence, left: tuple[Waiting, ...]) -> _TileSequence:
@@ -241,26 +240,41 @@ def _greedy(run: _TileSequence, left: tuple[Waiting, ...]) -> _TileSequence:
             break
         run = max(steps, key=lambda step: step.log_weight)
         left = tuple(one for one in left if one != run.order[-1])
-    return replace(run, log_weight=run.log_weight - _LEFT_OUT * len(left))
+    return replace(run, log_weight=run.log_weight - LEFT_OUT * len(left))
 
 
 def _with(run: _TileSequence, one: Waiting, left: Sequence[Waiting]) -> Iterator[_TileSequence]:
     """Yield the run with one more tile of those that are *left* laid as it was most likely laid, where it touches."""
     ways = ways_of(run.places, run.state, one.tile)
     if ways:
-        way = ways[0]
-        known = Known(Laid(NodeId(run.state.next_seq), way.place), one.tile)
-        places = replace(run.places.without_waiting(one.tile), known=(*run.places.known, known))
-        state, _ = apply(run.state, way.play)
-        log_weight = run.log_weight + way.log_weight - _SEEN_EARLIER * sum(is_earlier(other, one) for other in left)
-        yield _TileSequence((*run.order, one), (*run.events, way.play), places, state, log_weight)
+        places, state, log_weight = laid_so(run.places, run.state, one, ways[0], left)
+        events = (*run.events, ways[0].play)
+        yield _TileSequence((*run.order, one), events, places, state, run.log_weight + log_weight)
 
 
-def is_earlier(one: Waiting, other: Waiting) -> bool:
+def laid_so(
+    places: Places, state: State, one: Waiting, way: Way, left: Iterable[Waiting]
+) -> tuple[Places, State, float]:
+    """Return places and match after a tile was laid in one way, and how much speaks for that, before those *left*."""
+    known = Known(Laid(NodeId(state.next_seq), way.place), one.tile)
+    after = replace(places.without_waiting(one.tile), known=(*places.known, known))
+    log_weight = way.log_weight - _SEEN_EARLIER * sum(_is_earlier(other, one) for other in left)
+    return after, apply(state, way.play)[0], log_weight
+
+
+def _is_earlier(one: Waiting, other: Waiting) -> bool:
     """Return whether a tile was clearly to be seen before another one."""
     if one.since_ns is None or other.since_ns is None:
         return False
     return one.since_ns + _EARLIER_NS <= other.since_ns
+
+
+def shares_by_result(ended: Sequence[tuple[State, float]]) -> dict[Hashable, float]:
+    """Return the share of each result, of matches that may have ended so and how much speaks for each."""
+    by_result: dict[Hashable, float] = defaultdict(float)
+    for (state, _), share in zip(ended, shares(log_weight for _, log_weight in ended), strict=True):
+        by_result[result_of(state)] += share
+    return by_result
 
 
 def result_of(state: State) -> Hashable:
