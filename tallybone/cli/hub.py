@@ -33,6 +33,10 @@ class HubOptions:
     at: Annotated[
         str, typer.Option(metavar="[ADDRESS:]PORT", help="Where the page is; else port 8080 of the whole network.")
     ] = ""
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="NAME", help="Another name by which browsers ask for the page."),
+    ] = None
     user: Annotated[str, typer.Option(help="Who reads from the broker.")] = ""
     password_file: Annotated[
         str, typer.Option(metavar="FILE", help="The password of this user, for nobody else to read.")
@@ -73,11 +77,11 @@ def run_hub(
 
     output = Output.lasting("hub", out, err)
     try:
-        broker, prefix = _broker(options)
+        sources = _sources(options)
         usual = default_folder(environment, home).parent / _RESULTS_NAME
         path = {"auto": usual, "none": None}.get(options.results, Path(options.results))
         with (stop or stop_requested)() as asked:
-            _serve(broker, prefix, options.at, path, output, asked)
+            _serve(sources, options.at, path, output, asked)
     except ConfigError as error:
         for problem in error.problems:
             output.complain(problem)
@@ -89,11 +93,20 @@ def run_hub(
     return 0
 
 
-def _broker(options: HubOptions) -> tuple[Broker, str]:
-    """Return the broker, and the prefix of the topics of all tables."""
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """The broker of a hub, the prefix of the topics of all tables, and the names of its page."""
+
+    broker: Broker
+    prefix: str
+    names: tuple[str, ...]
+
+
+def _sources(options: HubOptions) -> _Sources:
+    """Read what was said on the command line."""
     from hardware.config.errors import ConfigError
     from hardware.config.fields import Fields
-    from tallybone.store.table_file import USUAL_PREFIX, read_broker, read_prefix
+    from tallybone.store.table_file import USUAL_PREFIX, read_broker, read_host_names, read_prefix
 
     said = {
         "broker": options.broker,
@@ -103,30 +116,34 @@ def _broker(options: HubOptions) -> tuple[Broker, str]:
         "cert_file": options.cert,
         "key_file": options.key,
         "prefix": options.prefix,
+        "name": options.names,
     }
     problems: list[str] = []
-    fields = Fields({name: text for name, text in said.items() if text}, "hub", problems)
+    fields = Fields({name: value for name, value in said.items() if value}, "hub", problems)
     broker, prefix = read_broker(fields), read_prefix(fields, "prefix", USUAL_PREFIX)
+    names = read_host_names(fields, "name")
     fields.done()
     if broker is None or problems:
         raise ConfigError(tuple(problem.removeprefix("[hub] ") for problem in problems))
-    return broker, prefix
+    return _Sources(broker, prefix, names)
 
 
-def _serve(broker: Broker, prefix: str, at: str, path: Path | None, output: Output, stop: StopRequest) -> None:
+def _serve(sources: _Sources, at: str, path: Path | None, output: Output, stop: StopRequest) -> None:
     from tallybone.clock import wall_time
     from tallybone.hub.hall import Hall, hub_app
     from tallybone.hub.standings import Results
     from tallybone.notify.broker import BrokerConnection
+    from tallybone.web.hosts import KnownHosts
     from tallybone.web.serving import Address, Serving, listen_on
 
     results = Results(path)
     listening = listen_on(at)
-    line = BrokerConnection(broker, Random())
-    hall = Hall(line, prefix, results, wall_time)
-    serving = Serving(hub_app(hall), listening, hall)
+    line = BrokerConnection(sources.broker, Random())
+    hall = Hall(line, sources.prefix, results, wall_time)
+    hosts = KnownHosts(sources.names, told_by="--name of tallybone hub")
+    serving = Serving(hub_app(hall, hosts), listening, hall)
     try:
-        output.write(f"hub {Address.of(listening).url}  broker {broker.words}")
+        output.write(f"hub {Address.of(listening).url}  broker {sources.broker.words}")
         waiting = Event()
         problem = None
         while not stop.is_requested:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tallybone.play.table import LiveTable, Page
     from tallybone.serve.health import TableStatus
     from tallybone.session.session import Session
-    from tallybone.store.table_file import BeyondSettings
+    from tallybone.store.table_file import TableFile
     from vision.reader import Reader
 
 _USUAL_RULES = "bones"
@@ -204,7 +204,7 @@ def _table(
         around = TableParts(
             camera=camera,
             parts=parts,
-            page=stack.enter_context(open_page(options.serve, looked_after, at_table.beyond)),
+            page=stack.enter_context(open_page(options.serve, looked_after, at_table)),
             clock=clock,
             room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
             most_per_s=options.fps,
@@ -244,20 +244,20 @@ def _result(session: Session) -> dict[str, Any]:
 
 
 @contextmanager
-def open_page(where: str | None, table: TableStatus, beyond: BeyondSettings | None = None) -> Iterator[Page]:
+def open_page(where: str | None, table: TableStatus, said: TableFile | None = None) -> Iterator[Page]:
     """Serve a page until the game is over; None for no page.
 
     Args:
         where: A port, or an address and a port; "" for the usual port of the whole network.
         table: The table of its `/health` and `/metrics`, and of its recordings.
-        beyond: Brokers and webhooks that get its news too; None for none.
+        said: Names the page, and the brokers and webhooks that get its news too; None for the usual.
 
     Raises:
         OSError: If it cannot be served there, or a library for it is not installed.
     """
     from tallybone.play.counts import PipelineStage
     from tallybone.play.table import NoPage
-    from tallybone.store.table_file import BeyondSettings
+    from tallybone.store.table_file import TableFile
 
     if where is None:
         yield NoPage()
@@ -266,19 +266,25 @@ def open_page(where: str | None, table: TableStatus, beyond: BeyondSettings | No
         from tallybone.notify.notifying import telling
         from tallybone.serve.metrics import Observing
         from tallybone.web.feed import Hub
+        from tallybone.web.hosts import KnownHosts
         from tallybone.web.live_page import LivePage
         from tallybone.web.recordings import recording_pages
     except ModuleNotFoundError as error:
         words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
         raise OSError(words) from error
+    said = said or TableFile()
     hub = Hub(table.clock, table.counts.times[PipelineStage.PAGE])
     observing = Observing(hub, table)
     health = observing.health
     page = LivePage(
-        where, table.clock, hub=hub, more=lambda access: (*observing.routes, *recording_pages(table.folder, access))
+        where,
+        table.clock,
+        hub=hub,
+        hosts=KnownHosts(said.page.names),
+        more=lambda access: (*observing.routes, *recording_pages(table.folder, access)),
     )
     try:
-        with telling(beyond or BeyondSettings(), hub, lambda: health.now().findings) as found:
+        with telling(said.beyond, hub, lambda: health.now().findings) as found:
             health.also_ask(found)
             yield page
     finally:

@@ -31,6 +31,7 @@ from tallybone.notify.mqtt import VERSION
 from tallybone.serve.metrics import verdict_on, verdict_routes
 from tallybone.web.access import Guard
 from tallybone.web.app import STATIC, guarded, watch
+from tallybone.web.hosts import KnownHosts
 
 log = logging.getLogger(__name__)
 PACE_S = 0.1
@@ -177,10 +178,10 @@ def _json(said: dict[str, Any]) -> str:
 OWN_STATIC = Path(__file__).with_name("static")
 
 
-def hub_app(hall: Hall) -> Guard:
-    """Return the page of a hall."""
+def hub_app(hall: Hall, hosts: KnownHosts) -> Guard:
+    """Return the page of a hall, which may be asked for by these names."""
     routers = (hub_routes(hall), verdict_routes(lambda: verdict_on(hall.problems)))
-    return guarded(routers, _ABOUT, OWN_STATIC, STATIC, snapshot=lambda _: hall.body())
+    return guarded(routers, _ABOUT, OWN_STATIC, STATIC, snapshot=lambda _: hall.body(), hosts=hosts)
 
 
 def hub_routes(hall: Hall) -> APIRouter:

@@ -17,6 +17,7 @@ from tallybone.sources.shots import Shot
 from tallybone.web.access import Access
 from tallybone.web.actions import Refusal, Refused
 from tallybone.web.feed import CameraPicture, Desk, Hub, Wanted
+from tallybone.web.hosts import THIS_MACHINE, KnownHosts
 from tallybone.web.live_page import LivePage
 from tallybone.web.snapshot import NO_MATCH, Lobby
 
@@ -36,11 +37,12 @@ class TablePage(LivePage):
         hub: Hub,
         language: Callable[[], str | None],
         says_pin: bool,
+        hosts: KnownHosts = THIS_MACHINE,
         more: Callable[[Access, TablePage], tuple[APIRouter, ...]],
     ) -> None:
         """Serve at *where*, with *more* paths, which may ask this page; wishes for matches come to *desk*.
 
-        Each match has *pin*, or a new one if none is given; *hub*, *language* and *says_pin* are as for `LivePage`.
+        Each match has *pin*, or a new one if none is given; all else is as for `LivePage`.
 
         Raises:
             OSError: If it cannot be served there.
@@ -54,7 +56,14 @@ class TablePage(LivePage):
         """Whether there is a match, over or not."""
         self._next_pin = pin
         super().__init__(
-            where, clock, pin=pin, hub=hub, language=language, says_pin=says_pin, more=lambda access: more(access, self)
+            where,
+            clock,
+            pin=pin,
+            hub=hub,
+            language=language,
+            says_pin=says_pin,
+            hosts=hosts,
+            more=lambda access: more(access, self),
         )
 
     # Called by a game.

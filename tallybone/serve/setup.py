@@ -52,6 +52,7 @@ from tallybone.store.table_file import USUAL_CAMERA, load_table
 from tallybone.web.access import Access
 from tallybone.web.calibration import calibration_routes
 from tallybone.web.feed import Hub
+from tallybone.web.hosts import KnownHosts
 from tallybone.web.recordings import recording_pages
 
 log = logging.getLogger(__name__)
@@ -107,6 +108,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             language=lambda: house.house.language,
             # Printed words may go into a log. Without a display nobody could know the PIN otherwise.
             says_pin=world.is_terminal or not hardware.displays,
+            hosts=KnownHosts(at_table.page.names),
             more=partial(_routes, setup, state / OWNER_NAME, observing),
         )
         stack.callback(page.close)

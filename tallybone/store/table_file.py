@@ -1,4 +1,4 @@
-"""Read table.toml: camera, parts, and where scores go (broker, webhooks); secrets are in files of their own."""
+"""Read table.toml: camera, parts, names of the page, where scores go; secrets are in files of their own."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ USUAL_TABLE = "table"
 _DISCOVERY_PREFIX = "homeassistant"
 _TABLE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _LEVELS = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*")
+_HOST_NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}){0,9}")
 _MOST_PREFIX, _MOST_URL = 100, 1000
 _PORTS = {"mqtt": 1883, "mqtts": 8883}
 _EXPECTED = "expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts"
@@ -38,6 +39,13 @@ _MOST_BYTES = 4096
 
 class TableFileError(ConfigError):
     """A file cannot be used; each problem names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSettings:
+    """The settings in [page]: further *names* by which the page may be asked for, in small letters."""
+
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +63,14 @@ class TableFile:
     Attributes:
         camera: The camera, as `tallybone play --camera` takes it; None where the file names none.
         hardware: The parts.
+        page: The page.
         beyond: The broker and the addresses that get the scores.
         path: The file; None where there is none.
     """
 
     camera: str | None = None
     hardware: HardwareConfig = field(default_factory=HardwareConfig)
+    page: PageSettings = field(default_factory=PageSettings)
     beyond: BeyondSettings = field(default_factory=BeyondSettings)
     path: Path | None = None
 
@@ -97,11 +107,28 @@ def _read(said: dict[str, object], path: Path) -> TableFile:
             hardware = read_hardware(parts.whole_table)
         except ConfigError as error:
             problems += error.problems
+    page = fields.table("page", "page")
+    names = () if page is None else read_host_names(page, "names")
+    if page is not None:
+        page.done()
     beyond = read_beyond(fields)
     fields.done()
     if problems:
         raise TableFileError(tuple(f"{path}: {problem.removeprefix('[] ')}" for problem in problems))
-    return TableFile(url, hardware, beyond, path)
+    return TableFile(url, hardware, PageSettings(names), beyond, path)
+
+
+def read_host_names(fields: Fields, key: str) -> tuple[str, ...]:
+    """Return the names of machines that a key lists, in small letters."""
+    said = fields.value(key)
+    if said is None:
+        return ()
+    if isinstance(said, list) and all(isinstance(one, str) for one in said):
+        names = tuple(one.lower().removesuffix(".") for one in said)
+        if all(map(_HOST_NAME.fullmatch, names)):
+            return names
+    fields.problem(key, f'expected names of machines, as ["score.club.example"], but got {plain(str(said), 60)}')
+    return ()
 
 
 @dataclass(frozen=True, slots=True)

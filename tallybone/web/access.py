@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.phrases import Phrase, phrase
 from hardware.clock import Clock
 from tallybone.plain_text import MOST_NAME, plain
+from tallybone.web.hosts import KnownHosts
 
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600
@@ -48,6 +49,7 @@ _HEADERS = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
 _TOO_LARGE = "that is too large"
+_MOST_SHOWN = 80
 _KNOWN_HTTP = ("1.0", "1.1")
 _OWN_SITES = ("", "same-origin", "none")
 
@@ -268,15 +270,15 @@ def address_of(request: Request) -> str:
 class Guard:
     """Rejects requests that come from other sites or are too large, and adds headers to answers."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        """Stand before *app*."""
-        self._app = app
+    def __init__(self, app: ASGIApp, hosts: KnownHosts) -> None:
+        """Stand before *app*, which answers to *hosts*."""
+        self._app, self._hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
-        elif scope["type"] == "websocket" and _problem_with(scope) is not None:
+        elif scope["type"] == "websocket" and self._problem_with(scope) is not None:
             await receive()
             await send({"type": "websocket.close", "code": 1008})
         else:
@@ -292,13 +294,28 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 
-        refused = _problem_with(scope)
+        refused = self._problem_with(scope)
         if refused is None:
             await self._app(scope, _bounded(receive), guarded)
         else:
             status, words = refused
             answer = Response(json.dumps({"error": words}), status, media_type="application/json")
             await answer(scope, receive, guarded)
+
+    def _problem_with(self, scope: Scope) -> tuple[int, str] | None:
+        """Return the status and the reason with which a request is refused; None where it may pass."""
+        if scope["http_version"] not in _KNOWN_HTTP:
+            return 400, "this page speaks HTTP 1.1"
+        headers = _headers(scope)
+        host = headers.get("host")
+        # No browser leaves it out, and only browsers are led here by a stranger's name.
+        if host is not None and not self._hosts.knows(host):
+            known = f"open it by its address, as http://192.168.1.7:8080, or add the name to {self._hosts.told_by}"
+            return 421, f"this table does not go by the name {plain(host, _MOST_SHOWN)}: {known}"
+        changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")
+        if changes and not _is_own_page(headers):
+            return 403, "this page is not of this table"
+        return None if scope["type"] == "websocket" else _problem_with_body(headers, changes=changes)
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -316,19 +333,22 @@ def _bounded(receive: Receive) -> Receive:
     return bounded
 
 
-def _problem_with(scope: Scope) -> tuple[int, str] | None:
-    """Return the status and the reason with which a request is refused; None where it may pass."""
-    if scope["http_version"] not in _KNOWN_HTTP:
-        return 400, "this page speaks HTTP 1.1"
-    headers = _headers(scope)
+def _is_own_page(headers: Mapping[str, str]) -> bool:
+    """Return whether a page of this table sends a request, or none at all does."""
     origin, host = headers.get("origin"), headers.get("host", "")
-    changes = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD", "OPTIONS")
-    if changes and origin is not None and not _is_own(origin, host):
-        return 403, "this page is not of this table"
-    if changes and headers.get("sec-fetch-site", "") not in _OWN_SITES:
-        return 403, "this page is not of this table"
-    if scope["type"] == "websocket":
-        return None
+    if headers.get("sec-fetch-site", "") not in _OWN_SITES:
+        return False
+    if origin is None:
+        return True
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
+
+
+def _problem_with_body(headers: Mapping[str, str], *, changes: bool) -> tuple[int, str] | None:
+    """Return the status and the reason with which the body of a request is refused; None where it may pass."""
     length = headers.get("content-length", "0")
     if not (length.isascii() and length.isdecimal() and len(length) < 10 and int(length) <= MOST_BODY):
         return 413, _TOO_LARGE
@@ -336,14 +356,6 @@ def _problem_with(scope: Scope) -> tuple[int, str] | None:
     if changes and kind != "application/json":
         return 415, "say it as application/json"
     return None
-
-
-def _is_own(origin: str, host: str) -> bool:
-    try:
-        parts = urlsplit(origin)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(host) and parts.netloc.lower() == host.lower()
 
 
 def _headers(scope: Scope) -> Mapping[str, str]:

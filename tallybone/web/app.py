@@ -34,6 +34,7 @@ from tallybone.texts import LANGUAGES, in_language
 from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in, insider_by
 from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
 from tallybone.web.feed import CameraPicture, Desk, Hub, Made, PagePictures, PageRequest, R, W, crop_of
+from tallybone.web.hosts import THIS_MACHINE, KnownHosts
 from tallybone.web.page_files import FirstSnapshot, PageServed
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import EndOffered, as_json, ends_before
@@ -76,6 +77,7 @@ def make_app(
     more: Iterable[APIRouter] = (),
     language: Callable[[], str | None] = lambda: None,
     static: Path = STATIC,
+    hosts: KnownHosts = THIS_MACHINE,
 ) -> Guard:
     """Return the page of a table.
 
@@ -86,10 +88,11 @@ def make_app(
         more: Paths beside those of a game.
         language: Returns that of the table, for viewers who have chosen none.
         static: The folder of the page itself.
+        hosts: The names by which it may be asked for.
     """
     routers = (public_routes(hub, pictures), author_routes(hub, access), *more)
     about = "A domino table keeps its score. Everybody may look; who knows the table's PIN may put right."
-    return guarded(routers, about, static, language=language, snapshot=hub.first)
+    return guarded(routers, about, static, language=language, snapshot=hub.first, hosts=hosts)
 
 
 def guarded(
@@ -98,6 +101,7 @@ def guarded(
     *static: Path,
     snapshot: FirstSnapshot,
     language: Callable[[], str | None] = lambda: None,
+    hosts: KnownHosts = THIS_MACHINE,
 ) -> Guard:
     """Return an app behind its guard.
 
@@ -107,6 +111,7 @@ def guarded(
         static: The folders of its page; the first that has a file gives it.
         snapshot: Returns the first snapshot of the page.
         language: Returns that of the table, for viewers who have chosen none.
+        hosts: The names by which it may be asked for.
     """
     app = FastAPI(
         title="Tallybone",
@@ -123,7 +128,7 @@ def guarded(
     app.add_exception_handler(RequestValidationError, _say_invalid)
     # Answers of the API are not packed: secrets must not be packed together with words of a stranger.
     app.mount("/", PageServed(static, language, snapshot))
-    return Guard(app)
+    return Guard(app, hosts)
 
 
 async def _say_status(request: Request, error: Exception) -> Response:

@@ -18,6 +18,7 @@ from tallybone.web.access import Access, new_pin
 from tallybone.web.actions import Refused, meant_by, taking_back
 from tallybone.web.app import make_app
 from tallybone.web.feed import Acted, CameraPicture, Hub, PagePictures, PageRequest
+from tallybone.web.hosts import THIS_MACHINE, KnownHosts
 from tallybone.web.serving import Address, Serving, listen_on
 
 MoreRoutes: TypeAlias = Callable[[Access], Iterable[APIRouter]]
@@ -37,6 +38,7 @@ class LivePage:
         hub: Hub | None = None,
         language: Callable[[], str | None] = lambda: None,
         says_pin: bool = True,
+        hosts: KnownHosts = THIS_MACHINE,
         more: MoreRoutes = lambda access: (),
     ) -> None:
         """Serve at *where*, as `serving.listen_on` takes it.
@@ -48,6 +50,7 @@ class LivePage:
             hub: Gives it the game; one of its own if none is given.
             language: Returns that of the table, for viewers who have chosen none.
             says_pin: Whether its words hold the PIN; those for a log must not.
+            hosts: The names by which it may be asked for.
             more: Returns paths beside those of a game.
 
         Raises:
@@ -57,7 +60,9 @@ class LivePage:
         self._address, self.pin = Address.of(listening), pin or new_pin()
         self.hub = hub or Hub(clock)
         self._access = Access(self.pin, secrets.token_bytes(32), clock)
-        app = make_app(self.hub, self._access, PagePictures(clock), more=more(self._access), language=language)
+        app = make_app(
+            self.hub, self._access, PagePictures(clock), more=more(self._access), language=language, hosts=hosts
+        )
         self._serving = Serving(app, listening, self.hub)
 
     def begin_anew(self, pin: str | None = None) -> None:

@@ -236,7 +236,7 @@ async def _posted(path: str, kind: bytes, body: bytes) -> int:
     scope: dict[str, Any] = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": f"/api/v1/{path}",
         "raw_path": b"/", "query_string": b"", "scheme": "http", "client": ("127.0.0.1", 9), "root_path": "",
-        "server": ("table", 80), "headers": [(b"host", b"table"), (b"content-type", kind or b"application/json")],
+        "server": ("table", 80), "headers": [(b"host", b"localhost"), (b"content-type", kind or b"application/json")],
     }  # fmt: skip
     statuses: list[int] = []
     waiting: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -256,7 +256,7 @@ async def _watched(frames: list[bytes]) -> None:
     scope: dict[str, Any] = {
         "type": "websocket", "asgi": {"version": "3.0"}, "http_version": "1.1", "path": "/api/v1/live", "scheme": "ws",
         "raw_path": b"/", "query_string": b"", "client": ("127.0.0.1", 9), "root_path": "", "server": ("table", 80),
-        "headers": [(b"host", b"table")], "subprotocols": [],
+        "headers": [(b"host", b"localhost")], "subprotocols": [],
     }  # fmt: skip
     waiting: list[Any] = [{"type": "websocket.connect"}]
     for frame in frames:

@@ -158,13 +158,15 @@ class TestWithBroker:
             assert client.post("/api/v1/state", json={}).status_code == 405
 
 
-def asked(tmp_path: Path, **broker: str) -> tuple[int, str]:
+def asked(tmp_path: Path, names: list[str] | None = None, **broker: str) -> tuple[int, str]:
     err = StringIO()
-    code = run_hub(HubOptions(at="127.0.0.1:0", **broker), {"XDG_STATE_HOME": str(tmp_path)}, tmp_path, err=err)
+    code = run_hub(
+        HubOptions(at="127.0.0.1:0", names=names, **broker), {"XDG_STATE_HOME": str(tmp_path)}, tmp_path, err=err
+    )
     return code, err.getvalue()
 
 
 def test_what_is_asked_wrongly_is_said_at_once(tmp_path: Path) -> None:
-    code, said = asked(tmp_path, broker="http://club", password_file="/absent", prefix="a/#")
+    code, said = asked(tmp_path, names=["a b"], broker="http://club", password_file="/absent", prefix="a/#")
     assert code == 2
-    assert [line.split(": ")[1] for line in said.splitlines()] == ["broker", "password_file", "prefix"]
+    assert [line.split(": ")[1] for line in said.splitlines()] == ["broker", "password_file", "prefix", "name"]

@@ -45,7 +45,7 @@ def test_a_file_that_is_named_must_be_there(tmp_path: Path) -> None:
 def test_every_problem_of_the_file_is_told_with_its_name(tmp_path: Path) -> None:
     path = written(
         tmp_path / "table.toml",
-        'camra = 1\n[camera]\nurl = 5\nrate = 2\n[hardware.knock]\ndriver = "piezo"\n',
+        'camra = 1\n[camera]\nurl = 5\nrate = 2\n[hardware.knock]\ndriver = "piezo"\n[page]\nnames = ["a b"]\n',
     )
     with pytest.raises(TableFileError) as error:
         load_table(path)
@@ -54,6 +54,7 @@ def test_every_problem_of_the_file_is_told_with_its_name(tmp_path: Path) -> None
         f"{path}: [camera] rate: is not known; expected url",
         f"{path}: [hardware.knock] driver: expected microphone, piezo-pin, piezo-spi, wav, virtual or none,"
         ' but got "piezo"; did you mean piezo-spi?',
+        f"{path}: [page] names: expected names of machines, as [\"score.club.example\"], but got ['a b']",
         f"{path}: camra: is not known; did you mean camera?",
     )
 

@@ -227,17 +227,20 @@ def asked(url: str, request: bytes, *, is_all: bool = True) -> bytes:
     return answer
 
 
+_POST = b"POST /api/v1/actions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
 @pytest.mark.parametrize(
     "request_bytes",
     [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GET\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
-        b"GET " + b"/a" * 50_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
-        b"POST /api/v1/actions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: -5\r\n\r\n",
-        b"POST /api/v1/actions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{",
-        b"GET /api/v1/live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
+        b"GET " + b"/a" * 50_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
+        _POST + b"Content-Length: -5\r\n\r\n",
+        _POST + b"Content-Length: 99\r\n\r\n{",
+        b"GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n",
         bytes(range(256)) * 20,
     ],
     ids=lambda given: repr(given[:24]),
@@ -252,7 +255,7 @@ def test_what_is_no_http_is_refused_and_the_page_goes_on(table: TrueTable, reque
 
 
 _SHAKE = (
-    b"GET /api/v1/live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 )
 
@@ -346,7 +349,9 @@ def test_nothing_outside_its_folder_is_served(tmp_path: Path) -> None:
             "/api/v1/../../secret.txt",
             f"{API}/tiles/..%2f..%2fsecret.jpg",
         ):
-            answer = asked(url, f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode(), is_all=False)
+            answer = asked(
+                url, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode(), is_all=False
+            )
             assert answer.split(b" ")[1] in (b"404", b"400", b"422"), path
             assert b"secret" not in answer.partition(b"\r\n\r\n")[2], path
     finally:

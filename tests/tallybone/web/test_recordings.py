@@ -45,7 +45,9 @@ class Visitor:
     def ask(self, method: str, path: str, **said: object) -> httpx.Response:
         async def asked() -> httpx.Response:
             transport = httpx.ASGITransport(self._app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://table", cookies=self._cookies) as client:
+            async with httpx.AsyncClient(
+                transport=transport, base_url="http://table.local", cookies=self._cookies
+            ) as client:
                 return await client.request(method, API + path, **said)  # type: ignore[arg-type]  # passed on
 
         return anyio.run(asked)
