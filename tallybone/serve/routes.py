@@ -39,10 +39,9 @@ from tallybone.web.access import (
     Access,
     Author,
     Cookies,
-    Tries,
     address_of,
     check_wait,
-    come_in,
+    come_in_by_code,
     insider_by,
     let_in,
 )
@@ -52,6 +51,7 @@ from tallybone.web.calibration import ANSWERS_WITHIN_S, fulfil_calibration
 from tallybone.web.calibration_desk import EndCalibration
 from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
 from tallybone.web.snapshot import as_json
+from tallybone.web.tries import Tries
 
 # Before a match begins, the networks that read tiles are loaded, and the recording that goes on is read.
 _ANSWERS_WITHIN_S = 60.0
@@ -269,6 +269,7 @@ def settings_routes(house: HouseFile, password_file: Path, clock: Clock) -> APIR
             if not await asyncio.to_thread(is_password, said.password, password_file):
                 tries.failed(address)
                 raise HTTPException(403, phrase("that is not the owner's password"))
+            tries.succeeded(address)
         return let_in(cookies.issue(""), COOKIE, LASTS_S)
 
     @router.get("/settings")
@@ -332,8 +333,7 @@ def pairing_routes(access: Access, url: Callable[[], str]) -> APIRouter:
     @router.post("/pair", status_code=204)
     async def pair(said: Annotated[Pair, Body()], request: Request) -> Response:
         """Come in with a code."""
-        refused = phrase("this code was used, or is too old: have another one shown")
-        return come_in(request, access, lambda address: access.try_code(said.code, said.name, address), refused)
+        return come_in_by_code(request, access, said.code, said.name)
 
     return router
 

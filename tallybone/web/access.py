@@ -5,7 +5,7 @@
 import hmac
 import json
 import secrets
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 from fastapi import HTTPException, Request, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engine.phrases import Phrase, phrase
+from engine.phrases import phrase
 from hardware.clock import Clock
 from tallybone.plain_text import MOST_NAME, plain
 from tallybone.web.hosts import KnownHosts
+from tallybone.web.tries import Tries
 
 COOKIE = "tallybone"
 LASTS_S = 12 * 3600
@@ -24,12 +25,6 @@ _NS_PER_S = 1_000_000_000
 # A code on a screen is used soon or never.
 CODE_LASTS_S = 300
 _MOST_CODES = 20
-
-# So many tries at once, and then one in so many seconds: from one address, and from all of them together. A million
-# PINs at 8,640 a day: after a match of three hours the chance to have guessed it is one in a thousand.
-_BURST_ONE, _EVERY_ONE_S = 5, 30
-_BURST_ALL, _EVERY_ALL_S = 15, 10
-_MOST_ADDRESSES = 500
 
 _MOST_LEFT = 1000
 _MOST_COOKIE = 1500
@@ -130,6 +125,7 @@ class Access:
         if not hmac.compare_digest(pin.encode("utf-8", "replace"), self._lock.pin.encode()):
             self._tries.failed(address)
             return None
+        self._tries.succeeded(address)
         return self.cookie_for(name)
 
     def new_code(self) -> str:
@@ -142,11 +138,16 @@ class Access:
         return code
 
     def try_code(self, code: str, name: str, address: str) -> str | None:
-        """Return a cookie for a code, None for a wrong or an old one; ask `wait_s` before."""
+        """Return a cookie for a code, None for a wrong or an old one.
+
+        A code cannot be guessed, so that a right one is good for those who have to wait, too.
+        """
         ends_ns = self._lock.codes.pop(code, None)
         if ends_ns is None or self._clock() > ends_ns:
-            self._tries.failed(address)
+            if not self.wait_s(address):
+                self._tries.failed(address)
             return None
+        self._tries.succeeded(address)
         return self.cookie_for(name)
 
     def cookie_for(self, name: str) -> str:
@@ -160,50 +161,6 @@ class Access:
     def leave(self, author: Author) -> None:
         """Reject the cookie of this author from now on."""
         self._lock.cookies.leave(author)
-
-
-@dataclass(slots=True)
-class _Bucket:
-    """Tries that are left, and when they were counted."""
-
-    left: float
-    at_ns: int
-
-    def refill(self, now_ns: int, burst: int, every_s: int) -> None:
-        self.left = min(float(burst), self.left + (now_ns - self.at_ns) / (every_s * _NS_PER_S))
-        self.at_ns = now_ns
-
-
-class Tries:
-    """Counts wrong guesses. Not for several threads."""
-
-    def __init__(self, clock: Clock) -> None:
-        """Start with no guess; *clock* is monotonic, in nanoseconds."""
-        self._clock = clock
-        self._all = _Bucket(_BURST_ALL, clock())
-        self._by_address: OrderedDict[str, _Bucket] = OrderedDict()
-
-    def wait_s(self, address: str) -> int:
-        """Return how many seconds *address* has to wait before it may try again; 0 for none."""
-        now_ns = self._clock()
-        one = self._of(address, now_ns)
-        self._all.refill(now_ns, _BURST_ALL, _EVERY_ALL_S)
-        waits = ((1.0 - one.left) * _EVERY_ONE_S, (1.0 - self._all.left) * _EVERY_ALL_S)
-        return max(0, *(-int(-wait // 1) for wait in waits))
-
-    def failed(self, address: str) -> None:
-        """Count a wrong guess. A right one costs nothing, so that logins keep nobody out."""
-        self._of(address, self._clock()).left -= 1.0
-        self._all.left -= 1.0
-
-    def _of(self, address: str, now_ns: int) -> _Bucket:
-        """Return the tries of an address; of those that have not tried for longest the tries are forgotten."""
-        bucket = self._by_address.setdefault(address, _Bucket(_BURST_ONE, now_ns))
-        self._by_address.move_to_end(address)
-        while len(self._by_address) > _MOST_ADDRESSES:
-            self._by_address.popitem(last=False)
-        bucket.refill(now_ns, _BURST_ONE, _EVERY_ONE_S)
-        return bucket
 
 
 def author_by(access: Access) -> Callable[[Request], Awaitable[Author | None]]:
@@ -242,23 +199,32 @@ def check_wait(wait_s: int) -> None:
         )
 
 
-def come_in(request: Request, access: Access, tried: Callable[[str], str | None], refused: Phrase) -> Response:
-    """Return the answer to a right PIN or code, with a cookie.
-
-    Args:
-        request: The request.
-        access: Counts the tries.
-        tried: Tries the PIN or code, from an address; returns the cookie, or None where it was wrong.
-        refused: The words for a wrong one.
+def come_in_by_pin(request: Request, access: Access, pin: str, name: str) -> Response:
+    """Return the answer to a PIN, with a cookie for an author of this name.
 
     Raises:
         HTTPException: 403 if it was wrong, 429 after too many tries.
     """
     address = address_of(request)
     check_wait(access.wait_s(address))
-    cookie = tried(address)
+    cookie = access.try_pin(pin, name, address)
     if cookie is None:
-        raise HTTPException(403, refused)
+        raise HTTPException(403, phrase("that is not the PIN of this table"))
+    return let_in(cookie)
+
+
+def come_in_by_code(request: Request, access: Access, code: str, name: str) -> Response:
+    """Return the answer to a code, with a cookie for an author of this name.
+
+    Raises:
+        HTTPException: 403 if it was wrong or is too old, 429 if it was and too many were before.
+    """
+    address = address_of(request)
+    wait_s = access.wait_s(address)
+    cookie = access.try_code(code, name, address)
+    if cookie is None:
+        check_wait(wait_s)
+        raise HTTPException(403, phrase("this code was used, or is too old: have another one shown"))
     return let_in(cookie)
 
 

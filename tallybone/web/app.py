@@ -31,7 +31,7 @@ from engine import Tile
 from engine.phrases import Phrase, phrase
 from tallybone.plain_text import plain
 from tallybone.texts import LANGUAGES, in_language
-from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in, insider_by
+from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in_by_pin, insider_by
 from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
 from tallybone.web.feed import CameraPicture, Desk, Hub, Made, PagePictures, PageRequest, R, W, crop_of
 from tallybone.web.hosts import THIS_MACHINE, KnownHosts
@@ -305,8 +305,7 @@ def author_routes(hub: Hub, access: Access) -> APIRouter:
     @router.post("/login", status_code=204)
     async def login(said: Annotated[Login, Body()], request: Request) -> Response:
         """Come in with the PIN that the table shows."""
-        refused = phrase("that is not the PIN of this table")
-        return come_in(request, access, lambda address: access.try_pin(said.pin, said.name, address), refused)
+        return come_in_by_pin(request, access, said.pin, said.name)
 
     @router.post("/logout", status_code=204)
     async def logout(author: Annotated[Author | None, Depends(author_of)]) -> Response:

@@ -1,4 +1,4 @@
-"""Tell the names of this machine from those that a stranger lets point at it (DNS rebinding)."""
+"""Tell this machine's names from those that a stranger lets point at it (DNS rebinding), and visitors apart."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address, IPv6Network, ip_address
 
 _HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w-]+(?:\.[\w-]+)*)\.?)(?::\d{0,5})?", re.ASCII)
 # Nobody can register a name below these, so that only the network at home can let one point anywhere.
 _AT_HOME = ("lan", "home", "home.arpa", "internal", "localdomain")
+_CONSOLE = ("127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +64,25 @@ def _is_address(text: str, *, of_version: int) -> bool:
     except ValueError:
         return False
     return isinstance(address, IPv6Address) == (of_version == 6)
+
+
+def is_console(address: str) -> bool:
+    """Return whether a request comes from this machine itself: from its own browser, or a proxy on it."""
+    return network_of(address) in _CONSOLE
+
+
+def network_of(address: str) -> str:
+    """Return what counts as one visitor: an IPv4 address, or a /64 of IPv6, in which a machine has any it wants.
+
+    >>> network_of("::ffff:10.0.0.1"), network_of("fd00::1:2:3:4"), network_of("::1"), network_of("")
+    ('10.0.0.1', 'fd00::/64', '::1', '')
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(found) if found.is_loopback else str(IPv6Network((int(found), 64), strict=False))

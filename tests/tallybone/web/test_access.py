@@ -99,5 +99,5 @@ def test_what_is_remembered_of_addresses_and_logouts_is_bounded() -> None:
         author = table.author_of(table.try_pin("123456", "", f"10.{at // 250}.{at % 250}.1"))
         assert author is not None
         table.leave(author)
-    assert len(table._tries._by_address) <= 500
+    assert len(table._tries._networks) <= 500
     assert len(table._lock.cookies._left) <= 1000
