@@ -53,6 +53,7 @@ from engine.events import (
 from engine.fold import ActionResult, Entry, apply, entries, history, problem_with, replay
 from engine.hand import Chance, Claim, Course, Hand, LeadTile, Spell
 from engine.layout import ARMS, Layout, Node, NodeId, OpenEnd, Port, Spot, attach, obstacle
+from engine.moves import LegalMove, legal_moves
 from engine.options import OptionsError, changed_options, parse_options, with_options
 from engine.outcomes import (
     Abandoned,
@@ -130,6 +131,7 @@ from engine.rules import (
 from engine.settle import HandResult, Holding, round_nearest, settle
 from engine.state import Game, Phase, State
 from engine.suggest import Suggestion, best_plays
+from engine.table import IllegalMove, SeatView, Table, perft
 from engine.tally import House, HouseTally, Mark, RowMark, RowsTally, Stroke
 from engine.tiles import Tile, full_set, set_name
 from engine.turns import turn
@@ -186,6 +188,7 @@ __all__ = [
     "Holding",
     "House",
     "HouseTally",
+    "IllegalMove",
     "Insert",
     "Irregular",
     "ItStands",
@@ -194,6 +197,7 @@ __all__ = [
     "Lead",
     "LeadRule",
     "LeadTile",
+    "LegalMove",
     "Line",
     "Mark",
     "MatchClose",
@@ -240,6 +244,7 @@ __all__ = [
     "Scored",
     "Seat",
     "SeatChance",
+    "SeatView",
     "Seq",
     "ShowHands",
     "SkipOn",
@@ -257,6 +262,7 @@ __all__ = [
     "StealGain",
     "Stroke",
     "Suggestion",
+    "Table",
     "TallyStyle",
     "TargetTest",
     "Term",
@@ -282,11 +288,13 @@ __all__ = [
     "full_set",
     "highest_leader",
     "history",
+    "legal_moves",
     "legal_plays",
     "legal_stacks",
     "obstacle",
     "parse_options",
     "parse_record",
+    "perft",
     "play_record",
     "points_for",
     "problem_with",

@@ -110,6 +110,7 @@ def test_a_package_says_in_its_first_line_what_it_is(path: Path) -> None:
 # One word, one idea. Where two files may use the same one, a newcomer is told why.
 SHARED_NAMES = {
     "Answer": "what the table is told in a game (session), and the body of a request that answers a test (serve)",
+    "Table": "a match with all of its tiles, for programs that play (engine), and the measured one (calibration)",
 }
 
 

@@ -115,7 +115,7 @@ def check_result(now: OpenHand, result: Any) -> None:
     """Its points are above zero for seats 0 and 2, and below it for the others."""
     pips = [sum(tile.pips for tile in hand) for hand in now.hands]
     if result.won:
-        ours, _ = now.revealed()
+        ours = now.result()
         assert (now.hand.out, ours.winner) == (result.player, result.player)
         assert ours.points * (-1) ** result.player == result.points
         return

@@ -231,7 +231,7 @@ def agree(engine: OpenHand, naive: Position) -> dict[Action, int]:
     assert engine.hand.boneyard == len(naive.boneyard)
     if engine.game.rules.unit is not None:
         assert engine.game.count.total == count(naive), engine.state.log
-    assert list(engine.game.totals) == scores(naive), engine.state.log
+    assert list(engine.paid_for_plays) == scores(naive), engine.state.log
     if moves:
         assert engine.hand.turn == naive.turn
     return choices
@@ -250,11 +250,10 @@ def play_both(deal: Deal, rng: random.Random) -> Counter[str]:
         seat = naive.turn
         engine, naive = engine.after(engine.moves()[choices[action]]), after(naive, action)
         if action.kind in ("play", "stack"):
-            assert engine.game.totals[seat] - totals[seat] == play_score(naive), engine.state.log
+            assert engine.paid_for_plays[seat] - totals[seat] == play_score(naive), engine.state.log
         before = action if action.kind in ("play", "stack") else before
     seen.update(endings(naive, engine))
-    paid = engine.game.totals
-    result, engine = engine.revealed()
+    paid, result = engine.paid_for_plays, engine.result()
     winner, points = hand_result(naive)
     assert (_who(deal.rules, result.winner), result.points) == (_who(deal.rules, winner), points), engine.state.log
     bonus = [after - before for before, after in zip(paid, engine.game.totals, strict=True)]

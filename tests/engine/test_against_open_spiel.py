@@ -130,7 +130,7 @@ def play_game(variant: Variant, rng: random.Random) -> bool:
 
 def our_returns(variant: Variant, now: OpenHand) -> list[int]:
     """What each seat gets, and loses to the other side."""
-    result, _ = now.revealed()
+    result = now.result()
     if now.hand.out is not None:
         assert result.winner == now.hand.out
     if variant.rules.partners:

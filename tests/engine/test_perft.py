@@ -30,11 +30,13 @@ from engine import (
     SkipOn,
     SpellLap,
     Spinner,
+    Table,
+    perft,
 )
 from tests.engine.naive import Action, Pair, whole_set
 from tests.engine.naive_game import Position, actions, after, start
 from tests.engine.naive_super import SuperGame
-from tests.engine.open_hands import OpenHand, naive_rules, open_hand
+from tests.engine.open_hands import naive_rules, open_hand
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,8 @@ class Deal:
             hand += [pile.pop() for _ in range(self.hand - len(hand))]
         return hands, pile if self.yard is None else pile[: self.yard]
 
-    def engine(self) -> OpenHand:
-        return open_hand(self.rules, *self.hands())
+    def engine(self) -> Table:
+        return open_hand(self.rules, *self.hands()).table
 
     def naive(self) -> Position:
         return start(naive_rules(self.rules), *self.hands())
@@ -186,13 +188,9 @@ PERFT: dict[str, str] = {
 }
 
 
-def perft(now: OpenHand, depth: int) -> tuple[int, ...]:
-    """How many sequences of 1, 2, ... *depth* actions there are."""
-    moves = now.moves()
-    if depth == 1:
-        return (len(moves),)
-    longer = [perft(now.after(move), depth - 1) for move in moves] or [(0,) * (depth - 1)]
-    return (len(moves), *map(sum, zip(*longer, strict=True)))
+def perfts(table: Table, depth: int) -> tuple[int, ...]:
+    """How many sequences of 1, 2, ... *depth* moves there are."""
+    return tuple(perft(table, moves) for moves in range(1, depth + 1))
 
 
 def naive_perft(now: Position, depth: int, seen: Counter[str]) -> tuple[int, ...]:
@@ -227,7 +225,7 @@ def facts(now: Position, found: list[Action]) -> Iterator[str]:
 def test_both_implementations_count_the_numbers_of_the_table(name: str) -> None:
     deal, expected = DEALS[name], tuple(int(number) for number in PERFT[name].split())
     seen: Counter[str] = Counter()
-    assert perft(deal.engine(), len(expected)) == expected
+    assert perfts(deal.engine(), len(expected)) == expected
     assert naive_perft(deal.naive(), len(expected), seen) == expected
     assert set(seen) >= set(deal.reaches.split(", ")) - {""}, seen
 
@@ -243,7 +241,7 @@ if __name__ == "__main__":
         counted: tuple[int, ...] = (1,)
         while nodes < int(sys.argv[1]) and depth < 40 and counted[-1]:
             depth += 1
-            counted = perft(deal.engine(), depth)
+            counted = perfts(deal.engine(), depth)
             nodes = sum(counted)
         seen: Counter[str] = Counter()
         assert naive_perft(deal.naive(), depth, seen) == counted, name

@@ -1,0 +1,300 @@
+"""A table with all its tiles: whole matches of any game and options, what a seat may know, what is refused."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    ALLFIVES,
+    BLOCK,
+    BONES,
+    FREE,
+    SUPER,
+    TWOSET,
+    Decline,
+    Draw,
+    Ending,
+    EngineError,
+    HandEnd,
+    HandOver,
+    IllegalMove,
+    Irregular,
+    Knock,
+    LeadRule,
+    MatchOver,
+    Must,
+    NoDouble,
+    Phase,
+    Play,
+    ProblemKind,
+    RedealReason,
+    Rules,
+    Seat,
+    Spinner,
+    Spot,
+    Table,
+    Tile,
+    full_set,
+    legal_moves,
+    record_of,
+    replay,
+    turn,
+    with_options,
+)
+from tests.engine.random_rules import random_rules
+from tests.engine.table import tiles
+
+TWO = ("Ann", "Ben")
+MOST_MOVES = 400
+
+
+def random_table(rng: random.Random) -> Table:
+    """A match before its deal, of any game and options that has hands."""
+    while True:
+        rules, seats = random_rules(rng)
+        if rules.refereed:
+            return Table.start(rules, tuple("ABCDEFGH"[:seats]))
+
+
+def stepped(table: Table, rng: random.Random) -> Table:
+    """The table after a deal, or after any of the legal moves."""
+    return table.deal(rng) if table.awaits_deal else table.play_or_raise(rng.choice(table.moves))
+
+
+def dealt(rules: Rules, *hands: str, boneyard: str = "", leader: int = 0) -> Table:
+    held = [tiles(hand) for hand in hands]
+    start = Table.start(replace(rules, hand=len(held[0]), hand_for=()), tuple("ABCDEFGH"[: len(hands)]))
+    return start.deal_these(held, tiles(boneyard), leader=leader)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_random_match_goes_on_without_a_fault_and_loses_no_tile(seed: int) -> None:
+    rng = random.Random(seed)
+    table = random_table(rng)
+    rules = table.game.rules
+    every = Counter(full_set(rules.max_pips) * rules.copies)
+    for _ in range(MOST_MOVES):
+        if table.is_over:
+            break
+        table = stepped(table, rng)
+        assert not [one for one in table.outcomes if isinstance(one, Irregular)], table.state.log
+        hand = table.game.hand
+        assert hand is not None
+        assert Counter([*table.boneyard, *hand.layout.tiles, *(one for held in table.hands for one in held)]) == every
+        if table.game.phase in (Phase.LEAD, Phase.PLAY):
+            assert list(hand.sizes) == [len(held) for held in table.hands]
+            assert hand.boneyard == len(table.boneyard)
+        assert bool(table.moves) == (not table.is_over and not table.awaits_deal)
+    assert replay(table.state.log) == table.state
+    assert record_of(table.state).hands
+
+
+def test_a_match_goes_on_until_somebody_has_won_it() -> None:
+    rng = random.Random(1)
+    table = Table.start(ALLFIVES, TWO)
+    while not table.is_over:
+        table = stepped(table, rng)
+    assert isinstance(table.outcomes[-1], MatchOver)
+    assert table.game.winner is not None
+    assert max(table.game.totals) >= 100
+    assert (table.turn, table.moves, table.awaits_deal) == (None, (), False)
+
+
+def test_the_same_seed_deals_the_same_tiles_and_another_deals_others() -> None:
+    start = Table.start(BONES, TWO)
+    assert start.deal(random.Random(5)) == start.deal(random.Random(5))
+    assert start.deal(random.Random(5)).hands != start.deal(random.Random(6)).hands
+
+
+def test_every_legal_move_is_offered() -> None:
+    # 5-4 fits on 5-5 on both sides; the tips are closed until then, and nobody draws who can play.
+    table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    assert [str(move.tile) for move in table.moves if isinstance(move, Play)] == ["5-4", "5-4"]
+    assert len(table.moves) == 2
+    free = with_options(BONES, {"voluntary_draw": "yes"})
+    table = dealt(free, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    assert table.moves[-1] == Draw(Seat(1))
+    lax = with_options(BLOCK, {"must_play": "no"})
+    table = dealt(lax, "5-5 6-1", "5-4 3-2").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    assert table.moves[-1] == Knock(Seat(1))
+
+
+def test_two_are_drawn_at_once_and_an_extra_turn_can_be_declined() -> None:
+    table = dealt(SUPER, "14-14 14-0 2-1", "3-2 4-2 5-2", boneyard="1-0 2-0 3-0").play_or_raise(
+        Play(Seat(0), Tile(14, 14))
+    )
+    assert table.moves[-1] == Decline(Seat(0))
+    table = table.play_or_raise(Decline(Seat(0)))
+    assert table.moves == (Draw(Seat(1), 2),)
+    table = table.play_or_raise(Draw(Seat(1), 2))
+    assert table.hands[1] == tiles("3-2 4-2 5-2 3-0 2-0")
+    assert table.boneyard == tiles("1-0")
+    assert table.moves == (Knock(Seat(1)),)
+
+
+def test_points_are_called_without_being_asked() -> None:
+    rules = with_options(TWOSET, {"players": "2-6"})
+    table = dealt(rules, "5-5 6-1", "5-4 3-2").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    assert table.game.totals == (10, 0)
+
+
+def test_hands_are_laid_open_and_counted_without_being_asked() -> None:
+    table = dealt(BLOCK, "5-5", "6-4").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    assert table.game.totals == (10, 0)
+    assert table.awaits_deal
+
+
+def test_a_player_without_a_double_to_lead_passes_without_being_asked() -> None:
+    table = dealt(SUPER, "14-1 2-1", "3-3 4-2", boneyard="1-0")
+    assert (table.turn, [str(move.tile) for move in table.moves if isinstance(move, Play)]) == (1, ["3-3"])
+
+
+def test_a_seat_sees_its_own_tiles_and_what_lies_open() -> None:
+    table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    ann, ben = table.seen_by(0), table.seen_by(1)
+    assert ben.tiles == tiles("5-4 3-2")
+    assert (ann.moves, ben.moves) == ((), table.moves)
+    assert set(ben.unseen) == set(full_set(6)) - set(tiles("5-5 5-4 3-2"))
+    assert ben.state == table.state
+    # Nothing of a hand is in what everybody sees.
+    other = dealt(BONES, "5-5 6-2", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    assert other.seen_by(1) == ben
+
+
+@pytest.mark.parametrize(
+    ("move", "words"),
+    [
+        (Play(Seat(1), Tile(3, 6)), "it must touch the layout"),
+        (Play(Seat(0), Tile(1, 6)), "it must touch the layout"),
+        (Draw(Seat(1)), "Draw is no legal move; these are: Play 5-4, Play 5-4"),
+        (Knock(Seat(1)), "draw before knocking"),
+        (HandEnd(), "it is not proved that nobody can play"),
+    ],
+)
+def test_an_illegal_move_says_why(move: Play | Draw | Knock | HandEnd, words: str) -> None:
+    table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    with pytest.raises(IllegalMove, match=words):
+        table.play_or_raise(move)
+
+
+def test_an_illegal_move_has_its_problem() -> None:
+    table = dealt(BONES, "5-5 6-1", "5-4 3-2").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    spot = next(move.at for move in table.moves if isinstance(move, Play))
+    with pytest.raises(IllegalMove) as refused:
+        table.play_or_raise(Play(Seat(1), Tile(2, 3), spot, 3))
+    assert refused.value.problem is not None
+    assert refused.value.problem.kind is ProblemKind.WRONG_NUMBER
+
+
+def test_a_tile_of_another_is_no_legal_move_though_it_would_fit() -> None:
+    table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="5-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    spot = next(move.at for move in table.moves if isinstance(move, Play))
+    with pytest.raises(IllegalMove, match="Play 5-0 is no legal move"):
+        table.play_or_raise(Play(Seat(1), Tile(0, 5), spot))
+
+
+def test_a_lower_double_than_the_highest_does_not_lead() -> None:
+    with pytest.raises(IllegalMove, match="Play 4-4 is no legal move; these are: Play 5-5"):
+        dealt(BONES, "5-5 4-4", "5-4 3-2").play_or_raise(Play(Seat(0), Tile(4, 4)))
+
+
+def test_any_free_arm_of_a_starter_is_as_good_as_the_first() -> None:
+    table = dealt(SUPER, "7-7 2-1", "7-2 7-3").play_or_raise(Play(Seat(0), Tile(7, 7)))
+    host = table.game.layout.nodes[0].id
+    first, *_ = table.moves
+    assert isinstance(first, Play)
+    fourth = Play(Seat(1), first.tile, Spot(host, table.game.layout.ends[3].spot.port))
+    assert fourth not in table.moves
+    assert table.play_or_raise(fourth).hands[1] == table.play_or_raise(first).hands[1]
+
+
+def test_where_nothing_fits_any_more_the_table_may_end_the_hand() -> None:
+    rng = random.Random(1)
+    table = Table.start(replace(BONES, spinner=Spinner.NONE, target=10_000), TWO)
+    while not is_to_draw_or_end(table):
+        table = stepped(table, rng)
+    ended = table.play_or_raise(HandEnd())
+    assert [one.ending for one in ended.outcomes if isinstance(one, HandOver)] == [Ending.BLOCKED_BY_PROOF]
+    assert isinstance(table.moves[0], Draw)
+
+
+def is_to_draw_or_end(table: Table) -> bool:
+    whose = turn(table.game)
+    return whose is not None and whose.must is Must.DRAW_OR_END
+
+
+def test_too_many_doubles_and_no_double_are_dealt_again() -> None:
+    seen = set()
+    for seed in range(300):
+        table = Table.start(replace(BONES, hand=3, redeal_if_doubles_over=1), TWO).deal(random.Random(seed))
+        assert table.redeal is None
+        seen |= {event.reason for event in table.state.log if hasattr(event, "reason")}
+    assert seen == {RedealReason.TOO_MANY_DOUBLES, RedealReason.NO_DOUBLE}
+
+
+def test_tiles_are_dealt_again_when_nobody_draws_a_double() -> None:
+    rules = replace(SUPER, hand=1)
+    start = Table.start(rules, TWO)
+    table = start.deal_these([tiles("2-1"), tiles("3-1")], tiles("4-1 5-1"))
+    while not table.awaits_deal:
+        assert table.moves == (Draw(Seat(0 if table.turn == 0 else 1)),)
+        table = table.play_or_raise(table.moves[0])
+    assert table.redeal is RedealReason.NO_DOUBLE
+    assert (table.turn, table.moves) == (None, ())
+    assert table.deal(random.Random(1)).redeal is None
+
+
+def test_rules_that_hardly_any_deal_suits_are_refused() -> None:
+    with pytest.raises(EngineError, match="none of 10000 deals can be played: too_many_doubles"):
+        Table.start(replace(BONES, hand=14, redeal_if_doubles_over=0), TWO).deal(random.Random(1))
+
+
+@pytest.mark.parametrize(
+    ("hands", "words"),
+    [
+        ((("5-5",), ("6-1", "2-1")), "expected 2 hands of 1 tiles, got 1, 2"),
+        ((("5-5",), ("5-5",)), "5-5: dealt 2 times"),
+        ((("7-7",), ("5-5",)), "7-7: dealt 1 times, the game has 1 up to 6"),
+        ((("6-5",), ("5-4",)), "nobody holds a tile that may be led"),
+    ],
+)
+def test_a_deal_that_cannot_be_is_refused(hands: tuple[tuple[str, ...], ...], words: str) -> None:
+    start = Table.start(replace(BONES, hand=1), TWO)
+    with pytest.raises(EngineError, match=words):
+        start.deal_these([[Tile.parse(tile) for tile in hand] for hand in hands])
+
+
+def test_tiles_are_dealt_only_when_a_deal_is_due() -> None:
+    table = dealt(BONES, "5-5 6-1", "5-4 3-2")
+    with pytest.raises(EngineError, match="the first tile has not been played"):
+        table.deal(random.Random(1))
+    with pytest.raises(EngineError, match="the first tile has not been played"):
+        table.deal_these(table.hands)
+
+
+def test_games_and_players_that_cannot_be_are_refused() -> None:
+    with pytest.raises(EngineError, match="for 2 to 4 players, got 5"):
+        Table.start(ALLFIVES, tuple("ABCDE"))
+    with pytest.raises(EngineError, match="free has no hands to deal"):
+        Table.start(FREE, TWO)
+
+
+def test_the_winner_of_a_hand_leads_the_next() -> None:
+    table = dealt(replace(BLOCK, lead_next=LeadRule.WINNER_ANY), "5-5", "6-4").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    assert table.deal(random.Random(3)).turn == 0
+
+
+def test_without_a_double_the_highest_tile_leads() -> None:
+    table = dealt(replace(BONES, no_double=NoDouble.HIGHEST_TILE), "5-4 6-1", "6-4 3-2")
+    assert (table.turn, [str(move.tile) for move in table.moves if isinstance(move, Play)]) == (1, ["6-4"])
+
+
+def test_nothing_is_legal_before_a_match_or_a_deal() -> None:
+    assert legal_moves(replay([]), tiles("5-5")) == ()
+    assert Table.start(BONES, TWO).moves == ()
+    with pytest.raises(IllegalMove, match="the next hand has not been dealt"):
+        Table.start(BONES, TWO).play_or_raise(Play(Seat(0), Tile(5, 5)))
