@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import resource
 import socket
 import threading
+import time
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,13 +16,17 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from tallybone.web.app import MOST_FRAME
+from tallybone.web.crowd import Crowd, Limits, SeldomFilter, limits_of
+from tallybone.web.lines import http_of, websocket_of
 
 USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0
 ASKS_EVERY_S = ANSWERS_WITHIN_S = 20.0
 """So often viewers are pinged; one that does not answer within so long is dropped."""
-# Viewers keep a connection each, and a browser up to six more for pictures.
-_MOST_AT_ONCE = 600
+# So many are accepted at one moment before any of them is counted; the kernel keeps the next ones for a moment.
+_BACKLOG = 64
+# Whoever writes into the log what a visitor has done wrong.
+_SAY_FAULTS = ("uvicorn.error", "asyncio", "tallybone.web.crowd")
 
 
 def listen_on(where: str) -> socket.socket:
@@ -101,12 +108,16 @@ class Publisher(Protocol):
 class Serving:
     """Serves an app until it is closed; signals are left to the game."""
 
-    def __init__(self, app: ASGIApp, listening: socket.socket, hub: Publisher) -> None:
-        """Serve *app* on *listening*, and let *hub* publish meanwhile."""
+    def __init__(self, app: ASGIApp, listening: socket.socket, hub: Publisher, limits: Limits | None = None) -> None:
+        """Serve *app* on *listening*, and let *hub* publish meanwhile; *limits* are by default those of the machine."""
+        descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._crowd, self._seldom = Crowd(limits or limits_of(descriptors)), SeldomFilter(time.monotonic_ns)
+        for name in _SAY_FAULTS:
+            logging.getLogger(name).addFilter(self._seldom)
         config = uvicorn.Config(
             app,
-            http="h11",
-            ws="websockets-sansio",
+            http=http_of(self._crowd),
+            ws=websocket_of(self._crowd),
             ws_max_size=MOST_FRAME,
             ws_ping_interval=ASKS_EVERY_S,
             ws_ping_timeout=ANSWERS_WITHIN_S,
@@ -117,7 +128,7 @@ class Serving:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=_MOST_AT_ONCE,
+            backlog=_BACKLOG,
             timeout_graceful_shutdown=1,
         )
         self._server, self._listening, self._hub = uvicorn.Server(config), listening, hub
@@ -129,15 +140,18 @@ class Serving:
         self._server.should_exit = True
         self._thread.join(_ENDS_WITHIN_S)
         self._listening.close()
+        for name in _SAY_FAULTS:
+            logging.getLogger(name).removeFilter(self._seldom)
 
     async def _serve(self) -> None:
-        publishing = asyncio.create_task(self._hub.run())
+        beside = [asyncio.create_task(one) for one in (self._hub.run(), self._crowd.keep())]
         try:
             await self._server.serve(sockets=[self._listening])
         finally:
-            publishing.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await publishing
+            for task in beside:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
 
 
 def own_address() -> str | None:

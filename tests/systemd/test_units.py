@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tallybone.web.crowd import limits_of
 from tests.conftest import ROOT
 
 SYSTEMD = ROOT / "systemd"
@@ -96,6 +97,12 @@ def test_all_state_lies_in_one_folder(unit: Path) -> None:
 def test_the_table_is_watched_and_started_again_within_limits() -> None:
     lines = (SYSTEMD / "tallybone.service").read_text().splitlines()
     assert {"Type=notify", "Restart=always", "WatchdogSec=30", "StartLimitBurst=20"} <= set(lines)
+
+
+def test_the_table_may_have_all_the_connections_that_a_page_takes() -> None:
+    found = re.search(r"^LimitNOFILE=(\d+)$", (SYSTEMD / "tallybone.service").read_text(), re.MULTILINE)
+    assert found
+    assert limits_of(int(found[1])) == limits_of(1_000_000)
 
 
 def test_no_unit_waits_for_a_network() -> None:

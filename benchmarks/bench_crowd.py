@@ -1,0 +1,166 @@
+"""How a table bears a crowd of connections that say nothing or half of something.
+
+    python benchmarks/bench_crowd.py [--silent 500] [--half 200] [--seconds 20] [--addresses 20] [--reopen 5]
+
+A real `tallybone serve` follows a match at a simulated table. In one more process a crowd connects from addresses of
+this machine other than 127.0.0.1; a connection that is broken off is opened again after some seconds. Meanwhile the
+page is fetched from yet another address, over a new connection each time. All of it is measured before the crowd comes
+and while it is there: how long the page takes, how many pictures a second the game looks at, how old the newest one
+gets, and what the log grows by.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+
+_HALF_HEAD = b"GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\nX-Half: "
+_VISITOR, _BETWEEN_FETCHES_S = "127.9.9.9", 0.1
+_FIRST_LOOKS_S = 60.0
+_TABLE = Path(sys.executable).with_name("tallybone")
+_PAUSE = threading.Event()
+
+
+@dataclass(slots=True)
+class Served:
+    """A table that is served: its address, and its log."""
+
+    url: str
+    pin: str
+    log: Path
+
+    def number(self, name: str) -> float:
+        """Return one of its numbers, as it tells Prometheus."""
+        told = httpx.get(f"{self.url}/metrics", timeout=60).text
+        found = re.search(rf"^{name} (\S+)$", told, re.MULTILINE)
+        return float(found[1]) if found else 0.0
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--silent", type=int, default=500, help="connections that say nothing")
+    asked.add_argument("--half", type=int, default=200, help="connections that send half a request")
+    asked.add_argument("--seconds", type=float, default=20.0)
+    asked.add_argument("--addresses", type=int, default=20, help="from how many addresses they come")
+    asked.add_argument("--reopen", type=float, default=5.0, help="seconds until a broken off one is opened again")
+    asked.add_argument("--descriptors", type=int, default=4096, help="that the table may have")
+    asked.add_argument("--crowd", help=argparse.SUPPRESS)
+    said = asked.parse_args()
+    if said.crowd is not None:
+        asyncio.run(_be_crowd(said.crowd, said))
+        return
+    with _served(said.descriptors) as table:
+        _begin_match(table)
+        print(f"{said.silent} silent, {said.half} half sent, {said.addresses} addresses", flush=True)
+        print("| | page, half | page, 99 % | worst | failed | pictures/s | oldest picture | log lines | load |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+        print(_measured("before", table, said.seconds), flush=True)
+        crowd = subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--crowd", table.url])
+        try:
+            _PAUSE.wait(2.0)  # until most are there
+            print(_measured("with the crowd", table, said.seconds), flush=True)
+        finally:
+            crowd.terminate()
+            crowd.wait()
+
+
+@contextmanager
+def _served(descriptors: int) -> Iterator[Served]:
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        command = [str(_TABLE), "serve", "--camera", "simulated:seed=1", "--at", "127.0.0.1:0"]
+        limited = ["sh", "-c", f'ulimit -n {descriptors} && exec "$@"', "sh", *command]
+        with (
+            log.open("w") as err,
+            subprocess.Popen(
+                limited, stdout=subprocess.PIPE, stderr=err, text=True, env=os.environ | {"XDG_STATE_HOME": folder}
+            ) as process,
+        ):
+            assert process.stdout is not None
+            words = process.stdout.readline().split()
+            threading.Thread(target=process.stdout.read, daemon=True).start()
+            try:
+                yield Served(words[1], words[-1], log)
+            finally:
+                process.terminate()
+
+
+def _begin_match(table: Served) -> None:
+    """Begin a match, and wait until the game looks at pictures."""
+    with httpx.Client(base_url=f"{table.url}/api/v1", timeout=120) as client:
+        client.post("/login", json={"pin": table.pin}).raise_for_status()
+        client.post("/match", json={"game": "bones", "players": ["Ann", "Ben"]}).raise_for_status()
+    until_s = time.monotonic() + _FIRST_LOOKS_S
+    while table.number("tallybone_frames_seen_total") < 20 and time.monotonic() < until_s:
+        _PAUSE.wait(0.2)
+
+
+def _measured(name: str, table: Served, seconds: float) -> str:
+    """Return the line of the table for so many seconds from now on."""
+    lines, looks = _lines(table), table.number("tallybone_frames_seen_total")
+    took_s, failed, oldest_s, began_s = list[float](), 0, 0.0, time.monotonic()
+    while time.monotonic() < began_s + seconds:
+        fetched_s = time.monotonic()
+        try:
+            transport = httpx.HTTPTransport(local_address=_VISITOR)
+            with httpx.Client(transport=transport, timeout=20) as client:
+                client.get(table.url).raise_for_status()
+            took_s.append(time.monotonic() - fetched_s)
+        except httpx.HTTPError:
+            failed += 1
+        oldest_s = max(oldest_s, table.number("tallybone_picture_age_seconds"))
+        _PAUSE.wait(_BETWEEN_FETCHES_S)
+    looks_per_s = (table.number("tallybone_frames_seen_total") - looks) / (time.monotonic() - began_s)
+    took_s.sort()
+    half_ms, most_ms, worst_ms = (
+        1000 * took_s[min(len(took_s) - 1, len(took_s) * share // 100)] if took_s else float("nan")
+        for share in (50, 99, 100)
+    )
+    return (
+        f"| {name} | {half_ms:.0f} ms | {most_ms:.0f} ms | {worst_ms:.0f} ms | {failed} of {failed + len(took_s)} | "
+        f"{looks_per_s:.1f} | {oldest_s:.2f} s | {_lines(table) - lines} | {os.getloadavg()[0]:.1f} |"
+    )
+
+
+def _lines(table: Served) -> int:
+    return len(table.log.read_text(errors="replace").splitlines())
+
+
+async def _be_crowd(url: str, said: argparse.Namespace) -> None:
+    """Hold the connections until the process is ended."""
+    where = urlsplit(url)
+
+    async def hold(number: int) -> None:
+        own = number % said.addresses
+        while True:
+            try:
+                reader, writer = await asyncio.open_connection(
+                    where.hostname, where.port, local_addr=(f"127.8.{own // 250}.{1 + own % 250}", 0)
+                )
+                if number >= said.silent:
+                    writer.write(_HALF_HEAD)
+                await reader.read()  # until it is broken off
+                writer.close()
+            except OSError:
+                pass
+            await asyncio.sleep(said.reopen)
+
+    await asyncio.gather(*(hold(number) for number in range(said.silent + said.half)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""Crowds of connections that say nothing, or half of something: they keep nobody out, and the log stays short."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from websockets.sync.client import connect
+
+from tallybone.web.access import Access
+from tallybone.web.app import make_app
+from tallybone.web.crowd import Limits, SeldomFilter
+from tallybone.web.feed import Hub, PagePictures
+from tallybone.web.serving import Address, Serving, listen_on
+from tests.tallybone.web.conftest import Hands
+from tests.tallybone.web.true_table import PIN
+from tests.waiting import until
+
+API = "/api/v1"
+TALLYBONE = str(Path(sys.executable).with_name("tallybone"))
+HALF_HEAD = b"GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nX-Long: "
+HALF_BODY = (
+    b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"
+)
+
+
+@contextmanager
+def served(limits: Limits) -> Iterator[str]:
+    """Yield the address of a page without a game."""
+    hub = Hub(time.monotonic_ns)
+    access = Access(PIN, b"k" * 32, time.monotonic_ns)
+    listening = listen_on("127.0.0.1:0")
+    serving = Serving(make_app(hub, access, PagePictures(time.monotonic_ns)), listening, hub, limits)
+    try:
+        yield Address.of(listening).url
+    finally:
+        serving.close()
+
+
+def line_from(address: str, url: str, sent: bytes = b"") -> socket.socket:
+    """Return a connection from an address of this machine, which has sent something and goes on with nothing."""
+    where = urlsplit(url)
+    line = socket.create_connection((where.hostname or "", where.port or 0), timeout=20, source_address=(address, 0))
+    line.sendall(sent)
+    return line
+
+
+def is_closed(line: socket.socket) -> bool:
+    """Wait until a connection is closed by the other side, whatever it says before."""
+    try:
+        while line.recv(4096):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        pass
+    return True
+
+
+@pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_BODY], ids=["nothing", "half a head", "half a body"])
+def test_who_does_not_say_what_he_wants_is_cut_off(sent: bytes) -> None:
+    with served(Limits(most=50, request_within_s=0.3)) as url, line_from("127.0.0.2", url, sent) as line:
+        assert is_closed(line)
+
+
+def test_a_head_that_trickles_in_is_cut_off_too() -> None:
+    with served(Limits(most=50, request_within_s=0.3)) as url, line_from("127.0.0.2", url, HALF_HEAD) as line:
+        line.settimeout(0.02)
+
+        def is_cut_off() -> bool:
+            try:
+                line.sendall(b"x")
+                return line.recv(1) == b""
+            except TimeoutError:
+                return False
+            except ConnectionError:
+                return True
+
+        until(is_cut_off)
+
+
+def test_who_watches_and_who_asks_again_is_not_cut_off() -> None:
+    with (
+        served(Limits(most=50, request_within_s=0.3)) as url,
+        connect(url.replace("http", "ws") + f"{API}/live", proxy=None) as watching,
+        httpx.Client() as client,
+    ):
+        began_s = time.monotonic()
+        until(lambda: client.get(f"{url}{API}/me").status_code == 200 and time.monotonic() - began_s > 1)
+        watching.send("ping")
+        assert watching.recv(10) == '{"type":"pong"}'
+
+
+@pytest.mark.parametrize("sent", [b"", HALF_HEAD, HALF_BODY], ids=["nothing", "half a head", "half a body"])
+def test_a_full_house_makes_room_for_who_says_what_he_wants(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
+        for at in range(200):
+            stack.enter_context(line_from(f"127.0.1.{at % 50}", url, sent))
+        for last in range(30):
+            transport = httpx.HTTPTransport(local_address=f"127.0.2.{last}")
+            with httpx.Client(transport=transport, timeout=20) as client:
+                assert client.get(f"{url}{API}/me").status_code == 200
+    assert len(caplog.records) <= 2
+
+
+def test_one_address_takes_only_its_share(caplog: pytest.LogCaptureFixture) -> None:
+    with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
+        live = url.replace("http", "ws") + f"{API}/live"
+        watching = [stack.enter_context(connect(live, proxy=None, sock=line_from("127.0.0.2", url))) for _ in range(10)]
+        for _ in range(20):
+            assert is_closed(
+                stack.enter_context(line_from("127.0.0.2", url, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+            )
+        watching[0].send("ping")
+        assert watching[0].recv(10) == '{"type":"pong"}', "those that are used stay"
+        with httpx.Client() as client:
+            assert client.get(f"{url}{API}/me").status_code == 200
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
+        "127.0.0.2 has 10 connections in use: more of it are refused"
+    ]
+
+
+def test_a_house_full_of_viewers_refuses_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    with served(Limits(most=12)) as url, ExitStack() as stack:
+        live = url.replace("http", "ws") + f"{API}/live"
+        for _ in range(12):
+            stack.enter_context(connect(live, proxy=None))
+        for _ in range(5):
+            with pytest.raises(httpx.TransportError):
+                httpx.get(f"{url}{API}/me")
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
+        "all 12 connections are in use: more are refused"
+    ]
+
+
+def test_a_fault_is_logged_once_a_minute_with_how_often_it_came() -> None:
+    clock = Hands()
+    seldom = SeldomFilter(clock)
+
+    def logged(words: str, *values: object, error: BaseException | None = None) -> str | None:
+        found = None if error is None else (type(error), error, error.__traceback__)
+        record = logging.LogRecord("page", logging.WARNING, "", 0, words, values, found)
+        return record.getMessage() if seldom.filter(record) else None
+
+    assert logged("from %s", "a") == "from a"
+    assert logged("from %s", "b") is None
+    assert logged("no descriptor\nsocket: 7") == "no descriptor\nsocket: 7"
+    assert logged("no descriptor\nsocket: 8") is None
+    assert logged("broke", error=ValueError("1")) == "broke"
+    assert logged("broke", error=ValueError("2")) is None
+    assert logged("broke", error=KeyError("2")) == "broke"
+    clock.t_ns += 60_000_000_000
+    assert logged("from %s", "c") == "from c (1 more like it since the last one)"
+    for at in range(5000):
+        logged(f"always another {at}")
+    assert seldom.known <= 1000
+
+
+@pytest.mark.slow
+def test_a_table_with_few_descriptors_outlives_ten_times_as_many_connections(tmp_path: Path) -> None:
+    served_table = [TALLYBONE, "serve", "--camera", "none", "--at", "127.0.0.1:0"]
+    command = ["sh", "-c", 'ulimit -n 256 && exec "$@"', "sh", *served_table]
+    errors = tmp_path / "errors"
+    with (
+        errors.open("w") as err,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=err,
+            text=True,
+            env=os.environ | {"XDG_STATE_HOME": str(tmp_path), "HOME": "/nonexistent"},
+        ) as process,
+        ExitStack() as stack,
+    ):
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[1]
+        until(lambda: httpx.get(f"{url}{API}/state", timeout=30).status_code == 200)
+        for at in range(2500):
+            sent = (b"", HALF_HEAD)[at % 2]
+            stack.enter_context(line_from(f"127.0.{1 + at // 250}.{1 + at % 250}", url, sent))
+            if at % 100 == 99:
+                assert httpx.get(f"{url}{API}/state", timeout=20).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    assert len(errors.read_text().splitlines()) <= 10
