@@ -105,21 +105,25 @@ def parse_options(text: str) -> dict[str, str]:
     return pairs
 
 
-def with_options(rules: Rules, values: Mapping[str, str]) -> Rules:
+def with_options(rules: Rules, values: Mapping[str, str] | str) -> Rules:
     """Return *rules* with some options chosen otherwise.
 
     An option that is given goes before a preset, that before what follows from another option, that before *rules*.
 
+    >>> with_options(profile("bones"), "target=200 hand=5").target
+    200
+
     Args:
         rules: What holds for everything that is not given.
-        values: Key and text of each choice, of OPTIONS and PRESETS; any case, "-" for "_".
+        values: Key and text of each choice, of OPTIONS and PRESETS; any case, "-" for "_". As one text they stand as
+            `parse_options` reads them.
 
     Raises:
         OptionsError: If any of it cannot be; the message names every fault, each with its key.
     """
     faults: list[str] = []
     changes: dict[str, Any] = {}
-    wishes = _wishes(rules, values, faults)
+    wishes = _wishes(rules, parse_options(values) if isinstance(values, str) else values, faults)
     for wish in wishes.values():
         if lacks_effects(rules, wish.option):
             faults.append(f"{wish.said}: {rules.name} has no effects")

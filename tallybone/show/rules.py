@@ -31,7 +31,6 @@ from engine.options import (
     changed_options,
     matters,
     option_named,
-    parse_options,
     value_text,
     with_options,
 )
@@ -88,7 +87,7 @@ def _chosen(game: str, choices: Sequence[str]) -> Rules:
         EngineError: If they are no rules, or the tiles are not enough for the players.
     """
     known = profile(game)
-    rules = with_options(known, parse_options(" ".join(choices)))
+    rules = with_options(known, " ".join(choices))
     playable = seats_that_can_play(rules)
     asked = (rules.seats_min, rules.seats_max) != (known.seats_min, known.seats_max)
     if not playable:

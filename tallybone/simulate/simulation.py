@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import EngineError, Play, Rules, deal_problems, parse_options, profile, with_options
+from engine import EngineError, Play, Rules, deal_problems, profile, with_options
 from tallybone.choices import Difficulty
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.items import FramePlan, NowLying, Planned, SimulatedItem, TrueTable, TrueTile, TrueTiles
@@ -81,7 +81,7 @@ def simulation_settings(
         raise EngineError(f'no look is called "{look}"; known: {", ".join((BY_SEED, *LOOKS))}')
     if not 1 <= players <= len(_NAMES):
         raise EngineError(f"players: expected 1 to {len(_NAMES)}, got {players}")
-    rules = with_options(profile(game), parse_options(options))
+    rules = with_options(profile(game), options)
     return SimulationSettings(
         rules=rules,
         players=_NAMES[:players],

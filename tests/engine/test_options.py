@@ -252,6 +252,13 @@ def test_other_words_mean_the_same(text: str, same: str) -> None:
     assert (with_options(BONES, parse_options(text)) == BONES) == (same == "")
 
 
+def test_options_may_be_one_text() -> None:
+    assert with_options(BONES, "target=200, hand=2:7,3:5") == with_options(BONES, {"target": "200", "hand": "2:7,3:5"})
+    assert with_options(BONES, "") == BONES
+    with pytest.raises(OptionsError, match="expected key=value"):
+        with_options(BONES, "target")
+
+
 def test_effects_go_by_their_own_names_and_with_a_dot() -> None:
     made = with_options(SUPER, {"effects.skip_on": "blank", "last_tile": "1", "spell_lapses": "1"})
     assert changed_options(made) == {"skip_on": "blank", "spell_deadlock": "lapses", "effects_before_end": "yes"}
