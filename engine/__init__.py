@@ -85,6 +85,7 @@ from engine.outcomes import (
     Turn,
     Turned,
 )
+from engine.position_text import format_position, parse_position
 from engine.problems import Problem, ProblemKind, Weight
 from engine.profiles import (
     ALLFIVES,
@@ -284,6 +285,7 @@ __all__ = [
     "describe",
     "ends",
     "entries",
+    "format_position",
     "format_record",
     "full_set",
     "highest_leader",
@@ -293,6 +295,7 @@ __all__ = [
     "legal_stacks",
     "obstacle",
     "parse_options",
+    "parse_position",
     "parse_record",
     "perft",
     "play_record",

@@ -10,6 +10,9 @@ from engine.rules import Rules
 from engine.tiles import Tile, double_bits, set_bits
 from engine.value import changed
 
+DREW = phrase("drew")
+KNOCKED = phrase("knocked")
+
 
 def cannot_play(hand: Hand, rules: Rules, verb: str) -> Claim:
     """Return what is said by drawing or knocking now: no tile for any place where one may go."""
@@ -29,9 +32,15 @@ def keeps_the_deal(rules: Rules) -> tuple[Claim, ...]:
     return (Claim(double_bits() & set_bits(rules.max_pips), most, ProblemKind.TOO_MANY_DOUBLES, verb),)
 
 
-def denies(denied: int, words: str) -> Claim:
-    """Return what is said by letting another lead: none of these tiles, as bits."""
-    return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, words)
+def lets_lead(denied: int, led: Tile) -> Claim:
+    """Return what is said by letting *led* open the hand: none of the tiles *denied*, as bits."""
+    return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, phrase("let the {tile} lead", tile=led))
+
+
+def without_double(rules: Rules) -> Claim:
+    """Return what is said by not leading where any double may lead."""
+    denied = double_bits() & set_bits(rules.max_pips)
+    return Claim(denied, 0, ProblemKind.HIGHER_DOUBLE_HELD, phrase("had no double to lead"))
 
 
 def said(claims: tuple[tuple[Claim, ...], ...], seat: int, claim: Claim) -> tuple[tuple[Claim, ...], ...]:

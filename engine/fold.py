@@ -51,10 +51,10 @@ def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
     problems = problems_with(state.game, event)
     if not problems:
         game, outcomes = step(state.game, Seq(len(log)), event)
-        return State((*log, event), state.irregular, game), outcomes
+        return State((*log, event), state.irregular, game, state.start), outcomes
     seq = state.next_seq
     told = _with_problems(state.game, Entry(seq, event), problems)
-    return State((*log, event), (*state.irregular, seq), told[0]), told[1]
+    return State((*log, event), (*state.irregular, seq), told[0], state.start), told[1]
 
 
 def problem_with(state: State, event: Event) -> Problem | None:
@@ -87,7 +87,7 @@ def entries(state: State) -> tuple[Entry, ...]:
 
 def history(state: State) -> tuple[ActionResult, ...]:
     """Return each action in force with what followed from it, as a replay tells it now."""
-    game: Game | None = None
+    game = state.start
     told = []
     for entry in entries(state):
         game, outcomes = _take(game, entry)
@@ -133,12 +133,12 @@ def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
         return replace(state, log=log), (Irregular(state.next_seq, problem, stands=False),)
     kept = entries(State(log))
     since = next((at for at, entry in enumerate(kept) if entry.seq in (event.seq, state.next_seq)), len(kept))
-    game, irregular, told = _refold(kept, since)
+    game, irregular, told = _refold(state.start, kept, since)
     before = () if state.game is None else state.game.totals
     after = () if game is None else game.totals
     whose = None if game is None else turn(game)
     outcomes = (Revised(before, after), *told, *(() if whose is None else (whose,)))
-    return State(log, irregular, game), outcomes
+    return State(log, irregular, game, state.start), outcomes
 
 
 def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
@@ -164,9 +164,10 @@ def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
     return kept
 
 
-def _refold(kept: tuple[Entry, ...], since: int) -> tuple[Game | None, tuple[Seq, ...], tuple[Irregular, ...]]:
-    """Return the match of *kept*, the seqs of its irregular actions, and the irregularities from one place on."""
-    game: Game | None = None
+def _refold(
+    game: Game | None, kept: tuple[Entry, ...], since: int
+) -> tuple[Game | None, tuple[Seq, ...], tuple[Irregular, ...]]:
+    """Return *game* after *kept*, the seqs of its irregular actions, and the irregularities from one place on."""
     irregular: list[Seq] = []
     told: list[Irregular] = []
     for at, entry in enumerate(kept):

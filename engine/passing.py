@@ -1,16 +1,14 @@
 """Draw, knock, decline, count the boneyard: actions that lay no tile on the table. docs/rules.md 2.3, 3.5."""
 
-from engine.claims import cannot_play, denies, drew, said
+from engine.claims import DREW, KNOCKED, cannot_play, drew, said, without_double
 from engine.closing import GameUpdate, close_hand, prepend
 from engine.effects import end_spell
 from engine.events import Action, Draw, Knock, Play, Seat, Stack
 from engine.hand import NO_COURSE, Claim, Hand
 from engine.judge_turn import owes
 from engine.outcomes import Declined, Drew, Ending, Outcome, Passed
-from engine.phrases import phrase
 from engine.rules import Drawing, SpellDeadlock
 from engine.state import Game, Phase
-from engine.tiles import double_bits, set_bits
 from engine.turns import advanced, drawable, following, is_exempt, is_optional
 from engine.value import changed
 
@@ -59,9 +57,9 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
     if hand.turn != seat or game.rules.voluntary_draw:
         return drew(claims, seat, action.tiles, action.faces)
     if game.phase is Phase.LEAD:
-        return drew(said(claims, seat, _without_double(game)), seat, action.tiles, action.faces)
+        return drew(said(claims, seat, without_double(game.rules)), seat, action.tiles, action.faces)
     # Of several tiles drawn until one can be played only the last can be, but each draw is a reset. docs/rules.md 2.6.
-    return drew(said(claims, seat, cannot_play(hand, game.rules, phrase("drew"))), seat, action.tiles, action.faces)
+    return drew(said(claims, seat, cannot_play(hand, game.rules, DREW)), seat, action.tiles, action.faces)
 
 
 def knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
@@ -70,7 +68,7 @@ def knock(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
         return _without_lead(game, hand, seat)
     claims = hand.claims
     if game.rules.must_play and not is_exempt(game.rules, hand):
-        claims = said(claims, seat, cannot_play(hand, game.rules, phrase("knocked")))
+        claims = said(claims, seat, cannot_play(hand, game.rules, KNOCKED))
     hand = changed(hand, claims=claims, passes=hand.passes + 1, turn=Seat((seat + 1) % len(game.players)))
     told: tuple[Outcome, ...] = (Passed(seat, hand.passes),)
     if hand.course is not NO_COURSE:
@@ -102,12 +100,7 @@ def _without_lead(game: Game, hand: Hand, seat: Seat) -> GameUpdate:
     without = hand.course.without_double + (0 if drawn else 1)
     hand = changed(
         hand,
-        claims=said(hand.claims, seat, _without_double(game)),
+        claims=said(hand.claims, seat, without_double(game.rules)),
         course=changed(hand.course, without_double=without),
     )
     return changed(game, hand=hand), (Passed(seat, without, instead_of_leading=True),)
-
-
-def _without_double(game: Game) -> Claim:
-    """Return what is said by not leading where any double may lead."""
-    return denies(double_bits() & set_bits(game.rules.max_pips), phrase("had no double to lead"))

@@ -1,8 +1,8 @@
 """What a tile laid on the table does: the layout, the count, what it scores, and whether the hand is over."""
 
-from engine.claims import denies, shown
+from engine.claims import lets_lead, shown
 from engine.closing import GameUpdate, close_hand, forfeit, leader_wins, pay, prepend
-from engine.counting import count, points_for
+from engine.counting import Count, count, points_for
 from engine.effects import force_draws, take_effect
 from engine.events import Play, Seat, Seq, Stack
 from engine.hand import NO_COURSE, Chance, Claim, Hand, LeadTile
@@ -45,9 +45,7 @@ def play(game: Game, hand: Hand, seq: Seq, action: Play) -> GameUpdate:
     points = points_for(counted.total, rules)
     if points == 0:
         return prepend(told, _after_tile(game, hand, seat))
-    because = str(counted)
-    if rules.play_divisor != 1:
-        because = phrase("{sum}, divided by {divisor}", sum=because, divisor=rules.play_divisor)
+    because = sum_of_play(counted, rules)
     game, scored = _score(game, hand, Chance(seat, points, points, because, called=False))
     told = (*told, *scored)
     if game.phase is Phase.MATCH_OVER or game.hand is None:
@@ -66,15 +64,25 @@ def stack(game: Game, hand: Hand, action: Stack) -> GameUpdate:
     gain = worth * 2 if rules.steal_gain is StealGain.SCORE_PLUS_STOLEN else worth
     # A table may let a stack stand that steals from nobody: then it is only another play with this count.
     victim = None if chance is None or not chance.called else chance.seat
-    because = str(counted)
-    if action.tile.is_double:
-        because = phrase("{sum}, twice for a double", sum=because)
+    because = sum_of_stack(counted, action.tile)
     taking = Chance(seat, points_for(counted.total, rules), gain, because, called=False, victim=victim, loss=worth)
     game, scored = _score(_in_play(game, hand), hand, taking)
     told = (*told, *scored)
     if game.phase is Phase.MATCH_OVER or game.hand is None:
         return game, told
     return prepend(told, _after_tile(game, game.hand, seat))
+
+
+def sum_of_play(counted: Count, rules: Rules) -> str:
+    """Return the sum behind the points of a play."""
+    if rules.play_divisor == 1:
+        return str(counted)
+    return phrase("{sum}, divided by {divisor}", sum=counted, divisor=rules.play_divisor)
+
+
+def sum_of_stack(counted: Count, tile: Tile) -> str:
+    """Return the sum behind the points of *tile* on its copy."""
+    return phrase("{sum}, twice for a double", sum=counted) if tile.is_double else str(counted)
 
 
 def credit(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
@@ -155,7 +163,7 @@ def _after_lead(
         weight = (led.pips, led.high)
         heavier = (tile.bit for tile in full_set(rules.max_pips) if tile.is_double or (tile.pips, tile.high) > weight)
         earlier = sum(heavier)
-    claim = denies(earlier, phrase("let the {tile} lead", tile=led))
+    claim = lets_lead(earlier, led)
     return tuple((*old, claim) for old in claims)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from engine.errors import EngineError
 from engine.events import (
     Abandon,
     Action,
@@ -165,8 +166,10 @@ def record_of(state: State) -> Record:
     The record leaves out undone and rejected actions.
 
     Raises:
-        EngineError: If no profile has the name of the rules of the match.
+        EngineError: If no profile has the name of the rules of the match, or the log begins within it.
     """
+    if state.start is not None:
+        raise EngineError("a record tells a match from its start, and this one goes on from a position")
     table, writing = RecordTable(), _Writing()
     for entry in entries(state):
         before = table.game

@@ -94,11 +94,13 @@ class State:
         log: Every event as it came in.
         irregular: Actions in force that have a problem which the table has not accepted.
         game: The match; None before the first start.
+        start: The match that the log goes on from, when it comes from a position; None where the log begins it.
     """
 
     log: tuple[Event, ...] = ()
     irregular: tuple[Seq, ...] = ()
     game: Game | None = None
+    start: Game | None = None
 
     @property
     def next_seq(self) -> Seq:

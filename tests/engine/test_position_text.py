@@ -1,0 +1,220 @@
+"""Positions as one line of text: every position of random matches comes back, and what is no position is refused."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import (
+    BONES,
+    CUTTHROAT,
+    EngineError,
+    Game,
+    Layout,
+    NodeId,
+    Play,
+    Seat,
+    Spot,
+    State,
+    Table,
+    Tile,
+    Undo,
+    apply,
+    format_position,
+    history,
+    parse_position,
+    perft,
+    record_of,
+)
+from engine.events import Seq
+from tests.engine.test_perft import DEALS
+from tests.engine.test_table import dealt, random_table, stepped
+
+MOST_MOVES = 150
+
+
+def renamed(layout: Layout) -> Layout:
+    """The layout with its tiles named as a position names them: upwards to -1."""
+    names = {node.id: NodeId(place - len(layout.nodes)) for place, node in enumerate(layout.nodes)}
+
+    def spot(old: Spot) -> Spot:
+        return Spot(names[old.host], old.port)
+
+    nodes = tuple(
+        replace(node, id=names[node.id], joins=None if node.joins is None else spot(node.joins))
+        for node in layout.nodes
+    )
+    ends = tuple(replace(end, spot=spot(end.spot)) for end in layout.ends)
+    return replace(layout, nodes=nodes, ends=ends, stacked=tuple(names[below] for below in layout.stacked))
+
+
+def without_log(table: Table) -> Table:
+    game = table.game
+    if game.hand is not None:
+        game = replace(game, hand=replace(game.hand, layout=renamed(game.hand.layout)))
+    return Table(State(game=game, start=game), table.hands, table.boneyard)
+
+
+def check(table: Table) -> None:
+    text = format_position(table)
+    assert "\n" not in text
+    again = parse_position(text)
+    assert again == without_log(table), text
+    assert format_position(again) == text
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_position_of_a_random_match_comes_back(seed: int) -> None:
+    rng = random.Random(seed)
+    table = random_table(rng)
+    for _ in range(MOST_MOVES):
+        check(table)
+        if table.is_over:
+            break
+        table = stepped(table, rng)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_match_goes_on_from_its_position_as_it_would_have(seed: int) -> None:
+    rng = random.Random(seed)
+    table = random_table(rng)
+    for _ in range(rng.randrange(2, 60)):
+        if not table.is_over:
+            table = stepped(table, rng)
+    other = parse_position(format_position(table))
+    mine, theirs = random.Random(7), random.Random(7)
+    for _ in range(40):
+        if table.is_over:
+            break
+        table, other = stepped(table, mine), stepped(other, theirs)
+        assert [type(one) for one in other.outcomes] == [type(one) for one in table.outcomes]
+        assert format_position(other) == format_position(table)
+
+
+@pytest.mark.parametrize("name", DEALS)
+def test_a_position_has_the_perft_of_its_table(name: str) -> None:
+    table = DEALS[name].engine()
+    for _ in range(3):
+        if table.moves:
+            table = table.after(table.moves[-1])
+    assert [perft(parse_position(format_position(table)), depth) for depth in (1, 2, 3)] == [
+        perft(table, depth) for depth in (1, 2, 3)
+    ]
+
+
+def test_a_position_reads_as_the_page_says() -> None:
+    table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    assert format_position(table) == (
+        '[DGR "1"] [Rules "bones"] [Options "hand=2"] [Seats "A:A B:B"] play A|+10 B #1 turn=B lead=highest_double '
+        "A<6-1> B<5-4 3-2> yard<0-0 1-0> laid<5-5> "
+        # Doubles of a double-six are the bits 0, 2, 5, 9, 14, 20 and 27; Ann has shown one of the three she may hold.
+        "said<A/o//2/8104225 A/l//0/8000000 B/o//3/8104225 B/l//0/8000000>"
+    )
+
+
+def test_a_position_is_played_on_and_undone_to_itself() -> None:
+    table = dealt(BONES, "5-5 6-1", "5-4 3-2", boneyard="0-0 1-0").play_or_raise(Play(Seat(0), Tile(5, 5)))
+    start = parse_position(format_position(table))
+    after = start.after(start.moves[0])
+    assert len(history(after.state)) == 1
+    back, _ = apply(after.state, Undo(Seq(0)))
+    assert back.game == start.game
+    with pytest.raises(EngineError, match="goes on from a position"):
+        record_of(after.state)
+
+
+TEXT = format_position(dealt(CUTTHROAT, "6-6 5-5", "5-6 4-1", "3-2 2-1", "1-0 2-0", boneyard="0-0"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (TEXT, "", "begins with tags"),
+        ('"cutthroat"', '"chess"', "expected one of the games"),
+        (" lead A", " play A", "tiles in laid"),
+        (" lead A", " reveal A", "one of deal, lead, play, match_over"),
+        (" A B", " A", "what B was paid"),
+        (" A B", " A+x B", "docs/positions.md"),
+        (" A B", " A  B", "one blank"),
+        ("#1 ", "", "the number of a hand"),
+        ("turn=A ", "", "turn= while a hand is played"),
+        ("turn=A", "turn=E", "one of the seats A, B, C, D"),
+        ("turn=A", "turn=A turn=B", "each once"),
+        ("lead=race", "lead=me", "lead= with one of any"),
+        ("lead=race", "lead=race hurry", "nothing more here, got hurry"),
+        ("<6-6 5-5>", "<6-6 9-9>", "tiles up to 6-6, got 9-9"),
+        ("<6-6 5-5>", "<6-6 6-6>", None),
+        ("<6-6 5-5>", "<6-6 6-6 6-6>", "6-6 at most 2 times, got 3"),
+        ("laid<>", "laid<5-5>", "no tile in laid"),
+        ("said<>", "said<A/o//3/1>", "redeal_if_doubles_over"),
+        ("said<>", "said<A/n//0/fffffffffff>", "tiles of the set"),
+        ("lead=race", "lead=race chance=A5", "chance= only after a play"),
+        ("lead=race", "lead=race spell=A1/0", "a spell only in a game with effects"),
+        ("lead=race", "lead=race owed=1,2", "a number for each seat"),
+        ("lead=race", "lead=race out=A", "end= with open and out="),
+    ],
+)
+def test_what_is_no_position_says_what_was_expected(before: str, after: str, words: str | None) -> None:
+    assert before in TEXT
+    changed = TEXT.replace(before, after)
+    if words is None:
+        parse_position(changed)
+        return
+    with pytest.raises(EngineError, match=words):
+        parse_position(changed)
+
+
+def test_a_text_that_is_far_too_long_is_refused() -> None:
+    with pytest.raises(EngineError, match="at most 20000 characters"):
+        parse_position(TEXT + " " * 20_000)
+
+
+@given(st.integers(0, 40), st.data())
+def test_a_damaged_position_is_refused_or_can_be_played_on(seed: int, data: st.DataObject) -> None:
+    rng = random.Random(seed)
+    table = random_table(rng)
+    for _ in range(rng.randrange(1, 30)):
+        if not table.is_over:
+            table = stepped(table, rng)
+    text = format_position(table)
+    words = text.split(" ")
+    at = data.draw(st.integers(0, len(words) - 1))
+    other = data.draw(st.sampled_from(words))
+    words[at : at + data.draw(st.integers(0, 2))] = [other]
+    try:
+        damaged = parse_position(" ".join(words))
+    except EngineError:
+        return
+    rng = random.Random(1)
+    for _ in range(20):
+        if not damaged.is_over and (damaged.awaits_deal or damaged.moves):
+            try:
+                damaged = stepped(damaged, rng)
+            except EngineError:
+                return
+            assert isinstance(damaged.game, Game)
+
+
+def test_the_random_matches_reach_what_is_rare() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(60):
+        rng = random.Random(seed)
+        table = random_table(rng)
+        for _ in range(MOST_MOVES):
+            text = format_position(table)
+            seen.update(word for word in RARE if word in text)
+            if table.is_over:
+                break
+            table = stepped(table, rng)
+    assert set(seen) == set(RARE), set(RARE) - set(seen)
+
+
+RARE = (
+    *(" ^", "spell=", " right", " again", " skip", "owed=", "chance="),
+    *("out=", "won=", "wins=", "without=", "/k/", "/d/"),
+)
