@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from engine import (
     Amend,
+    Call,
     Draw,
     Drawing,
     Event,
@@ -134,9 +135,9 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
         case Press():
             happened = event_of(event, session.state)
             if happened is not None:
-                session, more = _happened(session, happened)
+                session, more = _entered(session, happened)
         case _:
-            session, more = _happened(session, event)
+            session, more = _entered(session, event)
     session, last = _settle(session)
     return session, (*said, *more, *last)
 
@@ -177,6 +178,13 @@ def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement
     return replace(session, state=state, places=follow(found.places, state)), said
 
 
+def _entered(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after an event by hand; a call for a play that nobody has seen yet waits for it."""
+    if isinstance(event, Call) and session.blind_ns is not None and problem_with(session.state, event) is not None:
+        return replace(session, called=(*session.called, event.seat)), ()
+    return _happened(session, event)
+
+
 def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that was entered by hand."""
     state, said = apply(session.state, event)
@@ -204,6 +212,8 @@ def _is_known(session: Session, view: TableView) -> bool:
         return False
     if not view.is_settled:
         return True
+    if session.called:
+        return False
     seen = session.seen
     if session.zones and session.looked_ns is not None and session.t_ns - session.looked_ns >= LINGERS_NS:
         return False
@@ -245,15 +255,14 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
         places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
     is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes
     looked_ns = None if is_again else session.t_ns
-    heard, blind_ns = session.heard, session.blind_ns
+    heard = session.heard
     if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
         knocks = (*before.knocks, *(one.seat for one in heard))
-        places = replace(places, unseen=Unseen(before.look, knocks))
-        heard, blind_ns = (), None
-    return replace(
-        session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns, heard=heard, blind_ns=blind_ns
-    )
+        places = replace(places, unseen=replace(before, knocks=knocks, calls=(*before.calls, *session.called)))
+        session = replace(session, called=(), blind_ns=None)
+        heard = ()
+    return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns, heard=heard)
 
 
 def _is_drawn(session: Session, press: Press) -> bool:
@@ -335,6 +344,7 @@ class Session:
         drawn: The draw that was seen last, and when; None for none.
         answered: The answer that can be taken back; None for none.
         viewed_ns: When the last view came; None before the first.
+        called: The players who called points while nobody saw the table.
         blind_ns: Since when nobody has seen the table settled, if that is long; None where somebody sees it.
     """
 
@@ -350,6 +360,7 @@ class Session:
     drawn: tuple[Seat, int] | None = None
     answered: Answered | None = None
     viewed_ns: int | None = None
+    called: tuple[Seat, ...] = ()
     blind_ns: int | None = None
 
     @classmethod

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from engine import Draw, Knock, Lead, NodeId, Phase, Play, Port, Seat, State, Tile, entries, replay
+from engine import Draw, Event, Knock, Lead, NodeId, Phase, Play, Port, Seat, State, Tile, entries, replay
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
 from tallybone.session.session import Session
@@ -67,7 +67,8 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
 
 def _known(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that the players know besides the layout."""
-    for known in (_as_it_was(session.state, question, truth), _knocked(session.state, question, truth)):
+    now = session.state
+    for known in (_began(session, question, truth), _as_it_was(now, question, truth), _knocked(now, question, truth)):
         if known is not None:
             return known
     return _all_shown(session, question, truth)
@@ -97,6 +98,55 @@ def _knocked(now: State, question: Question, truth: State) -> int | None:
             has_passed = _passes(truth, knock.seat) > _passes(now, knock.seat)
             return choice if has_passed else answers.index(()) if () in answers else None
     return None
+
+
+def _began(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer that says most of what happened while nobody saw the table and nothing false."""
+    before = session.places.unseen
+    none = [at for at, one in enumerate(question.answers) if one.places.unseen not in (None, before) and not one.events]
+    if before is None or not none:
+        return None
+    true = _done_since(session.state, truth)
+    # Where plays score, their order matters.
+    scores = truth.game is not None and truth.game.rules.unit is not None
+    told = dict[int, int]()
+    for choice, answer in enumerate(question.answers):
+        said = _done(answer.events)
+        if answer.places.unseen is None:
+            is_so = said == true or (not scores and sorted(said) == sorted(true))
+        else:
+            is_so = choice not in none and said == true[: len(said)]
+        if is_so:
+            told[choice] = len(said)
+    return max(told, key=lambda choice: told[choice], default=none[0])
+
+
+def _done_since(now: State, truth: State) -> list[tuple[Seat, str]]:
+    """Return who laid, drew and passed what that *now* does not know, in the order of the *truth*."""
+    known = Counter(_done(one.action for one in entries(now)))
+    left = []
+    for one in _done(entry.action for entry in entries(truth)):
+        if known[one]:
+            known[one] -= 1
+        else:
+            left.append(one)
+    return left
+
+
+def _done(actions: Iterable[Event]) -> list[tuple[Seat, str]]:
+    """Return who laid which tile, drew and passed; each tile that was drawn by itself."""
+    done: list[tuple[Seat, str]] = []
+    for one in actions:
+        match one:
+            case Play(seat=seat, tile=tile):
+                done.append((seat, str(tile)))
+            case Draw(seat=seat, tiles=tiles, forced=False):
+                done += [(seat, "draws")] * tiles
+            case Knock(seat=seat):
+                done.append((seat, "passes"))
+            case _:
+                pass
+    return done
 
 
 def _all_shown(session: Session, question: Question, truth: State) -> int | None:

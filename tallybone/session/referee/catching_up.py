@@ -1,71 +1,71 @@
-"""Explain what happened while nobody saw the table: plays, draws and passes that lead from the last look to this one.
+"""Tell what happened while nobody saw the table from what lies there now, or ask the table, a few actions at a time.
 
-Every course that the turn allows is followed, the likeliest first: a tile laid where it lies now, tiles drawn as long
-as the boneyard has fewer than the rules say, a pass. Knocks that were heard meanwhile are passes, or tiles that were
-put down hard; a pass that nobody heard costs.
+A question offers how it may have begun, each choice as much of it as leaves about as much to all the others: so one tap
+tells as much as one tap can, and what is left is searched again from there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
-from itertools import count
+from typing import assert_never
 
-from engine import Action, Draw, Drawing, Game, Knock, NodeId, Play, Seat, State, Tile, apply, entries, problem_with
+from engine import Call, Draw, Game, Knock, NodeId, Play, State, entries
 from engine.phrases import Phrase, listed, phrase
 from engine.problems import tiles_text
-from tallybone.session.referee.belief import SURE, ways_of
-from tallybone.session.referee.places import Places, Waiting
-from tallybone.session.referee.plays import LEFT_OUT, laid_so, result_of, shares_by_result
+from tallybone.session.referee.belief import SURE, shares
+from tallybone.session.referee.courses import UnseenCourse, courses, undrawn
+from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen
 from tallybone.session.referee.questions import Decided, Question, Unclear
 
-# What it costs, in log odds: a tile too many or too few in the boneyard; a pass, and one that nobody heard; a tile that
-# nobody heard; a knock that was neither.
-_MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _NOTHING = 3.0, 2.5, 3.0, 0.7, 6.0
-# Courses this much less likely than the best are not followed; nor more than so many, which takes a fifth of a second.
-# Those that have laid one more tile are followed before those that weigh up to so much more.
-_NEGLIGIBLE, _MOST_COURSES, _AHEAD = 6.0, 200, 1.0
-# So many ways to lay each tile are tried, and so many answers are offered.
-_WAYS, _MOST_CHOICES = 2, 4
+# So many beginnings are offered, and "something else"; one with less than this share is not.
+_MOST_CHOICES, _LEAST_SHARE = 6, 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
-    """What may have happened so far.
+class _Alike:
+    """Courses that began alike.
 
     Attributes:
-        actions: In their order.
-        places, state: Where the tiles lie and how the match stands then.
-        left: The tiles that are not laid yet.
-        knocks: The knocks that were heard later, each with the seat if that is known.
-        log_weight: How much speaks for it.
-        is_whole: Whether nothing more has happened.
+        courses: Each with its share of the weight of all.
+        turns: How many actions of the first are the same in all, up to the end of a turn.
     """
 
-    actions: tuple[Action, ...]
-    places: Places
-    state: State
-    left: tuple[Waiting, ...]
-    knocks: tuple[Seat | None, ...]
-    log_weight: float = 0.0
-    is_whole: bool = False
+    courses: tuple[tuple[UnseenCourse, float], ...]
+    turns: int
+
+    @classmethod
+    def of(cls, weighed: Iterable[tuple[UnseenCourse, float]]) -> _Alike:
+        """Return some courses, of which there is one at least."""
+        listed = tuple(weighed)
+        first = listed[0][0].actions
+        alike = 0
+        while alike < len(first):
+            after = _turn_end(first, alike)
+            if any((_turn_end(one.actions, alike), one.actions[:after]) != (after, first[:after]) for one, _ in listed):
+                break
+            alike = after
+        return cls(listed, alike)
 
     @property
-    def reached(self) -> Hashable:
-        """All that matters of it to the players: two courses with the same have come to the same."""
-        return (result_of(self.state), self.laid, self.left, self.knocks, self.has_drawn)
+    def share(self) -> float:
+        """The share of all of them."""
+        return math.fsum(share for _, share in self.courses)
 
     @property
-    def laid(self) -> frozenset[tuple[Seat, Tile]]:
-        """Who has laid which tiles."""
-        return frozenset((one.seat, one.tile) for one in self.actions if isinstance(one, Play))
+    def beginning(self) -> Beginning:
+        """What they began with, or were."""
+        first = self.courses[0][0]
+        return Beginning(first.actions[: self.turns], is_whole=len(self.courses) == 1 and first.is_whole)
 
-    @property
-    def has_drawn(self) -> bool:
-        """Whether the last action was a draw of the player in turn."""
-        return bool(self.actions) and isinstance(self.actions[-1], Draw)
+    def split(self) -> list[_Alike]:
+        """Return those that went on alike, at the first turn in which they differ."""
+        after: dict[Hashable, list[tuple[UnseenCourse, float]]] = defaultdict(list)
+        for course, share in self.courses:
+            after[course.actions[: _turn_end(course.actions, self.turns)]].append((course, share))
+        return [_Alike.of(one) for one in after.values()]
 
 
 def is_ready(places: Places) -> bool:
@@ -77,39 +77,37 @@ def is_ready(places: Places) -> bool:
 def caught_up(places: Places, state: State) -> Decided | Question:
     """Return what happened while nobody saw the table, or the question what it was.
 
-    Where those courses that leave the same points and the same turn have nearly all the weight, the likeliest of them
-    is taken; the table is asked to check it if more than one tile was laid.
+    Where those courses that leave the same points, the same turn and the same players of the tiles have nearly all the
+    weight, the likeliest of them is taken; the table is asked to check it if more than one tile was laid.
     """
-    game = state.game
     assert places.unseen is not None
-    assert game is not None  # without a match nothing is judged
+    assert state.game is not None  # without a match nothing is judged
     seen = replace(places, unseen=None)
     group = tuple(one for one in places.waiting if one.look >= places.unseen.look)
-    if len(places.unseen.knocks) <= len(group) <= 1:
+    start = UnseenCourse((), seen, state, group, places.unseen.knocks, places.unseen.calls)
+    is_plain = not (start.calls or places.unseen.not_so or (group and undrawn(start)))
+    if len(start.knocks) <= len(group) <= 1 and is_plain:
         return Decided((), seen)  # as if it had been seen: at most one tile, whose turn it is
-    found = sorted(_courses(_Course((), seen, state, group, places.unseen.knocks)), key=lambda one: -one.log_weight)
+    found = courses(start, places.unseen.not_so)
     if not any(one.actions for one in found):
-        return Decided((), seen)
-    by_result = shares_by_result([(one.state, one.log_weight) for one in found])
+        return Decided(start.events, seen)
+    weighed = tuple(zip(found, shares(one.log_weight for one in found), strict=True))
+    by_result: dict[Hashable, float] = defaultdict(float)
+    for one, share in weighed:
+        by_result[one.came_to] += share
     best = max(by_result, key=lambda one: by_result[one])
-    if by_result[best] >= SURE:
-        return _taken(next(one for one in found if result_of(one.state) == best))
-    # Who laid what matters more than who drew how many: what is offered first differs in that.
-    by_plays: dict[Hashable, _Course] = {}
-    for course in found:
-        by_plays.setdefault(course.laid, course)
-    choices: dict[str, Decided] = {}
-    for course in (*by_plays.values(), *found):
-        if len(choices) < _MOST_CHOICES:
-            choices.setdefault(_told(game, course.actions), _taken(course))
-    words = phrase("what happened while nobody saw the table?")
-    return Question(Unclear(None, words, holds_up=True, choices=tuple(choices)), tuple(choices.values()))
+    likeliest = next(one for one in found if one.came_to == best)
+    # What is left after the table has rejected the likely ones is asked in any case.
+    if by_result[best] >= SURE and likeliest.is_whole and not places.unseen.not_so:
+        return _taken(likeliest)
+    return _ask(places, places.unseen, state.game, _beginnings(weighed))
 
 
 def ask_about_unseen(places: Places, state: State) -> Decided | Question:
     """Return the question whether the tiles that were laid while nobody saw it were laid so."""
     told = replace(places, laid_unseen=())
-    plays = [one.action for one in entries(state) if NodeId(one.seq) in places.laid_unseen]
+    laid = [one.action for one in entries(state) if NodeId(one.seq) in places.laid_unseen]
+    plays = [one for one in laid if isinstance(one, Play)]
     if state.game is None or not plays:
         return Decided((), told)
     words = phrase("laid while nobody saw it: {plays}. Is that right?", plays=_told(state.game, plays))
@@ -117,85 +115,61 @@ def ask_about_unseen(places: Places, state: State) -> Decided | Question:
     return Question(unclear, (Decided((), told),))
 
 
-def _courses(start: _Course) -> Iterator[_Course]:
-    """Yield whole courses, about the likeliest first; of those that come to the same, one."""
-    order, reached = count(), set[Hashable]()
-    waiting = [(0.0, next(order), start)]
-    best = -math.inf
-    for _ in range(_MOST_COURSES):
-        if not waiting:
-            return
-        _, _, course = heappop(waiting)
-        if course.is_whole:
-            best = max(best, course.log_weight)
-            yield course
-        elif course.log_weight >= best - _NEGLIGIBLE and course.reached not in reached:
-            reached.add(course.reached)
-            for longer in (_ended(course), *_next(course)):
-                heappush(waiting, (_AHEAD * len(longer.left) - longer.log_weight, next(order), longer))
-
-
-def _ended(course: _Course) -> _Course:
-    """Return the course if nothing more has happened."""
-    cost = LEFT_OUT * len(course.left) + _NOTHING * len(course.knocks) + _MISCOUNTED * abs(_undrawn(course))
-    return replace(course, log_weight=course.log_weight - cost, is_whole=True)
-
-
-def _undrawn(course: _Course) -> int:
-    """Return how many more tiles are gone from the boneyard than the course has drawn."""
-    game, yard = course.state.game, course.places.around.yard
-    if game is None or game.hand is None or game.hand.turn is None or game.rules.draw is Drawing.NONE:
-        return 0
-    return game.hand.boneyard - yard.missing - yard.count if yard.looks and yard.agreed is not None else 0
-
-
-def _next(course: _Course) -> Iterator[_Course]:
-    """Yield the course with one more play, draw or pass of the player in turn."""
-    hand = None if course.state.game is None else course.state.game.hand
-    if hand is None or hand.turn is None:
-        return
-    seat = hand.turn
-    for one in course.left:
-        yield from _with_play(course, one)
-    for tiles in () if course.has_drawn else range(1, _undrawn(course) + 1):
-        yield from _with(course, Draw(seat, tiles), 0.0)
-    knocks = _after_sound(course, seat)
-    if knocks is None:
-        yield from _with(course, Knock(seat), _PASS + _UNHEARD_PASS)
-    else:
-        yield from _with(replace(course, knocks=knocks), Knock(seat), _PASS)
-
-
-def _after_sound(course: _Course, seat: Seat) -> tuple[Seat | None, ...] | None:
-    """Return the knocks that are left where a player makes the next of them; None where it is another's or none."""
-    return course.knocks[1:] if course.knocks and course.knocks[0] in (None, seat) else None
-
-
-def _with(course: _Course, action: Draw | Knock, cost: float) -> Iterator[_Course]:
-    if problem_with(course.state, action) is None:
-        state, _ = apply(course.state, action)
-        log_weight = course.log_weight - cost
-        yield replace(course, actions=(*course.actions, action), state=state, log_weight=log_weight)
-
-
-def _with_play(course: _Course, one: Waiting) -> Iterator[_Course]:
-    left = tuple(other for other in course.left if other != one)
-    for way in ways_of(course.places, course.state, one.tile)[:_WAYS]:
-        places, state, speaks = laid_so(course.places, course.state, one, way, left)
-        log_weight = course.log_weight + speaks
-        silent = _Course((*course.actions, way.play), places, state, left, course.knocks, log_weight - _UNHEARD_TILE)
-        knocks = _after_sound(course, way.play.seat)
-        yield silent if knocks is None else replace(silent, knocks=knocks, log_weight=log_weight)
-
-
-def _taken(course: _Course) -> Decided:
+def _taken(course: UnseenCourse) -> Decided:
     """Return the decision that a course tells; who laid several tiles is to be checked."""
     plays = sum(isinstance(one, Play) for one in course.actions)
     nodes = tuple(known.node for known in course.places.known[len(course.places.known) - plays :])
-    return Decided(course.actions, replace(course.places, laid_unseen=nodes if plays > 1 else ()))
+    laid_unseen = (*course.places.laid_unseen, *(nodes if plays > 1 else ()))
+    return Decided(course.events, replace(course.places, laid_unseen=laid_unseen))
 
 
-def _told(game: Game, actions: Iterable[Action]) -> Phrase:
+def _beginnings(weighed: Sequence[tuple[UnseenCourse, float]]) -> list[_Alike]:
+    """Return the beginnings of which a choice tells most, the likeliest first."""
+    offered = [_Alike.of(weighed)]
+    while True:
+        finer = [
+            sorted((*(other for other in offered if other is not one), *one.split()), key=lambda part: -part.share)
+            for one in offered
+            if len(one.courses) > 1
+        ]
+        kept = [[one for one in parts[:_MOST_CHOICES] if one.share >= _LEAST_SHARE] for parts in finer]
+        best = max(kept, key=_told_by, default=offered)
+        if _told_by(best) <= _told_by(offered):
+            return offered
+        offered = best
+
+
+def _told_by(offered: Sequence[_Alike]) -> float:
+    """Return how much a choice of these, or of none of them, is expected to tell, in nats."""
+    parts = [one.share for one in offered]
+    return -math.fsum(part * math.log(part) for part in (*parts, 1.0 - math.fsum(parts)) if part > 0.0)
+
+
+def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Alike]) -> Question:
+    """Return the question which of the beginnings it was, or none of them."""
+    answers: dict[str, Decided] = {}
+    not_so = unseen.not_so
+    for one in offered:
+        begun, beginning = one.courses[0][0].after(one.turns), one.beginning
+        words = _told(game, begun.actions)
+        left = None if beginning.is_whole else Unseen(unseen.look, begun.knocks, begun.calls)
+        words = words if left is None else phrase("{actions} …", actions=words)
+        if words not in answers:
+            events = begun.events if left is None else begun.actions
+            answers[words] = Decided(events, replace(begun.places, unseen=left))
+            not_so = (*not_so, beginning)
+    answers[phrase("something else")] = Decided((), replace(places, unseen=replace(unseen, not_so=not_so)))
+    words = phrase("what happened while nobody saw the table?")
+    return Question(Unclear(None, words, holds_up=True, choices=tuple(answers)), tuple(answers.values()))
+
+
+def _turn_end(actions: Sequence[ByTurn], start: int) -> int:
+    """Return after how many actions the turn that begins with the *start*-th ends: who draws goes on, or calls."""
+    end = next((at + 1 for at in range(start, len(actions)) if not isinstance(actions[at], Draw)), len(actions))
+    return end + 1 if end < len(actions) and isinstance(actions[end], Call) else end
+
+
+def _told(game: Game, actions: Iterable[ByTurn]) -> Phrase:
     """Return who did what, in their order."""
     said: list[Phrase] = []
     for one in actions:
@@ -206,6 +180,8 @@ def _told(game: Game, actions: Iterable[Action]) -> Phrase:
                 said.append(phrase("{name} draws {tiles}", name=game.players[one.seat], tiles=tiles_text(one.tiles)))
             case Knock():
                 said.append(phrase("{name} passes", name=game.players[one.seat]))
+            case Call():
+                pass  # it was pressed: nobody asks for that
             case _:
-                raise ValueError(f"actions: expected plays, draws and passes, got {one}")
+                assert_never(one)
     return listed(said) if said else phrase("nothing happened")

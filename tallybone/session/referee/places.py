@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
-from engine import NodeId, Phase, Seat, Seq, State, Tile
+from engine import Call, Draw, Knock, NodeId, Phase, Play, Seat, Seq, State, Tile
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from tallybone.session.zones import SortedView
 from vision.reading import Face, PointPx, SeenTile
@@ -19,6 +19,7 @@ _SAME_PLACE = 0.5
 _CLEARED = 0.5
 # Of two looks, an open tile that lies within this of where it lay is the same, in its own lengths.
 _SAME_HAND_PLACE = 0.25
+ByTurn: TypeAlias = Play | Call | Draw | Knock
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +158,33 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning:
+    """What may have happened first while nobody saw the table.
+
+    Attributes:
+        actions: In their order.
+        is_whole: Whether nothing more happened.
+    """
+
+    actions: tuple[ByTurn, ...]
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Unseen:
     """A time in which nobody saw the table.
 
     Attributes:
         look: The first look after it.
         knocks: The knocks that were heard in it, each with its seat if that is known.
+        calls: The players who called points in it.
+        not_so: Beginnings that the table has rejected.
     """
 
     look: int
     knocks: tuple[Seat | None, ...] = ()
+    calls: tuple[Seat, ...] = ()
+    not_so: tuple[Beginning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
-from engine import NewHand, Play, Redeal, Rules
+from engine import NewHand, Play, Redeal, Rules, entries
 from tallybone.session.session import Input
 from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.session.noisy_table import SECOND_NS
@@ -21,27 +23,51 @@ class GappedTable(ZonedTable):
         self.are_answered, self.is_blind = are_answered, False
         at = [number for number, step in enumerate(self.steps) if isinstance(step.event, Play)]
         rng = np.random.default_rng(seed + 30_000)
-        starts = rng.choice(len(at) - plays - 1, gaps, replace=False) + 1
-        self.gap = {number for one in starts.tolist() for number in range(at[one], at[one + plays - 1] + 1)}
+        # A play is seen before the first gap, and one after each: as many gaps as the game is long enough for.
+        many = min(gaps, (len(at) - 1) // (plays + 1))
+        spare = len(at) - 1 - many * (plays + 1)
+        before = np.sort(rng.integers(0, spare + 1, many))
+        starts = [1 + int(spared) + number * (plays + 1) for number, spared in enumerate(before)]
+        self.gaps = many
+        self.gap = {number for one in starts for number in range(at[one], at[one + plays - 1] + 1)}
+        self.lay_before: tuple[SeenTile, ...] = ()
 
     def run(self) -> ZoneFigures:
-        before: tuple[SeenTile, ...] = ()
-        last: ScriptStep | None = None
-        for number, step in enumerate(self.steps):
-            is_blind = number in self.gap and not isinstance(step.event, NewHand | Redeal)
-            if is_blind and not self.is_blind:
-                before = self.lying
-            elif self.is_blind and not is_blind and last is not None:
-                self._see_again(before, last)
-            self.is_blind, last = is_blind, step
-            if step.is_seen:
-                self._see([step])
-            else:
-                self._press(step)
-            self._truth = step.state
+        for number in range(len(self.steps)):
+            self.go_on(number)
         self._sum_up()
         assert isinstance(self.figures, ZoneFigures)
         return self.figures
+
+    def run_until_asked(self) -> None:
+        """Go on until a question holds up the game."""
+        for number in range(len(self.steps)):
+            if not any(one.unclear.holds_up for one in self.session.questions):
+                self.go_on(number)
+
+    def go_on(self, number: int) -> None:
+        """Take one step of the game."""
+        step = self.steps[number]
+        is_blind = number in self.gap and not isinstance(step.event, NewHand | Redeal)
+        if is_blind and not self.is_blind:
+            self.lay_before = self.lying
+        elif self.is_blind and not is_blind:
+            self._see_again(self.steps[number - 1])
+        self.is_blind = is_blind
+        if step.is_seen:
+            self._see([step])
+        else:
+            self._press(step)
+        self._truth = step.state
+
+    @property
+    def seats_right(self) -> int:
+        """How many tiles are known to have been laid by those who laid them."""
+        truth, now = (
+            Counter((one.action.seat, one.action.tile) for one in entries(state) if isinstance(one.action, Play))
+            for state in (self._truth, self.session.state)
+        )
+        return (truth & now).total()
 
     @property
     def lying(self) -> tuple[SeenTile, ...]:
@@ -50,8 +76,11 @@ class GappedTable(ZonedTable):
     def feed(self, event: Input, after_s: float = 5.0) -> None:
         if self.is_blind and isinstance(event, TableView):
             self.t_ns += int(after_s * SECOND_NS)
-        else:
-            super().feed(event, after_s)
+            return
+        if not self.is_blind and not isinstance(event, TableView):
+            super().feed(self.view((), ()), after_s / 2)  # the camera sees the table all the time
+            after_s /= 2
+        super().feed(event, after_s)
 
     def _answer(self, step: ScriptStep) -> None:
         if self.are_answered and not self.is_blind:
@@ -61,9 +90,10 @@ class GappedTable(ZonedTable):
         if not self.is_blind:
             super()._note_seats(before)
 
-    def _see_again(self, before: tuple[SeenTile, ...], last: ScriptStep) -> None:
+    def _see_again(self, last: ScriptStep) -> None:
         """The camera is back: all that has changed is seen at once, then once more."""
         self.is_blind = False
+        before = self.lay_before
         gone = [Change(ChangeKind.REMOVED, tile) for tile in before if tile not in self.lying]
         come = [Change(ChangeKind.PLACED, tile) for tile in self.lying if tile not in before]
         for changes in ([*gone, *come], []):

@@ -1,0 +1,192 @@
+"""Search what may have happened while nobody saw the table: plays, draws and passes that lead to what lies there now.
+
+Every course that the turn allows is followed, the likeliest first: a tile laid where it lies now, tiles drawn as long
+as the boneyard has fewer than the rules say, a pass. Knocks that were heard meanwhile are passes, or tiles that were
+put down hard; a pass that nobody heard costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator
+from dataclasses import dataclass, replace
+
+from engine import Call, Draw, Drawing, Event, Knock, Play, ProblemKind, Seat, State, Tile, apply, problem_with
+from tallybone.session.referee.belief import ways_of
+from tallybone.session.referee.places import Beginning, ByTurn, Places, Waiting
+from tallybone.session.referee.plays import LEFT_OUT, laid_so, result_of
+
+# What it costs, in log odds: a tile too many or too few in the boneyard; a pass, and one that nobody heard; a tile that
+# nobody heard; a knock or a call that was for nothing.
+_MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _NOTHING = 3.0, 2.5, 3.0, 0.7, 6.0
+# To have to draw, and to have drawn or passed before a tile that would have fitted, beside what the rules say to that.
+_DRAW, _REVOKE = 1.0, 2.0
+# Points that have to be called and were not.
+_UNCALLED = 3.0
+# Courses this much less likely than the best are not followed; none is followed further after so many were tried, which
+# takes half a second at most, and 0.08 s mostly: 6 games, gaps of 5 plays.
+_NEGLIGIBLE, _MOST_TRIED = 6.0, 300
+# So many ways to lay each tile are tried.
+_WAYS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenCourse:
+    """What may have happened so far.
+
+    Attributes:
+        actions: In their order.
+        places, state: Where the tiles lie and how the match stands then.
+        left: The tiles that are not laid yet.
+        knocks: The knocks that were heard later, each with the seat if that is known.
+        calls: The players who called points later.
+        log_weight: How much speaks for it.
+        is_whole: Whether nothing more has happened.
+        before: The course without its last action; None for one without any.
+    """
+
+    actions: tuple[ByTurn, ...]
+    places: Places
+    state: State
+    left: tuple[Waiting, ...]
+    knocks: tuple[Seat | None, ...]
+    calls: tuple[Seat, ...] = ()
+    log_weight: float = 0.0
+    is_whole: bool = False
+    before: UnseenCourse | None = None
+
+    @property
+    def came_to(self) -> Hashable:
+        """What matters of it to the players at its end: points, turn, hands, and who laid which tiles."""
+        return (result_of(self.state), self.laid)
+
+    @property
+    def reached(self) -> Hashable:
+        """All that matters of it to what may come next: of two courses with the same, one is followed."""
+        return (self.came_to, self.left, self.knocks, self.calls, self.has_drawn)
+
+    @property
+    def laid(self) -> frozenset[tuple[Seat, Tile]]:
+        """Who has laid which tiles."""
+        return frozenset((one.seat, one.tile) for one in self.actions if isinstance(one, Play))
+
+    @property
+    def has_drawn(self) -> bool:
+        """Whether the last action was a draw of the player in turn."""
+        return bool(self.actions) and isinstance(self.actions[-1], Draw)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What it did; calls that were for nothing are left to the rules."""
+        return (*self.actions, *(Call(seat) for seat in self.calls))
+
+    def after(self, actions: int) -> UnseenCourse:
+        """Return the course when only so many of its actions had happened."""
+        course = self
+        while len(course.actions) > actions:
+            assert course.before is not None  # it has actions
+            course = course.before
+        return course
+
+
+def courses(start: UnseenCourse, not_so: Collection[Beginning] = ()) -> list[UnseenCourse]:
+    """Return what may have happened, the likeliest first: whole courses, and how others began where there are too many.
+
+    Of courses that come to the same there is one; there is none that began *not_so*.
+    """
+    rejected = {(one.actions, one.is_whole) for one in not_so}
+    # Courses on the way to what was rejected are not those that others with the same result are dropped for.
+    halfway = {one.actions[:many] for one in not_so for many in range(len(one.actions) + 1)}
+    ended, waiting, reached = list[UnseenCourse](), [start], set[Hashable]()
+    tried = 0
+    while waiting and tried <= _MOST_TRIED:
+        longer = [one for course in waiting for one in (_ended(course), *_next(course))]
+        tried += len(longer)
+        longer = [one for one in longer if (one.actions, one.is_whole) not in rejected]
+        ended += [one for one in longer if one.is_whole]
+        least = max((one.log_weight for one in longer), default=0.0) - _NEGLIGIBLE
+        waiting = []
+        for one in sorted(longer, key=lambda one: -one.log_weight):
+            reaches = (one.reached, one.actions if one.actions in halfway else ())
+            if not one.is_whole and one.log_weight >= least and reaches not in reached:
+                reached.add(reaches)
+                waiting.append(one)
+    found = sorted((*ended, *waiting), key=lambda one: -one.log_weight)
+    return [one for one in found if one.log_weight >= found[0].log_weight - _NEGLIGIBLE]
+
+
+def _ended(course: UnseenCourse) -> UnseenCourse:
+    """Return the course if nothing more has happened."""
+    unexplained = len(course.knocks) + len(course.calls)
+    cost = LEFT_OUT * len(course.left) + _NOTHING * unexplained + _MISCOUNTED * _miscounted(course)
+    return replace(course, log_weight=course.log_weight - cost, is_whole=True)
+
+
+def undrawn(course: UnseenCourse) -> int:
+    """Return how many more tiles are gone from the boneyard than the course has drawn; below 0 how many fewer."""
+    game, yard = course.state.game, course.places.around.yard
+    if game is None or game.hand is None or game.hand.turn is None or game.rules.draw is Drawing.NONE:
+        return 0
+    return game.hand.boneyard - yard.missing - yard.count if yard.looks and yard.agreed is not None else 0
+
+
+def _miscounted(course: UnseenCourse) -> int:
+    """Return by how many tiles the boneyard is wrong; those that a play has forced on a player may lie there still."""
+    gone, hand = undrawn(course), None if course.state.game is None else course.state.game.hand
+    owed = 0 if hand is None else sum(hand.course.owed)
+    return gone if gone > 0 else max(0, -gone - owed)
+
+
+def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
+    """Yield the course with one more play, draw or pass of the player in turn, or one more call."""
+    hand, caller = None if course.state.game is None else course.state.game.hand, _uncalled(course)
+    if caller is not None and course.calls[:1] == (caller,):
+        called = _with(course, Call(caller), course.knocks, 0.0)
+        yield from (replace(one, calls=one.calls[1:]) for one in called)
+    if hand is None or hand.turn is None:
+        return
+    seat = hand.turn
+    for one in course.left:
+        yield from _with_play(course, one)
+    for tiles in () if course.has_drawn else range(1, undrawn(course) + 1):
+        yield from _with(course, Draw(seat, tiles), course.knocks, _DRAW)
+    knocks = _after_sound(course, seat)
+    if knocks is None:
+        yield from _with(course, Knock(seat), course.knocks, _PASS + _UNHEARD_PASS)
+    else:
+        yield from _with(course, Knock(seat), knocks, _PASS)
+
+
+def _uncalled(course: UnseenCourse) -> Seat | None:
+    """Return the player of whose last play the points are not called yet; None for none."""
+    hand = None if course.state.game is None else course.state.game.hand
+    return None if hand is None or hand.chance is None or hand.chance.called else hand.chance.seat
+
+
+def _after_sound(course: UnseenCourse, seat: Seat) -> tuple[Seat | None, ...] | None:
+    """Return the knocks that are left where a player makes the next of them; None where it is another's or none."""
+    return course.knocks[1:] if course.knocks and course.knocks[0] in (None, seat) else None
+
+
+def _with(
+    course: UnseenCourse, action: Call | Draw | Knock, knocks: tuple[Seat | None, ...], cost: float
+) -> Iterator[UnseenCourse]:
+    if problem_with(course.state, action) is None:
+        state, _ = apply(course.state, action)
+        actions, log_weight = (*course.actions, action), course.log_weight - cost
+        yield UnseenCourse(actions, course.places, state, course.left, knocks, course.calls, log_weight, before=course)
+
+
+def _with_play(course: UnseenCourse, one: Waiting) -> Iterator[UnseenCourse]:
+    left = tuple(other for other in course.left if other != one)
+    for way in ways_of(course.places, course.state, one.tile)[:_WAYS]:
+        places, state, speaks = laid_so(course.places, course.state, one, way, left)
+        problem = problem_with(course.state, way.play)
+        is_revoke = problem is not None and problem.kind is ProblemKind.REVOKE
+        log_weight = course.log_weight + speaks - (_REVOKE if is_revoke else 0.0)
+        log_weight -= 0.0 if _uncalled(course) is None else _UNCALLED
+        actions = (*course.actions, way.play)
+        silent = UnseenCourse(
+            actions, places, state, left, course.knocks, course.calls, log_weight - _UNHEARD_TILE, before=course
+        )
+        knocks = _after_sound(course, way.play.seat)
+        yield silent if knocks is None else replace(silent, knocks=knocks, log_weight=log_weight)
