@@ -2,11 +2,13 @@
 
 # Annotations are not put off here: FastAPI could not find the functions that are named in them.
 
+import asyncio
 import hmac
 import json
 import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -244,15 +246,20 @@ class Guard:
         """Let a request pass, or answer it."""
         if scope["type"] == "http":
             await self._http(scope, receive, send)
-        elif scope["type"] == "websocket" and self._problem_with(scope) is not None:
+        elif self._problem_with(scope) is not None:
             await receive()
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await self._app(scope, receive, send)
+            with suppress(asyncio.CancelledError):  # the page ends, which is no fault
+                await self._app(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_begun = False
+
         async def guarded(message: Message) -> None:
+            nonlocal is_begun
             if message["type"] == "http.response.start":
+                is_begun = True
                 own = {name.lower() for name, _ in message.get("headers", ())}
                 more = [(name, value) for name, value in _HEADERS if name not in own]
                 if b"cache-control" not in own:
@@ -262,11 +269,16 @@ class Guard:
 
         refused = self._problem_with(scope)
         if refused is None:
-            await self._app(scope, _bounded(receive), guarded)
-        else:
-            status, words = refused
-            answer = Response(json.dumps({"error": words}), status, media_type="application/json")
-            await answer(scope, receive, guarded)
+            try:
+                await self._app(scope, _bounded(receive), guarded)
+                return
+            except asyncio.CancelledError:  # the page ends, which is no fault
+                if is_begun:
+                    return
+                refused = 503, "the page ends"
+        status, words = refused
+        answer = Response(json.dumps({"error": words}), status, media_type="application/json")
+        await answer(scope, receive, guarded)
 
     def _problem_with(self, scope: Scope) -> tuple[int, str] | None:
         """Return the status and the reason with which a request is refused; None where it may pass."""

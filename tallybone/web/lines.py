@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 
 from tallybone.web.crowd import Crowd
 
@@ -68,7 +69,7 @@ class HttpLine(H11Protocol):
 
 
 class WebSocketLine(WebSocketsSansIOProtocol):
-    """A connection that has become a WebSocket."""
+    """A connection that has become a WebSocket; one that sends a text that is none is closed with 1007."""
 
     def __init__(self, crowd: Crowd, **given: Any) -> None:
         """Leave *crowd* at the end; the rest is for uvicorn."""
@@ -79,3 +80,20 @@ class WebSocketLine(WebSocketsSansIOProtocol):
         """End."""
         self._crowd.forget(self.transport)
         super().connection_lost(exc)
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand a message over, or refuse one that is no UTF-8: uvicorn would log a fault of its own."""
+        if self.curr_msg_data_type == "text" and not self.close_sent and not _is_utf8(b"".join(self.frames)):
+            self.frames = []
+            self.conn.send_close(CloseCode.INVALID_DATA)
+            self.handle_parser_exception()
+            return
+        super().send_receive_event_to_app()
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

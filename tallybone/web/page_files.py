@@ -27,6 +27,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from tallybone.texts import LANGUAGES, TextEntry, catalogue
 
@@ -193,13 +194,14 @@ class PageServed:
         self._pages, self._language, self._snapshot = Pages(folders), language, snapshot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request.
+        """Answer a request; a WebSocket is refused.
 
         Raises:
             HTTPException: If nothing is there, or something else is wanted than to read it.
         """
         if scope["type"] != "http":
-            raise HTTPException(404)
+            await WebSocketClose()(scope, receive, send)  # uvicorn would log an exception as a fault of the page
+            return
         request = Request(scope)
         if request.method not in ("GET", "HEAD"):
             raise HTTPException(405)

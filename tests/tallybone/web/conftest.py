@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -54,6 +55,14 @@ def insider(table: TrueTable) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=table.page.url) as client:
         assert client.post("/api/v1/login", json={"pin": PIN, "name": "Zoe"}).status_code == 204
         yield client
+
+
+def assert_nothing_broke(caplog: pytest.LogCaptureFixture, *secrets: str) -> None:
+    """Check, when a test is over, that it has logged no error of the page, and none of these secrets."""
+    logged = caplog.get_records("call")  # `records` are those of the phase, and this is the next one
+    assert [one.getMessage() for one in logged if one.levelno >= logging.ERROR] == []
+    text = "\n".join(map(logging.Formatter().format, logged))
+    assert not any(secret in text for secret in secrets)
 
 
 @dataclass(slots=True)

@@ -16,13 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 
 from tallybone.web.access import MOST_BODY, Access
 from tallybone.web.actions import PressButton
 from tallybone.web.app import make_app
 from tallybone.web.feed import Hub, PagePictures, PageRequest
 from tallybone.web.serving import Address, Serving, listen_on
-from tests.tallybone.web.conftest import at_table
+from tests.tallybone.web.conftest import assert_nothing_broke, at_table
 from tests.tallybone.web.test_page_served import closed_with, do, told, viewer
 from tests.tallybone.web.true_table import PIN, TrueTable
 
@@ -35,8 +36,7 @@ def nothing_breaks(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """What goes wrong in the page is logged as an error, and no secret ever is."""
     caplog.set_level(logging.INFO)
     yield
-    assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
-    assert PIN not in caplog.text
+    assert_nothing_broke(caplog, PIN)
 
 
 def log_of(table: TrueTable) -> int:
@@ -260,6 +260,22 @@ _SHAKE = (
 )
 
 
+def shaken_hands_and_said(url: str, frame: bytes) -> bytes:
+    """What comes back for bytes on a line that has become a WebSocket, until the other side closes it."""
+    where = urlsplit(url)
+    with socket.create_connection((where.hostname, where.port), timeout=10) as line:
+        line.sendall(_SHAKE)
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            answer += line.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 101 Switching")
+        line.sendall(frame)
+        with suppress(ConnectionError):
+            while piece := line.recv(65536):
+                answer += piece
+        return answer
+
+
 @pytest.mark.parametrize(
     "frame",
     [
@@ -277,9 +293,21 @@ _SHAKE = (
 def test_frames_that_are_none_close_their_own_line_only(table: TrueTable, frame: bytes) -> None:
     with viewer(table) as other:
         told(other)
-        assert b"101 Switching" in asked(table.page.url, _SHAKE + frame)
+        assert shaken_hands_and_said(table.page.url, frame)
         other.send("ping")
         assert told(other)["type"] == "pong"
+
+
+def test_a_text_that_is_no_utf_8_closes_the_line_with_the_code_for_that(table: TrueTable) -> None:
+    invalid = b"\x81\x82\0\0\0\0\xff\xfe"
+    assert shaken_hands_and_said(table.page.url, invalid).endswith(b"\x88\x02" + (1007).to_bytes(2, "big"))
+
+
+def test_no_path_of_a_websocket_is_a_fault_of_the_page(table: TrueTable) -> None:
+    for path in ("/", f"{API}/nothing", f"{API}/state", f"{API}/%ff", f"{API}/live?lang=%ff"):
+        with pytest.raises(InvalidStatus) as refused:
+            connect(table.page.url.replace("http", "ws") + path, proxy=None)
+        assert 400 <= refused.value.response.status_code < 500, path
 
 
 def test_a_frame_of_more_than_a_kilobyte_closes_the_line(table: TrueTable) -> None:

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ from typing import Any, cast
 
 import httpx
 import pytest
-from fastapi import WebSocketDisconnect
+from fastapi import APIRouter, WebSocketDisconnect
 
 from tallybone.web import serving
 from tallybone.web.app import _send_newest, watch
@@ -125,6 +126,26 @@ def _play_a_little(*, url: str, pin: str) -> None:
 
 def _environment(state: Path) -> dict[str, str]:
     return {"XDG_STATE_HOME": str(state), "HOME": "/nonexistent", "PATH": os.environ["PATH"]}
+
+
+def test_a_request_that_the_end_of_the_page_cuts_off_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+    begun, answers = threading.Event(), list[httpx.Response]()
+    router = APIRouter()
+
+    @router.get("/slow")
+    async def slow() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    clock = time.monotonic_ns
+    page = LivePage("127.0.0.1:0", clock, more=lambda access: (router,))
+    asking = threading.Thread(target=lambda: answers.append(httpx.get(f"{page.url}/api/v1/slow", timeout=60)))
+    asking.start()
+    assert begun.wait(20)
+    page.close()
+    asking.join()
+    assert (answers[0].status_code, answers[0].json()) == (503, {"error": "the page ends"})
+    assert [one.getMessage() for one in caplog.records if one.exc_info] == []
 
 
 def test_a_port_that_is_taken_is_said_with_the_port() -> None:
