@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import cv2
 import numpy as np
@@ -46,7 +46,7 @@ from tallybone.web.access import (
     let_in,
 )
 from tallybone.web.actions import StrictModel
-from tallybone.web.app import Language, answer_to
+from tallybone.web.app import Error, Language, answer_to
 from tallybone.web.calibration import ANSWERS_WITHIN_S, fulfil_calibration
 from tallybone.web.calibration_desk import EndCalibration
 from tallybone.web.games_shown import CheckedShown, FaultShown, GamesShown, checked, faults_of, games_shown
@@ -83,6 +83,10 @@ class NotBegun(BaseModel):
     faults: list[FaultShown]
 
 
+# What is not even understood has no faults of fields.
+_NOT_BEGUN: dict[int | str, dict[str, Any]] = {422: {"model": NotBegun | Error}}
+
+
 class LeftShown(BaseModel):
     """A match that was left before it was over."""
 
@@ -112,8 +116,9 @@ def match_routes(
     new_game: Callable[[MatchSetting], MatchPlan],
     offered: Callable[[], Offered],
     keep: Callable[[MatchSetting], None],
+    publish: Callable[[], object],
 ) -> APIRouter:
-    """Return the paths of matches; any thread may call the functions.
+    """Return the paths of matches; any thread may call the functions but *publish*.
 
     Args:
         access: Checks the PIN.
@@ -121,6 +126,7 @@ def match_routes(
         new_game: Makes a game of a setting; raises EngineError.
         offered: Returns the choices that there are now.
         keep: Remembers the setting of a match.
+        publish: Has the page show how the table stands now; called before a wish is answered, in the page's thread.
     """
     router = APIRouter()
     insider = insider_by(access)
@@ -146,7 +152,7 @@ def match_routes(
         """What can be done now: begin a match, and which one; go on with one; or end the one that is played."""
         return offered()
 
-    @router.post("/match", responses={422: {"model": NotBegun}})
+    @router.post("/match", status_code=204, responses=_NOT_BEGUN)
     async def begin(said: Annotated[NewMatch, Body()], author: Annotated[Author, Depends(insider)]) -> Response:
         """Begin a match. The table has a new PIN from then on; whoever began it is in."""
         setting, faults = setting_of(said)
@@ -157,6 +163,7 @@ def match_routes(
         except EngineError as error:
             return not_begun(faults_of(error))
         await fulfil(StartMatch(game), desk)
+        publish()
         await asyncio.to_thread(keep, setting)
         return let_in(access.cookie_for(author.name))
 
@@ -164,6 +171,7 @@ def match_routes(
     async def goes_on(author: Annotated[Author, Depends(insider)]) -> Response:
         """Go on with the newest match that is not over."""
         await fulfil(Wish.RESUME_MATCH, desk)
+        publish()
         return let_in(access.cookie_for(author.name))
 
     @router.post("/match/end", status_code=204)
@@ -284,7 +292,7 @@ def settings_routes(house: HouseFile, password_file: Path, clock: Clock) -> APIR
             is_owner=cookies.author_of(request.cookies.get(COOKIE)) is not None,
         )
 
-    @router.put("/settings", status_code=204, responses={422: {"model": NotBegun}})
+    @router.put("/settings", status_code=204, responses=_NOT_BEGUN)
     async def change(said: Annotated[Settings, Body()], author: Annotated[Author, Depends(owner)]) -> Response:
         """Change what holds at the table, from the next match on."""
         setting, faults = (None, ()) if said.usual is None else setting_of(said.usual)

@@ -123,7 +123,7 @@ def _routes(
     """Return the paths that a table has beside those of a game."""
     clock, offered, keep = setup.world.clock, partial(_offered, setup, page), partial(_keep, setup.house)
     return (
-        match_routes(access, setup.desk, new_game=_new_game, offered=offered, keep=keep),
+        match_routes(access, setup.desk, new_game=_new_game, offered=offered, keep=keep, publish=page.hub.publish),
         *observing.routes,
         pairing_routes(access, lambda: page.url),
         parts_routes(access, setup.parts, setup.test, setup.desk, clock),

@@ -48,8 +48,8 @@ Name = Annotated[str, InPath(max_length=255)]
 RecordNumber = Annotated[int, InPath(ge=0, le=10**7)]
 _USUAL_PX = (1280, 720)
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
-_FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
 _KINDS = {"dgr": "text/plain", "csv": "text/csv", "json": "application/json"}
+_FILE: dict[int | str, dict[str, Any]] = {200: {"content": {kind: {} for kind in _KINDS.values()}}}
 
 # So long is counted for one answer; the next one goes on.
 _WORKS_NS = 1_500_000_000

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tallybone.recording.survey import survey
-from tests.tallybone.serve.served import Plugs, Served, at_served_table
+from tests.tallybone.serve.served import API, Plugs, Served, at_served_table
 from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
@@ -126,6 +126,34 @@ def test_a_match_that_was_left_goes_on_with_its_score(table: Served) -> None:
         shown = client.get("/match").json()
         assert (shown["playing"], shown["over"], shown["left"], shown["is_looking"]) == (True, False, None, False)
         assert [one["total"] for one in client.get("/state").json()["players"]] == [20, 0]
+
+
+def test_who_is_told_that_a_match_goes_on_sees_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tallybone.web.feed._PACE_S", 1.0)  # viewers hear of changes so seldom
+    with at_served_table(tmp_path) as table, table.client() as client:
+        assert client.post("/match", json=NEW).status_code == 204
+        assert phase(client) == "deal"
+        client.post("/match/end", json={})
+        known_left(client)
+        assert client.post("/match/goes_on", json={}).status_code == 204
+        assert phase(client) == "deal"
+
+
+def answers_of(client: httpx.Client, method: str, path: str) -> dict[str, Any]:
+    """The answers that the description of the API promises."""
+    found: dict[str, Any] = client.get("/openapi.json").json()["paths"][f"{API}{path}"][method]["responses"]
+    return found
+
+
+def test_the_answers_to_a_new_match_are_those_that_are_described(resting: Served) -> None:
+    with resting.client() as client:
+        for method, path in (("post", "/match"), ("put", "/settings")):
+            answers = answers_of(client, method, path)
+            assert set(answers) == {"204", "422", "default"}, path
+            shapes = answers["422"]["content"]["application/json"]["schema"]["anyOf"]
+            assert {one["$ref"].rpartition("/")[2] for one in shapes} == {"NotBegun", "Error"}, path
+        assert set(client.post("/match", json=NEW | {"players": ["Ann", "Ann"]}).json()) == {"error", "faults"}
+        assert set(client.post("/match", json={"game": 5}).json()) == {"error"}
 
 
 def test_a_match_is_not_begun_over_one_that_is_played_but_after_one_that_is_over(table: Served) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import time
 from dataclasses import replace
 from datetime import timedelta
@@ -256,3 +257,13 @@ def test_a_game_that_goes_on_is_counted_once(folder: Path) -> None:
             if one.topic is Topic.EVENT:
                 writer.write(Topic.EVENT, one.t_ns, one.payload)  # type: ignore[arg-type]  # JSON
     assert Visitor(folder).get("/statistics").json()["games"] == 1
+
+
+@pytest.mark.parametrize("path", ["export.dgr", "export.csv", "export.json", "hand/1.html", "frames/0.jpg"])
+def test_files_are_of_the_kinds_that_are_described(anybody: Visitor, path: str) -> None:
+    described = anybody.get("/openapi.json").json()["paths"]
+    template = re.sub(r"export\..*", "export.{kind}", re.sub(r"\d+", "{number}", path))
+    answers = described[f"{API}/recordings/{{name}}/{template}"]["get"]["responses"]
+    answer = anybody.get(f"/recordings/bones.mcap/{path}")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].partition(";")[0] in answers["200"]["content"]
