@@ -23,7 +23,7 @@ _DRAW, _REVOKE = 1.0, 2.0
 # Points that have to be called and were not.
 _UNCALLED = 3.0
 # Courses this much less likely than the best are not followed; none is followed further after so many were tried, which
-# takes half a second at most, and 0.08 s mostly: 6 games, gaps of 5 plays.
+# takes a second at most on a busy machine, and 0.1 s mostly: 6 games, gaps of 5 plays.
 _NEGLIGIBLE, _MOST_TRIED = 6.0, 300
 # So many ways to lay each tile are tried.
 _WAYS = 2
