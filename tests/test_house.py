@@ -163,7 +163,7 @@ def test_a_wheel_holds_the_packages_and_their_models_and_nothing_else(tmp_path: 
         path
         for package in PACKAGES
         for path in (ROOT / package).rglob("*.*")
-        if path.suffix in {".py", ".npz", ".typed"}
+        if path.suffix in {".py", ".npz", ".onnx", ".sha256", ".typed"}
     ]
     assert {path.relative_to(ROOT).as_posix() for path in shipped} <= names
     assert {name.split("/")[0] for name in names} == set(PACKAGES)

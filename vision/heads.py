@@ -17,6 +17,19 @@ from vision.errors import ModelError
 FORMAT = "tallybone-head"
 VERSION = 4
 _SHIPPED = "models/reader.npz"
+# What numpy and zipfile raise for bytes that are none of theirs, or that the checksums within do not fit: a flipped bit
+# may also ask for a way of packing that nobody knows (NotImplementedError), or for a password (RuntimeError).
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +106,7 @@ def load_head(path: Path | None = None) -> Head:
             return _head(stored, header["head"], header["notes"])
     except ModelError:
         raise
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, zlib.error) as error:
+    except _UNREADABLE as error:
         raise ModelError(f"{source}: not a readable file of a head ({error})") from error
 
 

@@ -20,6 +20,19 @@ FORMAT = "tallybone-knock"
 VERSION = 1
 SOUNDS = tuple(Sound)
 _SHIPPED = "models/knock.npz"
+# What numpy and zipfile raise for bytes that are none of theirs, or that the checksums within do not fit: a flipped bit
+# may also ask for a way of packing that nobody knows (NotImplementedError), or for a password (RuntimeError).
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +114,7 @@ def load_classifier(path: Path | None = None) -> Classifier:
             return _classifier(str(source), stored)
     except KnockModelError:
         raise
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, BadZipFile, zlib.error) as error:
+    except _UNREADABLE as error:
         raise KnockModelError(f"{source}: not a readable file of the knock classifier ({error})") from error
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -170,7 +171,7 @@ def _progress(bars: Progress) -> Callable[[str, float], None]:
 
 
 def _keep(out: Path, made: Trained) -> None:
-    """Print the notes of a model, and replace its file when its successor is complete."""
+    """Print the notes of a model, and replace its file, and its checksum, when its successor is complete."""
     from rich.console import Console
 
     from hardware.knock.classifier import Classifier, save_classifier
@@ -187,10 +188,11 @@ def _keep(out: Path, made: Trained) -> None:
     console = Console(highlight=False)
     for name, value in notes.items():
         console.print(f"{name}: {value}")
-    partial_file = out.with_name(out.name + ".part")
     out.parent.mkdir(parents=True, exist_ok=True)
-    save(partial_file)
-    partial_file.replace(out)
+    with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
+        save(Path(folder) / out.name)
+        for file in Path(folder).iterdir():
+            file.replace(out.with_name(file.name))
     console.print(f"written: {out}")
 
 

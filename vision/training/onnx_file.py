@@ -1,4 +1,4 @@
-"""How torch's networks are written for OpenCV to run. Needs torch, which only training needs."""
+"""How torch's networks are written for OpenCV to run, with their checksums. Needs torch, which only training needs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from vision.network import write_checksum
+
 
 def save_onnx(net: nn.Module, path: Path, *, example: Tensor, free: dict[int, str]) -> None:
-    """Write a network with one input and one output.
+    """Write a network with one input and one output, and its checksum beside it.
 
     Args:
         net: The network.
@@ -27,3 +29,4 @@ def save_onnx(net: nn.Module, path: Path, *, example: Tensor, free: dict[int, st
         opset_version=13,
         dynamo=False,  # the newer exporter needs a further package, and OpenCV 4 cannot read what it writes
     )
+    write_checksum(path)

@@ -23,6 +23,7 @@ from hardware.knock.heard import Sound
 from hardware.knock_training.fit import as_classifier
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
+SHIPPED = ROOT / "hardware" / "models" / "knock.npz"
 
 
 def fitted(labels: NDArray[np.int64]) -> tuple[MLPClassifier, NDArray[np.float32]]:
@@ -114,6 +115,24 @@ def test_the_shipped_one_is_small_and_fits() -> None:
     assert shipped.probabilities(np.zeros((2, FEATURES), np.float32)).shape == (2, len(SOUNDS))
     assert shipped.notes
     assert (ROOT / "hardware" / "models" / "knock.npz").stat().st_size < 100_000
+
+
+def test_no_flipped_bit_changes_it_in_silence(tmp_path: Path) -> None:
+    content, whole, path = SHIPPED.read_bytes(), load_classifier(), tmp_path / "knock.npz"
+    rng, refused = np.random.default_rng(1), 0
+    for _ in range(300):
+        flipped = bytearray(content)
+        flipped[rng.integers(len(content))] ^= 1 << rng.integers(8)
+        path.write_bytes(flipped)
+        try:
+            found = load_classifier(path)
+        except KnockModelError:
+            refused += 1
+            continue
+        for one, other in zip((*found.weights, *found.biases), (*whole.weights, *whole.biases), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert found.least_knock == whole.least_knock
+    assert refused > 200
 
 
 def test_listening_needs_no_scikit_learn() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from tallybone.cli.training import (
     train_knock,
     train_second_look,
 )
+from vision.halves import load_halves
 from vision.heads import Head, load_head
+from vision.network import write_checksum
 
 
 def head(**notes: object) -> Head:
@@ -98,6 +101,22 @@ def test_a_network_is_written_when_it_is_trained(
     assert out.read_bytes() == b"a network"
     assert list(out.parent.iterdir()) == [out]
     assert name in capsys.readouterr().out.replace("\n", "")
+
+
+def test_a_network_takes_its_place_together_with_its_checksum(tmp_path: Path) -> None:
+    shipped = resources.files("vision") / "models" / "halves.onnx"
+
+    def network(**_: object) -> Callable[[Path], None]:
+        def save(path: Path) -> None:
+            path.write_bytes(shipped.read_bytes())
+            write_checksum(path)
+
+        return save
+
+    out = tmp_path / "halves.onnx"
+    assert train_halves(out, seed=1, scenes=1, trained=network) == 0
+    assert {one.name for one in tmp_path.iterdir()} == {"halves.onnx", "halves.onnx.sha256"}
+    load_halves(out)
 
 
 @pytest.mark.parametrize(("command", "name", "own"), NETWORKS)
