@@ -25,10 +25,13 @@ lay 755 "$here/tallybone-table" /usr/sbin/tallybone-table
 lay 755 "$here/install.sh" /opt/tallybone/systemd/install.sh
 lay 644 "$source/requirements/table.txt" /opt/tallybone/requirements/table.txt
 lay 644 "$source/docs/install.md" /opt/tallybone/docs/install.md
-lay 644 "$source/LICENSE" /usr/share/doc/tallybone/copyright
-mkdir -p "$tree/usr/bin" "$tree/DEBIAN"
+mkdir -p "$tree/usr/bin" "$tree/usr/share/doc/tallybone" "$tree/DEBIAN"
 ln -s /opt/tallybone/venv/bin/tallybone "$tree/usr/bin/tallybone"
 "$here/wheels.sh" "$tree/opt/tallybone/wheels" "$python" "$arch"
+# What others wrote is passed on with their licences and notices.
+notices=("$source/requirements/notices.py" "$source/LICENSE" "$tree/opt/tallybone/wheels")
+"${PYTHON:-$source/.venv/bin/python}" "${notices[@]}" >"$tree/usr/share/doc/tallybone/copyright"
+chmod 644 "$tree/usr/share/doc/tallybone/copyright"
 
 printf '/etc/tallybone/%s\n' table.toml service.env >"$tree/DEBIAN/conffiles"
 for script in preinst postinst prerm postrm; do install -m 755 "$here/deb/$script" "$tree/DEBIAN/$script"; done

@@ -1,0 +1,68 @@
+"""The notices of what the Debian package brings: every text of every wheel is among them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+from requirements.notices import notice_of, notices_in
+from requirements.sbom import pins_in
+from tests.conftest import ROOT
+
+
+def packed(name: str, folder: Path) -> Path:
+    """Return a wheel with what an installed package says of itself."""
+    one = distribution(name)
+    wheel = folder / f"{name.replace('-', '_')}-{one.version}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for file in one.files or ():
+            if ".dist-info/" in str(file) and ".." not in file.parts:
+                archive.writestr(str(file), file.read_binary())
+    return wheel
+
+
+def test_all_that_a_table_runs_on_names_its_licence_or_brings_its_text(tmp_path: Path) -> None:
+    installed = set[str]()
+    for pin in pins_in((ROOT / "requirements" / "table.txt").read_text()):
+        try:
+            packed(pin.name, tmp_path)
+            installed.add(pin.name)
+        except ModuleNotFoundError:  # what only a Raspberry Pi needs
+            continue
+    silent = [one.name for one in notices_in(tmp_path) if one.licence.startswith("not said") and not one.texts]
+    assert len(installed) > 25
+    assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("numpy", "libgfortran"),
+        ("opencv-python-headless", "FFmpeg"),
+        ("h11", "Nathaniel J. Smith"),
+    ],
+)
+def test_texts_of_others_within_a_wheel_are_there_in_full(name: str, words: str, tmp_path: Path) -> None:
+    notice = notice_of(packed(name, tmp_path))
+    assert any(words in text for _, text in notice.texts), [name for name, _ in notice.texts]
+
+
+def test_the_file_begins_with_our_own_licence_and_leaves_out_our_own_wheel(tmp_path: Path) -> None:
+    packed("h11", tmp_path)
+    (tmp_path / "tallybone-0.1.0-py3-none-any.whl").write_bytes(b"no zip at all")
+    command = [sys.executable, str(ROOT / "requirements" / "notices.py"), str(ROOT / "LICENSE"), str(tmp_path)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert text.startswith((ROOT / "LICENSE").read_text())
+    assert "\nh11 0.16.0: MIT\n" in text
+    assert "Nathaniel J. Smith" in text
+
+
+def test_the_package_brings_them() -> None:
+    script = (ROOT / "systemd" / "make_deb.sh").read_text()
+    assert 'notices=("$source/requirements/notices.py" "$source/LICENSE" "$tree/opt/tallybone/wheels")' in script
+    assert '"${notices[@]}" >"$tree/usr/share/doc/tallybone/copyright"' in script
