@@ -1,10 +1,11 @@
-"""How a table bears a crowd of connections that say nothing or half of something.
+"""Measure the page and the game while other devices misuse their connections.
 
-    python benchmarks/bench_crowd.py [--silent 500] [--half 200] [--seconds 20] [--addresses 20] [--reopen 5]
+    python benchmarks/bench_crowd.py [--silent 500] [--half 200] [--flood 0] [--seconds 20] [--addresses 20] [--reopen 5]
+    python benchmarks/bench_crowd.py --silent 0 --half 0 --flood 60 --addresses 1 --reopen 1
 
 A real `tallybone serve` follows a match at a simulated table. In one more process a crowd connects from addresses of
-this machine other than 127.0.0.1; a connection that is broken off is opened again after some seconds. Meanwhile the
-page is fetched from yet another address, over a new connection each time. All of it is measured before the crowd comes
+this machine other than 127.0.0.1; a connection that is broken off is opened again after some seconds. A flooding
+connection opens the WebSocket of the page and sends 240 kB of empty frames each second. Meanwhile the page is fetched from yet another address, over a new connection each time. All of it is measured before the crowd comes
 and while it is there: how long the page takes, how many pictures a second the game looks at, how old the newest one
 gets, and what the log grows by.
 """
@@ -21,16 +22,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 
+_EMPTY_FRAME = b"\x81\x80\0\0\0\0"
+_BURST = _EMPTY_FRAME * 40_000
+_UPGRADE = (
+    b"GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+)
 _HALF_HEAD = b"GET /api/v1/state HTTP/1.1\r\nHost: localhost\r\nX-Half: "
 _VISITOR, _BETWEEN_FETCHES_S = "127.9.9.9", 0.1
-_FIRST_LOOKS_S = 60.0
+_FIRST_LOOKS_S = _PATIENCE_S = 60.0
 _TABLE = Path(sys.executable).with_name("tallybone")
 _PAUSE = threading.Event()
 
@@ -45,15 +52,26 @@ class Served:
 
     def number(self, name: str) -> float:
         """Return one of its numbers, as it tells Prometheus."""
-        told = httpx.get(f"{self.url}/metrics", timeout=60).text
+        told = self._numbers()
         found = re.search(rf"^{name} (\S+)$", told, re.MULTILINE)
         return float(found[1]) if found else 0.0
+
+    def _numbers(self) -> str:
+        """Return all of its numbers; retry while the page breaks off connections."""
+        until_s = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                return httpx.get(f"{self.url}/metrics", timeout=_PATIENCE_S).text
+            except httpx.TransportError:
+                if time.monotonic() > until_s:
+                    raise
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--silent", type=int, default=500, help="connections that say nothing")
     asked.add_argument("--half", type=int, default=200, help="connections that send half a request")
+    asked.add_argument("--flood", type=int, default=0, help="WebSockets that send 240 kB of empty frames a second")
     asked.add_argument("--seconds", type=float, default=20.0)
     asked.add_argument("--addresses", type=int, default=20, help="from how many addresses they come")
     asked.add_argument("--reopen", type=float, default=5.0, help="seconds until a broken off one is opened again")
@@ -65,13 +83,16 @@ def main() -> None:
         return
     with _served(said.descriptors) as table:
         _begin_match(table)
-        print(f"{said.silent} silent, {said.half} half sent, {said.addresses} addresses", flush=True)
+        print(
+            f"{said.silent} silent, {said.half} half sent, {said.flood} flooding, {said.addresses} addresses",
+            flush=True,
+        )
         print("| | page, half | page, 99 % | worst | failed | pictures/s | oldest picture | log lines | load |")
         print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
         print(_measured("before", table, said.seconds), flush=True)
         crowd = subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--crowd", table.url])
         try:
-            _PAUSE.wait(2.0)  # until most are there
+            _PAUSE.wait(0.0 if said.flood else 2.0)  # until most are there; a flood is measured from its start
             print(_measured("with the crowd", table, said.seconds), flush=True)
         finally:
             crowd.terminate()
@@ -145,21 +166,43 @@ async def _be_crowd(url: str, said: argparse.Namespace) -> None:
     where = urlsplit(url)
 
     async def hold(number: int) -> None:
-        own = number % said.addresses
         while True:
-            try:
-                reader, writer = await asyncio.open_connection(
-                    where.hostname, where.port, local_addr=(f"127.8.{own // 250}.{1 + own % 250}", 0)
-                )
-                if number >= said.silent:
-                    writer.write(_HALF_HEAD)
-                await reader.read()  # until it is broken off
-                writer.close()
-            except OSError:
-                pass
+            with suppress(OSError, asyncio.IncompleteReadError):
+                await _connect_once(where, number, said)
             await asyncio.sleep(said.reopen)
 
-    await asyncio.gather(*(hold(number) for number in range(said.silent + said.half)))
+    await asyncio.gather(*(hold(number) for number in range(said.silent + said.half + said.flood)))
+
+
+async def _connect_once(where: SplitResult, number: int, said: argparse.Namespace) -> None:
+    """Open a connection and misuse it until the table breaks it off."""
+    own = number % said.addresses
+    reader, writer = await asyncio.open_connection(
+        where.hostname, where.port, local_addr=(f"127.8.{own // 250}.{1 + own % 250}", 0)
+    )
+    try:
+        if number >= said.silent + said.half:
+            writer.write(_UPGRADE)
+            await reader.readuntil(b"\r\n\r\n")
+            flooding = asyncio.create_task(_flood(writer))
+            try:
+                await reader.read(-1)
+            finally:
+                flooding.cancel()
+                await asyncio.gather(flooding, return_exceptions=True)
+        else:
+            if number >= said.silent:
+                writer.write(_HALF_HEAD)
+            await reader.read(-1)
+    finally:
+        writer.transport.abort()
+
+
+async def _flood(writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(_BURST)
+        await writer.drain()
+        await asyncio.sleep(1.0)
 
 
 if __name__ == "__main__":

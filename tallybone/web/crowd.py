@@ -21,6 +21,8 @@ _SHARE_OF_DESCRIPTORS = 2
 _LOOKS_IN_A_DEADLINE = 10
 _SELDOM_NS = 60_000_000_000
 _MOST_FAULTS = 1000
+# A device that floods a connection is refused for this long; more such devices displace the oldest.
+_REFUSED_S, _MOST_REFUSED = 60.0, 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,16 @@ class Crowd:
         self._counts: Counter[str] = Counter()
         # Since when, in seconds of the loop; those that have waited longest come first.
         self._waiting: dict[asyncio.Transport, float] = {}
+        # Until when, in seconds of the loop, a network is refused.
+        self._refused: dict[str, float] = {}
 
     def admit(self, line: asyncio.Transport) -> bool:
         """Take a new connection, or break it off; return whether it is taken."""
         address = str(line.get_extra_info("peername", ("",))[0])
         network = network_of(address)
+        if self._refused.get(network, 0.0) > asyncio.get_running_loop().time():
+            line.abort()
+            return False
         if not is_console(address) and self._counts[network] >= self._limits.most_of_one:
             others = (one for one in self._waiting if self._networks[one] == network)
             if not self._make_room(others):
@@ -83,6 +90,18 @@ class Crowd:
         self._counts[network] += 1
         self.waits(line)
         return True
+
+    def refuse(self, line: asyncio.Transport) -> None:
+        """Admit no further connection of this one's visitor for a minute, unless that is this machine itself."""
+        network = self._networks.get(line, "")
+        if is_console(network):  # a proxy on it brings everybody
+            log.warning("this machine sends too much on a WebSocket: it is closed")
+            return
+        log.warning("%s sends too much on a WebSocket: it is refused for a minute", network)
+        self._refused.pop(network, None)
+        self._refused[network] = asyncio.get_running_loop().time() + _REFUSED_S
+        if len(self._refused) > _MOST_REFUSED:
+            del self._refused[next(iter(self._refused))]
 
     def waits(self, line: asyncio.Transport) -> None:
         """Note that a connection waits for its next request, from now on unless it does already."""

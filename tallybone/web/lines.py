@@ -9,8 +9,15 @@ from typing import Any, cast
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode
+from websockets.protocol import State
 
 from tallybone.web.crowd import Crowd
+
+MOST_FRAME = 1024
+"""Maximum payload of a WebSocket frame from a viewer, in bytes. Viewers only send pings."""
+# Limits for one viewer within a window. Bytes are checked before they are parsed: 240 kB of empty frames are 40,000
+# frames, which took the page's thread 0.1 s.
+_WINDOW_S, _MOST_FRAMES, _MOST_BYTES = 10.0, 50, 2 * MOST_FRAME
 
 
 def http_of(crowd: Crowd) -> type[asyncio.Protocol]:
@@ -69,12 +76,35 @@ class HttpLine(H11Protocol):
 
 
 class WebSocketLine(WebSocketsSansIOProtocol):
-    """A connection that has become a WebSocket; one that sends a text that is none is closed with 1007."""
+    """A WebSocket of a viewer. Invalid UTF-8 closes it with 1007, too many bytes or frames with 1008."""
 
     def __init__(self, crowd: Crowd, **given: Any) -> None:
         """Leave *crowd* at the end; the rest is for uvicorn."""
         super().__init__(**given)
         self._crowd = crowd
+        self._window_began_s, self._bytes, self._frames = self.loop.time(), 0, 0
+
+    def data_received(self, data: bytes) -> None:
+        """Parse the received bytes unless the viewer sends too many."""
+        if not self.handshake_initiated:  # the request, which uvicorn passes on
+            super().data_received(data)
+            return
+        now_s = self.loop.time()
+        if now_s - self._window_began_s > _WINDOW_S:
+            self._window_began_s, self._bytes, self._frames = now_s, 0, 0
+        self._bytes += len(data)
+        if self._bytes > _MOST_BYTES:
+            self._refuse()
+        else:
+            super().data_received(data)
+
+    def handle_events(self) -> None:
+        """Handle the parsed frames unless the viewer sends too many."""
+        self._frames += len(self.conn.events)
+        if self._frames > _MOST_FRAMES:
+            self._refuse()
+        else:
+            super().handle_events()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
@@ -89,6 +119,15 @@ class WebSocketLine(WebSocketsSansIOProtocol):
             self.handle_parser_exception()
             return
         super().send_receive_event_to_app()
+
+    def _refuse(self) -> None:
+        """Close the connection, and refuse others of its visitor for a while."""
+        self._crowd.refuse(self.transport)
+        if self.conn.state is State.OPEN:
+            self.conn.send_close(CloseCode.POLICY_VIOLATION)
+            self.handle_parser_exception()
+        else:
+            self.transport.abort()
 
 
 def _is_utf8(text: bytes) -> bool:

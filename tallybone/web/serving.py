@@ -15,9 +15,8 @@ from typing import Protocol
 import uvicorn
 from starlette.types import ASGIApp
 
-from tallybone.web.app import MOST_FRAME
 from tallybone.web.crowd import Crowd, Limits, SeldomFilter, limits_of
-from tallybone.web.lines import http_of, websocket_of
+from tallybone.web.lines import MOST_FRAME, http_of, websocket_of
 
 USUAL_PORT = 8080
 _ENDS_WITHIN_S = 5.0

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,6 +28,10 @@ from tests.tallybone.web.true_table import PIN
 from tests.waiting import until
 
 API = "/api/v1"
+SHAKE = (
+    b"GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+)
 TALLYBONE = str(Path(sys.executable).with_name("tallybone"))
 HALF_HEAD = b"GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nX-Long: "
 HALF_BODY = (
@@ -112,6 +116,42 @@ def test_a_full_house_makes_room_for_who_says_what_he_wants(sent: bytes, caplog:
             with httpx.Client(transport=transport, timeout=20) as client:
                 assert client.get(f"{url}{API}/me").status_code == 200
     assert len(caplog.records) <= 2
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [b"\x81\x80\0\0\0\0", b"\x89\x80\0\0\0\0", b"\x01\x80\0\0\0\0" + b"\x00\x80\0\0\0\0" * 39_999],
+    ids=["texts", "pings", "parts of one message"],
+)
+def test_who_floods_a_websocket_is_refused_for_a_while(frames: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    flood = frames * (240_000 // len(frames))
+    with served(Limits(most=40, most_of_one=10)) as url, ExitStack() as stack:
+        live = url.replace("http", "ws") + f"{API}/live"
+        flooding = [stack.enter_context(line_from("127.0.0.2", url, SHAKE)) for _ in range(5)]
+        for line in flooding:
+            assert line.recv(12) == b"HTTP/1.1 101"
+        for line in flooding:
+            with suppress(ConnectionError):
+                line.sendall(flood)
+            assert is_closed(line)
+        with pytest.raises(httpx.TransportError):
+            httpx.Client(transport=httpx.HTTPTransport(local_address="127.0.0.2")).get(f"{url}{API}/me")
+        with connect(live, proxy=None, sock=line_from("127.0.0.3", url)) as other:
+            other.send("ping")
+            assert other.recv(10) == '{"type":"pong"}'
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
+        "127.0.0.2 sends too much on a WebSocket: it is refused for a minute"
+    ]
+
+
+def test_this_machine_itself_is_not_refused_for_a_flood() -> None:
+    with served(Limits(most=40)) as url:
+        with line_from("127.0.0.1", url, SHAKE) as line:
+            assert line.recv(12) == b"HTTP/1.1 101"
+            with suppress(ConnectionError):
+                line.sendall(b"\x81\x80\0\0\0\0" * 40_000)
+            assert is_closed(line)
+        assert httpx.get(f"{url}{API}/me").status_code == 200
 
 
 def test_one_address_takes_only_its_share(caplog: pytest.LogCaptureFixture) -> None:
