@@ -1,13 +1,14 @@
 """Measure the page and the game while other devices misuse their connections.
 
-    python benchmarks/bench_crowd.py [--silent 500] [--half 200] [--flood 0] [--seconds 20] [--addresses 20] [--reopen 5]
+    python benchmarks/bench_crowd.py [--silent 500] [--half 200] [--seconds 20] [--addresses 20] [--reopen 5]
     python benchmarks/bench_crowd.py --silent 0 --half 0 --flood 60 --addresses 1 --reopen 1
 
-A real `tallybone serve` follows a match at a simulated table. In one more process a crowd connects from addresses of
-this machine other than 127.0.0.1; a connection that is broken off is opened again after some seconds. A flooding
-connection opens the WebSocket of the page and sends 240 kB of empty frames each second. Meanwhile the page is fetched from yet another address, over a new connection each time. All of it is measured before the crowd comes
-and while it is there: how long the page takes, how many pictures a second the game looks at, how old the newest one
-gets, and what the log grows by.
+A real `tallybone serve` follows a match at a simulated table. Another process opens the connections, from addresses of
+this machine other than 127.0.0.1, and reopens those that are broken off. A silent connection sends nothing, a half one
+half of a request. A flooding one opens the WebSocket of the page and sends 240 kB of empty frames each second.
+The page is fetched from yet another address, over a new connection each time. The figures are taken before the crowd
+comes and while it is there: the response time of the page, the pictures a second that the game looks at, the age of
+the newest picture, and the lines added to the log.
 """
 
 from __future__ import annotations
