@@ -112,10 +112,11 @@ class PlayShown:
 
 @dataclass(frozen=True, slots=True)
 class IrregularShown:
-    """Something that the table has not accepted yet."""
+    """An action of the current hand that breaks a rule; *can_stand* is false if it can never count."""
 
     seq: int
     words: str
+    can_stand: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ class EyeShown:
 
 @dataclass(frozen=True, slots=True)
 class CanShown:
-    """Which buttons mean something now."""
+    """Buttons that have an effect now, including those that break a rule."""
 
     knock: bool = False
     call: bool = False
@@ -207,6 +208,22 @@ class CanShown:
     hand_end: bool = False
     redeal: bool = False
     stack: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WhyShown:
+    """Per button, why it has no effect now or which rule it breaks; "" for neither."""
+
+    knock: str = ""
+    call: str = ""
+    draw: str = ""
+    done: str = ""
+    undo: str = ""
+    stands: str = ""
+    next: str = ""
+    hand_end: str = ""
+    redeal: str = ""
+    stack: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +241,7 @@ class Snapshot:
     plays: tuple[PlayShown, ...]
     irregular: tuple[IrregularShown, ...]
     can: CanShown
+    why: WhyShown
     eye: EyeShown
     recording: str
     problems: tuple[str, ...] = field(default=())

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from engine import (
+    Abandoned,
     Action,
     ActionResult,
     Adjust,
@@ -16,6 +17,7 @@ from engine import (
     Draw,
     Entry,
     Game,
+    HandOver,
     HandStarted,
     HouseTally,
     Insert,
@@ -50,6 +52,7 @@ from engine import (
 )
 from engine.layout import LINE
 from engine.phrases import Phrase, phrase
+from engine.problems import not_now
 from tallybone.json_values import tag_of
 from tallybone.plain_text import names_of, plain
 from tallybone.play.game import LiveState
@@ -80,6 +83,7 @@ from tallybone.web.shapes import (
     ToldShown,
     UnsureShown,
     WaitingShown,
+    WhyShown,
     ZoneShown,
 )
 from vision.reading import SURE, Face, PointPx, SeenTile
@@ -121,6 +125,8 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
     names = names_of(game.players)
     hands = story.hands()
     plays = plays_of(hands[-1] if hands else (), story, names)
+    irregular = irregular_of(story, names)
+    can, why = buttons_shown(session.state, irregular)
     return Snapshot(
         version,
         match_shown(game),
@@ -131,8 +137,9 @@ def snapshot_of(now: LiveState, told: Sequence[ToldShown], story: Story, *, vers
         tuple(told[:MOST_TOLD]),
         replace(layout_shown(game, session.places, session.zones, now.picture_px), unsure=_unsure(now)),
         plays,
-        irregular_of(story, names),
-        can(session.state),
+        irregular,
+        can,
+        why,
         EyeShown(plain(now.eye), _lost(now)),
         plain(now.recording),
         _problems(now),
@@ -160,22 +167,38 @@ def _said(shown: object, language: str) -> object:
             return shown
 
 
-def can(state: State) -> CanShown:
-    """Return which buttons mean something now; a move that breaks a rule does where players make it all the same."""
-    return CanShown(**{button.value: _means_something(button, state) for button in Button})
+def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[CanShown, WhyShown]:
+    """Return which buttons have an effect now, and why the others have none.
+
+    A button that breaks a rule is offered with its reason: the table may know better.
+
+    Args:
+        state: The match, which has begun.
+        irregular: The actions of its current hand that can still be accepted or removed.
+    """
+    reasons = {button: _reason_against(button, state) for button in Button}
+    can_stand = any(one.can_stand for one in irregular)
+    reasons[Button.STANDS] = (can_stand, "" if can_stand else phrase("there is nothing irregular to accept"))
+    can = CanShown(**{button.value: is_on for button, (is_on, _) in reasons.items()})
+    return can, WhyShown(**{button.value: plain(words) for button, (_, words) in reasons.items()})
 
 
-def _means_something(button: Button, state: State) -> bool:
+def _reason_against(button: Button, state: State) -> tuple[bool, str]:
+    """Return whether a button has an effect now, and what speaks against it; "" for nothing."""
     game = state.game
+    assert game is not None  # the caller shows a match
     if button is Button.STACK:
-        return game is not None and game.rules.cutthroat and game.phase is Phase.PLAY
-    event = event_of(Press(button), state)
+        words = "" if game.rules.cutthroat else phrase("nobody stacks in {game}", game=game.rules.name)
+        words = words or ("" if game.phase is Phase.PLAY else not_now(game.phase).words)
+        return not words, words
+    turn_seat = None if game.hand is None else game.hand.turn
+    event = event_of(Press(button), state) or event_of(Press(button, turn_seat or Seat(0)), state)
     if event is None:
-        return False
+        return False, phrase("there is nothing to undo") if button is Button.UNDO else not_now(game.phase).words
     problem = problem_with(state, event)
-    if problem is None or problem.kind in (ProblemKind.KNOCK_TOO_EARLY, ProblemKind.WRONG_SEAT):
-        return True  # the table may know better
-    return problem.weight is Weight.NOTED
+    if problem is None:
+        return True, ""
+    return problem.weight is not Weight.IMPOSSIBLE and problem.kind is not ProblemKind.NO_DRAWING, problem.words
 
 
 def match_shown(game: Game) -> MatchShown:
@@ -387,11 +410,24 @@ def plays_of(told: Iterable[ActionResult], story: Story, players: Sequence[str])
 
 
 def irregular_of(story: Story, players: Sequence[str]) -> tuple[IrregularShown, ...]:
-    """Return the actions that the table has not accepted yet."""
+    """Return the actions since the last hand began or ended that the table has not accepted.
+
+    Empty once the match is over: then nothing is left to accept.
+    """
+    if story.state.game is None or story.state.game.phase is Phase.MATCH_OVER:
+        return ()
     wrong = frozenset(story.state.irregular)
-    return tuple(
-        IrregularShown(one.entry.seq, _wrong(one, players) or "") for one in story.told if one.entry.seq in wrong
-    )
+    shown: list[IrregularShown] = []
+    for one in reversed(story.told):
+        if any(isinstance(outcome, HandOver | Abandoned) for outcome in one.outcomes):
+            break
+        problem = next((outcome.problem for outcome in one.outcomes if isinstance(outcome, Irregular)), None)
+        if problem is not None and one.entry.seq in wrong:
+            can_stand = problem.weight is not Weight.IMPOSSIBLE
+            shown.append(IrregularShown(one.entry.seq, _wrong(one, players) or "", can_stand))
+        if any(isinstance(outcome, HandStarted | Redealt) for outcome in one.outcomes):
+            break
+    return tuple(reversed(shown))
 
 
 def why_of(entry: Entry) -> str:
@@ -531,6 +567,7 @@ def lobby_snapshot(lobby: Lobby, told: Sequence[ToldShown], story: Story, *, ver
         layout=replace(shown.layout, unsure=()),
         irregular=(),
         can=CanShown(),
+        why=WhyShown(),
         eye=EyeShown(plain(lobby.camera), None),
         problems=tuple(plain(words) for words in lobby.problems),
     )
@@ -550,6 +587,7 @@ def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
         (),
         (),
         CanShown(),
+        WhyShown(),
         EyeShown("", None),
         "",
     )

@@ -30,41 +30,48 @@ const HINTS = {
   stack: later("The next tile lies on its copy"),
 };
 
-/** Show the buttons of a snapshot. */
+/** Show the buttons that have an effect now; the sheet behind "More" has the others, each with its reason. */
 export function showControls(snapshot, desk) {
-  const now = NOW.filter((name) => snapshot.can[name]).slice(0, 1);
-  const buttons = [...now.map((name) => keyOf(name, snapshot, true)), ...USUAL.map((name) => keyOf(name, snapshot, false))];
+  const { can } = snapshot;
+  const now = NOW.filter((name) => can[name]).slice(0, 1);
+  const usual = USUAL.filter((name) => can[name]);
+  const buttons = [...now.map((name) => keyOf(name, snapshot, true)), ...usual.map((name) => keyOf(name, snapshot, false))];
   keep(byId("buttons"), buttons, (one) => one.name, (one) => drawKey(one, desk));
 }
 
 function keyOf(name, snapshot, isPrimary) {
   const whose = TURN_MEANT.includes(name) ? snapshot.players.find((player) => player.turn) : undefined;
-  return { name, isPrimary, isOn: Boolean(snapshot.can[name]), seat: whose?.seat ?? null, who: whose?.name ?? null };
+  return { name, isPrimary, accepted: acceptedBy(name, snapshot), seat: whose?.seat ?? null, who: whose?.name ?? null };
 }
 
-function drawKey({ name, isPrimary, isOn, seat, who }, desk) {
+/** Return the seq of the action that a button accepts; null for any other button. */
+function acceptedBy(name, snapshot) {
+  return name === "stands" ? (snapshot.irregular.findLast((one) => one.can_stand)?.seq ?? null) : null;
+}
+
+function drawKey({ name, isPrimary, accepted, seat, who }, desk) {
   const words = say(NAMES[name]);
   const said = who === null ? say("{words}.", { words }) : say("{words}: {name}.", { words, name: who });
-  const classes = isPrimary ? "key primary" : "key";
-  const attributes = { class: classes, disabled: !isOn, "data-press": name };
-  const one = button(words, () => press(name, seat, said, desk), attributes);
-  if (who !== null && isOn) one.append(" ", foreign(who, { class: "whose" }));
+  const one = button(words, () => press({ name, accepted, seat }, said, desk), { class: isPrimary ? "key primary" : "key", "data-press": name });
+  if (who !== null) one.append(" ", foreign(who, { class: "whose" }));
   return one;
 }
 
-function press(name, seat, said, desk) {
+function press({ name, accepted = null, seat = null }, said, desk) {
   closeSheet();
-  return desk.act({ type: "press", button: name, seat }, said);
+  return desk.act(accepted === null ? { type: "press", button: name, seat } : { type: "stands", seq: accepted }, said);
 }
 
-/** Open the sheet with all that is seldom said. */
+/** Open the sheet with all other buttons; each says what speaks against it, or else what it is for. */
 export function openMore(snapshot, desk) {
-  const rows = RARE.map((name) => {
+  const names = snapshot.players.map((player) => player.name);
+  const rows = [...RARE, ...USUAL.filter((name) => !snapshot.can[name])].map((name) => {
     const words = say(NAMES[name]);
     const said = say("{words}.", { words });
     const attributes = { class: "wide", disabled: !snapshot.can[name], "data-press": name };
-    const one = button(words, () => press(name, null, said, desk), attributes);
-    if (name in HINTS) one.append(make("small", {}, say(HINTS[name])));
+    const one = button(words, () => press({ name, accepted: acceptedBy(name, snapshot) }, said, desk), attributes);
+    const about = sentence(snapshot.why[name], names) || (name in HINTS ? say(HINTS[name]) : "");
+    if (about !== "") one.append(" ", make("small", {}, foreign(about)));
     return one;
   });
   openSheet(say("More to say"), make("div", { class: "column" }, ...rows));
@@ -76,7 +83,7 @@ export function openSeat(seat, snapshot, desk) {
   const keys = OF_A_SEAT.map((name) => {
     const words = say(NAMES[name]);
     const said = say("{words}: {name}.", { words, name: player.name });
-    return button(words, () => press(name, seat, said, desk), { class: "key", "data-press": name });
+    return button(words, () => press({ name, seat }, said, desk), { class: "key", "data-press": name });
   });
   const give = (points, why) => {
     closeSheet();
@@ -127,9 +134,9 @@ export function showQuestion(snapshot, desk) {
   keep(byId("irregular-list"), odd, (one) => one.seq, (one) => drawIrregular({ ...one, words: sentence(one.words, names) }, desk));
 }
 
-function drawIrregular({ seq, words: text }, desk) {
+function drawIrregular({ seq, words: text, can_stand: canStand }, desk) {
   if (desk === null) return make("li", {}, foreign(text));
-  const stands = button(say("It stands"), () => desk.act({ type: "stands", seq }, say("It stands.")));
+  const stands = canStand ? button(say("It stands"), () => desk.act({ type: "stands", seq }, say("It stands."))) : "";
   const remove = button(say("It did not happen"), () => desk.act({ type: "remove", seq }, say("Taken out: {what}.", { what: text })));
   return make("li", {}, foreign(text), make("div", { class: "row" }, stands, remove));
 }

@@ -90,8 +90,10 @@ export class MatchView {
 
   async begin(usual, pressed) {
     pressed.disabled = true;
+    write(pressed, say("It begins"));
     const answer = await send("match", usual);
     pressed.disabled = false;
+    write(pressed, say("Begin it again"));
     if (answer?.isDone) this.begun();
     else if (answer !== null) write(pressed.closest(".card").querySelector(".wrong"), answer.told.error);
   }

@@ -28,9 +28,10 @@ export function seatsField(now, { least, most }, fault, at) {
     );
     return make("li", { class: "seat-row" }, make("span", { class: "seat-number", "aria-hidden": "true" }, String(seat + 1)), input, move, out);
   });
-  const more = button(say("Add a player"), () => at.change([...now(), fresh(now())], { seat: now().length, part: "name" }), {
-    disabled: players.length >= most,
-  });
+  const more =
+    players.length >= most
+      ? make("p", { class: "about" }, say("{number} players at most", { number: most }))
+      : button(say("Add a player"), () => at.change([...now(), fresh(now())], { seat: now().length, part: "name" }));
   return make(
     "fieldset",
     { class: "part" },
@@ -46,11 +47,12 @@ export function seatsField(now, { least, most }, fault, at) {
 export function focusSeat(root, { seat, part }) {
   const row = root.querySelectorAll(".seat-row")[seat];
   const wanted = row?.querySelector(part === "name" ? "input" : `[data-part="${part}"]`);
-  (wanted?.disabled ? row.querySelector("input") : wanted)?.focus();
+  (wanted ?? row?.querySelector("input"))?.focus();
 }
 
+/** Return a button, or its empty place where it has no effect. */
 function key(part, sign, label, isOn, does) {
-  return button(sign, does, { class: "cross", "aria-label": label, disabled: !isOn, "data-part": part });
+  return isOn ? button(sign, does, { class: "cross", "aria-label": label, "data-part": part }) : make("span", { class: "cross" });
 }
 
 /** Return a name that nobody has yet. */

@@ -55,12 +55,18 @@ function houseForm(settings, usual, toast) {
     "form",
     { class: "card", "aria-labelledby": "house-title" },
     make("h3", { id: "house-title" }, say("What holds at this table")),
-    make("p", { class: "about" }, settings.has_password ? say("The owner's password is needed to change it.") : say("To change it, first set a password at the table: tallybone serve --set-password")),
+    settings.has_password ? make("p", { class: "about" }, say("The owner's password is needed to change it.")) : null,
     field({ control: keep, label: say("GB that all recordings may take"), hint: say("nothing: 20; the oldest are deleted first") }),
     field({ control: language, label: say("Language of those who have chosen none") }),
-    field({ control: isFixed, label: usual === null ? say("Offer one match first") : say("Always offer this match first: {match}", { match: `${usual.game}, ${usual.players.join(", ")}` }) }),
+    field(
+      usual === null
+        ? { control: isFixed, label: say("Offer one match first"), hint: say("Play a match first: then it can be offered.") }
+        : { control: isFixed, label: say("Always offer this match first: {match}", { match: `${usual.game}, ${usual.players.join(", ")}` }) },
+    ),
     wrong,
-    make("button", { type: "submit", id: "keep-settings", class: "primary", disabled: !settings.has_password }, say("Keep")),
+    settings.has_password
+      ? make("button", { type: "submit", id: "keep-settings", class: "primary" }, say("Keep"))
+      : make("p", { class: "about" }, say("To change it, first set a password at the table: tallybone serve --set-password")),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

@@ -118,12 +118,12 @@ export class ZoneEditor {
   }
 
   tell() {
-    const count = this.corners.length;
+    const [count, corner] = [this.corners.length, this.corner + 1];
     this.remove.disabled = count <= LEAST_CORNERS;
-    this.add.disabled = count === 0 || count >= MOST_CORNERS;
-    this.back.disabled = this.drafts.size === 0;
-    write(this.remove, say("Remove corner {corner}", { corner: this.corner + 1 }));
-    write(this.add, say("Add a corner after {corner}", { corner: this.corner + 1 }));
+    this.add.disabled = count >= MOST_CORNERS;
+    this.back.hidden = this.drafts.size === 0;
+    write(this.remove, this.remove.disabled ? say("A zone has {number} corners or more", { number: LEAST_CORNERS }) : say("Remove corner {corner}", { corner }));
+    write(this.add, this.add.disabled ? say("A zone has {number} corners at most", { number: MOST_CORNERS }) : say("Add a corner after {corner}", { corner }));
     this.layer.mark(this.corner);
   }
 }

@@ -15,6 +15,7 @@ from tallybone.web.shapes import (
     PlayShown,
     QuestionShown,
     Snapshot,
+    WhyShown,
 )
 from tallybone.web.snapshot import LOBBY, NO_MATCH
 
@@ -54,6 +55,7 @@ def shown(*totals: int, hand: int = 1, plays: tuple[PlayShown, ...] = (), **more
         plays,
         (),
         CanShown(),
+        WhyShown(),
         EyeShown("", None),
         "",
     )

@@ -31,6 +31,10 @@ _CUT = """() => [...document.querySelectorAll("button, h1, h2, h3, a, label")]
   .filter((one) => !one.closest(".unseen, .skip") && getComputedStyle(one).display !== "inline")
   .map((one) => one.outerHTML.slice(0, 120))"""
 
+_SILENT = """() => [...document.querySelectorAll("button:disabled, input:disabled, select:disabled")]
+  .filter((one) => one.checkVisibility() && !one.querySelector("small") && !one.hasAttribute("aria-describedby"))
+  .map((one) => one.outerHTML.slice(0, 120))"""
+
 
 @pytest.fixture(scope="module", name="addresses")
 def two_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
@@ -73,7 +77,7 @@ def test_axe_finds_nothing_on_a_television_where_all_that_is_asked_is_seen(
 
 
 def _wrong_in(viewer: Viewer) -> list[str]:
-    """What axe finds, in the light and of colours in the dark too, and what reaches out of its box or the screen."""
+    """Return violations that axe finds in light and dark, controls disabled without a reason, and what is cut off."""
     page = viewer.page
     found = page.evaluate("axe.run().then((found) => found.violations)")
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
@@ -82,6 +86,7 @@ def _wrong_in(viewer: Viewer) -> list[str]:
     wrong = [f"{one['id']}: {one['nodes'][0]['html'][:120]} {one['nodes'][0]['failureSummary']}" for one in found]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         wrong.append("wider than the screen")
+    wrong += [f"disabled without a reason: {one}" for one in page.evaluate(_SILENT)]
     return [*wrong, *(f"cut off: {one}" for one in page.evaluate(_CUT))]
 
 
