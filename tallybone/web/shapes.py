@@ -121,12 +121,16 @@ class IrregularShown:
 
 @dataclass(frozen=True, slots=True)
 class TileShown:
-    """A tile of the layout as it lies: *pips*, *halves_px* and *confidence* in the same order."""
+    """A tile of the layout: *pips*, *halves_px*, *read* and *confidence* in the same order.
+
+    *pips* is what counts, *read* what the camera read there; null if it does not see the face of the tile.
+    """
 
     seq: int
     pips: tuple[int, int]
     corners_px: tuple[PointPx, ...]
     halves_px: tuple[PointPx, PointPx]
+    read: tuple[int, int] | None
     confidence: tuple[float, float]
     spinner: bool
     last: bool

@@ -301,26 +301,20 @@ def _tile(layout: Layout, node: Node, known: Known, last: NodeId | None) -> Tile
     place = known.place
     ports = (Port.N, Port.S) if node.tile.is_double and not place.lies_along else LINE
     first, second = (place.half_center(port) for port in ports)
-    confidence = _confidence(known.tile, first)
+    read = sorted(known.tile.halves, key=lambda half: math.dist(half.center_px, first))
+    confidence = (round(read[0].confidence, 3), round(read[1].confidence, 3)) if read else (0.0, 0.0)
     return TileShown(
         node.id,
         (node.inner, node.outer),
         tuple(_px(point) for point in place.outline()),
         (_px(first), _px(second)),
+        (read[0].pips, read[1].pips) if read else None,
         confidence,
         node.branches,
         node.id == last,
         layout.stacked.count(node.id),
         known.is_doubtful or (min(confidence) < SURE and not known.is_settled),
     )
-
-
-def _confidence(seen: SeenTile, first_px: PointPx) -> tuple[float, float]:
-    """Return the confidence of both halves, that at *first_px* first."""
-    if not seen.halves:
-        return (0.0, 0.0)
-    near, far = sorted(seen.halves, key=lambda half: math.dist(half.center_px, first_px))
-    return (round(near.confidence, 3), round(far.confidence, 3))
 
 
 def _ends(game: Game, known: dict[NodeId, Known]) -> tuple[EndShown, ...]:

@@ -119,7 +119,7 @@ function outlineOf(tile) {
     const side = Math.hypot(halves[1][0] - halves[0][0], halves[1][1] - halves[0][1]);
     const size = Math.max(0.62 * side, LEAST_TEXT_PX / tile.scale);
     const place = { x: x.toFixed(0), y: (y + size * 0.36).toFixed(0), "font-size": size.toFixed(0) };
-    one.append(draw("text", place, String(tile.pips?.[at] ?? "?")));
+    one.append(draw("text", place, String((tile.read ?? tile.pips)?.[at] ?? "?")));
     const sure = tile.confidence?.[at];
     if (sure === undefined || sure === null || side * tile.scale < LEAST_SURE_PX) return;
     const below = { class: "sure", x: place.x, y: (y + size * 0.82).toFixed(0), "font-size": (size * 0.42).toFixed(0) };

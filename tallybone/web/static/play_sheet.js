@@ -130,10 +130,16 @@ function cropOf(tile) {
     picture.hidden = true;
     missing.hidden = false;
   });
-  const [first, second] = (tile.confidence ?? []).map((sure) => `${Math.round(100 * sure)}%`);
-  const read = first === undefined ? null : say("Read as {tile}: {first} and {second} sure.", { tile: tile.pips.join("-"), first, second });
-  const about = read === null ? null : make("figcaption", {}, read);
-  return make("figure", { class: "reading" }, picture, missing, about);
+  return make("figure", { class: "reading" }, picture, missing, readingOf(tile));
+}
+
+/** Return what the camera read, and the tile that counts if it is another; null if it read nothing. */
+function readingOf({ pips, read, confidence }) {
+  if (read === null) return null;
+  const [first, second] = confidence.map((sure) => `${Math.round(100 * sure)}%`);
+  const words = [say("Read as {tile}: {first} and {second} sure.", { tile: read.join("-"), first, second })];
+  if (pips.toSorted().join() !== read.toSorted().join()) words.push(say("Corrected to {tile}.", { tile: pips.join("-") }));
+  return make("figcaption", {}, words.join(" "));
 }
 
 /** Return the pad for a tile: a row of numbers for each half; one tap changes one half. */

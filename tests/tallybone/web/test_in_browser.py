@@ -88,6 +88,23 @@ def test_pips_of_an_earlier_play_are_put_right_with_two_taps_and_back_with_one(b
         )
 
 
+def test_the_sheet_of_a_corrected_play_shows_what_was_read_and_the_correction(browser: Browser) -> None:
+    with served() as table, looking(browser, table) as viewer:
+        table.play(5)
+        game = table.live.session.state.game
+        assert game is not None
+        wait_for_tiles(viewer, len(game.layout.nodes))
+        reading = viewer.page.locator(".reading")
+        viewer.page.locator("#play-list .play:has(.tile-icon)").nth(-2).click()
+        before = reading.inner_text()
+        assert before.startswith("Read as 5-1: ")
+        assert "Corrected" not in before
+        viewer.page.locator("#sheet .numbers").nth(1).get_by_role("button", name="3", exact=True).click()
+        viewer.log_in()
+        viewer.page.locator("#play-list .play", has_text="5-3").click()
+        assert reading.inner_text() == f"{before} Corrected to 5-3."
+
+
 def test_a_tile_is_put_where_it_was_really_laid_and_back(browser: Browser) -> None:
     with served() as table, looking(browser, table) as viewer:
         table.play(8)
