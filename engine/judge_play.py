@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from engine.claims import broken_claims
 from engine.events import Play, Stack
 from engine.hand import Hand, LeadTile
-from engine.judge_turn import turn_problems
+from engine.judge_turn import turn_problems, unfinished_draw_problems
 from engine.layout import ARMS, OpenEnd, Spot, obstacle
 from engine.phrases import phrase
 from engine.problems import Problem, ProblemKind, Weight, illegal, impossible, not_in_set, not_now
@@ -36,6 +36,8 @@ def play_problems(game: Game, hand: Hand, action: Play) -> list[Problem]:
         found.append(_not_at_hand(game, tile))
     if not rules.refereed:
         return found
+    if hand.course.drawn and layout.nodes and hand.turn == action.seat:
+        found += unfinished_draw_problems(game.rules, hand)
     if not layout.nodes:
         found += _lead_problems(game, hand, tile)
     elif at is not None and end is None:
@@ -63,6 +65,8 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
     if not game.rules.cutthroat:
         yield illegal(ProblemKind.NO_STACKING, phrase("nobody stacks in {game}", game=game.rules.name))
     yield from turn_problems(game, hand, action.seat)
+    if hand.turn == action.seat:
+        yield from unfinished_draw_problems(game.rules, hand)
     if copies_left(game, action.tile) <= 0:
         yield _not_at_hand(game, action.tile)
     if node.tile != action.tile:

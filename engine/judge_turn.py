@@ -7,9 +7,9 @@ from engine.hand import Hand, LeadTile
 from engine.phrases import phrase, plural
 from engine.problems import Problem, ProblemKind, doubtful, illegal, impossible, not_now, noted, tiles_text
 from engine.questions import copies_left
-from engine.rules import Drawing
+from engine.rules import Drawing, Rules
 from engine.state import Game, Phase
-from engine.turns import TILES_OF_A_DRAW, can_draw, drawable, draws_for_lead, is_exempt
+from engine.turns import TILES_OF_A_DRAW, can_draw, drawable, draws_for_lead, is_exempt, tiles_to_draw
 
 
 def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
@@ -18,6 +18,14 @@ def turn_problems(game: Game, hand: Hand, seat: Seat) -> Iterator[Problem]:
         return
     names = {"name": game.players[hand.turn], "other": game.players[seat]}
     yield illegal(ProblemKind.WRONG_SEAT, phrase("it is {name}'s turn, not {other}'s", **names))
+
+
+def unfinished_draw_problems(rules: Rules, hand: Hand) -> Iterator[Problem]:
+    """Yield that the player has drawn one of two tiles and must draw the other before playing."""
+    left = tiles_to_draw(rules, hand)
+    if left:
+        words = phrase("draw before playing: {tiles} still to draw", tiles=tiles_text(left))
+        yield illegal(ProblemKind.DRAWN_TOO_FEW, words)
 
 
 def draw_problems(game: Game, hand: Hand, action: Draw) -> Iterator[Problem]:

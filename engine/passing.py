@@ -58,6 +58,8 @@ def _claims_of_a_draw(game: Game, hand: Hand, action: Draw) -> tuple[tuple[Claim
         return drew(claims, seat, action.tiles, action.faces)
     if game.phase is Phase.LEAD:
         return drew(said(claims, seat, without_double(game.rules)), seat, action.tiles, action.faces)
+    if hand.course.drawn:  # the second of two tiles is owed: it does not deny the first
+        return drew(claims, seat, action.tiles, action.faces)
     # Of several tiles drawn until one can be played only the last can be, but each draw is a reset. docs/rules.md 2.6.
     return drew(said(claims, seat, cannot_play(hand, game.rules, DREW)), seat, action.tiles, action.faces)
 

@@ -36,6 +36,7 @@ class ProblemKind(StrEnum):
     SEVENTH_ARM = "seventh_arm"
     UNDER_A_SPELL = "under_a_spell"
     DRAWN_ENOUGH = "drawn_enough"
+    DRAWN_TOO_FEW = "drawn_too_few"
     NO_EXTRA_TURN = "no_extra_turn"
     NOTHING_OWED = "nothing_owed"
     BONEYARD_GREW = "boneyard_grew"

@@ -8,6 +8,7 @@ from engine.layout import Node, OpenEnd
 from engine.rules import NoDouble, Rules
 from engine.state import Game, Phase, State
 from engine.tiles import Tile, full_set, set_bits
+from engine.turns import tiles_to_draw
 
 
 def ends(state: State) -> tuple[OpenEnd, ...]:
@@ -50,7 +51,7 @@ def legal_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None
     if game.phase is Phase.LEAD:
         leads = _that_may_lead(game, hand, _at_hand(game, hand, tiles))
         return tuple(Play(who, tile, None, tile.low) for tile in leads for who in seats)
-    if game.phase is not Phase.PLAY:
+    if game.phase is not Phase.PLAY or tiles_to_draw(game.rules, hand):
         return ()
     ends = ends_now(hand)
     if game.rules.effects is not None:
@@ -77,6 +78,8 @@ def legal_stacks(state: State, tiles: Iterable[Tile], *, seat: Seat | None = Non
     hand = game.hand
     who = hand.turn if seat is None else seat
     if who is None or who != hand.turn or hand.chance is None or not hand.chance.called or hand.chance.seat == who:
+        return ()
+    if tiles_to_draw(game.rules, hand):
         return ()
     open_nodes = tuple(node for node in hand.layout.nodes if is_stackable(hand, node))
     at_hand = _at_hand(game, hand, tiles)

@@ -36,6 +36,13 @@ def can_draw(rules: Rules, hand: Hand) -> bool:
     return hand.course.drawn < TILES_OF_A_DRAW and not hand.course.extra and not is_exempt(rules, hand)
 
 
+def tiles_to_draw(rules: Rules, hand: Hand) -> int:
+    """Return how many more tiles the player must draw before they may play; 0 unless they have begun a draw of two."""
+    if rules.draw is not Drawing.TWO or not hand.course.drawn or not can_draw(rules, hand):
+        return 0
+    return min(TILES_OF_A_DRAW - hand.course.drawn, drawable(rules, hand))
+
+
 def is_exempt(rules: Rules, hand: Hand) -> bool:
     """Return whether the turn is back at the caster of a spell, who need not break it. docs/rules.md A2-5."""
     spell = hand.course.spell

@@ -151,6 +151,36 @@ def test_who_has_drawn_two_may_play() -> None:
     assert (kinds(table), table.whose, table.hand.sizes[B]) == ([], C, 10)
 
 
+def test_a_player_who_has_drawn_one_of_two_tiles_may_not_play_yet() -> None:
+    # 3.5 Cannot play: draw two tiles and then play if able
+    table = led().draw()
+    assert table.can_play("7-4") == []
+    assert words(table.play("7-4@1")) == ["draw before playing: 1 tile still to draw"]
+    assert kinds(table) == [ProblemKind.DRAWN_TOO_FEW]
+    assert table.draw().can_play("7-4") == ["7-4@1"]
+    assert kinds(table.play("7-4@1")) == []
+
+
+def test_a_player_who_has_drawn_the_last_tile_may_play() -> None:
+    # A2-3: fewer than two tiles left: draw what is there
+    table = led(rules=replace(STRICT, hand=45), players=THREE).draw()
+    assert table.can_play("7-4") == ["7-4@1"]
+    assert kinds(table.play("7-4@1")) == []
+
+
+def test_a_reserve_in_the_boneyard_ends_a_draw_of_two_early() -> None:
+    # A2-3 with boneyard_reserve=1: one of the last two tiles can be drawn
+    table = led(rules=with_options(replace(STRICT, hand=67), {"boneyard_reserve": "1"}), players=TWO).draw()
+    assert table.hand.boneyard == 1
+    assert kinds(table.play("7-4@1")) == []
+
+
+def test_a_play_after_one_draw_stands_and_is_reported_where_the_table_decides() -> None:
+    # 2.6: under policy=warn an illegal play stands and is reported
+    table = led(rules=SUPER).draw().play("7-4@1")
+    assert (kinds(table), table.whose) == ([ProblemKind.DRAWN_TOO_FEW], C)
+
+
 def test_the_next_player_goes_on_when_who_has_drawn_does_nothing() -> None:
     # 3.5 Cannot play: if unable, your turn passes to the next player
     table = led().draw(2).play("7-1@1", seat=2)
@@ -191,6 +221,13 @@ def test_after_drawing_any_tile_of_the_hand_must_be_played_if_able() -> None:
     # A2-4: must play if able: yes, any tile; who passed after drawing cannot have had one
     table = led(players=TWO, rules=SUPER).draw(2).knock().play("7-1@1", "7-2@2")
     assert words(table) == ["Bob knocked on 7, but held 7-2"]
+
+
+def test_the_second_of_two_draws_does_not_deny_the_first_tile() -> None:
+    # 2.6 a revoke needs more fitting tiles than were drawn since the claim; 3.5 the second draw is owed in any case
+    table = led(players=TWO, rules=SUPER).draw().draw().play("7-1@1").knock()
+    assert words(table.play("7-2@2")) == []
+    assert words(led(players=TWO, rules=SUPER).draw(2).play("7-1@1").knock().play("7-2@2")) == []
 
 
 def test_after_drawing_a_tile_may_be_kept() -> None:
