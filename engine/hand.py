@@ -122,7 +122,7 @@ class Hand:
         locked: Whether no tile outside the layout fits.
         course: How the turn goes round in the six-arm game.
         chance: Points of the last play; None when it scored nothing.
-        lapsed: Points that were not called in time, for as long as no others are at stake.
+        lapsed: Points that were not called in time, until the next tile is played.
         ending: Why the hand is over; None while it is played.
         out: Who played his last tile.
     """

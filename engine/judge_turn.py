@@ -108,15 +108,14 @@ def call_problems(game: Game, hand: Hand, action: Call) -> Iterator[Problem]:
         yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("points count by themselves in this game"))
         return
     name = game.players[action.seat]
-    chance = hand.chance
-    if chance is None or chance.called:
-        lapsed = hand.lapsed
-        if lapsed is not None and lapsed.seat == action.seat:
-            lost = {"points": lapsed.points, "name": name}
-            words = phrase("too late: the {points} points of {name} were forfeited when the next tile lay", **lost)
-            yield doubtful(ProblemKind.LATE_CALL, words)
-        else:
-            yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("{name} has no points to call", name=name))
+    chance = None if hand.chance is None or hand.chance.called else hand.chance
+    lapsed = hand.lapsed
+    if lapsed is not None and lapsed.seat == action.seat and (chance is None or chance.seat != action.seat):
+        lost = {"points": lapsed.points, "name": name}
+        words = phrase("too late: the {points} points of {name} were forfeited when the next tile lay", **lost)
+        yield doubtful(ProblemKind.LATE_CALL, words)
+    elif chance is None:
+        yield impossible(ProblemKind.NOTHING_TO_CALL, phrase("{name} has no points to call", name=name))
     elif chance.seat != action.seat:
         names = {"name": game.players[chance.seat], "other": name}
         words = phrase("the points are {name}'s to call, not {other}'s", **names)

@@ -87,7 +87,7 @@ def sum_of_stack(counted: Count, tile: Tile) -> str:
 
 def credit(game: Game, hand: Hand, chance: Chance) -> GameUpdate:
     """Return the match with the points of *chance*, that of the last play, paid; from now on they can be stolen."""
-    hand = changed(hand, chance=changed(chance, called=True), lapsed=None)
+    hand = changed(hand, chance=changed(chance, called=True))
     return grant(changed(game, hand=hand), chance)
 
 

@@ -153,8 +153,12 @@ def test_points_that_were_not_called_are_forfeited() -> None:
     granted = '[DGR "1"] [Rules "twoset"] #1 lead=A A: 5-5 B: 5-1@E A: =10 (stands) ~10'
     assert problems(granted) == [None, None, None, "~10 is written, but A forfeits nothing"]
     late = play(text.format("", "A: =10", ""))
-    assert late.lines[2].problem == "the points are B's to call, not A's"
+    assert late.lines[2].problem == "too late: the 10 points of A were forfeited when the next tile lay"
     assert late.result.totals == (0, 0, 0, 0)
+    for strict in (False, True):
+        stands = play(text.format("", "A: =10 (stands) B: =10", ""), strict=strict)
+        assert [line.problem for line in stands.lines] == [None] * 5
+        assert stands.result.totals == (10, 10, 0, 0)
 
 
 # Hands

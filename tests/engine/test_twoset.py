@@ -178,7 +178,7 @@ def test_points_not_called_before_the_next_tile_lies_are_forfeited() -> None:
     # 3.6 Count: before the next player lets go of his bone; later = forfeited
     table = table_of("5-5", "5-0@E")
     assert out_of(table, Forfeited) == [Forfeited(A, 10)]
-    assert words(table.call(seat=0)) == ["the points are Bob's to call, not Ann's"]
+    assert words(table.call(seat=2)) == ["the points are Bob's to call, not Cay's"]
     assert table.call(seat=1).totals == (0, 10, 0, 0)
 
 
@@ -190,6 +190,29 @@ def test_a_late_call_counts_only_when_the_table_lets_it() -> None:
     assert (late.problem.kind, late.problem.weight, late.stands) == (ProblemKind.LATE_CALL, Weight.DOUBTFUL, False)
     assert table.totals == (0, 0, 0, 0)
     assert table.feed(ItStands(late.seq)).totals == (10, 0, 0, 0)
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_a_call_is_as_late_after_a_play_that_scores(called: bool) -> None:
+    # A3-5: window closes at the release of the next tile, whether or not that tile scores, and is called
+    table = table_of("5-5", "5-0@E")
+    if called:
+        table.call(seat=1)
+    before = table.totals
+    assert words(table.call(seat=0)) == ["too late: the 10 points of Ann were forfeited when the next tile lay"]
+    (late,) = out_of(table, Irregular)
+    assert isinstance(late, Irregular)
+    assert (late.problem.kind, late.problem.weight, late.stands) == (ProblemKind.LATE_CALL, Weight.DOUBTFUL, False)
+    assert table.totals == before
+    assert table.feed(ItStands(late.seq)).totals == (10, before[1], 0, 0)
+    if not called:
+        assert table.call(seat=1).totals == (10, 10, 0, 0)
+
+
+def test_a_late_call_is_refused_for_good_after_one_more_tile() -> None:
+    # A3-5: only the points of the play before the last can be granted late
+    table = table_of("5-5", "5-0@E", "5-1@W").call(seat=0)
+    assert words(table) == ["Ann has no points to call"]
 
 
 def test_a_draw_or_a_knock_does_not_close_the_window() -> None:
