@@ -502,11 +502,11 @@ def _unwritten(layout: Layout, tile: Tile, inner: int) -> FoundSpot:
 
 
 def _beside(layout: Layout, named: str, port: Port) -> Spot:
-    """Return a side of the tile *named*: of two such tiles the open one, of two sides the free one."""
+    """Return the free side of the tile *named*, of two copies the open one; with ' only the later copy is meant."""
     tile = Tile.parse(named.removesuffix("'"))
     nodes = [node for node in layout.nodes if node.tile == tile]
     if named.endswith("'"):
-        nodes.reverse()
+        nodes = nodes[-1:]
     if not nodes:
         return Spot(_NO_NODE, port)
     ports = (port, _OPPOSITE[port])

@@ -236,6 +236,30 @@ def test_of_a_tile_the_free_side_is_meant_whatever_it_is_called() -> None:
     assert problems(record("A: 5-5 B: 5-4@W A: 4-3@5-4:W B: 3-1@4-3:E")) == [None] * 4
 
 
+@pytest.mark.parametrize(
+    ("host", "problem"),
+    [
+        ("6-6:N", None),
+        ("6-6':N", "only the first double branches, and that was 6-6, not 6-6"),
+        ("6-6':W", None),
+        ("6-6':E", None),
+    ],
+)
+def test_a_mark_on_a_port_names_the_twin_and_no_other_tile(host: str, problem: str | None) -> None:
+    moves = f"D: 6-6 A: 6-1@E B: 6-2@W C: 2-6@W D: 6-6'@W A: 6-3@{host}"
+    text = f'[DGR "1"] [Rules "twoset"] [Seats "A B C D"] #1 lead=D {moves}'
+    assert problems(text, strict=True) == [None] * 5 + [problem]
+    laid = last(text).game.layout.nodes
+    at = laid[-1].joins
+    assert at is not None
+    assert at.host == laid[4 if "'" in host else 0].id
+
+
+def test_a_mark_names_the_only_copy_that_lies_there() -> None:
+    text = '[DGR "1"] [Rules "twoset"] [Seats "A B C D"] #1 lead=D D: 6-6\' A: 6-1@6-6\':E'
+    assert problems(text) == [None, None]
+
+
 def test_the_seventh_arm_is_reported() -> None:
     text = '[DGR "1"] [Rules "super"] [Seats "A B"] #1 A: 7-7 ' + " ".join(
         f"{'BA'[at % 2]}: 7-{end}@*" for at, end in enumerate((1, 2, 4, 5, 6, 8, 9))
