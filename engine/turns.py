@@ -44,9 +44,11 @@ def tiles_to_draw(rules: Rules, hand: Hand) -> int:
 
 
 def is_exempt(rules: Rules, hand: Hand) -> bool:
-    """Return whether the turn is back at the caster of a spell, who need not break it. docs/rules.md A2-5."""
+    """Return whether the caster of a spell may pass without drawing; False with nothing to draw. docs/rules.md A2-5."""
     spell = hand.course.spell
     if spell is None or spell.arm is None or rules.effects is None or hand.turn != spell.caster:
+        return False
+    if drawable(rules, hand) == 0:
         return False
     return rules.effects.spell_lap is SpellLap.CASTER_EXEMPT or spell.returns > 1
 

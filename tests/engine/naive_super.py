@@ -69,8 +69,8 @@ def super_plays(now: SuperGame, tiles: Iterable[Pair]) -> list[Action]:
 
 
 def caster_is_exempt(now: SuperGame) -> bool:
-    """Whether the seat to move cast the spell of an arm and need not break it."""
-    if not now.spell.startswith("arm") or now.turn != now.caster:
+    """Whether the seat to move cast the spell of an arm and need not break it; with nothing to draw, all must play."""
+    if not now.spell.startswith("arm") or now.turn != now.caster or not super_drawable(now):
         return False
     return now.rules.get("spell_lap", "caster_exempt") == "caster_exempt" or now.caster_has_knocked
 

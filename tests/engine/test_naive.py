@@ -267,7 +267,8 @@ GAMES = {
         "0: k",
     ),
     "new caster": (six("7-13 7-8|13-13 1-1|0-1 2-2"), "7-13@new 13-13@arm1 2-2@arm1", "1: k"),
-    "new caster knocks": (six("7-13 0-1|13-13 1-1"), "7-13@new 13-13@arm1 k", "1: 1-1@arm1 k"),
+    "new caster knocks": (six("7-13 0-1|13-13 1-1", "0-2 0-3 0-4"), "7-13@new 13-13@arm1 d k", "1: 1-1@arm1 k"),
+    "nothing to draw for": (six("7-13 0-1|13-13 1-1"), "7-13@new 13-13@arm1 k", "1: 1-1@arm1"),
     "starter spell": (
         game("super", "13-13 1-13 2-13 3-13 1-5|4-4 6-13 13-14 1-6", "0-1 0-2 0-3 0-4"),
         "13-13 4-4@new 13-14@new n 1-13@new 6-13@new 2-13@new d k",

@@ -9,8 +9,10 @@ from engine import (
     Ending,
     ForcedDraw,
     HandEnd,
+    Knock,
     Must,
     NewHand,
+    Play,
     Policy,
     Port,
     ProblemKind,
@@ -20,8 +22,10 @@ from engine import (
     Skipped,
     Spell,
     Spelled,
+    Tile,
     Turn,
     Turned,
+    legal_moves,
 )
 from engine.options import with_options
 from tests.engine.table import Table, kinds, out_of, words
@@ -174,6 +178,23 @@ def test_a_lap_of_passes_under_a_spell_blocks_when_nothing_is_left_to_draw() -> 
     table = nothing_to_draw().knock(2)
     assert (out_of(table, ShowHands), table.whose) == ([], B)
     assert out_of(table.knock(), ShowHands) == [ShowHands(Ending.BLOCKED_BY_KNOCKS, None, (A, B, C))]
+
+
+def test_a_caster_with_nothing_to_draw_claims_by_knocking_that_no_tile_fits() -> None:
+    # A2-5: exempt from drawing; Hand end: all the pieces have been drawn and no one is able to play
+    table = nothing_to_draw().knock(2)
+    assert table.due == Turn(B, Must.BREAK_OR_KNOCK)
+    held = (Tile(1, 13), Tile(1, 2))
+    assert [type(move) for move in legal_moves(table.state, held)] == [Play]
+    assert [type(move) for move in legal_moves(table.state, held[1:])] == [Knock]
+    assert words(table.knock().reveal(B, "13-1"))[-1] == "Bob knocked on 13, but held 13-1"
+
+
+def test_a_caster_who_is_exempt_from_drawing_claims_nothing_by_knocking() -> None:
+    # A2-5: the caster may break the spell, else passes without drawing
+    table = cast(SUPER, TWO).draw(2).knock()
+    assert [type(move) for move in legal_moves(table.state, (Tile(1, 13),))] == [Play, Knock]
+    assert words(table.knock().draw(2).knock().play("13-1@1")) == []
 
 
 def test_the_spell_may_lapse_instead() -> None:
