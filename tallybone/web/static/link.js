@@ -22,7 +22,7 @@ export function follow(onSnapshot, onLink) {
 
 class Follower {
   constructor(onSnapshot, onLink) {
-    Object.assign(this, { onSnapshot, onLink, socket: null, timer: 0, version: 0, taken: "" });
+    Object.assign(this, { onSnapshot, onLink, socket: null, timer: 0, taken: "" });
     Object.assign(this, { wait: FIRST_WAIT_MS, link: Link.OPENING });
     window.addEventListener("online", () => this.again());
     // What was asleep in a pocket knows nothing of the time that has passed.
@@ -57,36 +57,22 @@ class Follower {
     if (text === this.taken) return;
     this.taken = text;
     const message = JSON.parse(text);
-    if (message.type === "snapshot") this.show(message);
+    if (message.type === "snapshot") this.onSnapshot(message);
   }
 
-  show(snapshot) {
-    this.version = snapshot.version;
-    this.onSnapshot(snapshot);
-  }
-
-  /** Expect something within some seconds, or ask. */
+  /** Expect a message within some seconds, or ask for one. */
   listen() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), SILENT_MS);
   }
 
-  /** Ask the table whether it is still there: a broken connection may look like a quiet one. */
-  async check() {
-    const socket = this.socket;
-    try {
-      const answer = await fetch(`/api/v1/state?lang=${language}`, { cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) });
-      if (!answer.ok) throw new Error(`status ${answer.status}`);
-      const snapshot = await answer.json();
-      if (this.socket !== socket) return;
-      if (socket.readyState !== WebSocket.OPEN) throw new Error("the socket does not open");
-      if (snapshot.version >= this.version) this.show(snapshot);
-      this.taken = "";
-      this.turn(Link.LIVE);
-      this.listen();
-    } catch {
-      if (this.socket === socket) this.lost();
-    }
+  /** Ping the table over the WebSocket itself: a broken one may look like a quiet one, while the page still answers. */
+  check() {
+    if (this.socket === null) return void this.again();
+    if (this.socket.readyState !== WebSocket.OPEN) return void this.lost();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.lost(), ANSWER_MS);
+    this.socket.send("ping");
   }
 
   lost() {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -399,6 +400,41 @@ def test_a_lost_table_is_said_to_be_lost_and_comes_back_by_itself(browser: Brows
         is_cut["cut"] = False
         page.locator("html[data-link=live]").wait_for(state="attached")
         page.locator("#lost").wait_for(state="hidden")
+
+
+def test_a_websocket_that_does_not_answer_is_said_to_be_lost_though_the_table_does(
+    browser: Browser, table: TrueTable
+) -> None:
+    with looking(browser, table) as viewer:
+        page = viewer.page
+        page.route_web_socket("**/api/v1/live?*", lambda socket: None)  # it opens, and stays silent
+        page.reload(wait_until="domcontentloaded")
+        page.locator("html[data-link=lost]").wait_for(state="attached")
+        assert "may be old" in page.locator("#lost").inner_text()
+        assert not [url for url in viewer.fetched if "/api/v1/state" in url]
+
+
+def test_a_quiet_table_stays_live(browser: Browser, table: TrueTable) -> None:
+    with looking(browser, table) as viewer:
+        pings: list[str] = []
+
+        def through(socket: WebSocketRoute) -> None:
+            server = socket.connect_to_server()
+
+            def pass_on(said: str | bytes, to: WebSocketRoute) -> None:
+                pings.append(str(said))
+                to.send(said)
+
+            socket.on_message(lambda said: pass_on(said, server))
+            server.on_message(lambda said: pass_on(said, socket))
+
+        viewer.page.route_web_socket("**/api/v1/live?*", through)
+        viewer.page.reload(wait_until="domcontentloaded")
+        until_s = time.monotonic() + 30
+        while '{"type":"pong"}' not in pings and time.monotonic() < until_s:
+            viewer.page.wait_for_timeout(100)
+        assert pings[-2:] == ["ping", '{"type":"pong"}']
+        assert viewer.page.evaluate("document.documentElement.dataset.link") == "live"
 
 
 def test_pictures_are_fetched_only_while_somebody_looks(browser: Browser, table: TrueTable) -> None:
