@@ -34,7 +34,7 @@ from tallybone.texts import LANGUAGES, in_language
 from tallybone.web.access import COOKIE, Access, Author, Guard, author_by, come_in_by_pin, insider_by
 from tallybone.web.actions import Asked, Login, PipNumber, Refusal, Refused, TakeBack
 from tallybone.web.feed import CameraPicture, Desk, Hub, Made, PagePictures, PageRequest, R, W, crop_of
-from tallybone.web.hosts import THIS_MACHINE, KnownHosts
+from tallybone.web.hosts import THIS_MACHINE, KnownHosts, is_console
 from tallybone.web.page_files import FirstSnapshot, PageServed
 from tallybone.web.shapes import PlayShown, Snapshot, ToldShown
 from tallybone.web.snapshot import EndOffered, as_json, ends_before
@@ -44,6 +44,7 @@ _API = "/api/v1"
 Language: TypeAlias = Literal["en", "es", "pt", "fr"]
 """The language in which a person reads the texts of the table."""
 MOST_VIEWERS = 200
+"""Viewers at once; a tenth of them is kept for this machine itself."""
 JPEG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}, 304: {"description": "As before"}}
 
 # The game looks for wishes a hundred times a second, but not while it reads a picture.
@@ -211,7 +212,8 @@ class Watched(Protocol):
 
 async def watch(socket: WebSocket, watched: Watched, send: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Let a viewer in if there is room, and *send* changes until they leave."""
-    if watched.viewers >= MOST_VIEWERS:
+    is_own = socket.client is not None and is_console(socket.client.host)
+    if watched.viewers >= MOST_VIEWERS - (0 if is_own else MOST_VIEWERS // 10):
         await socket.close(1013)
         return
     await socket.accept()

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hardware.clock import Clock
-from tallybone.web.hosts import is_console, network_of
+from tallybone.web.hosts import is_console, visitor_of
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +21,7 @@ _SHARE_OF_DESCRIPTORS = 2
 _LOOKS_IN_A_DEADLINE = 10
 _SELDOM_NS = 60_000_000_000
 _MOST_FAULTS = 1000
+_THIS_MACHINE = "this machine"
 # A device that floods a connection is refused for this long; more such devices displace the oldest.
 _REFUSED_S, _MOST_REFUSED = 60.0, 1000
 
@@ -30,16 +31,28 @@ class Limits:
     """What a page bears.
 
     Attributes:
-        most: Connections at once.
-        most_of_one: Of these from one address (a /64 of IPv6). This machine itself may have all, for a proxy on it
-            brings everybody.
+        most: Connections at once. A thirtieth of them is kept for this machine itself.
+        most_of_one: Of these from one visitor (`hosts.Visitor`). This machine itself may have all, for a proxy on it
+            brings everybody. An IPv6 network of this machine may have half of all.
         request_within_s: A request has to come within so many seconds, from its first byte to its last; so has the
             first one of a connection, and the next one.
+        unread_within_s: A connection is closed if its peer takes no byte of what is sent for so many seconds.
     """
 
     most: int
     most_of_one: int = _MOST_OF_ONE
     request_within_s: float = 10.0
+    unread_within_s: float = 20.0
+
+    @property
+    def most_of_network(self) -> int:
+        """Connections at once from one IPv6 network of this machine, in which one device can take many addresses."""
+        return self.most // 2
+
+    @property
+    def most_of_others(self) -> int:
+        """Connections at once from all but this machine itself."""
+        return self.most - self.most // 30
 
 
 def limits_of(descriptors: int) -> Limits:
@@ -62,50 +75,57 @@ class Crowd:
     def __init__(self, limits: Limits) -> None:
         """Start with no connection."""
         self._limits = limits
-        self._networks: dict[asyncio.Transport, str] = {}
+        # The visitor of each connection, and their network; () for this machine itself.
+        self._groups: dict[asyncio.Transport, tuple[str, ...]] = {}
         self._counts: Counter[str] = Counter()
         # Since when, in seconds of the loop; those that have waited longest come first.
         self._waiting: dict[asyncio.Transport, float] = {}
-        # Until when, in seconds of the loop, a network is refused.
+        # Bytes that a peer has not taken, and since when it has taken none.
+        self._unread: dict[asyncio.Transport, tuple[int, float]] = {}
+        # Until when, in seconds of the loop, a visitor is refused.
         self._refused: dict[str, float] = {}
 
     def admit(self, line: asyncio.Transport) -> bool:
         """Take a new connection, or break it off; return whether it is taken."""
         address = str(line.get_extra_info("peername", ("",))[0])
-        network = network_of(address)
-        if self._refused.get(network, 0.0) > asyncio.get_running_loop().time():
+        visitor, limits = visitor_of(address), self._limits
+        shares = {} if is_console(address) else {visitor.name: limits.most_of_one}
+        if visitor.network is not None:
+            shares[visitor.network] = limits.most_of_network
+        if self._refused.get(visitor.name, 0.0) > asyncio.get_running_loop().time():
             line.abort()
             return False
-        if not is_console(address) and self._counts[network] >= self._limits.most_of_one:
-            others = (one for one in self._waiting if self._networks[one] == network)
-            if not self._make_room(others):
-                log.warning("%s has %d connections in use: more of it are refused", network, self._counts[network])
+        for group, most in shares.items():
+            others = (one for one in self._waiting if group in self._groups[one])
+            if self._counts[group] >= most and not self._make_room(others):
+                log.warning("%s has %d connections in use: more of it are refused", group, self._counts[group])
                 line.abort()
                 return False
-        elif len(self._networks) >= self._limits.most and not self._make_room(self._waiting):
-            log.warning("all %d connections are in use: more are refused", self._limits.most)
+        most = limits.most_of_others if shares else limits.most
+        if len(self._groups) >= most and not self._make_room(self._waiting):
+            log.warning("all %d connections are in use: more are refused", most)
             line.abort()
             return False
-        self._networks[line] = network
-        self._counts[network] += 1
+        self._groups[line] = tuple(shares)
+        self._counts.update(shares.keys())
         self.waits(line)
         return True
 
     def refuse(self, line: asyncio.Transport) -> None:
         """Admit no further connection of this one's visitor for a minute, unless that is this machine itself."""
-        network = self._networks.get(line, "")
-        if is_console(network):  # a proxy on it brings everybody
+        visitor = self._visitor_of(line)
+        if visitor == _THIS_MACHINE:  # a proxy on it brings everybody
             log.warning("this machine sends too much on a WebSocket: it is closed")
             return
-        log.warning("%s sends too much on a WebSocket: it is refused for a minute", network)
-        self._refused.pop(network, None)
-        self._refused[network] = asyncio.get_running_loop().time() + _REFUSED_S
+        log.warning("%s sends too much on a WebSocket: it is refused for a minute", visitor)
+        self._refused.pop(visitor, None)
+        self._refused[visitor] = asyncio.get_running_loop().time() + _REFUSED_S
         if len(self._refused) > _MOST_REFUSED:
             del self._refused[next(iter(self._refused))]
 
     def waits(self, line: asyncio.Transport) -> None:
         """Note that a connection waits for its next request, from now on unless it does already."""
-        if line in self._networks:
+        if line in self._groups:
             self._waiting.setdefault(line, asyncio.get_running_loop().time())
 
     def is_used(self, line: asyncio.Transport) -> None:
@@ -115,21 +135,39 @@ class Crowd:
     def forget(self, line: asyncio.Transport) -> None:
         """Note that a connection is gone."""
         self._waiting.pop(line, None)
-        network = self._networks.pop(line, None)
-        if network is not None:
-            self._counts[network] -= 1
-            if not self._counts[network]:
-                del self._counts[network]
+        self._unread.pop(line, None)
+        for group in self._groups.pop(line, ()):
+            self._counts[group] -= 1
+            if not self._counts[group]:
+                del self._counts[group]
 
     async def keep(self) -> None:
-        """Break off the connections whose request does not come in time, until it is cancelled."""
-        within_s, now_s = self._limits.request_within_s, asyncio.get_running_loop().time
+        """Break off connections whose request or whose reading is overdue, until it is cancelled."""
+        limits, now_s = self._limits, asyncio.get_running_loop().time
         while True:
             for line, since_s in list(self._waiting.items()):
-                if now_s() - since_s < within_s:
+                if now_s() - since_s < limits.request_within_s:
                     break
-                self._break_off(line)
-            await asyncio.sleep(within_s / _LOOKS_IN_A_DEADLINE)
+                if not line.get_write_buffer_size():  # otherwise the answer before is still being read
+                    self._break_off(line)
+            for line in list(self._groups):
+                self._check_reading(line, now_s())
+            await asyncio.sleep(min(limits.request_within_s, limits.unread_within_s) / _LOOKS_IN_A_DEADLINE)
+
+    def _check_reading(self, line: asyncio.Transport, now_s: float) -> None:
+        """Break off a connection whose peer has not taken a byte for too long."""
+        unsent = line.get_write_buffer_size()
+        before, since_s = self._unread.get(line, (0, now_s))
+        if unsent == 0:
+            self._unread.pop(line, None)
+        elif unsent != before:
+            self._unread[line] = (unsent, now_s)
+        elif now_s - since_s >= self._limits.unread_within_s:
+            log.warning("%s does not read its answers: a connection is closed", self._visitor_of(line))
+            self._break_off(line)
+
+    def _visitor_of(self, line: asyncio.Transport) -> str:
+        return next(iter(self._groups[line]), _THIS_MACHINE)
 
     def _make_room(self, waiting: Iterable[asyncio.Transport]) -> bool:
         longest = next(iter(waiting), None)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from ipaddress import IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from pathlib import Path
 
 _HOST = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w-]+(?:\.[\w-]+)*)\.?)(?::\d{0,5})?", re.ASCII)
 # Nobody can register a name below these, so that only the network at home can let one point anywhere.
@@ -68,21 +69,61 @@ def _is_address(text: str, *, of_version: int) -> bool:
 
 def is_console(address: str) -> bool:
     """Return whether a request comes from this machine itself: from its own browser, or a proxy on it."""
-    return network_of(address) in _CONSOLE
+    return str(_parsed(address)) in _CONSOLE
 
 
-def network_of(address: str) -> str:
-    """Return what counts as one visitor: an IPv4 address, or a /64 of IPv6, in which a machine has any it wants.
+def own_networks(interfaces: Path = Path("/proc/net/if_inet6")) -> tuple[IPv6Network, ...]:
+    """Return the IPv6 networks that this machine is in; none where the system does not list them."""
+    try:
+        lines = interfaces.read_text().splitlines()
+    except OSError:
+        return ()
+    fields = [line.split() for line in lines]
+    return tuple(IPv6Network((int(address, 16), int(length, 16)), strict=False) for address, _, length, *_ in fields)
 
-    >>> network_of("::ffff:10.0.0.1"), network_of("fd00::1:2:3:4"), network_of("::1"), network_of("")
-    ('10.0.0.1', 'fd00::/64', '::1', '')
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A visitor, as far as their address tells.
+
+    Attributes:
+        name: Identifies the visitor: an IPv4 address, an IPv6 address in a network of this machine, or any other /64.
+        network: The IPv6 network of this machine that they are in, else None. One device can take any number of
+            addresses in it, so limits also apply to the whole network.
     """
+
+    name: str
+    network: str | None = None
+
+
+def visitor_of(address: str, own: Callable[[], Iterable[IPv6Network]] = own_networks) -> Visitor:
+    """Return the visitor behind an address; *own* returns the networks of this machine.
+
+    All devices of a home share one /64, so they differ only by their full addresses. A visitor from elsewhere may hold
+    a whole /64.
+
+    >>> visitor_of("::ffff:10.0.0.1").name, visitor_of("2001:db8::1:2:3:4").name, visitor_of("::1").name
+    ('10.0.0.1', '2001:db8::/64', '::1')
+    >>> visitor_of("fe80::7%eth0")
+    Visitor(name='fe80::7%eth0', network='fe80::/64')
+    """
+    found = _parsed(address)
+    if not isinstance(found, IPv6Address):
+        return Visitor(address if found is None else str(found))
+    if found.is_loopback:
+        return Visitor(str(found))
+    around = IPv6Network((int(found), 64), strict=False)
+    if found.is_link_local:
+        return Visitor(str(found), str(around))
+    shared = next((str(network) for network in own() if found in network), None)
+    return Visitor(str(around)) if shared is None else Visitor(str(found), shared)
+
+
+def _parsed(address: str) -> IPv4Address | IPv6Address | None:
+    """Return an address, IPv4 also where it is mapped into IPv6; None for none."""
     try:
         found = ip_address(address)
     except ValueError:
-        return address
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(found) if found.is_loopback else str(IPv6Network((int(found), 64), strict=False))
+        return None
+    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return found if mapped is None else mapped

@@ -1,4 +1,4 @@
-"""Count wrong guesses of a PIN or password, so that guessing is slow and a guesser keeps nobody else out."""
+"""Limit wrong guesses of a PIN or password, without locking out others."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from math import ceil
 
 from hardware.clock import Clock
-from tallybone.web.hosts import is_console, network_of
+from tallybone.web.hosts import is_console, visitor_of
 
 _NS_PER_S = 1_000_000_000
-_MOST_NETWORKS = 500
+_MOST_VISITORS = 500
+_MOST_KNOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,9 @@ class _Allowance:
 # A million PINs at 7,200 a day from all: within a match of three hours one is guessed with a chance of 1 in 1,000.
 _ONE = _Allowance(5, 30)
 _ALL = _Allowance(15, 15)
+# For an IPv6 network of this machine, in which one device can take any number of addresses: it leaves half of the
+# newcomers' tries to others.
+_NETWORK = _Allowance(30, 30)
 # For those who have not been wrong, once the others have used up what all may: sixty guessers have to come for that.
 _NEWCOMERS = _Allowance(60, 60)
 
@@ -46,56 +50,72 @@ class _Bucket:
 
 
 @dataclass(slots=True)
-class _Network:
-    """The tries of those in a network, and whether they were wrong since they last knew the PIN."""
+class _Visitor:
+    """The tries of a visitor, and whether one was wrong since they last knew the PIN."""
 
     own: _Bucket
     was_wrong: bool = False
 
 
 class Tries:
-    """Counts wrong guesses. Not for several threads.
+    """Limits wrong guesses. Not thread-safe.
 
-    A network has tries of its own, and shares those of all. Where guessers have used these up, one that has not been
-    wrong has the newcomers' tries besides, and the console needs neither.
+    Each visitor has an allowance. A wrong guess also counts against one that all share, and against one of their IPv6
+    network. Once the shared allowance is used up, visitors without a wrong guess use the newcomers' allowance. The
+    machine itself and visitors who have entered before only need their own.
     """
 
     def __init__(self, clock: Clock) -> None:
         """Start with no guess; *clock* is monotonic, in nanoseconds."""
         self._clock = clock
         self._all, self._newcomers = _Bucket(_ALL, clock()), _Bucket(_NEWCOMERS, clock())
-        self._networks: OrderedDict[str, _Network] = OrderedDict()
+        self._networks: dict[str, _Bucket] = {}
+        self._visitors: OrderedDict[str, _Visitor] = OrderedDict()
+        self._known: OrderedDict[str, _Bucket] = OrderedDict()
 
     def wait_s(self, address: str) -> int:
         """Return how many seconds *address* has to wait before it may try again; 0 for none."""
-        own_s = self._of(address).own.wait_s(self._clock())
-        shared = self._shared(address)
-        return own_s if shared is None else max(own_s, shared.wait_s(self._clock()))
+        return max(bucket.wait_s(self._clock()) for bucket in self._buckets(address))
 
     def failed(self, address: str) -> None:
         """Count a wrong guess; ask `wait_s` before. A right one costs nothing, so that logins keep nobody out."""
-        shared, network = self._shared(address), self._of(address)
-        network.own.take()
-        network.was_wrong = True
-        if shared is not None:
-            shared.take()
+        for bucket in self._buckets(address):
+            bucket.take()
+        name = visitor_of(address).name
+        known = self._known.get(name)
+        if known is None:
+            self._of(name).was_wrong = True
+        elif known.wait_s(self._clock()):
+            del self._known[name]
 
     def succeeded(self, address: str) -> None:
-        """Forget the wrong guesses of an address: it belongs to somebody who knows."""
-        self._networks.pop(network_of(address), None)
+        """Forget the wrong guesses of an address, and remember that it has entered."""
+        name = visitor_of(address).name
+        self._visitors.pop(name, None)
+        self._known.pop(name, None)
+        self._known[name] = _Bucket(_ONE, self._clock())
+        if len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
 
-    def _shared(self, address: str) -> _Bucket | None:
-        """Return the tries that an address shares with others; None where it needs none of them."""
+    def _buckets(self, address: str) -> tuple[_Bucket, ...]:
+        """Return the allowances against which a wrong guess of an address counts."""
+        visitor = visitor_of(address)
+        if visitor.name in self._known:
+            return (self._known[visitor.name],)
+        tried = self._of(visitor.name)
         if is_console(address):
-            return None
+            return (tried.own,)
         is_used_up = self._all.wait_s(self._clock()) > 0
-        return self._newcomers if is_used_up and not self._of(address).was_wrong else self._all
+        shared = self._newcomers if is_used_up and not tried.was_wrong else self._all
+        if visitor.network is None:
+            return tried.own, shared
+        network = self._networks.setdefault(visitor.network, _Bucket(_NETWORK, self._clock()))
+        return tried.own, shared, network
 
-    def _of(self, address: str) -> _Network:
-        """Return what is known of an address; those that have not tried for longest are forgotten."""
-        name = network_of(address)
-        network = self._networks.setdefault(name, _Network(_Bucket(_ONE, self._clock())))
-        self._networks.move_to_end(name)
-        while len(self._networks) > _MOST_NETWORKS:
-            self._networks.popitem(last=False)
-        return network
+    def _of(self, name: str) -> _Visitor:
+        """Return what is known of a visitor; those that have not tried for longest are forgotten."""
+        visitor = self._visitors.setdefault(name, _Visitor(_Bucket(_ONE, self._clock())))
+        self._visitors.move_to_end(name)
+        while len(self._visitors) > _MOST_VISITORS:
+            self._visitors.popitem(last=False)
+        return visitor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -40,11 +41,13 @@ HALF_BODY = (
 
 
 @contextmanager
-def served(limits: Limits) -> Iterator[str]:
-    """Yield the address of a page without a game."""
+def served(limits: Limits, *small_buffers: int) -> Iterator[str]:
+    """Yield the address of a page without a game; buffers of its sockets may be small."""
     hub = Hub(time.monotonic_ns)
     access = Access(PIN, b"k" * 32, time.monotonic_ns)
     listening = listen_on("127.0.0.1:0")
+    for buffer in small_buffers:
+        listening.setsockopt(socket.SOL_SOCKET, buffer, 4096)
     serving = Serving(make_app(hub, access, PagePictures(time.monotonic_ns)), listening, hub, limits)
     try:
         yield Address.of(listening).url
@@ -152,6 +155,59 @@ def test_this_machine_itself_is_not_refused_for_a_flood() -> None:
                 line.sendall(b"\x81\x80\0\0\0\0" * 40_000)
             assert is_closed(line)
         assert httpx.get(f"{url}{API}/me").status_code == 200
+
+
+def reading_nothing(stack: ExitStack, address: str, url: str, path: bytes = b"/", times: int = 500) -> socket.socket:
+    """Return a connection that asks for a file again and again, and reads none of it."""
+    line = stack.enter_context(socket.socket())
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    line.bind((address, 0))
+    where = urlsplit(url)
+    line.connect((where.hostname, where.port))
+    line.sendall((b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n") * times)
+    return line
+
+
+def can_look(url: str, address: str) -> bool:
+    """Return whether the page answers a request from an address."""
+    with httpx.Client(transport=httpx.HTTPTransport(local_address=address), timeout=20) as client:
+        try:
+            return client.get(f"{url}{API}/me").status_code == 200
+        except httpx.TransportError:
+            return False
+
+
+def test_who_does_not_read_their_answers_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
+    with served(Limits(most=10, unread_within_s=1.0)) as url, ExitStack() as stack:
+        for _ in range(10):
+            reading_nothing(stack, "127.0.0.2", url)
+        until(lambda: not can_look(url, "127.0.0.3"))
+        until(lambda: can_look(url, "127.0.0.3"))
+    assert "127.0.0.2 does not read its answers: a connection is closed" in [one.getMessage() for one in caplog.records]
+
+
+def test_some_places_are_kept_for_the_machine_itself() -> None:
+    with served(Limits(most=30)) as url, ExitStack() as stack:
+        for _ in range(30):
+            reading_nothing(stack, "127.0.0.2", url)
+        until(lambda: not can_look(url, "127.0.0.3"))
+        assert can_look(url, "127.0.0.1")
+
+
+def test_an_answer_that_is_read_late_is_not_cut_off() -> None:
+    with served(Limits(most=10, request_within_s=0.3), socket.SO_SNDBUF) as url, ExitStack() as stack:
+        script = re.search(r'src="([^"]+)"', httpx.get(url).text)
+        assert script is not None
+        line = reading_nothing(stack, "127.0.0.2", url, b"/" + script[1].encode(), times=1)
+        began_s = time.monotonic()
+        until(lambda: time.monotonic() > began_s + 1)
+        answer = b""
+        line.settimeout(10)
+        while piece := line.recv(65536):
+            answer += piece
+        head, _, body = answer.partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200")
+        assert f"content-length: {len(body)}".encode() in head
 
 
 def test_one_address_takes_only_its_share(caplog: pytest.LogCaptureFixture) -> None:

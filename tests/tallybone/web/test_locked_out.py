@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -14,6 +19,21 @@ from tests.tallybone.web.true_table import PIN
 
 SECOND = 1_000_000_000
 GUESSERS = [f"127.0.0.{last}" for last in range(2, 9)]
+
+IN_A_NAMESPACE = pytest.mark.skipif(
+    os.geteuid() != 0 or shutil.which("unshare") is None or shutil.which("ip") is None,
+    reason="needs root, unshare of util-linux, and iproute2",
+)
+GUESS_IN_ONE_NETWORK = """
+import time, httpx
+from tallybone.web.live_page import LivePage
+
+page = LivePage("[fd77::1]:0", time.monotonic_ns, pin="123456")
+for address, pin in [("fd77::2", "000000")] * 6 + [("fd77::3", "123456")]:
+    with httpx.Client(transport=httpx.HTTPTransport(local_address=address)) as client:
+        print(client.post(page.url + "/api/v1/login", json={"pin": pin}).status_code)
+page.close()
+"""
 
 
 def tried(served: Served, address: str, path: str = "login", **said: str) -> int:
@@ -72,13 +92,64 @@ def test_who_guesses_from_ever_new_addresses_is_bounded_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("fd00::1:2:3:4", "fd00::9:8:7:6"), ("::ffff:10.0.0.1", "10.0.0.1"), ("fe80::1%eth0", "fe80::2%wlan0")],
+    ("one", "other"), [("2001:db8::1:2:3:4", "2001:db8::9:8:7:6"), ("::ffff:10.0.0.1", "10.0.0.1")]
 )
-def test_addresses_that_one_machine_can_take_at_will_are_one(one: str, other: str) -> None:
+def test_addresses_that_a_visitor_from_elsewhere_can_take_at_will_are_one(one: str, other: str) -> None:
     table, _ = access()
     guess_from(table, [one])
     assert table.wait_s(other) == table.wait_s(one) > 0
+
+
+def test_another_device_in_the_same_ipv6_network_of_this_machine_still_enters() -> None:
+    table, _ = access()
+    guess_from(table, ["fe80::1%eth0"])
+    assert table.wait_s("fe80::1%eth0") > 0
+    assert table.wait_s("fe80::2%eth0") == 0
+
+
+def test_who_takes_ever_new_addresses_in_the_network_at_home_is_bounded() -> None:
+    table, clock = access()
+    tries = 0
+    for second in range(3600):
+        clock.t_ns = second * SECOND
+        tries += guess_from(table, [f"fe80::{second:x}:{last}" for last in range(9)])
+        assert table.wait_s("10.0.0.1") == 0, "a visitor by IPv4 who has not tried yet"
+    assert tries <= 30 + 3600 // 30
+
+
+def test_who_has_entered_before_enters_again_while_others_guess() -> None:
+    table, clock = access()
+    for address in ("fe80::77", "10.0.0.77"):
+        assert table.try_pin("123456", "", address) is not None
+    for second in range(600):
+        clock.t_ns = second * SECOND
+        guess_from(table, [f"fe80::{second:x}:{last}" for last in range(9)])
+        guess_from(table, [f"10.{second // 200}.{second % 200}.{last}" for last in range(9)])
+    assert table.wait_s("fe80::78") > 0
+    for address in ("fe80::77", "10.0.0.77"):
+        table.try_pin("000000", "", address)
+        assert table.wait_s(address) == 0, "and may mistype"
+
+
+def test_who_has_entered_before_cannot_guess_another_pin_for_free() -> None:
+    table, clock = access()
+    known = [f"fe80::77:{last}" for last in range(200)]
+    for address in known:
+        assert table.try_pin("123456", "", address) is not None
+    table.renew("654321", b"b" * 32)
+    tries = 0
+    for second in range(3600):
+        clock.t_ns = second * SECOND
+        tries += guess_from(table, known)
+    assert tries <= 5 * 100 + 30 + 3600 // 30
+
+
+@IN_A_NAMESPACE
+def test_two_devices_in_one_ipv6_network_do_not_lock_each_other_out() -> None:
+    addresses = "".join(f"ip -6 addr add fd77::{last}/64 dev lo nodad && " for last in range(1, 5))
+    command = f"ip link set lo up && {addresses} exec {sys.executable} -c {shlex.quote(GUESS_IN_ONE_NETWORK)}"
+    done = subprocess.run(["unshare", "-n", "sh", "-c", command], capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["403"] * 5 + ["429", "204"], done.stderr
 
 
 def test_wrong_codes_of_one_who_has_to_wait_cost_nobody_anything() -> None:

@@ -62,6 +62,8 @@ def test_a_viewer_who_leaves_while_he_is_sent_something_is_no_error(error: Excep
     left = asyncio.Event()
 
     class Leaving:
+        client = None
+
         async def accept(self) -> None:
             pass
 
