@@ -12,7 +12,6 @@ import os
 import platform
 import re
 import sys
-import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
@@ -30,7 +29,7 @@ from tallybone.json_values import to_json
 from tallybone.play.calibrated import stored_for
 from tallybone.recording.folder import SUFFIX
 from tallybone.store.calibration_file import Calibration, load_calibration
-from tallybone.store.table_file import USUAL_CAMERA, TableFile
+from tallybone.store.table_file import USUAL_CAMERA, TableFile, parse_toml
 
 BundleText: TypeAlias = Callable[[], str]
 """Makes the text of one member; raises an `OSError` or `ValueError` where it cannot."""
@@ -260,8 +259,8 @@ def _toml(path: Path | None) -> object:
     except OSError:
         return None
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        return parse_toml(text)
+    except ValueError:
         return text.split()
 
 

@@ -39,8 +39,8 @@ _MOST_NAME_BYTES, _MOST_DEPTH = 1024, 12
 _MOST_CONTENTS_BYTES = 50_000_000
 # The year 2242: the header of a tar file has eleven octal digits.
 _MOST_MTIME_S = 8**11 - 1
-# A file is for its owner, and for reading and writing at all: nothing of a backup is ever run.
-_LEAST_MODE, _MOST_MODE = 0o600, 0o666
+# The owner may read and write each file. Others may read it at most, and nothing of a backup is ever run.
+_LEAST_MODE, _MOST_MODE = 0o600, 0o644
 
 _UNPACKING, _RESTORING, _PLACING = ".unpacking", ".restoring", ".placing"
 _BEFORE = "before-restore-"

@@ -87,10 +87,28 @@ def load_table(path: Path | None = None, *, usual: Path = USUAL_PATH) -> TableFi
             return TableFile()
         path = usual
     try:
-        text = path.read_text(encoding="utf-8")
-        return _read(tomllib.loads(text), path)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        said = parse_toml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise TableFileError((f"{path}: this is no TOML ({error})",)) from None
+    return _read(said, path)
+
+
+def parse_toml(text: str) -> dict[str, object]:
+    """Return the content of a TOML file whose values can be shown in messages.
+
+    Raises:
+        ValueError: If it is no TOML, is nested too deeply, or holds a number with thousands of digits.
+    """
+    try:
+        said: dict[str, object] = tomllib.loads(text)
+        repr(said)  # fails for what no message could show
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        raise ValueError("a number has thousands of digits: shorten it") from None
+    except RecursionError:
+        raise ValueError("lists or tables are nested too deeply: remove the inner ones") from None
+    return said
 
 
 def _read(said: dict[str, object], path: Path) -> TableFile:

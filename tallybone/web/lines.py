@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from typing import Any, cast
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode
@@ -53,6 +54,17 @@ class HttpLine(H11Protocol):
         """Take what came."""
         super().data_received(data)
         self._note()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer an invalid request and close; only close if its answer has begun, as with a bad chunk of its body."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None:  # the app must not answer as well
+            cycle.disconnected = True
+            cycle.message_event.set()
 
     def on_response_complete(self) -> None:
         """Go on after an answer, maybe with a request that has come already."""

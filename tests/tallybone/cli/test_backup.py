@@ -99,6 +99,15 @@ def test_nothing_of_a_backup_can_be_run_and_its_owner_can_read_all(table: Table,
     assert stat.S_IMODE((other.place.state / "house.json").stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize(("mode", "restored"), [(0o7777, 0o644), (0o666, 0o644), (0o622, 0o600), (0, 0o600)])
+def test_others_can_only_read_what_is_restored(other: Table, tmp_path: Path, mode: int, restored: int) -> None:
+    about = tarfile.TarInfo("state/house.json")
+    about.mode = mode
+    (tmp_path / "b.tar").write_bytes(made_by_hand((about, b"house")))
+    assert other.restore(tmp_path / "b.tar") == 0
+    assert stat.S_IMODE((other.place.state / "house.json").stat().st_mode) == restored
+
+
 @pytest.mark.parametrize("mtime_s", [1 << 70, -1, 8**11])
 def test_a_date_that_no_file_can_have_is_refused(other: Table, tmp_path: Path, mtime_s: int) -> None:
     about = tarfile.TarInfo("state/house.json")

@@ -65,3 +65,23 @@ def test_what_is_no_toml_is_said_in_words(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(TableFileError, match="this is no TOML"):
         load_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"a = {'[' * 5000}{']' * 5000}", "nested too deeply"),
+        (f"{'a.' * 3000}b = 1", "nested too deeply"),
+        (f"[page]\nnames = {'9' * 5000}", "a number has thousands of digits"),
+        (f"[page]\nnames = 0x{'f' * 5000}", "a number has thousands of digits"),
+    ],
+    ids=["nested lists", "nested tables", "a huge number", "a huge number in base 16"],
+)
+def test_what_no_message_could_show_is_one_clear_error(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "table.toml"
+    path.write_text(text)
+    with pytest.raises(TableFileError) as error:
+        load_table(path)
+    (problem,) = error.value.problems
+    assert problem.startswith(f"{path}: this is no TOML (")
+    assert words in problem

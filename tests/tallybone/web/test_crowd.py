@@ -157,6 +157,33 @@ def test_this_machine_itself_is_not_refused_for_a_flood() -> None:
         assert httpx.get(f"{url}{API}/me").status_code == 200
 
 
+BAD_CHUNK = b"zz\r\n{}\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("kind", [b"text/plain", b"application/json"], ids=["answered early", "answered late"])
+@pytest.mark.parametrize("waits", [False, True], ids=["at once", "after the head"])
+def test_a_bad_chunk_closes_the_connection_without_a_traceback(
+    kind: bytes, waits: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = (
+        b"POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + kind + b"\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n"
+    )
+    early = waits and kind == b"text/plain"
+    with served(Limits(most=10)) as url, line_from("127.0.0.2", url, head if waits else head + BAD_CHUNK) as line:
+        answer = b""
+        if early:
+            answer = line.recv(65536)
+        if waits:
+            line.sendall(BAD_CHUNK)
+        answer = answer or line.recv(65536)
+        assert answer.startswith(b"HTTP/1.1 415 " if early else b"HTTP/1.1 400 ")
+        assert is_closed(line)
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
+        "Invalid HTTP request received."
+    ]
+
+
 def reading_nothing(stack: ExitStack, address: str, url: str, path: bytes = b"/", times: int = 500) -> socket.socket:
     """Return a connection that asks for a file again and again, and reads none of it."""
     line = stack.enter_context(socket.socket())
