@@ -15,6 +15,12 @@ export function showScores(snapshot, onSeat) {
   waits.classList.toggle("is-over", match.over);
   const players = byId("players");
   players.dataset.count = snapshot.players.length;
+  // Letters of the longest name, and of its longest word: the styles choose a size that fits them.
+  const star = match.winner === null ? 0 : 2;
+  const longest = (texts) => Math.max(...texts.map((text) => [...text].length), 1) + star;
+  players.style.setProperty("--count", snapshot.players.length || 1);
+  players.style.setProperty("--letters", longest(names));
+  players.style.setProperty("--word", longest(names.flatMap((name) => name.split(/[\s-]/))));
   keep(players, snapshot.players, (player) => player.seat, (player) => rowOf(player, match, onSeat));
   showLast(snapshot.last, toldOf(snapshot), names);
 }
@@ -34,13 +40,12 @@ function handOf(match) {
 
 function rowOf(player, match, onSeat) {
   const name = foreign(player.name, { class: "name" });
-  const about = make("p", { class: "about" }, aboutOf(player));
-  const naming = onSeat === null ? make("h3", {}, name) : make("h3", {}, named(player, name, onSeat));
-  const marks = make("div", { class: "tally" }, ...drawMarks(player.marks, player.seat));
+  const naming = make("h3", {}, onSeat === null ? name : named(player, name, onSeat));
+  const tally = make("div", { class: "tally" }, make("p", { class: "about" }, aboutOf(player)), ...drawMarks(player.marks, player.seat));
   const total = make("p", { class: "total" }, String(player.total));
   const isWinner = match.winner === player.seat;
   const row = make("li", { class: `player${player.turn ? " has-turn" : ""}${isWinner ? " has-won" : ""}` });
-  row.append(make("div", { class: "who" }, naming, about), marks, total);
+  row.append(naming, tally, total);
   return row;
 }
 

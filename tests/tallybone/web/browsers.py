@@ -10,6 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, WebSocketRoute, sync_playwright
 
+from engine import BONES, Rules
 from tests.tallybone.web.true_table import PIN, TrueTable, true_table
 from vision.table_view import TableView
 
@@ -46,12 +47,13 @@ def served(
     seed: int = 1,
     *,
     hands: int = 1,
+    rules: Rules = BONES,
     players: tuple[str, ...] = ("Ann", "Ben"),
     recordings: Path | None = None,
     eye: Callable[[TableView], TableView] = lambda view: view,
 ) -> Iterator[TrueTable]:
     """Yield a table with a page, at which nothing has happened yet but that a match has begun."""
-    table = true_table(seed, hands=hands, players=players, recordings=recordings, eye=eye)
+    table = true_table(seed, hands=hands, rules=rules, players=players, recordings=recordings, eye=eye)
     table.begin()
     try:
         yield table
