@@ -58,6 +58,7 @@ from engine.record import (
     Tag,
     TakenMove,
     TileMove,
+    action_of,
     note_of,
     port_of_play,
     port_of_stack,
@@ -192,7 +193,7 @@ class _Hand:
         lead: The seat that leads; None if no event names it.
         lead_stands: Whether the lead needs the note that lets it stand.
         moves: The moves, each with its seat.
-        last_tile: Place of the last tile among the moves.
+        after_tile: Place among the moves that follows the last tile and the note that lets it stand.
         end: The text after `#end`; None until the hand is counted.
     """
 
@@ -202,7 +203,7 @@ class _Hand:
     lead: Seat | None = None
     lead_stands: bool = False
     moves: list[tuple[Seat, Move]] = field(default_factory=list)
-    last_tile: int = 0
+    after_tile: int = 0
     end: str | None = None
 
     def add(self, seat: Seat, *moves: Move) -> None:
@@ -213,20 +214,25 @@ class _Hand:
         """Name the seat that leads.
 
         The knocks before it are removed: a record names the lead first, so they would pass it on. Without them it may
-        be the turn of another, so the lead is then let stand.
+        be the turn of another, so the lead is then let stand. A count of the boneyard before it becomes part of the
+        deal: once the lead is named, it would be a draw of that seat.
         """
         kept: list[tuple[Seat, Move]] = []
         is_left_out = False
         for who, move in self.moves:
+            counted = action_of(move, who) if isinstance(move, NoteMove) else None
             is_left_out = isinstance(move, KnockMove) or (is_left_out and move == STANDS)
+            if isinstance(counted, Boneyard) and not kept:
+                self.boneyard, is_left_out = counted.tiles, True
             if not is_left_out:
                 kept.append((who, move))
-        self.lead, self.lead_stands = seat, self.lead_stands or is_accepted or len(kept) < len(self.moves)
+        passed = any(isinstance(move, KnockMove) for _, move in self.moves)
+        self.lead, self.lead_stands = seat, self.lead_stands or is_accepted or passed
         self.moves = kept
 
     def forfeit(self, seat: Seat, points: int) -> None:
         """Add points that *seat* did not call; they follow the tile that scored them."""
-        self.moves.insert(self.last_tile + 1, (seat, ForfeitedMove(points)))
+        self.moves.insert(self.after_tile, (seat, ForfeitedMove(points)))
 
     def closed(self) -> RecordHand:
         """Return the hand, with its moves grouped into turns."""
@@ -308,9 +314,9 @@ class _Writing:
                 hand.forfeit(outcome.seat, outcome.points)
         if isinstance(action, Redeal):
             hand.lead, hand.lead_stands = None, False
-        if isinstance(action, Play | Stack):
-            hand.last_tile = len(hand.moves)
         hand.add(seat, *moves)
+        if isinstance(action, Play | Stack):
+            hand.after_tile = len(hand.moves)
         hand.add(seat, *_points(action, outcomes))
         for outcome in outcomes:
             if not isinstance(outcome, HandOver):

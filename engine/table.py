@@ -162,7 +162,12 @@ class Table:
         return RedealReason.NO_DOUBLE
 
     def seen_by(self, seat: int) -> SeatView:
-        """Return what the player on *seat* may know."""
+        """Return what the player on *seat* may know.
+
+        Raises:
+            EngineError: If nobody sits there.
+        """
+        self._require_seat("seat", seat)
         return SeatView(Seat(seat), self.hands[seat], self.state)
 
     # ---- steps ----
@@ -173,6 +178,8 @@ class Table:
         Raises:
             EngineError: If no deal is due, or hardly any deal of these rules can be played.
         """
+        if not isinstance(rng, Random):
+            raise EngineError(f"rng must be a random.Random, such as Random(5), but got {rng!r}")
         rules, seats = self.game.rules, len(self.game.players)
         each, pile = rules.dealt(seats), list(full_set(rules.max_pips)) * rules.copies
         table = self
@@ -195,6 +202,7 @@ class Table:
         Raises:
             EngineError: If no deal is due, this is no deal of the game, or it calls for another.
         """
+        self._require_seat("leader", leader)
         held = tuple(tuple(hand) for hand in hands)
         _require_deal(self.game, held, tuple(boneyard))
         table = self._dealt(held, tuple(boneyard))
@@ -213,7 +221,9 @@ class Table:
 
         Raises:
             IllegalMove: If the rules, or the tiles of the player, do not allow it.
+            EngineError: If *move* is no move.
         """
+        _require_move(move)
         moves = self.moves
         if move not in moves:
             problem = problem_with(self.state, move)
@@ -226,11 +236,22 @@ class Table:
         return self.after(move)
 
     def after(self, move: LegalMove | HandEnd) -> "Table":
-        """Return what `play_or_raise` returns, for a move that is known to be legal: searches are faster with it."""
+        """Return what `play_or_raise` returns, for a move that is known to be legal: searches are faster with it.
+
+        Raises:
+            EngineError: If *move* is no move, nobody sits on its seat, or that player does not hold its tile.
+        """
+        _require_move(move)
+        if not isinstance(move, HandEnd):
+            self._require_seat("seat", move.seat)
         table = changed(self, outcomes=())
         match move:
             case Play(seat=seat, tile=tile) | Stack(seat=seat, tile=tile):
                 held = list(self.hands[seat])
+                if tile not in held:
+                    raise IllegalMove(
+                        f"{tile} is not in the hand of seat {seat}: {', '.join(map(str, held)) or 'empty'}"
+                    )
                 held.remove(tile)
                 table = changed(table, hands=(*self.hands[:seat], tuple(held), *self.hands[seat + 1 :]))
             case Draw(seat=seat, tiles=tiles):
@@ -243,8 +264,13 @@ class Table:
 
     @property
     def _hand(self) -> Hand:
-        assert self.game.hand is not None  # tiles have been dealt
+        if self.game.hand is None:
+            raise EngineError("no tiles have been dealt: call deal() before the first move")
         return self.game.hand
+
+    def _require_seat(self, name: str, seat: int) -> None:
+        if not _is_whole(seat) or seat >= len(self.hands):
+            raise EngineError(f"{name} must be 0 to {len(self.hands) - 1}, but got {seat!r}")
 
     def _dealt(self, hands: tuple[tuple[Tile, ...], ...], boneyard: tuple[Tile, ...]) -> "Table":
         """Return the table with tiles dealt, for the first time or again, and nobody leading yet."""
@@ -324,7 +350,12 @@ def perft(table: Table, depth: int) -> int:
     >>> table = Table.start(BLOCK, ("Ann", "Ben")).deal(Random(1))
     >>> [perft(table, depth) for depth in range(5)]
     [1, 1, 6, 10, 38]
+
+    Raises:
+        EngineError: If *depth* is no whole number from 0 upwards.
     """
+    if not _is_whole(depth):
+        raise EngineError(f"depth must be a whole number from 0 upwards, but got {depth!r}")
     if depth == 0:
         return 1
     moves = table.moves
@@ -336,6 +367,15 @@ def _is_like_one_of(move: LegalMove | HandEnd, moves: Sequence[LegalMove]) -> bo
     return isinstance(move, Play) and any(
         isinstance(one, Play) and (one.seat, one.tile) == (move.seat, move.tile) for one in moves
     )
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int) and number >= 0
+
+
+def _require_move(move: object) -> None:
+    if not isinstance(move, LegalMove | HandEnd):
+        raise EngineError(f"move must be a Play, Stack, Draw, Knock, Decline or HandEnd, but got {move!r}")
 
 
 def _move_words(move: object) -> str:

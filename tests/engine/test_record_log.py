@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine import (
@@ -17,6 +17,7 @@ from engine import (
     FREE,
     SUPER,
     TWOSET,
+    Boneyard,
     Domino,
     Event,
     Game,
@@ -25,12 +26,15 @@ from engine import (
     Lead,
     MatchStart,
     NewHand,
+    NodeId,
     Phase,
     Play,
+    Port,
     Reveal,
     Rules,
     Seat,
     Seq,
+    Spot,
     State,
     Tile,
     replay,
@@ -60,6 +64,8 @@ GAMES = [
     (FREE, 1),
     (with_options(BONES, {"policy": "strict"}), 2),
     (with_options(CUTTHROAT, {"policy": "strict", "call_required": "no"}), 4),
+    (with_options(TWOSET, {"policy": "strict"}), 4),
+    (with_options(CUTTHROAT, {"policy": "strict"}), 4),
     (with_options(ALLFIVES, {"variation": "five_up"}), 2),
     (with_options(BLOCK, {"partners": "yes", "players": "4"}), 4),
     (with_options(SUPER, {"policy": "strict", "mode": "advanced", "target": "200"}), 4),
@@ -104,6 +110,16 @@ def test_a_knock_before_it_is_said_who_leads_does_not_pass_the_lead_on() -> None
     comes_back(replay((start, NewHand(), Knock(Seat(2)), Lead(Seat(1)), Play(Seat(1), Tile(0, 0)))))
 
 
+def test_a_boneyard_counted_before_it_is_said_who_leads_comes_back() -> None:
+    start = MatchStart(with_options(TWOSET, {"policy": "strict"}), ("Ann", "Ben", "Cleo", "Dan"))
+    begun = (start, NewHand(), Boneyard(0), Lead(Seat(2)), Play(Seat(2), Tile(6, 6)))
+    state = replay((*begun, Knock(Seat(3)), Play(Seat(0), Tile(4, 6), Spot(NodeId(4), Port.E))))
+    assert state.game is not None
+    assert len(state.game.layout.nodes) == 2
+    comes_back(state)
+    assert "#1 deal=7,7,7,7 yard=0 lead=C\nC: 6-6  D: k  A: 6-4@E" in format_record(record_of(state))
+
+
 def test_a_lead_that_was_let_stand_is_let_stand_in_the_record() -> None:
     rules = with_options(SUPER, {"policy": "strict", "target": "200"})
     first: tuple[Event, ...] = (MatchStart(rules, ("Ann", "Ben", "Cleo")), NewHand(), Play(Seat(0), Tile(0, 0)))
@@ -130,6 +146,47 @@ def test_a_tile_on_a_place_of_the_starter_without_a_name_comes_back(seed: int, s
 @settings(max_examples=150, deadline=None)
 def test_any_match_comes_back_from_its_record(seed: int, game: tuple[Rules, int], wildness: float) -> None:
     comes_back(wild_match(*game, random.Random(seed), events=150, wildness=wildness))
+
+
+def test_points_that_were_forfeited_follow_the_note_that_lets_their_tile_stand() -> None:
+    moves = "D: 5-5  A: 5-0@E  B: 5-5'@N (stands)  C: 5-1@W  B: =10 (stands)"
+    played = play(f'[DGR "1"] [Rules "twoset"] [Options "policy=strict"] [Seats "A B C D"] #1 lead=D {moves}')
+    state = replay(played.log)
+    assert played.result.totals == (0, 10, 0, 0)
+    comes_back(state)
+    assert format_record(record_of(state)).splitlines()[-1] == (
+        "D: 5-5 ~10  A: 5-0@E ~10  B: 5-5'@N (stands) ~10  C: 5-1@W  B: =10 (stands)"
+    )
+
+
+# Every kind of move and note, at every place: most make no sense there, and are then refused or reported.
+_ANNOTATIONS = st.one_of(
+    st.sampled_from(
+        ["(stands)", "(stands) (stands)", "=10", "=15 (stands)", "~5", "~10", "xA10", "xD10", "k", "k (stands)", "n"]
+    ),
+    st.sampled_from(["(points=-5 he looked)", "(points=10)", "(t=3.1 c=.99)", "(s=vision) (stands)", "(yard=12)"]),
+    st.sampled_from(["d", "d2 (stands)", "d<0-0>", "d!", "u", "u2", "redeal", "redeal (stands)", "(out)", "(end)"]),
+)
+_TILES = st.sampled_from(
+    [
+        *("5-5", "5-0@E", "5-5@W", "5-1@E", "0-0@E", "0-5@W", "5-3@W", "5-3@N", "1-4@E", "4-6@E", "3-2@W"),
+        *("5-5'@N", "5-5'^E", "5-0'^E", "5-1^W", "6-6@S", "6-1@6-6':N"),
+    ]
+)
+_MOVES = st.tuples(_TILES, st.lists(_ANNOTATIONS, max_size=3)).map(lambda move: " ".join([move[0], *move[1]]))
+
+
+@given(
+    rules=st.sampled_from(["bones", "twoset", "cutthroat", "super"]),
+    policy=st.sampled_from(["warn", "strict"]),
+    turns=st.lists(st.tuples(st.sampled_from("ABCD"), _MOVES | _ANNOTATIONS), min_size=1, max_size=12),
+)
+@example("twoset", "strict", [("A", "5-0@E"), ("B", "5-5'@N (stands)"), ("C", "5-1@W"), ("D", "4-6@E")])
+@settings(max_examples=300, deadline=None)
+def test_a_record_with_any_annotations_comes_back(rules: str, policy: str, turns: list[tuple[str, str]]) -> None:
+    moves = " ".join(f"{seat}: {move}" for seat, move in turns)
+    text = f'[DGR "1"] [Rules "{rules}"] [Options "policy={policy}"] [Seats "A B C D"] #1 lead=D D: 5-5 {moves}'
+    comes_back(replay(play(text).log))
 
 
 def test_the_example_of_cutthroat_is_written_as_it_was_read() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -40,6 +41,7 @@ from engine import (
     Tile,
     full_set,
     legal_moves,
+    perft,
     record_of,
     replay,
     turn,
@@ -298,3 +300,29 @@ def test_nothing_is_legal_before_a_match_or_a_deal() -> None:
     assert Table.start(BONES, TWO).moves == ()
     with pytest.raises(IllegalMove, match="the next hand has not been dealt"):
         Table.start(BONES, TWO).play_or_raise(Play(Seat(0), Tile(5, 5)))
+
+
+A_DEAL = Table.start(BLOCK, TWO).deal(random.Random(1))
+NOT_HELD = next(tile for tile in full_set(6) if tile not in A_DEAL.hands[A_DEAL.turn or 0])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Table.start(BLOCK, TWO).deal(5), r"rng must be a random\.Random, such as Random\(5\), but got 5"),  # type: ignore[arg-type]
+        (lambda: A_DEAL.seen_by(9), "seat must be 0 to 1, but got 9"),
+        (lambda: A_DEAL.seen_by(-1), "seat must be 0 to 1, but got -1"),
+        (lambda: A_DEAL.deal_these(A_DEAL.hands, leader=2), "leader must be 0 to 1, but got 2"),
+        (lambda: A_DEAL.play_or_raise("6-6"), "move must be a Play, .* or HandEnd, but got '6-6'"),  # type: ignore[arg-type]
+        (lambda: A_DEAL.after("6-6"), "move must be a Play, .* or HandEnd, but got '6-6'"),  # type: ignore[arg-type]
+        (lambda: A_DEAL.after(Knock(Seat(9))), "seat must be 0 to 1, but got 9"),
+        (lambda: A_DEAL.after(Play(Seat(1), NOT_HELD)), f"{NOT_HELD} is not in the hand of seat 1: 6-6, 5-4, "),
+        (lambda: Table.start(BLOCK, TWO).after(Knock(Seat(0))), "no tiles have been dealt: call deal"),
+        (lambda: perft(A_DEAL, -1), "depth must be a whole number from 0 upwards, but got -1"),
+        (lambda: perft(A_DEAL, 1.5), "depth must be a whole number from 0 upwards, but got 1.5"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_argument_is_an_engine_error_that_names_it(call: Callable[[], object], words: str) -> None:
+    assert A_DEAL.turn == 1
+    with pytest.raises(EngineError, match=words):
+        call()
