@@ -13,13 +13,13 @@ from vision.arrays import Image
 from vision.finder_code import DOWN_CHANNEL, FIRST_SHAPE, UP_CHANNEL, read
 from vision.network import load_network
 from vision.poses import Poses, empty_poses, sides_px
-from vision.pyramid import Level
+from vision.pyramid import SEARCHED_PX, Level
 from vision.reading import PointPx
 from vision.selection import drop_repeats
 
 _SHIPPED = "finder.onnx"
-# The picture that is looked at first; the network halves it five times.
-_LONG_SIDE_PX, _MULTIPLE_PX = 640, 32
+# The network halves an image five times.
+_MULTIPLE_PX = 32
 # What is less likely than this is not even a candidate.
 _LEAST = 0.2
 _MOST = 300
@@ -29,8 +29,12 @@ _SMALL_SIDE_PX, _SMALL_SHARE, _AROUND_SMALL = 12.0, 0.2, 6.0
 # Where something happened tiles are looked for at a level on which they are at least so large, with so many sides
 # around, if it is no more than this share of the picture. Without, one of 11 px in a line was overlooked for 22 s.
 _EASY_SIDE_PX, _AROUND_FOCUS, _MOST_IN_FOCUS = 14.0, 3.0, 0.3
-# The tiles of a closeup are found in one of so many coarser levels. Where so many are likely, it is none.
-_COARSER, _NO_CLOSEUP = 2, 12
+# Coarser levels that are searched as well. On a close-up only they show a tile as a whole. A count of likely tiles at
+# 640 px does not tell a close-up from a full table, because large pips look like a dozen small tiles.
+_COARSER_LEVELS = 2
+# Of a tile found at several levels, prefer the pose from the level that shows its sides at 20 to 30 px. Poses of very
+# small or large tiles are less exact. Without this preference 2 tiles of 656 photographed ones were misread or lost.
+_BEST_SIDE_PX, _LOST_PER_OCTAVE = (20.0, 30.0), 0.3
 _LIKELY = 0.4
 
 
@@ -75,30 +79,30 @@ class Finder:
         self._network = network
 
     def find(self, levels: tuple[Level, ...], focus: Focus | None = None) -> Proposals:
-        """Return what may be tiles in a picture, each once, the likeliest first.
+        """Return what may be tiles in a picture, each once, the best first.
 
         Args:
-            levels: Pyramid of the picture. 640 px are looked at, and where tiles are small or large there, the
-                next finer or coarser ones as well.
+            levels: Pyramid of the picture. The level of 640 px and two coarser ones are searched, and the next finer
+                one if tiles are small.
             focus: Where something has happened: a finer level is looked at there too if tiles are not large at 640 px,
                 and nothing is looked at elsewhere if that is all; None where nobody knows.
         """
         only = focus if focus is not None and focus.is_all and _is_small(focus, levels[0]) else None
         if only is not None and only.side_px is not None:
             fitting = [level for level in levels if only.side_px >= _EASY_SIDE_PX * level.scale]
-            return _each_once([self._look(fitting[-1] if fitting else levels[0], only)])
-        first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= _LONG_SIDE_PX), 0)
+            level = fitting[-1] if fitting else levels[0]
+            return _merged([(level, self._look(level, only))])
+        first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= SEARCHED_PX), 0)
         found = self._look(levels[first], only)
-        is_closeup = np.count_nonzero(found.likely > _LIKELY) < _NO_CLOSEUP
-        coarser = levels[first + 1 : first + 1 + _COARSER] if is_closeup else ()
-        parts = [found, *(self._look(level, only) for level in coarser)]
+        looks = [(levels[first], found)]
+        looks += [(level, self._look(level, only)) for level in levels[first + 1 : first + 1 + _COARSER_LEVELS]]
         if first > 0:
             finer = _around_small(found, levels[first])
             if finer is not None:
-                parts.append(self._look(levels[first - 1], only or finer))
+                looks.append((levels[first - 1], self._look(levels[first - 1], only or finer)))
             elif focus is not None and _is_worth_it(focus, levels[first]):
-                parts.append(self._look(levels[first - 1], focus))
-        return _each_once(parts)
+                looks.append((levels[first - 1], self._look(levels[first - 1], focus)))
+        return _merged(looks)
 
     def _look(self, level: Level, focus: Focus | None = None) -> Proposals:
         """Return what one size of the picture, or a part of it, shows."""
@@ -131,10 +135,14 @@ def load_finder(path: Path | None = None) -> Finder:
     return Finder(load_network(path, shipped=_SHIPPED))
 
 
-def _each_once(parts: list[Proposals]) -> Proposals:
-    """Return all that was found, the likeliest first."""
-    poses, likely = np.concatenate([p.poses for p in parts]), np.concatenate([p.likely for p in parts])
-    once = drop_repeats(poses, likely, at_most=_MOST)
+def _merged(looks: list[tuple[Level, Proposals]]) -> Proposals:
+    """Return the proposals of several levels, each tile once, the best first."""
+    poses = np.concatenate([found.poses for _, found in looks])
+    likely = np.concatenate([found.likely for _, found in looks])
+    shown_px = np.concatenate([sides_px(found.poses) / level.scale for level, found in looks])
+    smallest, largest = _BEST_SIDE_PX
+    octaves = np.abs(np.log2(shown_px / np.clip(shown_px, smallest, largest)))
+    once = drop_repeats(poses, likely - _LOST_PER_OCTAVE * octaves, at_most=_MOST)
     return Proposals(poses[once], likely[once])
 
 

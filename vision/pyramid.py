@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from vision.arrays import Image
 
 _FINEST_PX, _MOST_LEVELS = 1280, 5
+# The detector starts at this size, so every larger image has a level of it. Halves alone would start an image of
+# 700 px at 350 px, where small tiles are lost.
+SEARCHED_PX = 640
 _SMALLEST_SIDE_PX = 40
 # The brightest hundredth of a picture comes to this, unless that would amplify its noise too much.
 _WHITE, _MOST_GAIN = 230, 3.0
@@ -52,20 +55,21 @@ class Level:
 
 
 def build_pyramid(image: Image) -> tuple[Level, ...]:
-    """Return the picture at 1280 px, where it is larger, then halved again and again; dim ones brightened.
+    """Return the image at up to 1280 px, at 640 px if it is larger, then halved repeatedly; brighten dim images.
 
     Args:
         image: Shape (H, W, 3), BGR.
     """
-    scale = max(1.0, max(image.shape[:2]) / _FINEST_PX)
+    long_side_px = min(max(image.shape[:2]), _FINEST_PX)
     found: list[Level] = []
     for _ in range(_MOST_LEVELS):
+        scale = max(image.shape[:2]) / long_side_px
         size_px = max(1, round(image.shape[1] / scale)), max(1, round(image.shape[0] / scale))
         if found and min(size_px) < _SMALLEST_SIDE_PX:
             break
         scale_xy = (image.shape[1] / size_px[0], image.shape[0] / size_px[1])
         found.append(_coarser(found[-1], size_px, scale_xy) if found else _finest(image, size_px, scale_xy))
-        scale *= 2
+        long_side_px = SEARCHED_PX if long_side_px > SEARCHED_PX else long_side_px / 2
     return tuple(found)
 
 

@@ -21,15 +21,23 @@ def test_a_large_picture_starts_at_1280_px_and_is_halved() -> None:
     assert sizes(blank(2560, 1920)) == [(1280, 960), (640, 480), (320, 240), (160, 120), (80, 60)]
 
 
-def test_a_small_picture_is_not_enlarged() -> None:
+def test_a_picture_of_up_to_640_px_is_not_enlarged() -> None:
     assert sizes(blank(300, 200)) == [(300, 200), (150, 100), (75, 50)]
+    assert sizes(blank(640, 480))[0] == (640, 480)
+
+
+@pytest.mark.parametrize("width_px", [641, 700, 1000, 1279])
+def test_every_larger_picture_has_a_level_of_640_px(width_px: int) -> None:
+    assert [width for width, _ in sizes(blank(width_px, width_px // 2))] == [width_px, 640, 320, 160, 80]
 
 
 def test_an_upright_picture_is_halved_as_a_lying_one() -> None:
     assert sizes(blank(200, 300)) == [(200, 300), (100, 150), (50, 75)]
 
 
-@pytest.mark.parametrize(("width_px", "height_px"), [(2560, 1920), (1281, 333), (333, 1907), (1, 3000), (1, 1)])
+@pytest.mark.parametrize(
+    ("width_px", "height_px"), [(2560, 1920), (1281, 333), (333, 1907), (641, 350), (1, 3000), (1, 1)]
+)
 def test_every_level_knows_the_size_of_the_full_picture(width_px: int, height_px: int) -> None:
     assert {level.full_size_px for level in build_pyramid(blank(width_px, height_px))} == {(width_px, height_px)}
 

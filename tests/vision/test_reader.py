@@ -29,7 +29,7 @@ from vision.reader import load_reader
 from vision.reading import Face, PointPx, Reading, SeenTile
 from vision.render.chains import chain
 from vision.render.layouts import visible_area
-from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT
+from vision.render.looks import CLASSIC, COLORED, FELT, WALNUT, draw_table_look, draw_tile_look
 from vision.render.paint import RenderedPicture
 from vision.render.placements import Arrangement, blocks, draw_hand, scatter
 from vision.render.scene import PlacedTile
@@ -72,6 +72,45 @@ def test_every_tile_of_a_calm_table_is_read(layout: str, looks: str) -> None:
     assert missing(rendered.truth.tiles, reading.tiles) == []
     assert spare(rendered.truth.tiles, reading.tiles) == []
     assert len(reading.tiles) == len(rendered.truth.tiles)
+
+
+@pytest.mark.parametrize("seed", [3, 21, 27, 30])
+def test_a_close_up_is_read(seed: int) -> None:
+    """Large pips look like small tiles: at 640 px each of these pictures shows more than a dozen of those."""
+    rng = np.random.default_rng(seed)
+    look = draw_tile_look(rng)
+    table = draw_table_look(rng, look.face_bgr)
+    # Sides of 180 px.
+    camera = replace(CAMERA, width_px=1280, height_px=960, px_per_mm=180 / look.width_mm)
+    width_mm, height_mm = 1280 / camera.px_per_mm, 960 / camera.px_per_mm
+    places = [(-0.3, -0.25), (0.0, -0.25), (0.3, -0.25), (-0.2, 0.25), (0.2, 0.25)]
+    pips = [(6, 5), (6, 6), (4, 6), (5, 5), (6, 4)]
+    tiles = [
+        lay(*pair, x * width_mm, y * height_mm, 90 + rng.uniform(-5, 5))
+        for pair, (x, y) in zip(pips, places, strict=True)
+    ]
+    rendered = table_with(tiles, Looks(look, table, camera=camera, seed=seed))
+    assert len(rendered.truth.tiles) == 5
+    reading = reader().read(rendered.image)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+
+
+@pytest.mark.parametrize("width_px", [700, 800])
+def test_small_tiles_are_read_in_a_picture_a_little_larger_than_640_px(width_px: int) -> None:
+    rng = np.random.default_rng(2)
+    look = draw_tile_look(rng)
+    table = draw_table_look(rng, look.face_bgr)
+    camera = replace(CAMERA, width_px=width_px, height_px=width_px * 3 // 4, px_per_mm=0.017 * width_px / look.width_mm)
+    area = visible_area(camera)
+    tiles = [
+        lay(i * 2 % 7, (i * 3 + i // 6) % 7, (i % 6 - 2.5) * area.width_mm / 6, (i // 6 - 1.5) * area.height_mm / 4, i)
+        for i in range(24)
+    ]
+    rendered = table_with(tiles, Looks(look, table, camera=camera, seed=2))
+    assert len(rendered.truth.tiles) == 24
+    reading = reader().read(rendered.image)
+    assert missing(rendered.truth.tiles, reading.tiles) == []
+    assert spare(rendered.truth.tiles, reading.tiles) == []
 
 
 @pytest.mark.parametrize("looks", SOME_LOOKS)
