@@ -86,8 +86,8 @@ def caught_up(places: Places, state: State) -> Decided | Question:
     group = tuple(one for one in places.waiting if one.look >= places.unseen.look)
     start = UnseenCourse((), seen, state, group, places.unseen.knocks, places.unseen.calls)
     is_plain = not (start.calls or places.unseen.not_so or (group and undrawn(start)))
-    if len(start.knocks) <= len(group) <= 1 and is_plain:
-        return Decided((), seen)  # as if it had been seen: at most one tile, whose turn it is
+    if len(group) <= 1 and not start.knocks and is_plain:
+        return Decided((), seen)  # at most one tile, as if its play had been seen
     found = courses(start, places.unseen.not_so)
     if not any(one.actions for one in found):
         return Decided(start.events, seen)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from engine import Call, Seat, profile
+from engine import BLOCK, Call, Knock, Play, Seat, profile
 from tallybone.json_values import from_json, to_json
-from tallybone.session.inputs import Answer
+from tallybone.session.inputs import Answer, KnockHeard
 from tallybone.session.referee import Places, Unclear
+from tallybone.session.session import feed
 from tests.tallybone.session.gapped_table import GappedTable
-from tests.tallybone.truth_eye import PLAYERS_OF
+from tests.tallybone.session.test_session_inputs import NEXT, SECOND_NS, led
+from tests.tallybone.truth_eye import PLAYERS_OF, placed
 
 # Who stacks says on which tile they see.
 GAMES = sorted(set(PLAYERS_OF) - {"cutthroat"})
@@ -23,6 +25,24 @@ def test_one_play_that_nobody_saw_is_told_with_the_draws_and_passes_around_it(na
         assert figures.plays_right == figures.plays
         assert figures.is_right_at_end
         assert len(figures.questions) <= 1
+
+
+@pytest.mark.parametrize("knocks", [(2,), (1, 2), (1,), ()])
+def test_a_knock_in_a_gap_is_a_pass_or_the_sound_of_a_tile(knocks: tuple[int, ...]) -> None:
+    """Ben plays in the gap and may put the tile down hard. Cleo may pass after him, which is then asked about."""
+    session = led(BLOCK, seats=3)
+    for number, seat in enumerate(knocks):
+        session, _ = feed(session, KnockHeard(Seat(seat)), t_ns=(10 + 5 * number) * SECOND_NS)
+    session, _ = feed(session, placed(NEXT), t_ns=40 * SECOND_NS)
+    has_passed = 2 in knocks
+    if has_passed:
+        (question,) = session.questions
+        session, _ = feed(session, Answer(question.unclear.choices.index("Ben 5-4, Cleo passes")), t_ns=41 * SECOND_NS)
+    assert session.questions == ()
+    play, *passes = session.state.log[len(led(BLOCK, seats=3).state.log) :]
+    assert isinstance(play, Play)
+    assert play.seat == Seat(1)
+    assert passes == ([Knock(Seat(2))] if has_passed else [])
 
 
 @pytest.mark.parametrize("name", GAMES)
