@@ -108,7 +108,7 @@ def play(
     err: TextIO | None = None,
     keys_fd: int | None = None,
 ) -> int:
-    """Play a live game until it is left, or the pictures end.
+    """Play a live game until it is left, or the pictures end and no question is left that somebody can answer.
 
     Args:
         options: The match and its devices.
@@ -131,15 +131,17 @@ def play(
 
     output = Output.lasting("play", out, err)
     console = output.console
+    keys_fd = sys.stdin.fileno() if keys_fd is None else keys_fd
+    has_terminal = console.is_terminal and os.isatty(keys_fd) and not options.as_json
     try:
         with ExitStack() as stack:
             table, panel = stack.enter_context(_table(options, reader, clock))
             stop = stack.enter_context(stop_requested())
-            keyboard = stack.enter_context(keyboard_on(sys.stdin.fileno() if keys_fd is None else keys_fd))
+            keyboard = stack.enter_context(keyboard_on(keys_fd))
             shown = stack.enter_context(display_for(console, output, clock, as_json=options.as_json, panel=panel))
             # Remarks of libraries on stderr would spoil a board that is drawn there.
             with quiet_libraries() if console.is_terminal else nullcontext():
-                table.run(shown, keyboard, lambda: stop.is_requested)
+                table.run(shown, keyboard, lambda: stop.is_requested, has_terminal=has_terminal)
     except EngineError as error:
         output.complain(str(error))
         return 2

@@ -193,21 +193,35 @@ class LiveGame:
         """Where the sitting stands."""
         return self._sitting.session
 
-    def run(self, keys: Callable[[float], bool], is_stopped: Callable[[], bool]) -> None:
-        """Play until it is stopped or nothing will ever come.
+    def run(
+        self, keys: Callable[[float], bool], is_stopped: Callable[[], bool], *, is_answerable: bool = False
+    ) -> None:
+        """Play until the game is stopped or has ended.
+
+        It ends after the last picture and press. An open question keeps it running if somebody can answer.
 
         Args:
             keys: Waits up to so many seconds for keys, and does what they say; False when the game is left.
             is_stopped: Whether the program is told to end.
+            is_answerable: Whether a page or a terminal can answer questions.
         """
         self.show()
-        has_more = True
+        has_more, is_waiting = True, False
         while not is_stopped() and keys(0.0 if has_more else 0.01):
             has_more = self.look()
             self.show()
-            # Nothing will ever come any more, from the parts neither.
-            if self._camera.is_over and not (has_more or self._is_endless or self._parts.is_pressed):
+            if has_more or self._is_endless or self._parts.is_pressed or not self._camera.is_over:
+                continue
+            question = self.session.open_question
+            if question is None:
                 return
+            if not is_answerable:
+                words = phrase("the pictures have ended, but a question is open: {words}", words=question.words)
+                self._listener.note(words)
+                return
+            if not is_waiting:
+                self._listener.note(phrase("the pictures have ended: answer the question to get the result"))
+                is_waiting = True
 
     def look(self) -> bool:
         """Take the next thing from the camera, if it is time for it; return whether there was anything."""

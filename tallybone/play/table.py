@@ -95,8 +95,15 @@ class LiveTable:
         """Where the sitting stands."""
         return self._sitting.session
 
-    def run(self, shown: Listener, typed: Typed, is_stopped: Callable[[], bool]) -> None:
-        """Play until somebody ends it or nothing will ever come; all of it is *shown* at the terminal too."""
+    def run(self, shown: Listener, typed: Typed, is_stopped: Callable[[], bool], *, has_terminal: bool = False) -> None:
+        """Play until somebody ends the game, or its pictures end and no question is open that can be answered.
+
+        Args:
+            shown: Shows the game at the terminal too.
+            typed: The keyboard.
+            is_stopped: Whether the program is told to end.
+            has_terminal: Whether somebody sees the questions in a terminal and can type the answers.
+        """
         around, game = self._around, self._match.game
         page = around.page.words
         if page:
@@ -126,7 +133,11 @@ class LiveTable:
                 listener.happened(Step(self.session.t_ns, self.session, self._said))
             else:
                 listener.goes_on(self.session)
-            live.run(lambda wait_s: self._see_to(typed, wait_s, live, listener), is_stopped)
+            live.run(
+                lambda wait_s: self._see_to(typed, wait_s, live, listener),
+                is_stopped,
+                is_answerable=has_terminal or page != "",
+            )
         finally:
             recorder.close()
 

@@ -1,0 +1,96 @@
+"""A live game whose pictures end while a question is open: it waits if somebody can answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from engine import NewHand, Play, Seat, Tile
+from tallybone.cli.play import PlayOptions
+from tallybone.session.inputs import KnockHeard
+from tallybone.session.sitting import ByHand
+from tests.tallybone.cli.test_play import TALLYBONE, told
+from tests.tallybone.live_clips import Timed, write_recording
+from vision.watch import Frame
+
+GREY = np.full((360, 480, 3), 90, np.uint8)
+SECOND = 1_000_000_000
+QUESTION = "was that a knock of Ben?"
+ENDED = "the pictures have ended"
+
+
+@pytest.fixture(name="film")
+def a_film_that_ends_with_a_question(tmp_path: Path) -> Path:
+    """A game in which the last thing heard may have been a knock of Ben."""
+    heard: tuple[ByHand, ...] = (NewHand(), Play(Seat(0), Tile(5, 5)), KnockHeard(confidence=0.3))
+    said = [Timed(one, (at + 1) * SECOND) for at, one in enumerate(heard)]
+    frames = [Frame(GREY, at * SECOND // 5) for at in range(1, 41)]
+    return write_recording(tmp_path / "film.mcap", sorted((*frames, *said), key=lambda one: one.t_ns))
+
+
+def command(film: Path, *more: str) -> list[str | Path]:
+    game = ("--rules", "block", "--players", "Ann,Ben", "--record", "none", "--speed", "0")
+    return [TALLYBONE, "play", "--camera", film, *game, *more]
+
+
+def test_without_a_page_or_a_terminal_it_ends_and_names_the_question(film: Path) -> None:
+    asked = PlayOptions(camera=str(film), rules="block", players="Ann,Ben", record="none", speed=0)
+    code, out, _ = told(asked)
+    assert code == 0
+    assert f"{ENDED}, but a question is open: {QUESTION}" in out
+    code, out, err = told(replace(asked, as_json=True))
+    assert code == 0
+    assert json.loads(out.splitlines()[-1])["result"]["question"] == QUESTION
+    assert f"a question is open: {QUESTION}" in err
+
+
+@pytest.mark.slow
+def test_a_question_is_answered_on_the_page_after_the_last_picture(film: Path) -> None:
+    asked = command(film, "--serve", "127.0.0.1:0")
+    with subprocess.Popen(asked, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = ""
+        while ENDED not in said:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        found = re.search(r"page (\S+)  .*PIN (\d{6})", said)
+        assert found is not None
+        with httpx.Client(base_url=f"{found[1].rstrip('/')}/api/v1") as client:
+            question = client.get("/state").json()["question"]
+            assert question["words"] == QUESTION
+            assert client.post("/login", json={"pin": found[2]}).status_code == 204
+            answer = {"type": "answer", "topic": question["topic"], "choice": 0}
+            assert client.post("/actions", json={"action": answer}).status_code == 200
+        assert "Ben knocks" in process.stdout.read()
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+def test_a_question_is_answered_in_the_terminal_after_the_last_picture(film: Path) -> None:
+    person, program = pty.openpty()
+    with subprocess.Popen(command(film), stdin=program, stdout=program, stderr=program) as process:
+        os.close(program)
+        shown = b""
+        while ENDED.encode() not in shown:
+            shown += os.read(person, 65536)
+        assert QUESTION.encode() in shown
+        os.write(person, b"1")
+        after = b""
+        while True:
+            try:
+                after += os.read(person, 65536)
+            except OSError:  # the program has closed it
+                break
+        assert b"Ben knocks" in after
+    assert process.returncode == 0
+    os.close(person)
