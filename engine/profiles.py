@@ -1,6 +1,7 @@
 """The games by name: rules as data. docs/rules.md 2.7; every value has its reason in section 3 there."""
 
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from engine.errors import EngineError
 from engine.rules import (
@@ -130,13 +131,46 @@ WORDS = {
 """Each game of `PROFILES` in words, by its name."""
 
 
+_OTHER_NAMES = {
+    "fives": "bones",
+    "westcoastfives": "bones",
+    "allfiveswiththesidesfirst": "bones",
+    "blockwithbuying": "draw",
+    "sniff": "allfives",
+    "superdominoes": "super",
+    "4man2box": "twoset",
+    "4man2boxwithstealing": "cutthroat",
+}
+"""The other names of docs/rules.md 1, as `_key` returns them."""
+
+_VARIATIONS = {"fiveup": "five_up", "muggins": "muggins", "allthrees": "all_threes"}
+"""Games that are `allfives` with an option; they are refused with that option, so that nobody gets plain `allfives`."""
+
+
 def profile(name: str) -> Rules:
-    """Return the game that is called *name*.
+    """Return the game that is called *name*, in any case, with or without blanks and hyphens.
+
+    >>> profile("All Fives").name, profile("fives").name, profile("4 man, 2 box").name
+    ('allfives', 'bones', 'twoset')
 
     Raises:
-        EngineError: If no game is called that; the message lists those that are.
+        EngineError: If no game is called that; the message suggests a name and lists all.
     """
-    for rules in PROFILES:
-        if rules.name == name:
-            return rules
-    raise EngineError(f'no game is called "{name}"; known: ' + ", ".join(rules.name for rules in PROFILES))
+    key, known = _key(name), {rules.name: rules for rules in PROFILES}
+    if key in _VARIATIONS:
+        raise EngineError(f'"{name}" is the game allfives with the option variation={_VARIATIONS[key]}')
+    game = known.get(_OTHER_NAMES.get(key, key))
+    if game is not None:
+        return game
+    close = get_close_matches(key, (*known, *_OTHER_NAMES), n=1)
+    hint = f", did you mean {_OTHER_NAMES.get(close[0], close[0])}? The" if close else "; the"
+    raise EngineError(f'no game is called "{_short(name)}"{hint} games are {", ".join(known)}')
+
+
+def _key(name: str) -> str:
+    """Return *name* in lower case, without anything but letters and digits."""
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:40]}…"

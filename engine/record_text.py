@@ -508,12 +508,13 @@ def _place_of(record: Record, name: str) -> Place:
 def _rules(record: Record) -> Rules:
     """Return the game that the tags Rules, Options and Set describe."""
     name = record.tag("Rules")
-    known = ", ".join(rules.name for rules in PROFILES)
     if name is None:
+        known = ", ".join(rules.name for rules in PROFILES)
         raise RecordError(_place_of(record, "DGR"), f'expected a tag such as [Rules "bones"]; the games are {known}')
-    if name.strip() not in [rules.name for rules in PROFILES]:
-        raise RecordError(_place_of(record, "Rules"), f"expected one of the games {known}; found {_quoted(name)}")
-    rules = profile(name.strip())
+    try:
+        rules = profile(name)
+    except EngineError as refused:
+        raise RecordError(_place_of(record, "Rules"), str(refused)) from None
     try:
         options = parse_options(record.tag("Options") or "")
         rules = with_options(rules, options)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from engine.errors import EngineError
-from engine.profiles import PROFILES
+from engine.profiles import PROFILES, profile
 from engine.record_play import Line, PlayedRecord, RecordResult, play_record
 from tallybone.cli.app import COMMANDS, commands_of
 
@@ -25,9 +25,13 @@ def game_option(about: str, *, or_none: bool = False) -> Any:
     names = ["free", *games] if or_none else games
 
     def named(text: str) -> str:
-        if text not in names:
-            raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, names))}.")
-        return text
+        try:
+            rules = profile(text)
+        except EngineError as error:
+            raise typer.BadParameter(str(error)) from None
+        if rules.name not in names:
+            raise typer.BadParameter(f"{text} is no game; choose one of {', '.join(games)}.")
+        return rules.name
 
     return typer.Option("--rules", metavar=f"<{'|'.join(names)}>", parser=named, help=about)
 

@@ -102,7 +102,7 @@ def new_game(
     start = SessionStart(
         started_at=began,
         players=match.players,
-        rules=name,
+        rules=match.rules.name,
         options=tuple(changed_options(match.rules).items()),
         tile_set=(TileSet.to(match.rules.max_pips) if tile_set is TileSet.AUTO else tile_set).value,
         software=software,

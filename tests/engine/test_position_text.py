@@ -135,7 +135,7 @@ TEXT = format_position(dealt(CUTTHROAT, "6-6 5-5", "5-6 4-1", "3-2 2-1", "1-0 2-
     ("before", "after", "words"),
     [
         (TEXT, "", "begins with tags"),
-        ('"cutthroat"', '"chess"', "expected one of the games"),
+        ('"cutthroat"', '"chess"', 'no game is called "chess"'),
         (" lead A", " play A", "tiles in laid"),
         (" lead A", " reveal A", "one of deal, lead, play, match_over"),
         (" A B", " A", "what B was paid"),

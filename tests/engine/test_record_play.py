@@ -276,7 +276,7 @@ def test_the_seventh_arm_is_reported() -> None:
     ("text", "message"),
     [
         ('[DGR "1"]', 'line 1, column 2: expected a tag such as [Rules "bones"]; the games are bones, draw, '),
-        ('[DGR "1"]\n[Rules "chess"]', "line 2, column 2: expected one of the games bones, draw, "),
+        ('[DGR "1"]\n[Rules "chess"]', 'line 2, column 2: no game is called "chess"; the games are bones, draw, '),
         ('[DGR "1"] [Rules "bones"]\n[Options "target=x"]', "line 2, column 2: target: expected 1 or more"),
         ('[DGR "1"] [Rules "bones"] [Seats "Tom"]', 'line 1, column 28: expected seats such as "A:Brian B:Tom"'),
         ('[DGR "1"] [Rules "bones"] [Seats "A:Tom A:Bo"]', "line 1, column 28: expected each seat once"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine import (
+    ALLFIVES,
     BONES,
     BranchOrder,
     Drawing,
@@ -26,6 +27,7 @@ from engine import (
     deal_problems,
     problem_with,
     profile,
+    with_options,
 )
 from engine.state import State
 
@@ -61,7 +63,7 @@ def test_bones_is_what_the_reference_says() -> None:
 
 
 def test_an_unknown_game_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(EngineError, match='"chess"; known: bones'):
+    with pytest.raises(EngineError, match='"chess"; the games are bones'):
         profile("chess")
 
 
@@ -120,3 +122,28 @@ def test_all_faults_of_rules_are_named_at_once() -> None:
         "target: expected 1 or more, got 0",
     ):
         assert fault in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "game"),
+    [
+        ("bones", "bones"),
+        ("Fives", "bones"),
+        ("All Fives with the sides first", "bones"),
+        ("Block with buying", "draw"),
+        ("all-fives", "allfives"),
+        ("SNIFF", "allfives"),
+        ("Super Dominoes", "super"),
+        ("4 man, 2 box", "twoset"),
+        ("4 man, 2 box with stealing", "cutthroat"),
+    ],
+)
+def test_a_game_is_found_by_the_names_of_the_rule_book(said: str, game: str) -> None:
+    assert profile(said).name == game
+
+
+@pytest.mark.parametrize("said", ["Five-Up", "Muggins", "All Threes"])
+def test_a_variation_is_not_taken_for_the_plain_game(said: str) -> None:
+    with pytest.raises(EngineError, match="is the game allfives with the option variation=") as refused:
+        profile(said)
+    assert with_options(ALLFIVES, str(refused.value).rpartition(" ")[2]) != ALLFIVES

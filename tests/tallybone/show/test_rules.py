@@ -102,7 +102,9 @@ def test_all_faults_are_said_one_a_line_and_nothing_is_shown() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["bone"], 'no game is called "bone"; known: bones, draw'),
+        (["bone"], 'no game is called "bone", did you mean bones? The games are bones, draw'),
+        (["chess"], 'no game is called "chess"; the games are bones, draw'),
+        (["five-up"], '"five-up" is the game allfives with the option variation=five_up'),
         (["bones", "players=5"], "7 tiles x 5 players need 35 tiles, a double-six set has 28"),
         (["bones", "players=2-5"], "7 tiles x 5 players need 35 tiles, a double-six set has 28"),
         (["bones", "players=3", "partners=yes"], "partners need 4 players, got 3"),
@@ -115,6 +117,19 @@ def test_what_cannot_be_played_is_refused(arguments: list[str], said: str) -> No
     code, out, err = rules(*arguments)
     assert (code, out) == (2, "")
     assert said in err
+
+
+@pytest.mark.parametrize(
+    ("said", "heading"),
+    [
+        ("fives", "bones (Fives)"),
+        ("all fives", "allfives (All Fives, Sniff)"),
+        ("Sniff", "allfives (All Fives, Sniff)"),
+    ],
+)
+def test_other_names_of_a_game_print_its_own_name_first(said: str, heading: str) -> None:
+    code, out, _ = rules(said)
+    assert (code, out.splitlines()[0]) == (0, heading)
 
 
 def test_one_game_as_json() -> None:
