@@ -85,7 +85,7 @@ def stack_problems(game: Game, hand: Hand, action: Stack) -> Iterator[Problem]:
         words = phrase("{name} has not called the points, so there is nothing to steal", name=name)
         yield illegal(ProblemKind.NOTHING_TO_STEAL, words)
     elif hand.chance.seat == action.seat:
-        yield illegal(ProblemKind.NOTHING_TO_STEAL, phrase("nobody steals from himself"))
+        yield illegal(ProblemKind.NOTHING_TO_STEAL, phrase("nobody can steal their own points"))
     yield from broken_claims(hand.claims[action.seat], game.players[action.seat], (action.tile,))
 
 

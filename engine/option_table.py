@@ -150,8 +150,8 @@ _PARTNERS_MODE = Choice(
 )
 _SKIP_ON = Choice(
     (
-        (SkipOn.DOUBLE, "a double costs the next player his turn"),
-        (SkipOn.BLANK, "a blank left open costs the next player his turn"),
+        (SkipOn.DOUBLE, "a double costs the next player their turn"),
+        (SkipOn.BLANK, "a blank left open costs the next player their turn"),
         (SkipOn.NONE, "nobody loses a turn"),
     )
 )
@@ -292,7 +292,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("again_on", _E, "left open, the same player may play again", _PIPS, "effects.again_on"),
     Option("spell_on", _E, "left open, the next must play there: this or a double", _PIPS, "effects.spell_on"),
     Option("reverse_on", _E, "left open, play goes the other way round", _PIPS, "effects.reverse_on"),
-    Option("skip_on", _E, "what costs the next player his turn", _SKIP_ON, "effects.skip_on"),
+    Option("skip_on", _E, "what costs the next player their turn", _SKIP_ON, "effects.skip_on"),
     Option("spell_lap", _E, "whether who cast a spell has to break it", _SPELL_LAP, "effects.spell_lap"),
     Option("spell_deadlock", _E, "all pass under a spell, nothing to draw", _SPELL_DEADLOCK, "effects.spell_deadlock"),
     Option("effects_before_end", _E, "the last tile of a hand has its effect too", _YES_NO, "effects.last_tile"),

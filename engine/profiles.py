@@ -118,7 +118,7 @@ PROFILES: tuple[Rules, ...] = (BONES, DRAW, ALLFIVES, BLOCK, SUPER, TWOSET, CUTT
 
 WORDS = {
     "bones": GameWords("Fives", "Open ends that add up to a multiple of five score. A spinner opens its sides first."),
-    "draw": GameWords("Draw", "Who cannot play draws until he can. Only the end of a hand pays."),
+    "draw": GameWords("Draw", "A player who cannot play draws until they can. Only the end of a hand pays."),
     "allfives": GameWords(
         "All Fives, Sniff", "Fives with a spinner that is open on all four edges and goes on counting."
     ),

@@ -372,8 +372,8 @@ def action_of(note: NoteMove, seat: Seat) -> Action | None:
     Notes are the moves of actions without a move of their own. All other notes, such as `(t=3.1 c=.99)`, are for
     machines.
 
-    >>> action_of(NoteMove("points=-5 he looked"), Seat(1))
-    Adjust(seat=1, points=-5, why='he looked')
+    >>> action_of(NoteMove("points=-5 peeked"), Seat(1))
+    Adjust(seat=1, points=-5, why='peeked')
     >>> action_of(NoteMove("t=3.1 c=.99"), Seat(1)) is None
     True
     """
@@ -396,8 +396,8 @@ def action_of(note: NoteMove, seat: Seat) -> Action | None:
 def note_of(action: Action) -> NoteMove | None:
     """Return the note of *action*; None if the action has another move.
 
-    >>> note_of(Adjust(Seat(1), -5, "he looked"))
-    NoteMove(text='points=-5 he looked')
+    >>> note_of(Adjust(Seat(1), -5, "peeked"))
+    NoteMove(text='points=-5 peeked')
     """
     match action:
         case Adjust(points=points, why=why) if abs(points) <= MAX_NUMBER:

@@ -108,7 +108,7 @@ def _changed(before: KnownTable, at: datetime | None, now: datetime) -> datetime
 
 @dataclass(frozen=True, slots=True)
 class PlayerSeen:
-    """A player at a table; *turn* where the table waits for him, *won* where the match is over."""
+    """A player at a table; *turn* where the table waits for them, *won* where the match is over."""
 
     name: str
     total: int

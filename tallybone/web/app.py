@@ -274,7 +274,7 @@ class Done(BaseModel):
 
 
 class Me(BaseModel):
-    """Whether whoever asks may put things right, and what he calls himself."""
+    """Whether the visitor may correct the game, and the name they gave."""
 
     controls: bool
     name: str

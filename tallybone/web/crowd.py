@@ -68,8 +68,8 @@ class Crowd:
     """Knows all connections of a page. Not for several threads.
 
     A connection is in use from the end of a request until that is answered, or for as long as it is a WebSocket. All
-    others only wait. Where there is no room for a new one, the one that has waited longest makes some: who says at
-    once what he wants finds room, however many others say nothing.
+    others only wait. If there is no room for a new one, the one that has waited longest is closed: a viewer who sends
+    a request at once finds room, however many others say nothing.
     """
 
     def __init__(self, limits: Limits) -> None:

@@ -21,7 +21,7 @@ class KnownHosts:
 
     Attributes:
         names: Those that the owner has named, in small letters.
-        told_by: Where he names them, in words.
+        told_by: Where the owner names them, in words.
         own_name: Returns the name of this machine, which may change.
     """
 

@@ -57,7 +57,7 @@ class MarksShown:
 
 @dataclass(frozen=True, slots=True)
 class PlayerShown:
-    """A player: *side* is where in the picture he sits, if that is known; *team* is a number where partners play."""
+    """A player: *side* is where in the picture they sit, if that is known; *team* is a number where partners play."""
 
     seat: int
     name: str

@@ -57,7 +57,7 @@ def judge_reveals(places: Places, state: State) -> Iterator[Decided | Question |
         if seat == game.hand.out:
             if hand.tiles and game.phase is Phase.REVEAL:
                 words = phrase(
-                    "{name} should be out, but has tiles before him: was somebody else's turn counted?",
+                    "{name} should be out, but still has tiles: was somebody else's turn counted?",
                     name=game.players[seat],
                 )
                 yield Question(Unclear(None, words, holds_up=False))
