@@ -309,8 +309,14 @@ def deal_problems(rules: Rules, seats: int) -> tuple[str, ...]:
     most = MOST_SEATS if rules.seats_max is None else rules.seats_max
     if not rules.seats_min <= seats <= most:
         least = rules.seats_min
+        # The tiles are not enough for every number that the rules allow.
+        dealable = [many for many in range(least, most + 1) if rules.dealt(many) * many <= rules.tiles]
         words = phrase(
-            "{game} is for {least} to {most} players, got {seats}", game=rules.name, least=least, most=most, seats=seats
+            "{game} is for {least} to {most} players, got {seats}",
+            game=rules.name,
+            least=least,
+            most=max(dealable, default=least),
+            seats=seats,
         )
         problems.append(words)
     if rules.partners and seats != 4:

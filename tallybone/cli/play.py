@@ -219,6 +219,7 @@ def _game(options: PlayOptions) -> MatchPlan:
     from engine import EngineError
     from tallybone.clock import software, wall_time
     from tallybone.play.start import game_that_goes_on, new_game
+    from tallybone.sources.source import parse_players
 
     if options.resume or options.resume_from is not None:
         if options.rules or options.options or options.players or options.tile_set is not TileSet.AUTO:
@@ -227,7 +228,7 @@ def _game(options: PlayOptions) -> MatchPlan:
     return new_game(
         options.rules or _USUAL_RULES,
         tuple(options.options or ()),
-        tuple(name.strip() for name in options.players.split(",") if name.strip()),
+        parse_players(options.players),
         tile_set=options.tile_set,
         in_play=options.in_play,
         began=wall_time(),

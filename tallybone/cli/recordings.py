@@ -82,11 +82,15 @@ class ReplayOptions:
     @property
     def wishes(self) -> ReplaySettings:
         """How to follow the table."""
+        from engine import OptionsError
         from tallybone.replay.run import ReplaySettings
-        from tallybone.sources.source import GameChoice
+        from tallybone.sources.source import GameChoice, parse_players
         from vision.perception import Start
 
-        names = () if self.players is None else tuple(name.strip() for name in self.players.split(","))
+        try:
+            names = parse_players(self.players or "")
+        except OptionsError as error:
+            raise typer.BadParameter(str(error), param_hint="--players") from None
         return ReplaySettings(
             game=GameChoice(self.rules, tuple(self.options or ()), names),
             tile_set=self.tile_set,

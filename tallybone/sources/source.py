@@ -223,6 +223,19 @@ class GameChoice:
     players: tuple[str, ...] = ()
 
 
+def parse_players(text: str) -> tuple[str, ...]:
+    """Return the names in a comma-separated list, without blank ones.
+
+    Raises:
+        OptionsError: If a name occurs twice.
+    """
+    names = tuple(name for part in text.split(",") if (name := part.strip()))
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise OptionsError([f"two players are called {repeated}: give each player a different name"])
+    return names
+
+
 def match_of(wish: GameChoice, start: SessionStart | None) -> MatchStart | None:
     """Return the start of the match, None where no score is kept.
 

@@ -76,6 +76,12 @@ def test_bones_is_dealt_to_two_to_four(seats: int) -> None:
     assert deal_problems(BONES, seats) == ()
 
 
+@pytest.mark.parametrize("seats", [1, 17])
+def test_the_number_of_players_is_bounded_by_the_tiles(seats: int) -> None:
+    assert deal_problems(BONES, seats)[0] == f"bones is for 2 to 4 players, got {seats}"
+    assert deal_problems(replace(BONES, max_pips=9), seats)[0] == f"bones is for 2 to 7 players, got {seats}"
+
+
 def test_a_larger_set_serves_more_players() -> None:
     assert deal_problems(replace(BONES, max_pips=9), 7) == ()
     assert deal_problems(replace(BONES, max_pips=9), 8) == (

@@ -44,6 +44,8 @@ def told(wishes: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
         (PlayOptions(rules="free"), 2, "no game to keep the score of"),
         (PlayOptions(options=["target=none", "colour=red"]), 2, "colour"),
         (PlayOptions(players="Ann,Ben,Cleo,Dora,Eve,Fay"), 2, "x 6 players"),
+        (PlayOptions(players="Ann,Ben, Ann"), 2, "two players are called Ann"),
+        (PlayOptions(players="Ann"), 2, "bones is for 2 to 4 players, got 1"),
         (PlayOptions(resume=True, rules="draw"), 2, "keeps its rules"),
         (PlayOptions(camera="absent.avi"), 1, "absent.avi"),
         (PlayOptions(camera="usb:977"), 1, "usb:977"),
