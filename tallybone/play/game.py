@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
+from engine import NewHand
 from engine.phrases import Phrase, phrase
 from hardware.clock import Clock
 from hardware.supervision import PartProblem
@@ -214,6 +215,7 @@ class LiveGame:
                 continue
             question = self.session.open_question
             if question is None:
+                self._listener.note(self._ended())
                 return
             if not is_answerable:
                 words = phrase("the pictures have ended, but a question is open: {words}", words=question.words)
@@ -222,6 +224,12 @@ class LiveGame:
             if not is_waiting:
                 self._listener.note(phrase("the pictures have ended: answer the question to get the result"))
                 is_waiting = True
+
+    def _ended(self) -> Phrase:
+        """Return the last words of a game whose pictures have ended."""
+        if any(isinstance(one, NewHand) for one in self.session.state.log):
+            return phrase("the pictures have ended")
+        return phrase("the pictures have ended, but no hand was dealt: try `tallybone replay`, which deals by itself")
 
     def look(self) -> bool:
         """Take the next thing from the camera, if it is time for it; return whether there was anything."""

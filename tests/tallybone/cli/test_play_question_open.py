@@ -20,6 +20,7 @@ from tallybone.session.inputs import KnockHeard
 from tallybone.session.sitting import ByHand
 from tests.tallybone.cli.test_play import TALLYBONE, told
 from tests.tallybone.live_clips import Timed, write_recording
+from tests.tallybone.recorded_game import write_pictures
 from vision.watch import Frame
 
 GREY = np.full((360, 480, 3), 90, np.uint8)
@@ -51,6 +52,19 @@ def test_without_a_page_or_a_terminal_it_ends_and_names_the_question(film: Path)
     assert code == 0
     assert json.loads(out.splitlines()[-1])["result"]["question"] == QUESTION
     assert f"a question is open: {QUESTION}" in err
+
+
+def test_a_game_says_that_its_pictures_have_ended(tmp_path: Path) -> None:
+    folder = write_pictures(tmp_path / "pictures", 2)
+    code, out, _ = told(PlayOptions(camera=str(folder), record="none", speed=0))
+    assert code == 0
+    assert f"{ENDED}, but no hand was dealt: try `tallybone replay`" in out
+    frames = [Frame(GREY, at * SECOND // 5) for at in range(1, 11)]
+    film = write_recording(tmp_path / "film.mcap", [Timed(NewHand(), 0), *frames])
+    code, out, _ = told(PlayOptions(camera=str(film), record="none", speed=0))
+    assert code == 0
+    assert ENDED in out
+    assert "no hand" not in out
 
 
 @pytest.mark.slow
