@@ -81,7 +81,7 @@ def shown(claims: tuple[tuple[Claim, ...], ...], seat: int, tile: Tile) -> tuple
 
 
 def broken_claims(claims: Iterable[Claim], name: str, tiles: Iterable[Tile]) -> Iterator[Problem]:
-    """Yield what *tiles* of the player *name* prove about what he said before."""
+    """Yield what *tiles* of the player *name* prove about what they said before."""
     held = tuple(tiles)
     for claim in claims:
         denied = [tile for tile in held if tile.bit & claim.denied]

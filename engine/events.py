@@ -103,7 +103,7 @@ class Draw:
     Attributes:
         seat: Who took them.
         tiles: How many.
-        forced: Whether another's play made him: this confirms what the engine has already counted.
+        forced: Whether another's play made them: this confirms what the engine has already counted.
         faces: Which they were, where that is known.
     """
 
@@ -134,7 +134,7 @@ class Boneyard:
 
 @value
 class Knock:
-    """A player passes; before the first tile, he says that he has no double to lead."""
+    """A player passes; before the first tile, they say that they have no double to lead."""
 
     seat: Seat
 
@@ -148,7 +148,7 @@ class Decline:
 
 @value
 class Call:
-    """A player calls the points of what he has just played; None when he only pressed the button."""
+    """A player calls the points of what they have just played; None when they only pressed the button."""
 
     seat: Seat
     points: int | None = None
@@ -156,7 +156,7 @@ class Call:
 
 @value
 class Domino:
-    """A player says that he is out, for when the count of his tiles is wrong."""
+    """A player says that they are out, for when the count of their tiles is wrong."""
 
     seat: Seat
 

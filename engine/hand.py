@@ -22,15 +22,16 @@ class LeadTile(StrEnum):
 
 @value
 class Claim:
-    """What a player has said about his hand by knocking, drawing, not leading or keeping the deal.
+    """What a player has said about their hand by knocking, drawing, not leading or keeping the deal.
 
     Attributes:
-        denied: Tiles of which he cannot have held more than so many then, as bits; none that he was seen to draw since.
-        allowed: How many of them he can show yet: those he may have drawn since unseen, and of a deal that he kept the
-            doubles that nobody has to speak of.
-        broken: What it is called when he shows one more.
-        words: How he said it.
-        numbers: The open ends on which he said it.
+        denied: Tiles of which they cannot have held more than so many then, as bits; none that they were seen to draw
+            since.
+        allowed: How many of them they can show yet: those they may have drawn since unseen, and of a deal that they
+            kept the doubles that nobody has to speak of.
+        broken: What it is called when they show one more.
+        words: How they said it.
+        numbers: The open ends on which they said it.
     """
 
     denied: int
@@ -63,7 +64,7 @@ class Course:
         direction: 1 to the left, -1 to the right.
         spell: The spell that is on.
         extra: Whether the player whose turn it is has just played and may play again.
-        skip: Whether the next player loses his turn.
+        skip: Whether the next player loses their turn.
         drawn: Tiles that the player whose turn it is has drawn in it.
         without_double: How many have said that they have no double to lead.
         owed: Tiles that each seat was made to take and has not been seen to take.
@@ -90,7 +91,7 @@ class Chance:
         worth: What the layout scores.
         points: What the player gets.
         because: The sum behind it.
-        called: Whether they are his.
+        called: Whether the player has called them.
         victim: From whom a stack takes; None for a play.
         loss: How much it takes.
     """
@@ -124,7 +125,7 @@ class Hand:
         chance: Points of the last play; None when it scored nothing.
         lapsed: Points that were not called in time, until the next tile is played.
         ending: Why the hand is over; None while it is played.
-        out: Who played his last tile.
+        out: Who played their last tile.
     """
 
     number: int

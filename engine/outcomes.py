@@ -76,8 +76,8 @@ class Turn:
 
     Attributes:
         seat: None while nobody knows who leads.
-        must: What he has to do.
-        extra: Whether he need not, and the next player may go on.
+        must: What they have to do.
+        extra: Whether they need not, and the next player may go on.
     """
 
     seat: Seat | None
@@ -132,7 +132,7 @@ class Claimable:
 
 @value
 class Forfeited:
-    """A player did not call his points in time."""
+    """A player did not call their points in time."""
 
     seat: Seat
     points: int
@@ -174,7 +174,7 @@ class Turned:
 
 @value
 class Skipped:
-    """A player lost his turn."""
+    """A player lost their turn."""
 
     seat: Seat
 
@@ -193,7 +193,7 @@ class Passed:
     Attributes:
         seat: Who did.
         in_succession: Knocks since the last play.
-        instead_of_leading: Whether he said so that he has no double to lead.
+        instead_of_leading: Whether this says that they have no double to lead.
     """
 
     seat: Seat

@@ -13,7 +13,7 @@ from engine.turns import advanced, drawable, following, is_exempt, is_optional
 from engine.value import changed
 
 _SHOWS_A_PASS = (Play, Stack, Draw, Knock)
-"""What the next player does, from which it is seen that the one before him is done."""
+"""What the next player does, from which it is seen that the previous player is done."""
 
 
 def caught_up(game: Game, hand: Hand, action: Action) -> tuple[Game, Hand, tuple[Outcome, ...]]:

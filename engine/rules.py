@@ -103,7 +103,7 @@ class PartnersMode(StrEnum):
 
 
 class SkipOn(StrEnum):
-    """What costs the next player his turn."""
+    """What costs the next player their turn."""
 
     DOUBLE = "double"
     BLANK = "blank"
@@ -173,7 +173,7 @@ class HandPoints:
         tie: Who wins when the best hands are equal.
         tie_order: Which tile is the lighter one, for that.
         mode: Pips of all, 1 per tile, or pips player by player; in the last two the fewest tiles win a blocked hand.
-        signed: Whether a player with less than the winner lowers what he is paid.
+        signed: Whether a player with less than the winner lowers what the winner is paid.
     """
 
     subtract_own: bool = False
@@ -195,8 +195,8 @@ class Effects:
         again_on: The same player may play again.
         spell_on: The next player has to play there, with this number or a double; doubles fit on it at any time.
         reverse_on: The direction of play turns round.
-        skip_on: What costs the next player his turn.
-        spell_lap: When the caster need not break his own spell.
+        skip_on: What costs the next player their turn.
+        spell_lap: When the caster need not break their own spell.
         spell_deadlock: What a lap of passes under a spell does when nothing is left to draw.
         last_tile: Whether the last tile of a hand still makes the others draw.
     """

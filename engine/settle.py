@@ -46,7 +46,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class HandResult:
-    """Who won a hand, and why he gets what he gets.
+    """Who won a hand, and why they get those points.
 
     Attributes:
         winner: Who is paid; None when the tie could not be broken.
@@ -117,7 +117,7 @@ def winners(
 
     Args:
         holdings: What each seat has left, by seat.
-        out: Who played his last tile; None for a blocked hand.
+        out: Who played their last tile; None for a blocked hand.
         rule: How hands are weighed and equal ones told apart.
         partners: How two pairs share what they hold; None when everybody plays alone.
     """

@@ -18,7 +18,7 @@ class Suggestion:
 
     Attributes:
         play: The tile and where it goes, or what it is stacked on.
-        points: What it pays him, when he calls it where points have to be called; what a stack steals is in it.
+        points: What it pays them, when they call it where points have to be called; what a stack steals is in it.
         count: The open ends behind the points; None in a game where plays do not score, or when they are not counted.
         outcomes: All that would follow, as the table would tell it; where points have to be called, the call as well.
     """
@@ -40,7 +40,7 @@ def best_plays(state: State, tiles: Iterable[Tile], *, seat: Seat | None = None)
     Args:
         state: Where the match stands.
         tiles: All that the player holds.
-        seat: Who he is; None for whose turn it is, or for everybody while nobody knows who leads.
+        seat: Who they are; None for whose turn it is, or for everybody while nobody knows who leads.
     """
     held = tuple(tiles)
     plays: tuple[Play | Stack, ...] = legal_plays(state, held, seat=seat)

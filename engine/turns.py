@@ -11,7 +11,7 @@ TILES_OF_A_DRAW = 2  # where the rule is to draw two
 
 
 def turn(game: Game) -> Turn | None:
-    """Return whose turn it is and what he has to do; None when nobody has to play."""
+    """Return whose turn it is and what they have to do; None when nobody has to play."""
     hand = game.hand
     if hand is None or not game.rules.refereed:
         return None
@@ -28,7 +28,7 @@ def drawable(rules: Rules, hand: Hand) -> int:
 
 
 def can_draw(rules: Rules, hand: Hand) -> bool:
-    """Return whether the player whose turn it is has to draw when he cannot play."""
+    """Return whether the player whose turn it is has to draw when they cannot play."""
     if drawable(rules, hand) == 0:
         return False
     if rules.draw is Drawing.UNTIL_PLAYABLE:
@@ -67,7 +67,7 @@ def following(game: Game, hand: Hand) -> Seat | None:
 
 
 def advanced(hand: Hand, seat: Seat, seats: int) -> tuple[Hand, tuple[Outcome, ...]]:
-    """Return the hand with the turn passed on from *seat*; a player who loses his turn is told."""
+    """Return the hand with the turn passed on from *seat*; a player who loses their turn is told."""
     course = hand.course
     after = Seat((seat + course.direction) % seats)
     told: tuple[Outcome, ...] = ()
@@ -82,7 +82,7 @@ def advanced(hand: Hand, seat: Seat, seats: int) -> tuple[Hand, tuple[Outcome, .
 
 
 def draws_for_lead(game: Game, hand: Hand) -> bool:
-    """Return whether everybody has said that he has no double, so that each draws one in turn."""
+    """Return whether everybody has said that they have no double, so that each draws one in turn."""
     one_in_turn = game.rules.no_double is NoDouble.DRAW_ONE_IN_TURN and hand.lead is LeadTile.ANY_DOUBLE
     return one_in_turn and hand.course.without_double >= len(game.players)
 

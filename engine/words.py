@@ -197,7 +197,7 @@ def _spell(arm: Port | None, caster: str, *, is_on: bool) -> Phrase:
 
 
 def _nobody_yet(must: Must) -> Phrase:
-    """Return how the leader is found where nobody knows him yet."""
+    """Return how the leader is found where nobody knows who it is yet."""
     return _LEADER.get(must, phrase("roll call"))
 
 

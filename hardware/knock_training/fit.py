@@ -31,7 +31,7 @@ _NEAR_S, _EARLY_S, _LATE_S = 0.020, 0.008, 0.030
 # Tiles are heard at every turn: at most this share of each kind may pass for a knock on sound kept back.
 _TILES, _MOST_MISTAKEN = (Sound.TILE, Sound.SLAM, Sound.SHUFFLE), 0.02
 # 95 % of knocks are wanted; one more, because no modelled table is quite like a real one. Taps are what that costs: who
-# taps on the table while it is his turn may mean to pass, and no tile was seen.
+# taps on the table while it is their turn may mean to pass, and no tile was seen.
 _WANTED = 0.96
 _TAPS = (Sound.FINGER, Sound.NAIL, Sound.NAIL_TIP)
 _LEAST_KNOCK = 0.5
