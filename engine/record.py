@@ -439,13 +439,15 @@ def find_spot(layout: Layout, rules: Rules, move: TileMove) -> FoundSpot:
         return FoundSpot(_beside(layout, named, Port(port)))
     if move.port == _NEW_ARM:
         return FoundSpot(_new_arm(layout))
-    ends = [end for end in layout.ends if end.arm.value == move.port]
+    arm = Port(move.port)
+    ends = [end for end in layout.ends if end.arm is arm]
     if not ends:
-        return FoundSpot(_closed(layout, Port(move.port)))
+        return FoundSpot(_closed(layout, arm))
     ranks = [_rank(end, tile, move.inner) for end in ends]
-    best = [end for end, rank in zip(ends, ranks, strict=True) if rank == max(ranks)]
+    highest = max(ranks)
+    best = [end for end, rank in zip(ends, ranks, strict=True) if rank == highest]
     remark = None
-    if len(best) > 1 and max(ranks) == _FITS:
+    if len(best) > 1 and highest == _FITS:
         host = layout.find(best[0].spot.host)
         remark = f"{len(best)} ends are called {move.port}, taken for that of {'' if host is None else host.tile}"
     return FoundSpot(best[0].spot, remark)
@@ -510,9 +512,11 @@ def _beside(layout: Layout, named: str, port: Port) -> Spot:
     if not nodes:
         return Spot(_NO_NODE, port)
     ports = (port, _OPPOSITE[port])
-    for spot in (Spot(node.id, side) for side in ports for node in nodes):
-        if layout.end_at(spot) is not None:
-            return spot
+    for side in ports:
+        hosts = {end.spot.host for end in layout.ends if end.spot.port is side}
+        for node in nodes:
+            if node.id in hosts:
+                return Spot(node.id, side)
     taken = layout.covered(nodes[0])
     free = [side for side in ports if side in nodes[0].ports and side not in taken]
     return Spot(nodes[0].id, free[0] if free else port)

@@ -35,6 +35,7 @@ from engine.record import (
     KnockMove,
     Move,
     NoteMove,
+    Place,
     Record,
     RecordError,
     RecordHand,
@@ -56,6 +57,10 @@ from engine.tiles import Tile
 from engine.words import describe
 
 MAX_MOVES = 20_000  # a long match of fifty hands of super is 15 000; every move is judged against all of its hand
+MAX_ON_TABLE = 400  # two double-eighteen sets are 380
+# Open ends on the table, summed over the plays; each takes up to 1 us. In 20 000 plays with two double-eighteen sets
+# and every double branching they are 800 000.
+MAX_ENDS = 1_000_000
 MAX_GIVEN = 2_000  # points of hands and points by hand; every match after one holds all that was paid before
 
 
@@ -142,7 +147,7 @@ def play_record(record: Record, *, strict: bool = False) -> PlayedRecord:
 
     Raises:
         RecordError: If the record makes no sense by itself: an unknown game or option, a seat without a player, too
-            many moves.
+            many moves, tiles on the table or open ends.
     """
     playing = _Playing(opening_of(record, strict=strict))
     playing.table.take(playing.opening.start)
@@ -159,6 +164,7 @@ class _MadeMove:
         at: Place of the move among the moves of the hand.
         seat: The seat that made it.
         letter: The letter of that seat.
+        place: Place of the turn in the record.
         move: The move, as written.
         is_accepted: Whether a note says that the move stands.
     """
@@ -166,6 +172,7 @@ class _MadeMove:
     at: int
     seat: Seat
     letter: str
+    place: Place
     move: Move
     is_accepted: bool = False
 
@@ -211,7 +218,7 @@ class _HandMoves:
                 elif move == STANDS:
                     lead_stands = True
                 elif not isinstance(move, NoteMove) or action_of(move, seat) is not None:
-                    found.append(_MadeMove(len(found), seat, turn.seat, move))
+                    found.append(_MadeMove(len(found), seat, turn.seat, turn.place, move))
         shows, bonuses = [-1] * len(opening.players), [-1] * len(opening.players)
         for made in found:
             if isinstance(made.move, ShowMove | ShowPipsMove):
@@ -363,6 +370,7 @@ class _Playing:
         pending: Problems that the next line will show.
         number: Number of the hand.
         given: Number of moves that give points which no play scores.
+        ends: Number of open ends, summed over the plays.
         lead: The seat that leads, if the record says it.
     """
 
@@ -375,6 +383,7 @@ class _Playing:
     pending: list[str] = field(default_factory=list)
     number: int = 0
     given: int = 0
+    ends: int = 0
     lead: Seat | None = None
 
     @property
@@ -486,6 +495,11 @@ class _Playing:
     def _lay(self, made: _MadeMove, move: TileMove | StackMove) -> ActionOutcome:
         """Lay a tile, and remember the seat that laid it."""
         tile, rules, layout = Tile.of(move.inner, move.outer), self.game.rules, self.game.layout
+        self.ends += len(layout.ends)
+        if len(layout.nodes) >= MAX_ON_TABLE:
+            raise RecordError(made.place, f"expected at most {MAX_ON_TABLE} tiles on the table, found more")
+        if self.ends > MAX_ENDS:
+            raise RecordError(made.place, f"expected fewer open ends on the table: {MAX_ENDS} in all plays together")
         remarks = []
         if move.second and rules.copies == 1:
             remarks.append(f"{move.tile_text} is written, but there is only one set")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -38,6 +38,7 @@ _TOLD = (Blocked, Declined, ForcedDraw, Forfeited, HandOver, MatchOver, Redealt,
 _SAID_TWICE = ("=", "~", "x")  # moves that say again, or make good, what the tile before them scored
 _INDENT = 2
 _NAME_WIDTH, _MOVE_WIDTH, _NUMBER_WIDTH = 12, 16, 5
+_LINES_AT_ONCE = 2000
 _MOST_TOTALS = 6  # columns; more players see their own totals only
 
 
@@ -67,38 +68,97 @@ def print_sheet(console: Console, played: PlayedRecord, *, show: bool = False) -
     rules = played.opening.rules
     options = " ".join(f"{key}={value}" for key, value in changed_options(rules).items())
     console.print(Text(rules.name, style="bold"), Text(options), soft_wrap=True)
+    sheet = _Sheet(console, names)
     # Two hands that follow each other with one number are told apart by nothing.
     for number, hand in groupby(_rows(played.lines), key=lambda row: row.last.hand):
-        console.print()
-        heading = _grid(console, names)
-        cells = _total_headings(played.opening.letters, names)
-        heading.add_row(Text(f"Hand {number}", style="bold"), "", "", "", *cells, style="bold")
-        console.print(heading)
-        _print_rows(console, hand, names, show=show)
+        sheet.add(Text())
+        headings = [Text(text) for text in _total_headings(played.opening.letters, names)]
+        sheet.add_row((Text(f"Hand {number}"), Text(), Text(), Text(), *headings), style="bold")
+        _print_rows(sheet, hand, names, show=show)
+    sheet.print_lines()
     console.print()
     _print_result(console, played, names)
 
 
-def _print_rows(console: Console, rows: Iterable[_Row], names: tuple[str, ...], *, show: bool) -> None:
-    """Print rows in as few tables as the remarks between them allow."""
-    table = _grid(console, names)
+class _Sheet:
+    """Prints rows and texts. Those that fit become plain lines, 2,000 at once: a table costs 0.5 ms a row."""
+
+    def __init__(self, console: Console, names: tuple[str, ...]) -> None:
+        self._console, self._names = console, names
+        columns = _grid(console, names).columns
+        total = sum((column.width or 0) + 2 for column in columns) - 2
+        self._columns = columns if total <= console.width else []
+        self._lines: list[Text] = []
+
+    @property
+    def width(self) -> int:
+        """The width of the terminal, in cells."""
+        return self._console.width
+
+    def add_row(self, cells: tuple[Text, ...], style: str = "") -> None:
+        """Print a row."""
+        columns = list(zip(cells, self._columns, strict=False))
+        if columns and all(column.no_wrap or _fits(cell, column.width or 0) for cell, column in columns):
+            line = Text(style=style)
+            for cell, column in columns:
+                if _fits(cell, width := column.width or 0):
+                    shown = cell
+                else:
+                    shown = cell.copy()
+                    shown.truncate(width, overflow="ellipsis")
+                missing = " " * (width - shown.cell_len)
+                if column.justify == "right":
+                    line.append(missing)
+                    missing = ""
+                if shown.plain:
+                    line.append_text(shown)
+                line.append(f"{missing}  ")
+            line.rstrip()
+            self._add_line(line)
+            return
+        table = _grid(self._console, self._names)
+        table.add_row(*cells, style=style)
+        self._print(table)
+
+    def add(self, text: Text, left: int = 0, below: int = 0) -> None:
+        """Print a text with some blanks left of it and blank lines below it."""
+        if below == 0 and _fits(text, self.width - left):
+            self._add_line(Text(" " * left).append_text(text))
+        else:
+            self._print(Padding(text, (0, 0, below, left), expand=False))
+
+    def print_lines(self) -> None:
+        """Print the lines that wait."""
+        if self._lines:
+            self._console.print(Text("\n").join(self._lines), soft_wrap=True)
+            self._lines.clear()
+
+    def _add_line(self, line: Text) -> None:
+        self._lines.append(line)
+        if len(self._lines) >= _LINES_AT_ONCE:
+            self.print_lines()
+
+    def _print(self, drawn: RenderableType) -> None:
+        self.print_lines()
+        self._console.print(drawn)
+
+
+def _fits(text: Text, width: int) -> bool:
+    """Return whether a text is one line of at most so many cells."""
+    return text.cell_len <= width and "\n" not in text.plain
+
+
+def _print_rows(sheet: _Sheet, rows: Iterable[_Row], names: tuple[str, ...], *, show: bool) -> None:
+    """Print rows and the remarks about them."""
     totals: tuple[int, ...] | None = None
     for row in rows:
-        table.add_row(*_cells(row, names, is_news=row.last.totals != totals))
+        sheet.add_row(tuple(_cells(row, names, is_news=row.last.totals != totals)))
         totals = row.last.totals
-        remarks = tuple(_remarks(row, names))
-        drawn = show and row.is_play
-        if not remarks and not drawn:
-            continue
-        console.print(table)
-        table = _grid(console, names)
-        for remark in remarks:
-            console.print(Padding(remark, (0, 0, 0, _name_width(names) + 2), expand=False))
-        if drawn:
-            layout = draw_text(row.last.game.layout, console.width - 2 * _INDENT)
-            console.print(Padding(layout, (0, 0, 1, 2 * _INDENT), expand=False))
-    if table.row_count:
-        console.print(table)
+        for remark in _remarks(row, names):
+            sheet.add(remark, left=_name_width(names) + 2)
+        if show and row.is_play:
+            layout = draw_text(row.last.game.layout, sheet.width - 2 * _INDENT)
+            sheet.add(layout, left=2 * _INDENT, below=1)
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row]:

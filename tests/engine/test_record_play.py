@@ -466,6 +466,31 @@ def test_moves_said_again_and_again_take_bounded_time_and_memory(moves: str) -> 
     assert max(len(claims) for claims in said) <= 2  # of a double to lead, and of the ends
 
 
+@pytest.mark.parametrize(
+    ("moves", "most"),
+    [
+        ("6-6@W " * 6000, "at most 400 tiles on the table"),
+        ("6-6@6-6:N " * 6000, "at most 400 tiles on the table"),
+        ("6-5@W 5-6@W " * 3000, "at most 400 tiles on the table"),
+        ("6-6@W " * 380 + "6-6@W u " * 9000, "fewer open ends on the table"),
+        ("6-6@W " * 380 + "6-6@6-6:N u " * 9000, "fewer open ends on the table"),
+    ],
+)
+def test_a_game_without_rules_lays_a_bounded_number_of_tiles_in_bounded_time(moves: str, most: str) -> None:
+    read = parse_record(f'[DGR "1"] [Rules "free"] [Seats "A B"] #1 A: 6-6 {moves}')
+    begins_s = time.process_time()
+    with pytest.raises(RecordError, match=most) as caught:
+        play_record(read)
+    assert time.process_time() - begins_s < 2
+    assert str(caught.value).startswith("line 1, column 43:")
+
+
+def test_all_tiles_of_two_double_eighteen_sets_can_lie_on_the_table() -> None:
+    tiles = " ".join(f"{a}-{b}@W" for a in range(19) for b in range(a + 1))
+    played = play(f'[DGR "1"] [Rules "free"] [Options "set=18 copies=2"] [Seats "A B"] #1 A: {tiles} {tiles}')
+    assert len(played.lines[-1].game.layout.nodes) == 380
+
+
 @pytest.mark.parametrize("move", ["(points=1) ", "(points=-1 he looked) ", "+2 "])
 def test_points_are_given_a_bounded_number_of_times(move: str) -> None:
     assert len(play_record(parse_record(HOSTILE + move * 2000)).lines) == 2001

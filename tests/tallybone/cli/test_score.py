@@ -6,12 +6,17 @@ import io
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from engine.record_play import play_record
+from engine.record_text import parse_record
 from tallybone.cli.games import score_record
+from tallybone.show.score_sheet import print_sheet
 from tests.engine.test_record_text import ALLFIVES, BONES, CUTTHROAT, SUPER
 
 TALLYBONE = Path(sys.executable).with_name("tallybone")
@@ -151,3 +156,12 @@ def test_the_command_reads_stdin_and_knows_its_usage() -> None:
     bad = subprocess.run([TALLYBONE, "score", "-"], input="x", capture_output=True, text=True)
     assert (bad.returncode, bad.stdout) == (1, "")
     assert bad.stderr == 'stdin: line 1, column 1: expected the tag [DGR "1"], found "x"\n'
+
+
+@pytest.mark.parametrize("moves", ["d " * 8000, "k A: (points=1) B: " * 1900], ids=["draws", "points"])
+def test_a_sheet_of_thousands_of_rows_is_printed_in_a_moment(moves: str) -> None:
+    played = play_record(parse_record(f'[DGR "1"] [Rules "bones"] [Seats "A B"] #1 A: 5-5 B: {moves}'))
+    console = Console(file=io.StringIO(), width=100)
+    begins_s = time.process_time()
+    print_sheet(console, played)
+    assert time.process_time() - begins_s < 1.5
