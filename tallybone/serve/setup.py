@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from calibration.errors import CalibrationError
 from hardware.camera.open_device import is_device
 from hardware.clock import Clock
-from hardware.config.config import HardwareConfig
+from hardware.config.config import DisplayDriver, HardwareConfig
 from hardware.knock.classifier import Classifier
 from tallybone.clock import software, wall_time
 from tallybone.maintain.backup import finish_at_start
@@ -106,8 +106,8 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             pin=world.pin,
             hub=hub,
             language=lambda: house.house.language,
-            # Printed words may go into a log. Without a display nobody could know the PIN otherwise.
-            says_pin=world.is_terminal or not hardware.displays,
+            # A log gets the PIN only if no display on the table shows it. A virtual one is seen by those who are in.
+            says_pin=world.is_terminal or all(one.driver is DisplayDriver.VIRTUAL for one in hardware.displays),
             hosts=KnownHosts(at_table.page.names),
             more=partial(_routes, setup, state / OWNER_NAME, observing),
         )

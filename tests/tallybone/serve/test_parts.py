@@ -131,8 +131,14 @@ def test_what_is_no_answer_and_no_button_is_refused(table: Served, said: Any) ->
         assert client.post("/parts/test/answer", json={"key": "y"}).status_code == 409, "nothing is asked"
 
 
-def test_where_a_display_shows_the_pin_no_log_gets_it(table: Served) -> None:
-    with table.client() as client:
+def test_a_log_gets_the_pin_if_only_a_virtual_display_shows_it(table: Served) -> None:
+    assert f"PIN {PIN}" in table.out.getvalue()
+
+
+def test_a_log_does_not_get_the_pin_if_a_display_on_the_table_shows_it(tmp_path: Path) -> None:
+    config = tmp_path / "table.toml"
+    config.write_text('[[hardware.displays]]\ndriver = "serlcd-20x4"\nurl = "loop://"\n')
+    with at_served_table(tmp_path, config=config, panel=True) as table, table.client() as client:
         client.post("/match", json=NEW)
         played(client)
         assert "page http" in table.out.getvalue()
