@@ -2,10 +2,58 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_REASONS = {
+    errno.ENOENT: "there is no such file or folder",
+    errno.EACCES: "this user has no permission for it",
+    errno.EPERM: "this user has no permission for it",
+    errno.EISDIR: "expected a file, but it is a folder",
+    errno.ENOTDIR: "expected a folder, but it is a file",
+    errno.EEXIST: "there is a file of that name",
+    errno.ENOSPC: "no space is left on the disk",
+    errno.EROFS: "the disk can only be read",
+}
+
+
+def reason_of(error: OSError) -> str:
+    """Return the reason of a failed system call in words, without its number and path.
+
+    >>> reason_of(FileNotFoundError(2, "No such file or directory", "game.dgr"))
+    'there is no such file or folder'
+    """
+    return _REASONS.get(error.errno or 0, error.strerror or str(error))
+
+
+def sentence_of(error: Exception) -> str:
+    """Return an error as one sentence: the path of a failed system call and the reason, or the message as it is.
+
+    >>> sentence_of(IsADirectoryError(21, "Is a directory", "games"))
+    'games: expected a file, but it is a folder'
+    """
+    if not isinstance(error, OSError) or error.errno is None:
+        return str(error)
+    path = error.filename2 or error.filename
+    return reason_of(error) if path is None else f"{path}: {reason_of(error)}"
+
+
+def make_folder(folder: Path, option: str) -> None:
+    """Make a folder that an option names.
+
+    Raises:
+        OSError: If it cannot be made; the message names the option.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        where = f" in {folder.parent}" if isinstance(error, FileNotFoundError) else ""
+        why = "" if isinstance(error, FileNotFoundError) else f": {reason_of(error)}"
+        raise OSError(f"{option} {folder}: the folder cannot be made{where}{why}") from error
 
 
 def write_durably(path: Path, text: str, *, mode: int = 0o644, before: Callable[[], object] = lambda: None) -> None:
@@ -56,15 +104,21 @@ class ExportError(OSError):
 
 
 def require_free(path: Path, *, is_forced: bool) -> None:
-    """Refuse to write over a file.
+    """Refuse to write over a file, or into a folder that takes no files.
 
     Raises:
-        ExportError: If the file is there and may not be replaced, or its folder is absent.
+        ExportError: If the file is there and may not be replaced, or its folder is absent or takes no files.
     """
     if path.is_dir() or (path.exists() and not is_forced):
         raise ExportError(f"{path}: it is there already; --force writes over a file")
     if not path.parent.is_dir():
         raise ExportError(f"{path}: there is no folder {path.parent}")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        why = "" if isinstance(error, FileNotFoundError) else f": {reason_of(error)}"
+        raise ExportError(f"{path}: no file can be written in {path.parent}{why}") from error
 
 
 @contextmanager

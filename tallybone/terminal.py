@@ -16,6 +16,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tallybone.files import sentence_of
+
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
@@ -76,8 +78,9 @@ class Output:
         """Print a text that may hold any characters."""
         self.write(printable(text))
 
-    def complain(self, text: str) -> int:
+    def complain(self, fault: str | Exception) -> int:
         """Print a fault, and keep it; return the exit code, 1."""
+        text = fault if isinstance(fault, str) else sentence_of(fault)
         self.complaints.append(text)
         before = f"tallybone {self.command}: " if self.command else ""
         self.err.write(f"{before}{printable(text)}\n")

@@ -68,7 +68,7 @@ def calibrate_knock(
         kept = fitted(heard, parts)
         save_calibration(replace(before, knock=kept), into)
     except (CalibrationError, KnockError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     print_knock(kept, output)
     output.say(f"Written to {into}")
     return 0

@@ -24,6 +24,7 @@ from calibration.table import Table, TableSource
 from calibration.table_fit import TileSize, table_from_corners, table_from_markers, table_from_tiles, tile_length_mm
 from calibration.zones import zones_anew
 from tallybone.calibrate.known import GOOD_ERROR_PX, HALF_TABLE_MM
+from tallybone.files import reason_of
 from tallybone.store.calibration_file import load_calibration, save_calibration
 from tallybone.terminal import Output, quiet_libraries
 from vision.arrays import Image
@@ -65,7 +66,7 @@ def print_sheets(out: Path, *, paper: Paper, players: int, output: Output | None
     try:
         out.write_bytes(format_pdf(sheets))
     except OSError as error:
-        return output.complain(f"{out}: it cannot be written: {error.strerror}")
+        return output.complain(f"--out {out}: it cannot be written: {reason_of(error)}")
     output.say(
         f"{out}: {len(sheets)} sheets of {paper.value.capitalize()}. 1: corner blocks to cut out. 2: the board for the"
         " lens. 3 to 11: the mat. Print at 100 % and measure the line of 100 mm."
@@ -96,7 +97,7 @@ def calibrate_lens(
         # Measurements through another lens do not hold any longer.
         save_calibration(replace(before, lens=lens, table=None), into)
     except (CalibrationError, VisionError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     if before.table is not None:
         output.say("The table was measured through the lens as it was known before: measure it again.")
     output.say(f"Written to {into}")
@@ -122,7 +123,7 @@ def calibrate_table(
         kept = lens if before.lens is None or before.lens.source is LensSource.GUESS else before.lens
         save_calibration(replace(before, lens=kept, table=table, zones=zones), into)
     except (CalibrationError, VisionError, OSError, ValueError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     _print_table(table, lens, output)
     if zones is not None and zones == before.zones:
         output.say("The zones lie as they did before, from the middle of the table: look at them.")

@@ -78,7 +78,7 @@ def calibrate_light(
                 f"Drawn into {write_drawn(annotate or into.with_suffix(''), _ANNOTATED, draw_light(image, seen.found))}"
             )
     except (CalibrationError, VisionError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"Written to {into}")
     return 1 if seen.found.warnings else 0
 

@@ -77,7 +77,7 @@ def check(
         if annotate is not None:
             output.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, _drawn(image, calibration, light))}")
     except (CalibrationError, VisionError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     is_well = all(finding.is_well for finding in findings)
     output.say("All is well." if is_well else "Not all is well.")
     return 0 if is_well else 1
@@ -149,7 +149,7 @@ def show(path: Path, *, now: WallClock = _on_the_wall, output: Output | None = N
     try:
         calibration, written_s = _stored(path), path.stat().st_mtime
     except (CalibrationError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"{path}, written {age(now() - written_s)} ago.")
     print_calibration(calibration, output)
     for number in range(1, KEPT + 1):
@@ -165,7 +165,7 @@ def restore(path: Path, number: int, *, output: Output | None = None) -> int:
     try:
         calibration = restore_calibration(path, number)
     except (CalibrationError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"{path}: number {number} is back. What was there is kept as number 1.")
     print_calibration(calibration, output)
     return 0

@@ -66,7 +66,7 @@ def calibrate_set(
             output.say(f"The tiles with their numbers: {drawn}")
         save_calibration(replace(before, set=kept), into)
     except (CalibrationError, VisionError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"Written to {into}")
     return 0
 

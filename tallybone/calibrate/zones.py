@@ -72,7 +72,7 @@ def calibrate_zones(
             drawn = draw_zones(image, zones, before.table, lens_for(before.lens, image))
             output.say(f"Drawn into {write_drawn(annotate, _ANNOTATED, drawn)}")
     except (CalibrationError, VisionError, OSError, ValueError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"Written to {into}")
     return 0
 

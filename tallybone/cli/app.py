@@ -103,6 +103,14 @@ COMMANDS = {
 class Commands(TyperGroup):
     """The commands of the table above; each is imported when it is called."""
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a wrong value is named in the message of its error."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = _value_fault(error)
+            raise
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Return their names."""
         return list(COMMANDS)
@@ -120,6 +128,18 @@ class Commands(TyperGroup):
         stubs = ((name, TyperCommand(name, help=entry.help)) for name, entry in COMMANDS.items())
         with formatter.section("Commands"):
             formatter.write_dl([(name, stub.get_short_help_str(limit)) for name, stub in stubs])
+
+
+def _value_fault(error: typer.BadParameter) -> str:
+    """Return the message of a wrong value; that of pydantic, which checks numbers and choices, in plain words."""
+    faults = getattr(error.__cause__, "errors", None)
+    if faults is None:
+        return error.message
+    fault = faults()[0]
+    said = fault["msg"].removeprefix("Value error, ").partition(", unable")[0].rstrip(".")
+    said = said.replace("Input should be a valid integer", "expected a whole number")
+    said = said.replace("Input should be a valid", "expected a").replace("Input should be", "expected a number")
+    return said if repr(fault["input"]) in said else f"{said}, got {fault['input']!r}"
 
 
 def commands_of(about: str = "", *, cls: type[TyperGroup] = TyperGroup) -> typer.Typer:

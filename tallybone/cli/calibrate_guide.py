@@ -73,7 +73,7 @@ def guide_through(
                 with closing(course), _page_on(page_at, course, settings.source, clock) as page:
                     _go_through(course, page, settings.source, screen, typed)
     except (CalibrationError, VisionError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     _print_end(course.calibration, settings, output)
     return 0
 

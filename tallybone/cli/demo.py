@@ -95,7 +95,7 @@ def show_demo(
         with display_on(console, options.speed, wait or threading.Event().wait) as display:
             demo.run(display)
     except (VisionError, OSError) as error:
-        return Output("demo").complain(str(error))
+        return Output("demo").complain(error)
     return demo.sum_up()
 
 

@@ -201,10 +201,11 @@ def listen(
     from hardware.knock.errors import KnockError
     from hardware.knock.heard import Sound
     from hardware.knock.wav import read_wav, with_end
+    from tallybone.files import reason_of
     from tallybone.serve.parts_test import sentence
     from tallybone.terminal import Output
 
-    output = Output.of("", out, err)
+    output = Output.of("listen", out, err)
     detector = detector or KnockDetector()
     count = 0
     try:
@@ -214,8 +215,7 @@ def listen(
                     count += 1
                     output.write(_sound_line(heard) if as_json else sentence(heard))
     except (OSError, KnockError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        return output.complain(f"{path}: {why}")
+        return output.complain(f"{path}: {reason_of(error) if isinstance(error, OSError) else error}")
     if not count and not as_json:
         output.write("Nothing was heard." if says_all else "No knock was heard.")
     return 0
@@ -260,14 +260,15 @@ def walk_through(
     from tallybone.play.keys import keyboard_on
     from tallybone.serve.parts_test import PartsWalk, PartVerdict, Walk, walked
     from tallybone.store.table_file import TableFileError, load_table
-    from tallybone.terminal import printable
+    from tallybone.terminal import Output, printable
 
     styles = {PartVerdict.WELL: "green", PartVerdict.FAILED: "bold red", PartVerdict.SKIPPED: "dim"}
     console = Console(file=out or sys.stdout, highlight=False, soft_wrap=True)
     try:
         hardware = load_table(path).hardware
     except (TableFileError, OSError) as error:
-        console.print(printable(str(error)).replace("\\n", "\n"), markup=False, style="red")
+        for problem in error.problems if isinstance(error, TableFileError) else (error,):
+            Output("hardware test").complain(problem)
         return 1
     if hardware == HardwareConfig():
         console.print("There are no parts in table.toml; docs/wiring.md shows how to say some.")

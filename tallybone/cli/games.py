@@ -89,7 +89,7 @@ def score_record(
     from tallybone.show.score_sheet import print_sheet
     from tallybone.terminal import Output
 
-    output = Output.of("", out, err)
+    output = Output.of("score", out, err)
     name = "stdin" if str(path) == _STDIN else str(path)
     try:
         played = play_record(parse_record(_read(path)), strict=strict)
@@ -145,8 +145,8 @@ def _read(path: Path) -> str:
 
 
 def _why(error: OSError | EngineError | UnicodeDecodeError) -> str:
+    from tallybone.files import reason_of
+
     if isinstance(error, UnicodeDecodeError):
         return f"expected a text in UTF-8, but byte {error.start} is none"
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return str(error)
+    return reason_of(error) if isinstance(error, OSError) else str(error)

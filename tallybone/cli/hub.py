@@ -89,7 +89,7 @@ def run_hub(
     except ModuleNotFoundError as error:
         return output.complain(f"a hub needs {error.name}, which is not installed: pip install 'tallybone[web,mqtt]'")
     except OSError as error:
-        return output.complain(str(error))
+        return output.complain(error)
     return 0
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -126,7 +126,7 @@ def back_up(
         else:
             count = _write_file(Path(target), entries, place, output.err_console, is_forced=is_forced)
     except (BackupError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"{count} files are in {'the backup' if target == PIPE else target}.")
     return 0
 
@@ -144,17 +144,15 @@ def put_back(source: str, *, place: TableFolders | None = None, streams: Streams
     output = Output("restore", out=streams.err, err=streams.err)
     console = output.err_console
     try:
-        running = running_in(place.state)
-        if running is not None:
-            raise BackupError(f"{running}: a game is being recorded; end it first (sudo systemctl stop tallybone)")
-        if source == PIPE:
-            with _progress(console, "restoring", None) as tick:
-                count, before = restore(streams.bytes_in, place.state, tick=tick)
-        else:
-            with Path(source).open("rb") as file, _progress(console, "restoring", Path(source).stat().st_size) as tick:
+        size_bytes = None if source == PIPE else Path(source).stat().st_size
+        with nullcontext(streams.bytes_in) if source == PIPE else Path(source).open("rb") as file:
+            running = running_in(place.state)
+            if running is not None:
+                raise BackupError(f"{running}: a game is being recorded; end it first (sudo systemctl stop tallybone)")
+            with _progress(console, "restoring", size_bytes) as tick:
                 count, before = restore(file, place.state, tick=tick)
     except (BackupError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"{count} files are restored.")
     if before is not None:
         output.say(f"What was there before is in {before}; delete it when you do not need it any more.")
@@ -200,7 +198,7 @@ def _progress(console: Console, words: str, size_bytes: int | None) -> Iterator[
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(words, total=size_bytes)
         yield lambda more_bytes: progress.update(task, advance=more_bytes)
 
@@ -229,7 +227,7 @@ def update(options: UpdateOptions, *, now: datetime, out: TextIO | None = None) 
             )
             exchange(versions, f"{now:%Y%m%d-%H%M%S}-{os.getpid()}", steps)
     except OSError as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"Tallybone {wheel.version} runs.")
     return 0
 

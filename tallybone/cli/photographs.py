@@ -104,7 +104,7 @@ def read_photos(
         album = None if options.annotate is None else Album(options.annotate)
         read_picture = read_picture or shipped_reader(options.tile_set, options.calibration)
     except (CalibrationError, VisionError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     for index, photo in enumerate(options.photos):
         try:
             with reading_progress(output.err_console, index, len(options.photos), photo.name), quiet_libraries():
@@ -114,7 +114,7 @@ def read_photos(
                 read_ms = (time.perf_counter_ns() - start_ns) / 1e6
                 written = None if album is None else album.add(photo, annotate(image, reading))
         except (VisionError, OSError) as error:
-            output.complain(str(error))
+            output.complain(error)
             continue
         if options.as_json:
             output.write(format_reading(str(photo), reading, read_ms=read_ms))

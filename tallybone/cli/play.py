@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from socket import socket
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -143,14 +144,14 @@ def play(
             with quiet_libraries() if console.is_terminal else nullcontext():
                 table.run(shown, keyboard, lambda: stop.is_requested, has_terminal=has_terminal)
     except EngineError as error:
-        output.complain(str(error))
+        output.complain(error)
         return 2
     except ConfigError as error:
         for problem in error.problems:
             output.complain(problem)
         return 2
     except (VisionError, CalibrationError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     if options.as_json:
         output.write(json.dumps({"result": _result(table.session)}))
     return 0
@@ -176,6 +177,8 @@ def _table(
     game = _game(options)
     make_recordings_folder(options.record, options.folder)
     with ExitStack() as stack:
+        # Before the camera: a port that is taken is reported at once, and with nothing to close again.
+        listening = None if options.serve is None else stack.enter_context(_listening(options.serve))
         source = options.camera or at_table.camera or USUAL_CAMERA
         camera, game = open_camera(source, game, clock, speed=options.speed)
         stack.callback(camera.close)
@@ -206,7 +209,7 @@ def _table(
         around = TableParts(
             camera=camera,
             parts=parts,
-            page=stack.enter_context(open_page(options.serve, looked_after, at_table)),
+            page=stack.enter_context(open_page(listening, looked_after, at_table)),
             clock=clock,
             room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
             most_per_s=options.fps,
@@ -246,12 +249,29 @@ def _result(session: Session) -> dict[str, Any]:
     return {"totals": totals, "winner": winner, "question": None if asked is None else asked.words}
 
 
+def _listening(where: str) -> socket:
+    """Return a socket for the page.
+
+    Raises:
+        OSError: If it cannot be served there, or a library for it is not installed.
+    """
+    try:
+        from tallybone.web.serving import listen_on
+    except ModuleNotFoundError as error:
+        raise _not_installed(error) from error
+    return listen_on(where)
+
+
+def _not_installed(error: ModuleNotFoundError) -> OSError:
+    return OSError(f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'")
+
+
 @contextmanager
-def open_page(where: str | None, table: TableStatus, said: TableFile | None = None) -> Iterator[Page]:
+def open_page(where: str | socket | None, table: TableStatus, said: TableFile | None = None) -> Iterator[Page]:
     """Serve a page until the game is over; None for no page.
 
     Args:
-        where: A port, or an address and a port; "" for the usual port of the whole network.
+        where: A port, or an address and a port; "" for the usual port of the whole network; or a listening socket.
         table: The table of its `/health` and `/metrics`, and of its recordings.
         said: Names the page, and the brokers and webhooks that get its news too; None for the usual.
 
@@ -273,8 +293,7 @@ def open_page(where: str | None, table: TableStatus, said: TableFile | None = No
         from tallybone.web.live_page import LivePage
         from tallybone.web.recordings import recording_pages
     except ModuleNotFoundError as error:
-        words = f"a page needs {error.name}, which is not installed: pip install 'tallybone[web]'"
-        raise OSError(words) from error
+        raise _not_installed(error) from error
     said = said or TableFile()
     hub = Hub(table.clock, table.counts.times[PipelineStage.PAGE])
     observing = Observing(hub, table)

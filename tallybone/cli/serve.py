@@ -34,7 +34,7 @@ def keep_password(password: str, world: Environment | None = None) -> int:
     try:
         set_password(password, path)
     except (PasswordError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     output.say(f"The password is kept in {path}.")
     return 0
 
@@ -76,5 +76,5 @@ def serve(options: ServeOptions, world: Environment | None = None) -> int:
             output.complain(problem)
         return 2
     except OSError as error:
-        return output.complain(str(error))
+        return output.complain(error)
     return 0

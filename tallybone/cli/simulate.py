@@ -99,7 +99,7 @@ def simulate(
                 if done.frames % settings.fps == 0:
                     status.update(f"Simulating: {_words(done)}")
     except RecordingError as error:
-        return output.complain(str(error))
+        return output.complain(error)
     summary = {"file": str(path), **asdict(done)}
     said = json.dumps(summary) if as_json else f"{printable(str(path))}: {_words(done)}"
     output.write(said)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tallybone.doctor.examine import as_values, examine, is_well, lines_of, summary
 from tallybone.doctor.probes import Probes, RealProbes
+from tallybone.files import reason_of
 from tallybone.finding import Finding, absent, ok, problem
 from tallybone.recording.folder import default_folder
 from tallybone.store.table_file import USUAL_PATH, TableFile, TableFileError, load_table
@@ -60,7 +61,7 @@ def doctor(
         try:
             _write(bundle, path, folder, findings, probes)
         except OSError as error:
-            return output.complain(f"{bundle}: {error.strerror or error}")
+            return output.complain(f"--bundle {bundle}: it cannot be written: {reason_of(error)}")
         output.err.write(f"{printable(str(bundle))} is for whoever helps; look through it first.\n")
     return 0 if is_well(findings) else 1
 
@@ -95,7 +96,7 @@ def _examined(path: Path | None, folder: Path, probes: Probes) -> Iterator[Findi
             )
     except OSError as error:
         table = TableFile()
-        yield problem("table.toml", f"{path}: {error.strerror or error}", "Is the name right?")
+        yield problem("table.toml", f"{path}: {reason_of(error)}", "Is the name right?")
     else:
         is_there = table.path is not None
         yield ok("table.toml", str(table.path)) if is_there else absent("table.toml", f"there is no {USUAL_PATH}")

@@ -20,6 +20,7 @@ from tallybone.evaluate.photo_report import evaluate, print_evaluation
 from tallybone.evaluate.photos import PhotoJudged, judge_photo
 from tallybone.evaluate.session_report import Judge, judge_recordings, print_batch, recordings_in, session_line
 from tallybone.evaluate.sessions import judge_session
+from tallybone.files import reason_of
 from tallybone.recording.folder import SUFFIX
 from tallybone.recording.own_tiles import ReadPicture, shipped_reader
 from tallybone.show.reading import reading_progress
@@ -73,7 +74,7 @@ def evaluate_photos(
         run.complain(str(error))
         return 1
     except (VisionError, OSError) as error:
-        return output.complain(str(error))
+        return output.complain(error)
     for fault in known.faults:
         run.complain(fault)
     for index, label in enumerate(known.photos):
@@ -148,7 +149,7 @@ class _PhotoRun:
                     raise OSError(f"a picture of shape {drawn.shape} cannot be encoded")
                 target.write_bytes(data.tobytes())
             except OSError as error:
-                self.output.complain(f"{target}: it cannot be written: {error.strerror or error}")
+                self.output.complain(f"{target}: it cannot be written: {reason_of(error)}")
                 break
             written.append(target)
         return written
@@ -213,7 +214,7 @@ def evaluate_sessions(
         try:
             batch = judge_recordings(recordings_in(paths), jobs=jobs, err=output.err_console, judge=judge)
         except (VisionError, OSError) as error:
-            return output.complain(str(error))
+            return output.complain(error)
         for failure in batch.failures:
             output.complain(failure)
     if as_json:

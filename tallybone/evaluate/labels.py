@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeGuard, TypeVar
 
+from tallybone.files import reason_of
 from vision.reading import Join, PointPx
 
 T = TypeVar("T")
@@ -138,7 +139,7 @@ def _load_json(path: Path) -> object:
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise LabelError(f"it cannot be opened: {error.strerror}") from error
+        raise LabelError(f"it cannot be opened: {reason_of(error)}") from error
     except UnicodeDecodeError as error:
         raise LabelError(f"expected UTF-8 text, but byte {error.start} is none") from error
     except json.JSONDecodeError as error:

@@ -22,6 +22,7 @@ from engine import EngineError
 from tallybone.evaluate.hands import HandJudged
 from tallybone.evaluate.sessions import SessionJudged, judge_session
 from tallybone.evaluate.truth import TruthError
+from tallybone.files import sentence_of
 from tallybone.recording.folder import SUFFIX
 from tallybone.terminal import TableStyle, add_row, percent, print_table, printable
 from vision.errors import VisionError
@@ -318,8 +319,6 @@ def _outcome(judge: Judge, path: Path) -> SessionJudged | str:
     """Return a judged recording, or its fault in words."""
     try:
         return judge(path)
-    except OSError as error:
-        return str(error) if isinstance(error, VisionError) else f"{path}: it cannot be read: {error.strerror or error}"
-    except (VisionError, EngineError) as error:
-        said = str(error)
+    except (OSError, VisionError, EngineError) as error:
+        said = sentence_of(error)
         return said if str(path) in said else f"{path}: {said}"

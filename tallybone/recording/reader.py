@@ -23,6 +23,7 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, Header, Message, Metadata, Statistics
 from mcap.writer import MCAP0_MAGIC
 
+from tallybone.files import reason_of
 from tallybone.recording.format import (
     CUT,
     METADATA_NAME,
@@ -119,7 +120,7 @@ def read_session(path: Path) -> SessionFile:
     except RecordingError:
         raise
     except OSError as error:
-        raise RecordingError(f"{path}: it cannot be read: {error.strerror}") from error
+        raise RecordingError(f"{path}: it cannot be read: {reason_of(error)}") from error
 
 
 def _read_start(path: Path, file: BinaryIO) -> SessionStart | None:

@@ -37,7 +37,7 @@ from mcap.records import (
 )
 from mcap.writer import MCAP0_MAGIC
 
-from tallybone.files import sync_folder
+from tallybone.files import reason_of, sync_folder
 from tallybone.recording.format import METADATA_NAME, PROFILE, ImageMessage, RecordingError, SessionStart, Topic
 from tallybone.recording.reader import MAX_RECORD_BYTES
 
@@ -66,7 +66,7 @@ class SessionWriter:
         try:
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
         except OSError as error:
-            raise RecordingError(f"{path}: the recording cannot be made: {error.strerror}") from error
+            raise RecordingError(f"{path}: the recording cannot be made: {reason_of(error)}") from error
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
             head = MCAP0_MAGIC + _bytes_of(Header(profile=PROFILE, library=start.software))

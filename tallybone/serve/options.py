@@ -69,11 +69,9 @@ def make_recordings_folder(record: str, folder: Path) -> None:
     """
     if record in ("auto", "none"):
         return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        why = "there is a file of that name" if isinstance(error, FileExistsError) else error.strerror
-        raise OSError(f"--record {folder}: the folder cannot be made: {why}") from error
+    from tallybone.files import make_folder
+
+    make_folder(folder, "--record")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

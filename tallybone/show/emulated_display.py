@@ -20,7 +20,8 @@ from hardware.display.emulation.segment import EmulatedSegment
 from hardware.display.emulation.serlcd import EmulatedSerLcd
 from hardware.display.nextion import PLAYERS
 from tallybone.choices import DisplayKind
-from tallybone.terminal import printable
+from tallybone.files import reason_of
+from tallybone.terminal import Output
 
 _TICK_S = 0.1
 _NAME_COLUMNS, _POINTS_COLUMNS = 12, 5
@@ -86,10 +87,8 @@ def emulate_display(
         try:
             port.plug()
         except OSError as error:
-            Console(stderr=True).print(
-                f"tallybone emulate-display: {printable(str(error))}", markup=False, soft_wrap=True
-            )
-            return 1
+            why = f": {reason_of(error)}" if isinstance(error, FileExistsError) else ""
+            return Output("emulate-display").complain(f"--at {path}: the port cannot be made there{why}")
         console.print(f"{model.name} at {path}, {baud} baud. Ctrl-C unplugs it.", markup=False, soft_wrap=True)
         try:
             _show(model, port, emulated, console, stops or threading.Event())

@@ -15,6 +15,7 @@ from calibration.light import LightMeasurement, Trouble
 from calibration.table import Table
 from calibration.zone_view import show_zone
 from calibration.zones import TableZones
+from tallybone.files import make_folder
 from vision.annotate import CASING, ORANGE, PURPLE, SKY, YELLOW
 from vision.arrays import Bgr, Image
 
@@ -115,7 +116,7 @@ class Album:
     _taken: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder, "--annotate")
 
     def add(self, photo: Path, image: Image) -> Path:
         """Write an annotated picture as PHOTO-read.jpg or .png, or PHOTO-read-2 if another photo has the same name.

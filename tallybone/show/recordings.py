@@ -71,7 +71,7 @@ def list_sessions(
         gone = () if keep_bytes is None else prune(place, keep_bytes=keep_bytes)
         found, others = recordings_in(place)
     except OSError as error:
-        return output.complain(str(error))
+        return output.complain(error)
     for problem in others:
         output.complain(str(problem))
     if as_json:

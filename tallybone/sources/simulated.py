@@ -40,15 +40,20 @@ def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simula
         look = wished.get("look")
         if look is not None and look not in LOOKS:
             raise ValueError(f"look: expected one of {', '.join(LOOKS)}, got {look}")
+        for key in ("seed", "hands"):
+            if key in wished and not wished[key].isdecimal():
+                raise ValueError(f"{key}: expected a whole number, got {wished[key]}")
         hands = int(wished["hands"]) if "hands" in wished else None
-        difficulty = Difficulty(wished.get("difficulty", Difficulty.NORMAL))
+        difficulty = wished.get("difficulty", Difficulty.NORMAL.value)
+        if difficulty not in list(Difficulty):
+            raise ValueError(f"difficulty: expected one of {', '.join(Difficulty)}, got {difficulty}")
         wishes = SimulationSettings(
             rules=rules,
             players=players,
             seed=int(wished.get("seed", "1")),
             hands=hands,
             look=look,
-            difficulty=difficulty,
+            difficulty=Difficulty(difficulty),
         )
     except (EngineError, ValueError) as error:
         raise CameraError(f"{source}: {error}") from error

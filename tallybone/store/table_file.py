@@ -386,7 +386,7 @@ def _address(fields: Fields) -> tuple[bool, str, int] | None:
         fields.problem("broker", "a password in an address is seen by many: say user and password_file")
         return None
     if parts.scheme not in _PORTS or not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
-        fields.problem("broker", _EXPECTED)
+        fields.problem("broker", f"{_EXPECTED}, got {url}")
         return None
     return parts.scheme == "mqtts", parts.hostname, port or _PORTS[parts.scheme]
 

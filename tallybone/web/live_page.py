@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from socket import socket
 from typing import TypeAlias
 
 from fastapi import APIRouter
@@ -31,7 +32,7 @@ class LivePage:
 
     def __init__(
         self,
-        where: str,
+        where: str | socket,
         clock: Clock,
         *,
         pin: str | None = None,
@@ -44,7 +45,7 @@ class LivePage:
         """Serve at *where*, as `serving.listen_on` takes it.
 
         Args:
-            where: A port, or an address and a port; "" for the usual port of the whole network.
+            where: A port, or an address and a port; "" for the usual port of the whole network; or a listening socket.
             clock: Monotonic, in nanoseconds.
             pin: A new one if none is given.
             hub: Gives it the game; one of its own if none is given.
@@ -56,7 +57,8 @@ class LivePage:
         Raises:
             OSError: If it cannot be served there.
         """
-        listening, self._says_pin = listen_on(where), says_pin
+        listening = listen_on(where) if isinstance(where, str) else where
+        self._says_pin = says_pin
         self._address, self.pin = Address.of(listening), pin or new_pin()
         self.hub = hub or Hub(clock)
         self._access = Access(self.pin, secrets.token_bytes(32), clock)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import resource
 import socket
@@ -28,6 +29,14 @@ _BACKLOG = 64
 _SAY_FAULTS = ("uvicorn.error", "asyncio", "tallybone.web.crowd")
 
 
+_BIND_FAULTS = {
+    errno.EADDRINUSE: f"another program uses this port; end it, or choose another port, such as {USUAL_PORT + 1}",
+    errno.EACCES: f"this user may not use this port; choose one above 1023, such as {USUAL_PORT}",
+    errno.EADDRNOTAVAIL: "this machine has no such address; leave it away to serve the whole network",
+    socket.EAI_NONAME: "there is no such address; leave it away to serve the whole network",
+}
+
+
 def listen_on(where: str) -> socket.socket:
     """Return a socket that listens.
 
@@ -47,7 +56,8 @@ def listen_on(where: str) -> socket.socket:
             return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
         return socket.create_server(("", port))
     except OSError as error:
-        raise OSError(f"page at {where or port}: {error.strerror or error}") from error
+        why = _BIND_FAULTS.get(error.errno or 0, error.strerror or str(error))
+        raise OSError(f"page at {where or port}: {why}") from error
 
 
 def parse_address(where: str) -> tuple[str, int]:

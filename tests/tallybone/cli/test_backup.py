@@ -218,7 +218,9 @@ def test_a_game_that_is_recorded_is_backed_up_and_not_replaced(table: Table, oth
     with SessionWriter(table.place.state / "sessions" / "now.mcap", START):
         assert table.backup(tmp_path / "b.tar") == 0
         assert table.restore(tmp_path / "b.tar") == 1
+        assert table.restore(tmp_path / "nosuch.tar") == 1
     assert "a game is being recorded" in table.err.getvalue()
+    assert table.err.getvalue().endswith("nosuch.tar: there is no such file or folder\n")
     assert other.restore(tmp_path / "b.tar") == 0
     assert (other.place.state / "sessions" / "now.mcap").stat().st_size > 0
 
@@ -316,7 +318,7 @@ def test_a_backup_for_which_there_is_no_room_is_said_and_leaves_nothing(
     before = contents(tmp_path)
     monkeypatch.setattr(os, "fsync", no_room)
     assert table.backup(tmp_path / "b.tar") == 1
-    assert "No space left" in table.err.getvalue()
+    assert "no space is left on the disk" in table.err.getvalue()
     assert contents(tmp_path) == before
 
 
@@ -328,7 +330,7 @@ def test_a_restore_for_which_there_is_no_room_changes_nothing(
     before = contents(table.place.state)
     monkeypatch.setattr(os, "fsync", no_room)
     assert table.restore(tmp_path / "b.tar") == 1
-    assert "No space left" in table.err.getvalue()
+    assert "no space is left on the disk" in table.err.getvalue()
     assert contents(table.place.state) == before
 
 

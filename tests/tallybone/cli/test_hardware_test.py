@@ -272,10 +272,10 @@ def test_a_button_on_a_mock_pin_is_pressed(
     assert table.getvalue().endswith("ok       buttons               all 1 came as they should\n")
 
 
-def test_a_table_that_is_wrong_or_has_no_parts_says_so(tmp_path: Path) -> None:
+def test_a_table_that_is_wrong_or_has_no_parts_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "table.toml"
     for text, code, words in (("", 0, "no parts"), ("[hardware.knock]\ndriver = 1\n", 1, "hardware.knock")):
         path.write_text(text)
         out = io.StringIO()
         assert walk_through(path, fd=0, out=out) == code
-        assert words in out.getvalue()
+        assert words in out.getvalue() + capsys.readouterr().err

@@ -71,7 +71,7 @@ def test_what_is_no_wav_file_is_named(tmp_path: Path) -> None:
     assert err.endswith("a\\x1b.wav: expected a WAV file (RIFF ... WAVE), but it begins otherwise\n")
     code, _, err = heard(tmp_path / "nowhere.wav")
     assert code == 1
-    assert "nowhere.wav: No such file or directory" in err
+    assert "nowhere.wav: there is no such file or folder" in err
 
 
 def test_a_file_that_is_cut_is_heard_as_far_as_it_goes(knocks: Path) -> None:

@@ -129,14 +129,14 @@ def test_sixteen_players_see_their_own_totals(game: Path) -> None:
 def test_a_malformed_record_is_an_error_with_its_place(text: str | bytes, message: str, game: Path) -> None:
     code, out, err = score(game, text)
     assert (code, out) == (1, "")
-    assert err.startswith(f"{game}: {message}")
+    assert err.startswith(f"tallybone score: {game}: {message}")
     assert err.count("\n") == 1
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     err = io.StringIO()
     assert score_record(tmp_path / "none.dgr", err=err) == 1
-    assert err.getvalue() == f"{tmp_path / 'none.dgr'}: No such file or directory\n"
+    assert err.getvalue() == f"tallybone score: {tmp_path / 'none.dgr'}: there is no such file or folder\n"
 
 
 def test_names_cannot_harm_a_terminal(game: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_command_reads_stdin_and_knows_its_usage() -> None:
     assert wrong.returncode == 2
     bad = subprocess.run([TALLYBONE, "score", "-"], input="x", capture_output=True, text=True)
     assert (bad.returncode, bad.stdout) == (1, "")
-    assert bad.stderr == 'stdin: line 1, column 1: expected the tag [DGR "1"], found "x"\n'
+    assert bad.stderr == 'tallybone score: stdin: line 1, column 1: expected the tag [DGR "1"], found "x"\n'
 
 
 @pytest.mark.parametrize("moves", ["d " * 8000, "k A: (points=1) B: " * 1900], ids=["draws", "points"])

@@ -48,7 +48,10 @@ def test_an_address_that_is_none_or_taken_is_said(tmp_path: Path) -> None:
     assert "page at eighty: expected a port" in err
     with socket.create_server(("127.0.0.1", 0)) as taken:
         at = f"127.0.0.1:{taken.getsockname()[1]}"
-        assert f"page at {at}: Address already in use" in told(tmp_path, ServeOptions(at=at, camera="none"))[2]
+        assert (
+            f"page at {at}: another program uses this port; end it, or choose another"
+            in told(tmp_path, ServeOptions(at=at, camera="none"))[2]
+        )
 
 
 def test_a_folder_of_recordings_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:

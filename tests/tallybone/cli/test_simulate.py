@@ -44,7 +44,7 @@ def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
     path, err = tmp_path / "a.mcap", io.StringIO()
     path.write_bytes(b"mine")
     assert simulate(path, simulation_settings("bones", players=2, seed=1), err=err) == 1
-    assert err.getvalue() == f"tallybone simulate: {path}: the recording cannot be made: File exists\n"
+    assert err.getvalue() == f"tallybone simulate: {path}: the recording cannot be made: there is a file of that name\n"
     assert path.read_bytes() == b"mine"
 
 

@@ -151,7 +151,7 @@ def test_the_command_writes_it_after_the_examination(tmp_path: Path, capsys: pyt
     assert doctor(config, probes=FakeProbes(), folder=tmp_path / "sessions", bundle=path) == 0
     assert set(zipfile.ZipFile(path).namelist()) >= {"README.txt", "doctor.json", "config.json", "log.txt"}
     assert doctor(config, probes=FakeProbes(), folder=tmp_path / "sessions", bundle=path) == 1
-    assert "File exists" in capsys.readouterr().err
+    assert "there is a file of that name" in capsys.readouterr().err
 
 
 def test_words_that_the_program_says_stay_and_all_others_go() -> None:

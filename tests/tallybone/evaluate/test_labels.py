@@ -141,5 +141,5 @@ def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
 
 
 def test_an_absent_file_is_named_so(tmp_path: Path) -> None:
-    with pytest.raises(LabelError, match="cannot be opened: No such file"):
+    with pytest.raises(LabelError, match="cannot be opened: there is no such file"):
         load_labels(tmp_path / "labels.json")

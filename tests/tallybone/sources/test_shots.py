@@ -176,7 +176,7 @@ def test_a_recording_is_not_recorded_again_and_nothing_is_written_over(folder: P
     before = path.read_bytes()
     assert "a recording already" in Run(path, record=tmp_path / "b.mcap", eye=Witness()).err
     assert not (tmp_path / "b.mcap").exists()
-    assert "exists" in Run(folder, record=path, eye=Witness()).err
+    assert "there is a file of that name" in Run(folder, record=path, eye=Witness()).err
     assert path.read_bytes() == before
 
 

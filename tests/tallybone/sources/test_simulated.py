@@ -37,7 +37,7 @@ def test_the_same_seed_is_the_same_table_and_another_is_not() -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("simulated:seed=x", "invalid literal"),
+        ("simulated:seed=x", "seed: expected a whole number, got x"),
         ("simulated:speed=3", "speed: expected seed, hands, look, difficulty"),
         ("simulated:look=pink", "look: expected one of"),
         ("simulated:difficulty=cruel", "cruel"),

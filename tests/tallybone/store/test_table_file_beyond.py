@@ -134,7 +134,7 @@ def test_a_password_in_the_address_is_refused_and_not_shown(tmp_path: Path, url:
 )
 def test_what_is_no_address_of_a_broker_is_said(tmp_path: Path, url: str) -> None:
     (said,) = problems(tmp_path, f'[mqtt]\nbroker = "{url}"\ntable = "a"\n')
-    assert said == "[mqtt] broker: expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts"
+    assert said.startswith("[mqtt] broker: expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts")
 
 
 @pytest.mark.parametrize(

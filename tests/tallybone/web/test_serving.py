@@ -153,5 +153,7 @@ def test_a_request_that_the_end_of_the_page_cuts_off_is_no_fault(caplog: pytest.
 def test_a_port_that_is_taken_is_said_with_the_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(OSError, match=f"page at 127.0.0.1:{port}: Address already in use"):
+        with pytest.raises(
+            OSError, match=f"page at 127.0.0.1:{port}: another program uses this port; end it, or choose another"
+        ):
             serving.listen_on(f"127.0.0.1:{port}")

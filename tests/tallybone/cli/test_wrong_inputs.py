@@ -1,0 +1,132 @@
+"""Wrong inputs of every command: one message that names the value and says what to do, and the exit code of DESIGN."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tallybone.cli.app import app
+
+# What a user wrote wrongly, the exit code (1: the input, 2: the usage), and what the message must hold.
+WRONG = [
+    ("replay nosuch", 1, "nosuch: expected a recording (.mcap), a video"),
+    ("replay empty", 1, "empty: expected pictures"),
+    ("replay text.txt", 1, "text.txt: expected a recording"),
+    ("replay bad.mcap", 1, "bad.mcap: expected a recording, but it is no MCAP file"),
+    ("replay nosuch.mcap --log-only", 1, "nosuch.mcap: expected a recording, but there is no such file"),
+    ("replay empty --export /proc/z.mp4", 1, "/proc/z.mp4: no file can be written in /proc"),
+    ("replay empty --export x.xyz", 1, "x.xyz: expected a name that ends in"),
+    ("replay nosuch --jobs 2", 1, "nosuch: there is no such file or folder"),
+    ("replay nosuch --rules bonse", 2, 'no game is called "bonse", did you mean bones?'),
+    ("replay nosuch --from abc", 2, "got 'abc'"),
+    ("replay nosuch --speed 0", 2, "expected a number greater than or equal to 0.01, got '0'"),
+    ("sessions nosuch", 1, "nosuch: there is no such file or folder"),
+    ("sessions text.txt", 1, "text.txt: expected a folder, but it is a file"),
+    ("sessions empty --keep abc", 2, "got 'abc'"),
+    ("play --config nosuch.toml", 1, "nosuch.toml: there is no such file or folder"),
+    ("play --config bad.toml", 2, "bad.toml: this is no TOML"),
+    ("play --config empty", 2, "'empty' is a directory"),
+    ("play --camera nosuch", 1, "nosuch: there is no such camera or file"),
+    ("play --camera text.txt", 1, "text.txt: expected a recording"),
+    ("play --camera simulated:seed=x", 1, "seed: expected a whole number, got x"),
+    ("play --camera simulated:difficulty=x", 1, "difficulty: expected one of easy, normal, hard, got x"),
+    ("play --rules five-up", 2, '"five-up" is the game allfives with the option variation=five_up'),
+    ("play --options target=x", 2, 'got "x"'),
+    ("play --fps 0", 2, "expected a number greater than or equal to 1, got '0'"),
+    ("play --camera nosuch --serve 99999", 1, "page at 99999: expected a port"),
+    ("play --camera nosuch --serve 192.0.2.77:0", 1, "page at 192.0.2.77:0: this machine has no such address"),
+    ("play --record /proc/x", 1, "--record /proc/x: the folder cannot be made in /proc"),
+    ("play --record text.txt", 1, "--record text.txt: the folder cannot be made: there is a file of that name"),
+    ("play --resume-from nosuch.mcap", 1, "nosuch.mcap: expected a recording, but there is no such file"),
+    ("serve --config nosuch.toml", 1, "nosuch.toml: there is no such file or folder"),
+    ("serve --at abc:x", 1, "page at abc:x: expected a port"),
+    ("hub --broker foo", 2, "broker: expected mqtt://HOST[:PORT], or mqtts:// for one that encrypts, got foo"),
+    ("read nosuch.jpg", 1, "nosuch.jpg: there is no such file"),
+    ("read bad.jpg", 1, "bad.jpg: it is not a picture that can be read"),
+    ("read bad.jpg --annotate /proc/x", 1, "--annotate /proc/x: the folder cannot be made in /proc"),
+    ("read bad.jpg --annotate text.txt", 2, "'text.txt' is a file"),
+    ("evaluate nosuch nosuch", 1, "nosuch: it cannot be opened"),
+    ("evaluate nosuch.mcap", 1, "nosuch.mcap: expected a recording, but there is no such file"),
+    ("demo --seed x", 2, "expected a whole number, got 'x'"),
+    ("simulate --out /proc/x.mcap", 1, "/proc/x.mcap: the recording cannot be made"),
+    ("simulate --out y.mcap --options foo=1", 2, "foo: unknown option"),
+    ("rules chess", 2, 'no game is called "chess"; the games are bones'),
+    ("rules bones target=x", 2, 'target: expected 1 or more, or none, got "x"'),
+    ("score nosuch", 1, "nosuch: there is no such file or folder"),
+    ("score empty", 1, "empty: expected a file, but it is a folder"),
+    ("score bad.dgr", 1, "bad.dgr: line 1, column 33: expected a tile"),
+    ("listen nosuch.wav", 1, "nosuch.wav: there is no such file or folder"),
+    ("listen text.txt", 1, "text.txt: expected a WAV file"),
+    ("emulate-display foo", 2, "'foo' is not one of 'serlcd'"),
+    ("emulate-display serlcd --at text.txt", 1, "--at text.txt: the port cannot be made there: there is a file"),
+    ("restore nosuch.tar", 1, "nosuch.tar: there is no such file or folder"),
+    ("restore text.txt", 1, "the backup was cut off"),
+    ("backup /proc/x.tar", 1, "/proc/x.tar: no file can be written in /proc"),
+    ("calibrate lens nosuch.jpg", 1, "nosuch.jpg: there is no such file"),
+    ("calibrate print --out empty", 1, "--out empty: it cannot be written: expected a file, but it is a folder"),
+    ("calibrate set bad.jpg --tiles x", 2, "got 'x'"),
+    ("hardware test --config nosuch.toml", 1, "nosuch.toml: there is no such file or folder"),
+    ("shuffle", 2, "shuffle"),
+]
+
+_BLEMISHES = ("[Errno", "Value error,", "Input should be", "Traceback", "invalid literal", "No such file or directory")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with something of each kind that is of no use, which is also the home."""
+    for name in ("empty", "state/tallybone"):
+        (tmp_path / name).mkdir(parents=True)
+    files = {
+        "text.txt": "hello",
+        "bad.toml": "bad = [",
+        "bad.mcap": "no recording",
+        "bad.jpg": "no picture",
+        "bad.dgr": '[DGR "1"] [Rules "bones"] #1 A: 7x',
+        "state/tallybone/house.json": "{}",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Path(os.devnull).open(encoding="utf-8") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        yield tmp_path
+
+
+def run(arguments: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """The exit code, and what was written to stderr."""
+    with pytest.raises(SystemExit) as done:
+        app(arguments.split(), prog_name="tallybone")
+    assert isinstance(done.value.code, int)
+    return done.value.code, capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("arguments", "code", "words"), WRONG, ids=[arguments for arguments, _, _ in WRONG])
+def test_a_wrong_input_is_one_message_that_names_it(
+    arguments: str, code: int, words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found, err = run(arguments, capfd)
+    assert words in err
+    assert found == code
+    assert [blemish for blemish in _BLEMISHES if blemish in err] == []
+    command = arguments.split()[0]
+    faults = [line for line in err.splitlines() if re.match(rf"tallybone {command}\b.*: |Error: ", line)]
+    assert len(faults) == 1, err
+
+
+def test_a_port_that_is_taken_is_reported_before_the_camera_is_opened(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        code, err = run(f"play --camera nosuch --serve {where}", capfd)
+    assert code == 1
+    assert err.startswith(f"tallybone play: page at {where}: another program uses this port; end it, or choose another")
