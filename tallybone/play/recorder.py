@@ -31,6 +31,9 @@ NOT_RECORDED = phrase("NOT RECORDED any more")
 _TRIES_EVERY_NS = 5_000_000_000
 # With less room a recording would only begin to end at once.
 _LEAST_FREE_BYTES = 8_000_000
+# With less room than this, an earlier file of the match of at least this size is given up. Between two looks at the
+# folder a recording grows by about 10 MB.
+_LOW_FREE_BYTES = 32_000_000
 
 
 class Recorder:
@@ -137,6 +140,19 @@ class FileRecorder(Recorder):
             except OSError as error:
                 self._complain(str(error))
 
+    def give_up(self) -> None:
+        """Delete the file; another one holds the whole game."""
+        self._is_open = False
+        self._writer.abandon()
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the file; 0 if somebody took it away."""
+        try:
+            return self._path.stat().st_size
+        except OSError:
+            return 0
+
     def _write(self, write: Callable[[], None]) -> None:
         """Write, or report that it failed: the game goes on."""
         if not self._is_open:
@@ -151,10 +167,7 @@ class FileRecorder(Recorder):
 
     def _make_room(self) -> None:
         """Delete the oldest recordings where this one has grown enough to matter."""
-        try:
-            size_bytes = self._path.stat().st_size if self._is_open else 0
-        except OSError:
-            return  # somebody took the file away; the writer still writes into it
+        size_bytes = self.size_bytes if self._is_open else 0
         least_bytes = min(_GROWN_BYTES, int(_GROWN_SHARE * self._room.keep_bytes))
         if size_bytes - self._pruned_at_bytes >= least_bytes:
             self._pruned_at_bytes = size_bytes
@@ -187,6 +200,7 @@ class LastingRecorder(Recorder):
         self._session: Session | None = None
         self._jpeg: bytes | None = None
         self._tried_ns: int | None = None
+        self._frames = 0
 
     def open(self, t_ns: int) -> None:
         """Begin; if that fails, report it and retry later."""
@@ -209,6 +223,9 @@ class LastingRecorder(Recorder):
     def frame(self, t_ns: int, jpeg: bytes, name: str | None) -> None:
         """Keep a picture."""
         self._retry(t_ns)
+        self._frames += 1
+        if self._frames % _LOOK_EVERY == 0 and self.is_whole and self._free_bytes() < _LOW_FREE_BYTES:
+            self._replace_large_file(t_ns)
         self._jpeg = jpeg
         if self._file is not None:
             self._file.frame(t_ns, jpeg, name)
@@ -244,22 +261,39 @@ class LastingRecorder(Recorder):
     def _retry(self, t_ns: int) -> None:
         """Begin another recording where this one has failed, if it is time to try."""
         is_due = self._tried_ns is None or t_ns - self._tried_ns >= _TRIES_EVERY_NS
-        if self.is_whole or not is_due or not self._has_room():
+        if self.is_whole or not is_due:
             return
+        if self._free_bytes() < _LEAST_FREE_BYTES:
+            self._replace_large_file(t_ns)
+        elif self._begin_again(t_ns):
+            self._complain(phrase("the game is recorded again, with all its scores"))
+
+    def _replace_large_file(self, t_ns: int) -> None:
+        """Begin another recording on a disk that is nearly full, then delete the one before if that makes room."""
+        before = self._file
+        if before is not None and before.size_bytes >= _LOW_FREE_BYTES and self._begin_again(t_ns):
+            before.give_up()
+            self._complain(
+                phrase("the disk is full: the earlier pictures of this match were deleted, its scores are kept")
+            )
+
+    def _begin_again(self, t_ns: int) -> bool:
+        """Begin another recording, whose head holds the whole game; return whether that succeeded."""
         self._tried_ns = t_ns
         before = "" if self._file is None else self._file.name
         try:
             self._file = self._begin(self._now(), before, t_ns)
         except OSError:
-            return  # it is reported already that nothing is kept
-        self._complain(phrase("the game is recorded again, with all its scores"))
+            return False  # it is reported already that nothing is kept
+        return True
 
-    def _has_room(self) -> bool:
+    def _free_bytes(self) -> int:
+        """Return the room on the disk; 0 if it cannot be read."""
         there = next((one for one in (self._folder, *self._folder.absolute().parents) if one.is_dir()), None)
         try:
-            return there is not None and shutil.disk_usage(there).free >= _LEAST_FREE_BYTES
+            return 0 if there is None else shutil.disk_usage(there).free
         except OSError:
-            return False
+            return 0
 
     def _now(self) -> Left:
         """Return how the game stands."""

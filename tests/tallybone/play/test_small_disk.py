@@ -13,25 +13,43 @@ from pathlib import Path
 import pytest
 
 from tallybone.play.start import game_that_goes_on
-from tests.tallybone.play.test_lasting_recorder import AGAIN, Table
+from tests.tallybone.crash.game import jpeg_of, picture_of
+from tests.tallybone.play.test_lasting_recorder import AGAIN, SECOND, Table
 
 BEGAN = datetime(2026, 11, 21, 13, tzinfo=UTC)
-_MOUNTED = 'mount --make-rprivate / && mount -t tmpfs -o size=24m tmpfs "$0" && exec "$@"'
+_MOUNTED = 'mount --make-rprivate / && mount -t tmpfs -o size=$1 tmpfs "$0" && shift && exec "$@"'
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("unshare") is None, reason="needs root, and unshare of util-linux"
 )
-def test_a_game_outlives_a_full_and_a_read_only_disk(tmp_path: Path) -> None:
-    program = [sys.executable, "-m", "tests.tallybone.play.test_small_disk", str(tmp_path)]
-    command = ["unshare", "-m", "sh", "-c", _MOUNTED, str(tmp_path), *program]
+@pytest.mark.parametrize(("size", "lived"), [("24m", "others"), ("100m", "itself")])
+def test_a_game_outlives_a_disk_that_is_filled(tmp_path: Path, size: str, lived: str) -> None:
+    program = [sys.executable, "-m", "tests.tallybone.play.test_small_disk", str(tmp_path), lived]
+    command = ["unshare", "-m", "sh", "-c", _MOUNTED, str(tmp_path), size, *program]
     done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert (done.returncode, done.stdout) == (0, "kept\n"), done.stderr
 
 
+def fill_with_its_own_pictures(disk: Path) -> None:
+    """Record twice as many pictures as fit onto the disk."""
+    table = Table(disk / "sessions")
+    table.go_on(2, points=5)
+    jpeg = jpeg_of(picture_of(0)) + bytes(300_000)
+    for number in range(1, 701):
+        table.recorder.frame(table.t_s * SECOND + number, jpeg, None)
+        assert table.recorder.is_whole, f"not recorded any more after {number} pictures"
+    table.go_on(1, points=10)
+    assert set(table.notes) == {
+        "the disk is full: the earlier pictures of this match were deleted, its scores are kept"
+    }
+    assert len(table.files) == 1, "the earlier files are gone"
+    assert table.kept == (15, 0)
+
+
 def live_through_it(disk: Path) -> None:
-    """Play on a small disk that is mounted for this process alone."""
+    """Play while something else fills the disk, and while it is read-only."""
     folder = disk / "sessions"
     full = Table(folder)
     full.go_on(2, points=5)
@@ -66,5 +84,5 @@ def remount(disk: Path, how: str) -> None:
 
 
 if __name__ == "__main__":
-    live_through_it(Path(sys.argv[1]))
+    {"others": live_through_it, "itself": fill_with_its_own_pictures}[sys.argv[2]](Path(sys.argv[1]))
     sys.stdout.write("kept\n")
