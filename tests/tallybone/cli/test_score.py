@@ -158,7 +158,9 @@ def test_the_command_reads_stdin_and_knows_its_usage() -> None:
     assert bad.stderr == 'tallybone score: stdin: line 1, column 1: expected the tag [DGR "1"], found "x"\n'
 
 
-@pytest.mark.parametrize("moves", ["d " * 8000, "k A: (points=1) B: " * 1900], ids=["draws", "points"])
+@pytest.mark.parametrize(
+    "moves", ["d " * 8000, "k A: (points=1) B: " * 1900, "H<6-6 6-5 6-4 6-3> " * 6000], ids=["draws", "points", "hands"]
+)
 def test_a_sheet_of_thousands_of_rows_is_printed_in_a_moment(moves: str) -> None:
     played = play_record(parse_record(f'[DGR "1"] [Rules "bones"] [Seats "A B"] #1 A: 5-5 B: {moves}'))
     console = Console(file=io.StringIO(), width=100)
