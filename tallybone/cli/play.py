@@ -7,8 +7,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -36,9 +36,12 @@ if TYPE_CHECKING:
     from tallybone.serve.health import TableStatus
     from tallybone.session.session import Session
     from tallybone.store.table_file import TableFile
+    from tallybone.terminal import Output
     from vision.reader import Reader
 
 _USUAL_RULES = "bones"
+_OF_A_GAME = ("calibration", "panel", "options", "players", "record", "resume", "resume_from", "serve")
+"""Options that have no meaning without a game."""
 
 commands = commands_of()
 
@@ -53,7 +56,9 @@ class PlayOptions:
     panel: Annotated[
         bool, typer.Option("--panel", help="Show virtual LEDs, buttons, knock sensor and display in the terminal.")
     ] = False
-    rules: Annotated[str | None, game_option("Which game is played; else bones.")] = None
+    rules: Annotated[
+        str | None, game_option("Which game is played, else bones; free: report the tiles.", or_none=True)
+    ] = None
     options: Annotated[
         list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="What is agreed otherwise (see `rules`).")
     ] = None
@@ -127,6 +132,7 @@ def play(
     from hardware.config.errors import ConfigError
     from tallybone.play.display import display_for
     from tallybone.play.keys import keyboard_on
+    from tallybone.sources.source import NO_GAME
     from tallybone.terminal import Output, quiet_libraries, stop_requested
     from vision.errors import VisionError
 
@@ -135,6 +141,8 @@ def play(
     keys_fd = sys.stdin.fileno() if keys_fd is None else keys_fd
     has_terminal = console.is_terminal and os.isatty(keys_fd) and not options.as_json
     try:
+        if options.rules == NO_GAME:
+            return _follow(options, output, reader, clock)
         with ExitStack() as stack:
             table, panel = stack.enter_context(_table(options, reader, clock))
             stop = stack.enter_context(stop_requested())
@@ -155,6 +163,36 @@ def play(
     if options.as_json:
         output.write(json.dumps({"result": _result(table.session)}))
     return 0
+
+
+def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: Callable[[], int]) -> int:
+    """Report the tiles without a game; return the exit code.
+
+    Raises:
+        OptionsError: If an option needs a game.
+    """
+    from engine import OptionsError
+    from tallybone.cli.follow import follow
+    from tallybone.play.start import open_camera
+    from tallybone.store.table_file import USUAL_CAMERA, load_table
+    from vision.reader import load_reader
+
+    for field in fields(options):
+        if field.name in _OF_A_GAME and getattr(options, field.name) not in (field.default, "none"):
+            name = field.name.replace("_", "-")
+            raise OptionsError([f"--{name} needs a game, and --rules free keeps no score: leave it away"])
+    source = options.camera or load_table(options.config).camera or USUAL_CAMERA
+    # A simulated table plays the usual game; other cameras take nothing from it.
+    camera, _ = open_camera(source, _game(replace(options, rules=None)), clock, speed=options.speed)
+    with closing(camera):
+        return follow(
+            camera,
+            reader or load_reader(options.tile_set.max_pips),
+            output,
+            is_in_play=options.in_play,
+            most_per_s=options.fps,
+            as_json=options.as_json,
+        )
 
 
 @contextmanager

@@ -19,6 +19,8 @@ import pytest
 from tallybone.cli.play import PlayOptions, play
 from tallybone.recording.survey import survey
 from tallybone.replay.command import replay
+from tallybone.replay.run import ReplaySettings
+from tallybone.sources.source import GameChoice
 from tests.tallybone.live_clips import game_clip, write_recording
 from tests.tallybone.replay.videos import write_video
 
@@ -41,7 +43,9 @@ def told(wishes: PlayOptions, keys: bytes = b"") -> tuple[int, str, str]:
     ("wishes", "code", "words"),
     [
         (PlayOptions(rules="chess"), 2, "chess"),
-        (PlayOptions(rules="free"), 2, "no game to keep the score of"),
+        (PlayOptions(rules="free", serve=""), 2, "--serve needs a game, and --rules free keeps no score"),
+        (PlayOptions(rules="free", players="Ann,Ben"), 2, "--players needs a game"),
+        (PlayOptions(rules="free", record="games"), 2, "--record needs a game"),
         (PlayOptions(options=["target=none", "colour=red"]), 2, "colour"),
         (PlayOptions(players="Ann,Ben,Cleo,Dora,Eve,Fay"), 2, "x 6 players"),
         (PlayOptions(players="Ann,Ben, Ann"), 2, "two players are called Ann"),
@@ -55,6 +59,23 @@ def test_what_cannot_be_played_is_said(tmp_path: Path, wishes: PlayOptions, code
     found, out, err = told(wishes)
     assert (found, out) == (code, "")
     assert words in err
+
+
+def test_without_a_game_every_tile_is_reported_as_a_replay_does(tmp_path: Path) -> None:
+    items, after = game_clip(4, 4)
+    source = write_recording(tmp_path / "source.mcap", items)
+    code, out, err = told(PlayOptions(camera=str(source), rules="free", speed=0, fps=60, as_json=True))
+    assert (code, err) == (0, "")
+    again = StringIO()
+    assert replay(source, ReplaySettings(GameChoice("free")), as_json=True, out=again, err=StringIO()) == 0
+    lines, replayed = ([json.loads(line) for line in text.splitlines()] for text in (out, again.getvalue()))
+    assert after.game is not None
+    laid = [sorted((tile.low, tile.high)) for tile in after.game.layout.tiles]
+    assert [sorted(one["pips"]) for one in lines[:-1] if one["event"] == "placed"] == laid
+    assert [(one["event"], one["pips"]) for one in lines[:-1]] == [(one["event"], one["pips"]) for one in replayed[:-1]]
+    assert lines[-1]["result"]["placed"] == len(laid)
+    sentences = told(PlayOptions(camera=str(source), rules="free", speed=0, fps=60))[1].splitlines()
+    assert sentences[-1].endswith(f"{len(laid)} tiles placed, 0 moved, 0 removed; {len(laid)} on the table at the end")
 
 
 def test_there_must_be_a_match_to_go_on_with(tmp_path: Path) -> None:

@@ -1,0 +1,86 @@
+"""Report the tiles on a live table, without a game: `tallybone play --rules free`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+from threading import Event
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tallybone.sources.camera import Camera
+    from tallybone.sources.shots import Shot
+    from tallybone.terminal import Output
+    from vision.reader import Reader
+
+_WAIT_S = 0.01
+_EARLY = 0.2  # share of the time between two pictures: cameras are not exact
+
+
+def follow(
+    camera: Camera, reader: Reader, output: Output, *, is_in_play: bool, most_per_s: float, as_json: bool
+) -> int:
+    """Report every tile that is placed, moved or removed until the pictures end or the program is stopped.
+
+    Nothing is recorded: `tallybone replay --record` does that for pictures and videos.
+
+    Args:
+        camera: The camera over the table.
+        reader: Reads its tiles.
+        output: Takes the lines and the faults.
+        is_in_play: Whether the tiles of the first picture are placed, and not part of the table.
+        most_per_s: Most pictures a second that are looked at.
+        as_json: Print a line of JSON per change and one with the result, instead of sentences.
+
+    Returns:
+        The exit code, 0.
+    """
+    from tallybone.play.news import News
+    from tallybone.replay.lines import Tally, clock_time, narrator_for
+    from tallybone.replay.run import ReplayStep
+    from tallybone.terminal import stop_requested
+    from vision.errors import VisionError
+    from vision.perception import Perception, Start
+    from vision.watch import Watch
+
+    tally, news, narrate = Tally(), News(), narrator_for(has_game=False, as_json=as_json)
+    watch = Watch(Perception(reader, Start.IN_PLAY if is_in_play else Start.EMPTY))
+    numbers, begins_ns = count(), None
+    with stop_requested() as stop:
+        for shot in _shots(camera, most_per_s, output.complain, lambda: stop.is_requested):
+            try:
+                view = watch.feed(shot.frame)
+            except (VisionError, OSError) as error:
+                output.complain(error)
+                continue
+            begins_ns = shot.t_ns if begins_ns is None else begins_ns
+            seen = ReplayStep(shot.t_ns, shot.t_ns - begins_ns, shot.name or str(next(numbers)), view)
+            tally.add(seen)
+            # The pictures of a camera have no names.
+            for line in narrate(replace(seen, frame=shot.name or clock_time(seen.since_ns)), news.of(view)):
+                output.write(line)
+    output.write(json.dumps({"result": tally.result}) if as_json else tally.words)
+    return 0
+
+
+def _shots(
+    camera: Camera, most_per_s: float, complain: Callable[[str], object], is_stopped: Callable[[], bool]
+) -> Iterator[Shot]:
+    """Yield the pictures that are due until the last one; report once that the camera gives none."""
+    from tallybone.sources.shots import Shot
+
+    due_ns, problem, waiting = 0, None, Event()
+    while not is_stopped():
+        given = camera.take()
+        if camera.problem is not None and camera.problem != problem:
+            complain(camera.problem)
+        problem = camera.problem
+        if isinstance(given, Shot) and given.t_ns >= due_ns:
+            due_ns = given.t_ns + round((1 - _EARLY) * 1e9 / most_per_s)
+            yield given
+        elif given is None and camera.is_over:
+            return
+        elif given is None:
+            waiting.wait(_WAIT_S)
