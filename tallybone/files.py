@@ -17,7 +17,7 @@ _REASONS = {
     errno.ENOTDIR: "expected a folder, but it is a file",
     errno.EEXIST: "there is a file of that name",
     errno.ENOSPC: "no space is left on the disk",
-    errno.EROFS: "the disk can only be read",
+    errno.EROFS: "the disk is read-only",
 }
 
 

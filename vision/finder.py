@@ -94,15 +94,14 @@ class Finder:
             return _merged([(level, self._look(level, only))])
         first = next((i for i, level in enumerate(levels) if max(level.image.shape[:2]) <= SEARCHED_PX), 0)
         found = self._look(levels[first], only)
-        looks = [(levels[first], found)]
-        looks += [(level, self._look(level, only)) for level in levels[first + 1 : first + 1 + _COARSER_LEVELS]]
+        more = [(level, only) for level in levels[first + 1 : first + 1 + _COARSER_LEVELS]]
         if first > 0:
             finer = _around_small(found, levels[first])
             if finer is not None:
-                looks.append((levels[first - 1], self._look(levels[first - 1], only or finer)))
+                more.append((levels[first - 1], only or finer))
             elif focus is not None and _is_worth_it(focus, levels[first]):
-                looks.append((levels[first - 1], self._look(levels[first - 1], focus)))
-        return _merged(looks)
+                more.append((levels[first - 1], focus))
+        return _merged([(levels[first], found), *((level, self._look(level, where)) for level, where in more)])
 
     def _look(self, level: Level, focus: Focus | None = None) -> Proposals:
         """Return what one size of the picture, or a part of it, shows."""

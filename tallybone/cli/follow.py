@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from vision.reader import Reader
 
 _WAIT_S = 0.01
-_EARLY = 0.2  # share of the time between two pictures: cameras are not exact
 
 
 def follow(
@@ -31,7 +30,7 @@ def follow(
         reader: Reads its tiles.
         output: Takes the lines and the faults.
         is_in_play: Whether the tiles of the first picture are placed, and not part of the table.
-        most_per_s: Most pictures a second that are looked at.
+        most_per_s: Most pictures a second that are looked at; twice as many while something moves.
         as_json: Print a line of JSON per change and one with the result, instead of sentences.
 
     Returns:
@@ -40,6 +39,7 @@ def follow(
     from tallybone.play.news import News
     from tallybone.replay.lines import Tally, clock_time, narrator_for
     from tallybone.replay.run import ReplayStep
+    from tallybone.sources.camera import FrameLimiter
     from tallybone.terminal import stop_requested
     from vision.errors import VisionError
     from vision.perception import Perception, Start
@@ -47,14 +47,17 @@ def follow(
 
     tally, news, narrate = Tally(), News(), narrator_for(has_game=False, as_json=as_json)
     watch = Watch(Perception(reader, Start.IN_PLAY if is_in_play else Start.EMPTY))
-    numbers, begins_ns = count(), None
+    limiter, numbers, begins_ns, is_moving = FrameLimiter(most_per_s), count(), None, False
     with stop_requested() as stop:
-        for shot in _shots(camera, most_per_s, output.complain, lambda: stop.is_requested):
+        for shot in _shots(camera, output.complain, lambda: stop.is_requested):
+            if not limiter.is_due(shot.t_ns, is_moving=is_moving):
+                continue
             try:
                 view = watch.feed(shot.frame)
             except (VisionError, OSError) as error:
                 output.complain(error)
                 continue
+            is_moving = not view.is_settled
             begins_ns = shot.t_ns if begins_ns is None else begins_ns
             seen = ReplayStep(shot.t_ns, shot.t_ns - begins_ns, shot.name or str(next(numbers)), view)
             tally.add(seen)
@@ -65,20 +68,17 @@ def follow(
     return 0
 
 
-def _shots(
-    camera: Camera, most_per_s: float, complain: Callable[[str], object], is_stopped: Callable[[], bool]
-) -> Iterator[Shot]:
-    """Yield the pictures that are due until the last one; report once that the camera gives none."""
+def _shots(camera: Camera, complain: Callable[[str], object], is_stopped: Callable[[], bool]) -> Iterator[Shot]:
+    """Yield pictures until the last one or a stop; report once that the camera gives none."""
     from tallybone.sources.shots import Shot
 
-    due_ns, problem, waiting = 0, None, Event()
+    problem, waiting = None, Event()
     while not is_stopped():
         given = camera.take()
         if camera.problem is not None and camera.problem != problem:
             complain(camera.problem)
         problem = camera.problem
-        if isinstance(given, Shot) and given.t_ns >= due_ns:
-            due_ns = given.t_ns + round((1 - _EARLY) * 1e9 / most_per_s)
+        if isinstance(given, Shot):
             yield given
         elif given is None and camera.is_over:
             return

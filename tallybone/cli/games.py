@@ -30,7 +30,7 @@ def game_option(about: str, *, or_none: bool = False) -> Any:
         except EngineError as error:
             raise typer.BadParameter(str(error)) from None
         if rules.name not in names:
-            raise typer.BadParameter(f"{text} is no game; choose one of {', '.join(games)}.")
+            raise typer.BadParameter(f"{text} is not a game here; choose one of {', '.join(games)}.")
         return rules.name
 
     return typer.Option("--rules", metavar=f"<{'|'.join(names)}>", parser=named, help=about)

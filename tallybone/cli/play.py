@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _USUAL_RULES = "bones"
 _OF_A_GAME = ("calibration", "panel", "options", "players", "record", "resume", "resume_from", "serve")
-"""Options that have no meaning without a game."""
+"""Options that need a game."""
 
 commands = commands_of()
 
@@ -57,7 +57,8 @@ class PlayOptions:
         bool, typer.Option("--panel", help="Show virtual LEDs, buttons, knock sensor and display in the terminal.")
     ] = False
     rules: Annotated[
-        str | None, game_option("Which game is played, else bones; free: report the tiles.", or_none=True)
+        str | None,
+        game_option("Game to play, by default bones; free: report the tiles without keeping score.", or_none=True),
     ] = None
     options: Annotated[
         list[str] | None, typer.Option("--options", metavar="KEY=VALUE", help="What is agreed otherwise (see `rules`).")
@@ -180,7 +181,7 @@ def _follow(options: PlayOptions, output: Output, reader: Reader | None, clock: 
     for field in fields(options):
         if field.name in _OF_A_GAME and getattr(options, field.name) not in (field.default, "none"):
             name = field.name.replace("_", "-")
-            raise OptionsError([f"--{name} needs a game, and --rules free keeps no score: leave it away"])
+            raise OptionsError([f"--{name} needs a game, and --rules free keeps no score: omit it"])
     source = options.camera or load_table(options.config).camera or USUAL_CAMERA
     # A simulated table plays the usual game; other cameras take nothing from it.
     camera, _ = open_camera(source, _game(replace(options, rules=None)), clock, speed=options.speed)
@@ -264,7 +265,7 @@ def _game(options: PlayOptions) -> MatchPlan:
 
     if options.resume or options.resume_from is not None:
         if options.rules or options.options or options.players or options.tile_set is not TileSet.AUTO:
-            raise EngineError("a match that goes on keeps its rules, options, players and set: leave them away")
+            raise EngineError("a match that goes on keeps its rules, options, players and set: omit them")
         return game_that_goes_on(options.resume_from, options.folder, began=wall_time(), software=software())
     return new_game(
         options.rules or _USUAL_RULES,

@@ -20,7 +20,7 @@ from tallybone.session.inputs import Answer, Button, Press, event_of
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
-from tallybone.sources.camera import Camera
+from tallybone.sources.camera import Camera, FrameLimiter
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
 from vision.errors import VisionError
@@ -29,8 +29,6 @@ from vision.table_view import TableView
 from vision.watch import Frame
 
 _NS_PER_S = 1_000_000_000
-# A picture may come a little before its time: cameras are not exact.
-_EARLY = 0.2
 _TIMES_KEPT = 20
 
 # Long enough to read a choice on a small display; later on a call is a call again.
@@ -179,8 +177,7 @@ class LiveGame:
         self._clock, self._page, self._is_endless = clock, page, is_endless
         self._parts, self._counts = parts or Pressable(), counts or Counts()
         self._failing: frozenset[str] = frozenset()
-        self._period_ns = round(_NS_PER_S / most_per_s)
-        self._last_due_ns: int | None = None
+        self._limiter = FrameLimiter(most_per_s)
         self._t_ns = sitting.session.t_ns
         self._picture_px = (1280, 720)
         self._view: TableView | None = None
@@ -311,16 +308,9 @@ class LiveGame:
 
     def _is_due(self, t_ns: int) -> bool:
         """Return whether a picture is fed: none is older than what was, and no more than wanted."""
-        if t_ns <= self._t_ns and self._last_due_ns is not None:
+        if t_ns <= self._t_ns and self._view is not None:
             return False
-        is_moving = self._view is not None and not self._view.is_settled
-        # The sooner the first picture of a table at rest is seen, the sooner the score is.
-        period_ns = self._period_ns // 2 if is_moving else self._period_ns
-        due_ns = t_ns if self._last_due_ns is None else self._last_due_ns + period_ns
-        if t_ns < due_ns - _EARLY * period_ns:
-            return False
-        self._last_due_ns = max(due_ns, t_ns - period_ns // 2)
-        return True
+        return self._limiter.is_due(t_ns, is_moving=self._view is not None and not self._view.is_settled)
 
     def _see(self, shot: Shot) -> None:
         """Feed one picture; one that cannot be read is reported and left out."""

@@ -106,7 +106,7 @@ def open_table(options: ServeOptions, world: Environment) -> Iterator[ServedTabl
             pin=world.pin,
             hub=hub,
             language=lambda: house.house.language,
-            # A log gets the PIN only if no display on the table shows it. A virtual one is seen by those who are in.
+            # A log gets the PIN only if no display on the table shows it. A virtual one is behind the PIN itself.
             says_pin=world.is_terminal or all(one.driver is DisplayDriver.VIRTUAL for one in hardware.displays),
             hosts=KnownHosts(at_table.page.names),
             more=partial(_routes, setup, state / OWNER_NAME, observing),

@@ -23,7 +23,9 @@ from vision.picture import PictureError
 SIMULATED = "simulated"
 """The name of a table that plays by itself, in place of a camera."""
 
-_NS_PER_MS = 1_000_000
+_NS_PER_MS, _NS_PER_S = 1_000_000, 1_000_000_000
+# A picture may come a little before its time, in shares of the time between two: cameras are not exact.
+_EARLY = 0.2
 # Of the JPEG that is kept and read: half as long as at 95.
 _JPEG_QUALITY = 90
 # A picture on which nothing moves is shown so often and for so long that it counts as settled, a hand in it too.
@@ -53,6 +55,25 @@ class Camera(Protocol):
 
     def close(self) -> None:
         """Close it."""
+
+
+class FrameLimiter:
+    """Selects the pictures that are looked at, so that no more come than are wanted."""
+
+    def __init__(self, most_per_s: float) -> None:
+        """Allow *most_per_s* pictures a second, and twice as many while something moves."""
+        self._period_ns = round(_NS_PER_S / most_per_s)
+        self._last_due_ns: int | None = None
+
+    def is_due(self, t_ns: int, *, is_moving: bool) -> bool:
+        """Return whether the picture taken at *t_ns* is looked at."""
+        # The sooner the first picture of a table at rest is seen, the sooner the score is.
+        period_ns = self._period_ns // 2 if is_moving else self._period_ns
+        due_ns = t_ns if self._last_due_ns is None else self._last_due_ns + period_ns
+        if t_ns < due_ns - _EARLY * period_ns:
+            return False
+        self._last_due_ns = max(due_ns, t_ns - period_ns // 2)
+        return True
 
 
 def shot_of(image: Image, t_ns: int, where: str) -> Shot:

@@ -107,7 +107,9 @@ def source_at(path: Path) -> Source:
         return Source(_held(shots_of_video(path)), Pictures.MOVING, dated=path)
     if not path.is_dir():
         wanted = f"expected a recording ({SUFFIX}), a video ({', '.join(sorted(VIDEOS))}) or a folder of pictures"
-        raise RecordingError(f"{path}: {wanted}, but {'it is none' if path.exists() else 'there is no such file'}")
+        raise RecordingError(
+            f"{path}: {wanted}, but {'it is something else' if path.exists() else 'there is no such file'}"
+        )
     paths = pictures_in(path)
     return Source(shots_of_pictures(paths), Pictures.SETTLED, len(paths), paths[0])
 

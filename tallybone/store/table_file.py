@@ -89,15 +89,15 @@ def load_table(path: Path | None = None, *, usual: Path = USUAL_PATH) -> TableFi
     try:
         said = parse_toml(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise TableFileError((f"{path}: this is no TOML ({error})",)) from None
+        raise TableFileError((f"{path}: this is not valid TOML ({error})",)) from None
     return _read(said, path)
 
 
 def parse_toml(text: str) -> dict[str, object]:
-    """Return the content of a TOML file whose values can be shown in messages.
+    """Return the content of a TOML file whose values fit into messages.
 
     Raises:
-        ValueError: If it is no TOML, is nested too deeply, or holds a number with thousands of digits.
+        ValueError: If it is not valid TOML, is nested too deeply, or holds a number with thousands of digits.
     """
     try:
         said: dict[str, object] = tomllib.loads(text)

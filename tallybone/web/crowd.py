@@ -98,12 +98,12 @@ class Crowd:
         for group, most in shares.items():
             others = (one for one in self._waiting if group in self._groups[one])
             if self._counts[group] >= most and not self._make_room(others):
-                log.warning("%s has %d connections in use: more of it are refused", group, self._counts[group])
+                log.warning("%s has %d connections in use: further ones are refused", group, self._counts[group])
                 line.abort()
                 return False
         most = limits.most_of_others if shares else limits.most
         if len(self._groups) >= most and not self._make_room(self._waiting):
-            log.warning("all %d connections are in use: more are refused", most)
+            log.warning("all %d connections are in use: further ones are refused", most)
             line.abort()
             return False
         self._groups[line] = tuple(shares)

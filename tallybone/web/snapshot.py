@@ -184,7 +184,7 @@ def buttons_shown(state: State, irregular: Iterable[IrregularShown]) -> tuple[Ca
 
 
 def _reason_against(button: Button, state: State) -> tuple[bool, str]:
-    """Return whether a button has an effect now, and what speaks against it; "" for nothing."""
+    """Return whether a button has an effect now, and the reason against it; "" for none."""
     game = state.game
     assert game is not None  # the caller shows a match
     if button is Button.STACK:

@@ -62,7 +62,7 @@ function press({ name, accepted = null, seat = null }, said, desk) {
   return desk.act(accepted === null ? { type: "press", button: name, seat } : { type: "stands", seq: accepted }, said);
 }
 
-/** Open the sheet with all other buttons; each says what speaks against it, or else what it is for. */
+/** Open the sheet with all other buttons; each says why it has no effect, or else what it is for. */
 export function openMore(snapshot, desk) {
   const names = snapshot.players.map((player) => player.name);
   const rows = [...RARE, ...USUAL.filter((name) => !snapshot.can[name])].map((name) => {

@@ -29,7 +29,7 @@ WRONG = [
     ("sessions text.txt", 1, "text.txt: expected a folder, but it is a file"),
     ("sessions empty --keep abc", 2, "got 'abc'"),
     ("play --config nosuch.toml", 1, "nosuch.toml: there is no such file or folder"),
-    ("play --config bad.toml", 2, "bad.toml: this is no TOML"),
+    ("play --config bad.toml", 2, "bad.toml: this is not valid TOML"),
     ("play --config empty", 2, "'empty' is a directory"),
     ("play --camera nosuch", 1, "nosuch: there is no such camera or file"),
     ("play --camera text.txt", 1, "text.txt: expected a recording"),

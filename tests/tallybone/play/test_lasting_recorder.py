@@ -146,7 +146,7 @@ def test_a_game_begins_on_a_disk_that_takes_nothing_and_is_recorded_once_it_does
     disk.fail_with(monkeypatch, "open")
     table = Table(tmp_path)
     table.go_on(3, points=5)
-    assert "the disk can only be read; the game goes on WITHOUT a recording" in table.notes[0]
+    assert "the disk is read-only; the game goes on WITHOUT a recording" in table.notes[0]
     assert table.recorder.words == "NOT RECORDED any more"
     disk.problem = None
     table.go_on(6, points=10)

@@ -64,7 +64,7 @@ def live_through_it(disk: Path) -> None:
     remount(disk, "ro")
     read_only = Table(folder, game_that_goes_on(None, folder, began=BEGAN, software="tallybone"))
     read_only.go_on(6, points=20)
-    assert "the disk can only be read" in read_only.notes[0]
+    assert "the disk is read-only" in read_only.notes[0]
     remount(disk, "rw")
     read_only.go_on(6)
     assert read_only.notes[1:] == [AGAIN]

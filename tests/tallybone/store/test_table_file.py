@@ -63,7 +63,7 @@ def test_every_problem_of_the_file_is_told_with_its_name(tmp_path: Path) -> None
 def test_what_is_no_toml_is_said_in_words(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "table.toml"
     path.write_bytes(data)
-    with pytest.raises(TableFileError, match="this is no TOML"):
+    with pytest.raises(TableFileError, match="this is not valid TOML"):
         load_table(path)
 
 
@@ -83,5 +83,5 @@ def test_what_no_message_could_show_is_one_clear_error(tmp_path: Path, text: str
     with pytest.raises(TableFileError) as error:
         load_table(path)
     (problem,) = error.value.problems
-    assert problem.startswith(f"{path}: this is no TOML (")
+    assert problem.startswith(f"{path}: this is not valid TOML (")
     assert words in problem

@@ -250,7 +250,7 @@ def test_one_address_takes_only_its_share(caplog: pytest.LogCaptureFixture) -> N
         with httpx.Client() as client:
             assert client.get(f"{url}{API}/me").status_code == 200
     assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
-        "127.0.0.2 has 10 connections in use: more of it are refused"
+        "127.0.0.2 has 10 connections in use: further ones are refused"
     ]
 
 
@@ -263,7 +263,7 @@ def test_a_house_full_of_viewers_refuses_and_says_so(caplog: pytest.LogCaptureFi
             with pytest.raises(httpx.TransportError):
                 httpx.get(f"{url}{API}/me")
     assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == [
-        "all 12 connections are in use: more are refused"
+        "all 12 connections are in use: further ones are refused"
     ]
 
 
