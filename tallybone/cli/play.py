@@ -209,6 +209,7 @@ def _table(
     from tallybone.play.start import open_camera
     from tallybone.play.table import LiveTable, TableParts
     from tallybone.serve.health import CameraStatus, TableStatus
+    from tallybone.sources.camera import PlayedCamera
     from tallybone.store.table_file import USUAL_CAMERA, load_table
     from vision.reader import load_reader
 
@@ -253,6 +254,8 @@ def _table(
             room=None if options.record == "none" else RecordingQuota(options.folder, kept_bytes(options.keep)),
             most_per_s=options.fps,
             counts=counts,
+            # The result of a simulated match stays on the page.
+            is_endless=listening is not None and isinstance(camera, PlayedCamera),
         )
         yield LiveTable(match, around), parts.panel
 

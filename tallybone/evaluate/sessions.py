@@ -19,7 +19,7 @@ from tallybone.replay.run import ReplaySettings, ReplayStep, opened_replay
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
-from tallybone.simulate.players import answer_of
+from tallybone.simulate.players import TruthfulPlayers
 from tallybone.sources.source import Item, RecordedInput, Source
 from vision.aim import Aim
 from vision.perception import Perception
@@ -261,7 +261,7 @@ class TruePlayers:
         self._truth = truth
         self._session: Session | None = None
         self._given_ns = 0
-        self._refused: tuple[object, ...] = ()
+        self._players = TruthfulPlayers()
         self.answered = 0
 
     def among(self, _source: Source, items: Iterator[Item]) -> Iterator[Item]:
@@ -290,15 +290,8 @@ class TruePlayers:
 
     def _answer(self, t_ns: int) -> Answer | None:
         """Return their answer now; None where nothing is asked, or none of the answers is right."""
-        if self._session is None or not self._session.questions:
-            return None
-        true_state = self._truth.state_at(t_ns)
-        asked = (self._session.questions, len(true_state.log))
-        if asked == self._refused:  # nothing has changed since
-            return None
-        answer = answer_of(self._session, true_state)
-        self._refused = () if answer is not None else asked
-        return answer
+        self._players.truth = self._truth.state_at(t_ns)
+        return None if self._session is None else self._players.answer(self._session)
 
 
 def _said(answer: Answer, t_ns: int) -> RecordedInput:

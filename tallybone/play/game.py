@@ -20,7 +20,7 @@ from tallybone.session.inputs import Answer, Button, Press, event_of
 from tallybone.session.referee import Unclear
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand, Sitting, Step
-from tallybone.sources.camera import Camera, FrameLimiter
+from tallybone.sources.camera import Camera, FrameLimiter, PlayedCamera
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
 from vision.errors import VisionError
@@ -204,26 +204,27 @@ class LiveGame:
             is_answerable: Whether a page or a terminal can answer questions.
         """
         self.show()
-        has_more, is_waiting = True, False
+        has_more, last_words = True, None
         while not is_stopped() and keys(0.0 if has_more else 0.01):
             has_more = self.look()
             self.show()
-            if has_more or self._is_endless or self._parts.is_pressed or not self._camera.is_over:
+            if has_more or self._parts.is_pressed or not self._camera.is_over:
                 continue
             question = self.session.open_question
-            if question is None:
-                self._listener.note(self._ended())
-                return
-            if not is_answerable:
-                words = phrase("the pictures have ended, but a question is open: {words}", words=question.words)
+            words = self._ended(is_answerable=is_answerable or self._is_endless)
+            if words != last_words:
                 self._listener.note(words)
+                last_words = words
+            if not (self._is_endless or (question is not None and is_answerable)):
                 return
-            if not is_waiting:
-                self._listener.note(phrase("the pictures have ended: answer the question to get the result"))
-                is_waiting = True
 
-    def _ended(self) -> Phrase:
+    def _ended(self, *, is_answerable: bool) -> Phrase:
         """Return the last words of a game whose pictures have ended."""
+        question = self.session.open_question
+        if question is not None and is_answerable:
+            return phrase("the pictures have ended: answer the question to get the result")
+        if question is not None:
+            return phrase("the pictures have ended, but a question is open: {words}", words=question.words)
         if any(isinstance(one, NewHand) for one in self.session.state.log):
             return phrase("the pictures have ended")
         return phrase("the pictures have ended, but no hand was dealt: try `tallybone replay`, which deals by itself")
@@ -231,7 +232,7 @@ class LiveGame:
     def look(self) -> bool:
         """Take the next thing from the camera, if it is time for it; return whether there was anything."""
         # A press comes first: until then all that comes later waits.
-        given = None if self._parts.is_pressed else self._camera.take()
+        given = None if self._parts.is_pressed else self._answered() or self._camera.take()
         self._report_problem()
         match given:
             case RecordedInput():
@@ -243,6 +244,10 @@ class LiveGame:
                 return True
             case None:
                 return False
+
+    def _answered(self) -> RecordedInput | None:
+        """Return what simulated players answer; None for nothing, or at a real table."""
+        return self._camera.answer(self.session) if isinstance(self._camera, PlayedCamera) else None
 
     def show(self) -> None:
         """Show where the game stands; that a part fails or works again is noted once."""

@@ -5,12 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from engine import Draw, Event, Knock, Lead, NodeId, Phase, Play, Port, Seat, State, Tile, entries, replay
+from engine import Draw, Event, Knock, Lead, NodeId, Phase, Play, Port, Seat, Stack, State, Tile, apply, entries, replay
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
 from tallybone.session.session import Session
 
 Path = tuple[str, ...]
+
+
+class TruthfulPlayers:
+    """Players who know how they have played, and answer a question once; again if they have gone on playing."""
+
+    def __init__(self) -> None:
+        """Start before the match."""
+        self.truth = State()
+        self._considered: tuple[object, ...] = ()
+
+    def did(self, event: Event) -> None:
+        """Take note of an event of the match."""
+        self.truth, _ = apply(self.truth, event)
+
+    def answer(self, session: Session) -> Answer | None:
+        """Return their answer now; None where nothing new is asked, or none of the answers is right."""
+        asked = (session.questions, len(self.truth.log))
+        if not session.questions or asked == self._considered:
+            return None
+        self._considered = asked
+        return answer_of(session, self.truth)
 
 
 def answer_of(session: Session, truth: State) -> Answer | None:
@@ -68,7 +89,12 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
 def _known(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that the players know besides the layout."""
     now = session.state
-    for known in (_began(session, question, truth), _as_it_was(now, question, truth), _knocked(now, question, truth)):
+    for known in (
+        _began(session, question, truth),
+        _as_it_was(now, question, truth),
+        _knocked(now, question, truth),
+        _stacked(now, question, truth),
+    ):
         if known is not None:
             return known
     return _all_shown(session, question, truth)
@@ -98,6 +124,26 @@ def _knocked(now: State, question: Question, truth: State) -> int | None:
             has_passed = _passes(truth, knock.seat) > _passes(now, knock.seat)
             return choice if has_passed else answers.index(()) if () in answers else None
     return None
+
+
+def _stacked(now: State, question: Question, truth: State) -> int | None:
+    """Return the answer that names a stack of the truth that is not known yet."""
+    left = _stacks(truth) - _stacks(now)
+    paths = paths_of(now)
+    for choice, answer in enumerate(question.answers):
+        match answer.events:
+            case (Stack(seat=seat, tile=tile, on=on),) if left[seat, tile, paths.get(on, ())]:
+                return choice
+            case _:
+                pass
+    return None
+
+
+def _stacks(state: State) -> Counter[tuple[Seat, Tile, Path]]:
+    """Return how often each player has laid a tile on its copy, with the way to that copy."""
+    paths = paths_of(state)
+    actions = (one.action for one in entries(state))
+    return Counter((one.seat, one.tile, paths.get(one.on, ())) for one in actions if isinstance(one, Stack))
 
 
 def _began(session: Session, question: Question, truth: State) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,9 @@ from hardware.camera.device import CameraError
 from hardware.clock import Clock
 from tallybone.recording.format import Pictures
 from tallybone.recording.reader import whole_only
+from tallybone.session.inputs import Answer
+from tallybone.session.referee import Question
+from tallybone.session.session import Session
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput, source_at
 from vision.arrays import Image
@@ -30,6 +33,10 @@ _EARLY = 0.2
 _JPEG_QUALITY = 90
 # A picture on which nothing moves is shown so often and for so long that it counts as settled, a hand in it too.
 _SHOWN_MS, _NEXT_MS = (0, 500, 1000, 1500), 2000
+# A picture may be taken so late before the film waits. Polling is late by less.
+_MOST_LATE_NS = 100 * _NS_PER_MS
+# Visitors of the page see a question for so long before the simulated players answer it.
+_THINK_NS = 1500 * _NS_PER_MS
 log = logging.getLogger(__name__)
 
 Shown: TypeAlias = Shot | RecordedInput
@@ -37,7 +44,7 @@ Shown: TypeAlias = Shot | RecordedInput
 
 
 class Camera(Protocol):
-    """A source of pictures of the table. Only the newest picture waits; those before it are dropped."""
+    """A source of pictures of the table. A real camera keeps only its newest picture; a film waits for the reader."""
 
     @property
     def problem(self) -> str | None:
@@ -82,37 +89,42 @@ def shot_of(image: Image, t_ns: int, where: str) -> Shot:
 
 
 class PacedCamera:
-    """Shows pictures that were filmed before, at the pace of their film or as fast as they are taken."""
+    """Shows every picture of a film, at the pace of the film or slower: it waits for a reader that is too slow."""
 
     problem: str | None = None
+    is_over = False
 
     def __init__(self, items: Iterator[Shown], clock: Clock, *, speed: float = 1.0) -> None:
-        """Show *items*; *speed* 2 is twice as fast, 0 waits for nothing and drops nothing."""
+        """Show *items*; *speed* 2 is twice as fast, 0 as fast as they are taken."""
         self._items, self._clock, self._speed = items, clock, speed
         self._next: Shown | None = None
         self._began_ns: int | None = None
         self._first_ns = self._last_ns = 0
-        self.is_over = False
 
     def take(self) -> Shown | None:
-        """Return the newest picture that is due, or an input before it."""
-        newest: Shown | None = None
-        while (given := self._peek()) is not None and self._is_due(given):
-            newest, self._next = given, None
-            self._last_ns = given.t_ns
-            if self._speed == 0 or isinstance(given, RecordedInput):
-                break
-        return newest
+        """Return the next picture or input, if it is due."""
+        given = self._peek()
+        if given is None or not self._is_due(given):
+            return None
+        self._next, self._last_ns = None, given.t_ns
+        self._first_ns -= max(0, self._paced_ns() - given.t_ns - _MOST_LATE_NS)
+        return given
 
     def now_ns(self) -> int:
-        """Return the time in the film."""
+        """Return the time in the film, which stands still until a late picture is taken."""
         if self._speed == 0 or self._began_ns is None:
             return self._last_ns
-        return max(self._last_ns, self._first_ns + round((self._clock() - self._began_ns) * self._speed))
+        paced_ns = self._paced_ns()
+        return max(self._last_ns, paced_ns if self._next is None else min(paced_ns, self._next.t_ns + _MOST_LATE_NS))
 
     def close(self) -> None:
         """Show no more."""
         self.is_over = True
+
+    def _paced_ns(self) -> int:
+        """Return the time in a film that waits for nobody, once it has begun."""
+        assert self._began_ns is not None
+        return self._first_ns + round((self._clock() - self._began_ns) * self._speed)
 
     def _peek(self) -> Shown | None:
         if self._next is None and not self.is_over:
@@ -123,7 +135,35 @@ class PacedCamera:
     def _is_due(self, given: Shown) -> bool:
         if self._began_ns is None:
             self._began_ns, self._first_ns, self._last_ns = self._clock(), given.t_ns, given.t_ns
-        return self._speed == 0 or given.t_ns <= self.now_ns()
+        return self._speed == 0 or given.t_ns <= self._paced_ns()
+
+
+class PlayedCamera(PacedCamera):
+    """A film of a match whose players answer the questions of the table, a moment after they are asked."""
+
+    def __init__(
+        self,
+        items: Iterator[Shown],
+        clock: Clock,
+        *,
+        players: Callable[[Session], Answer | None],
+        speed: float = 1.0,
+    ) -> None:
+        """Show *items* as `PacedCamera` does; *players* return their answer to what a session asks, None for none."""
+        super().__init__(items, clock, speed=speed)
+        self._players = players
+        self._asked: tuple[Question, ...] = ()
+        self._asked_ns = 0
+
+    def answer(self, session: Session) -> RecordedInput | None:
+        """Return the players' answer, if they have had the time to read the question or the film is over."""
+        self._peek()
+        if session.questions != self._asked:
+            self._asked, self._asked_ns = session.questions, self.now_ns()
+        if not self._asked or (self.now_ns() - self._asked_ns < _THINK_NS and not self.is_over):
+            return None
+        answer = self._players(session)
+        return None if answer is None else RecordedInput(self.now_ns(), SIMULATED, lambda: answer)
 
 
 def open_filmed(path: Path, clock: Clock, *, speed: float = 1.0) -> PacedCamera:

@@ -10,10 +10,11 @@ from hardware.camera.device import CameraError
 from hardware.clock import Clock
 from tallybone.choices import Difficulty
 from tallybone.session.sitting import ByHand
-from tallybone.simulate.items import SimulatedInput, SimulatedItem
+from tallybone.simulate.items import SimulatedInput, SimulatedItem, TrueEvent
+from tallybone.simulate.players import TruthfulPlayers
 from tallybone.simulate.scenes import LOOKS
 from tallybone.simulate.simulation import Simulation, SimulationSettings
-from tallybone.sources.camera import SIMULATED, PacedCamera, Shown, shot_of
+from tallybone.sources.camera import SIMULATED, PlayedCamera, Shown, shot_of
 from tallybone.sources.source import RecordedInput
 from vision.watch import Frame
 
@@ -60,18 +61,21 @@ def simulation_of(source: str, rules: Rules, players: tuple[str, ...]) -> Simula
     return Simulation(wishes)
 
 
-def open_simulated(simulation: Simulation, clock: Clock, *, speed: float = 1.0) -> PacedCamera:
+def open_simulated(simulation: Simulation, clock: Clock, *, speed: float = 1.0) -> PlayedCamera:
     """Return the camera over a simulated table, at the pace of people or as fast as it is taken."""
-    return PacedCamera(_shown(simulation.items()), clock, speed=speed)
+    players = TruthfulPlayers()
+    return PlayedCamera(_shown(simulation.items(), players), clock, players=players.answer, speed=speed)
 
 
-def _shown(items: Iterable[SimulatedItem]) -> Iterator[Shown]:
-    """Yield pictures and inputs; the truth is left out."""
+def _shown(items: Iterable[SimulatedItem], players: TruthfulPlayers) -> Iterator[Shown]:
+    """Yield pictures and inputs; only the *players* learn the truth."""
     for item in items:
         if isinstance(item, Frame):
             yield shot_of(item.image, item.t_ns, SIMULATED)
         elif isinstance(item, SimulatedInput):
             yield RecordedInput(item.t_ns, SIMULATED, partial(_same, item.said))
+        elif isinstance(item, TrueEvent):
+            players.did(item.event)
 
 
 def _same(said: ByHand) -> ByHand:

@@ -220,3 +220,4 @@ def test_after_its_last_picture_a_served_game_goes_on_until_somebody_ends_it() -
     assert script.is_over
     assert next(turns, None) is None
     assert script.log == ["keep 10", "look 10", "followed"]
+    assert [note.split(",")[0] for note in script.notes] == ["the pictures have ended"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from engine import Knock, NodeId, Play, Port, Seat, Spot, State, Tile, replay
-from tallybone.session.inputs import Answer, KnockHeard
-from tallybone.session.session import SURE_KNOCK
-from tallybone.simulate.players import answer_of, paths_of
+from engine import CUTTHROAT, Call, Knock, NodeId, Play, Port, Seat, Spot, State, Tile, legal_stacks, replay
+from tallybone.session.inputs import Answer, Button, KnockHeard, Press
+from tallybone.session.session import SURE_KNOCK, feed
+from tallybone.simulate.players import TruthfulPlayers, answer_of, paths_of
 from tests.tallybone.session.test_referee import lay, line, seen, table
 from tests.tallybone.session.test_session_inputs import NOTHING_NEW, heard, led
+from tests.tallybone.session.test_table_changes import sitting
 
 
 def truth(tile: str, inner: int) -> State:
@@ -44,3 +45,20 @@ def test_a_path_tells_where_a_tile_lies_whatever_it_is_called() -> None:
         ("5-3 3 inside",),
         ("5-3 3 inside", "E 5-4 5 inside"),
     )
+
+
+def test_who_has_stacked_a_tile_says_on_which_copy_once_it_lies_there() -> None:
+    session = sitting(CUTTHROAT, seats=4)
+    for tile in (seen((2, 2), (0, 0), 90), seen((2, 1), (1.5, 0)), seen((0, 2), (-1.5, 0)), seen((4, 0), (-3.5, 0))):
+        session, _ = lay(session, tile)
+    session, _ = feed(session, Call(Seat(3)))
+    (stack,) = (one for one in legal_stacks(session.state, (Tile.parse("4-0"),)))
+    session, _ = feed(session, Press(Button.STACK))
+    asked = session.open_question
+    assert asked is not None
+    players = TruthfulPlayers()
+    players.truth = session.state
+    assert players.answer(session) is None
+    players.did(stack)
+    assert players.answer(session) == Answer(asked.choices.index("on the 4-0"), asked.topic)
+    assert players.answer(session) is None  # an answer is given once

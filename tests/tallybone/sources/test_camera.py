@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 from tallybone.recording.format import Pictures
-from tallybone.session.inputs import Button, Press
-from tallybone.sources.camera import PacedCamera, Shown, open_filmed
+from tallybone.session.inputs import Answer, Button, Press
+from tallybone.session.referee import Question, Unclear
+from tallybone.session.session import Session
+from tallybone.sources.camera import PacedCamera, PlayedCamera, open_filmed
 from tallybone.sources.shots import Shot
 from tallybone.sources.source import RecordedInput
 from tests.tallybone.live_clips import Timed, jpeg_of, write_recording
@@ -57,23 +60,58 @@ def test_pictures_are_given_at_the_pace_at_which_they_were_taken() -> None:
     assert camera.is_over
 
 
-def test_pictures_that_came_while_nobody_looked_are_dropped_but_the_newest() -> None:
-    clock = Clock()
-    camera = PacedCamera(iter([shot(t_ms) for t_ms in range(0, 1000, 100)]), clock)
-    camera.take()
-    clock.t_ns = 450 * MS
-    assert times_ms(camera) == [400]
-
-
-def test_what_was_pressed_is_never_dropped_and_keeps_its_place() -> None:
+def test_a_film_waits_for_a_reader_that_is_too_slow_and_drops_nothing() -> None:
     clock = Clock()
     press = RecordedInput(150 * MS, "it", lambda: Press(Button.KNOCK))
-    items: list[Shown] = [shot(0), shot(100), press, shot(200), shot(300)]
-    camera = PacedCamera(iter(items), clock)
+    camera = PacedCamera(iter([shot(0), shot(100), press, shot(200), shot(1000)]), clock)
     camera.take()
-    clock.t_ns = 1000 * MS
-    assert camera.take() is press
-    assert times_ms(camera) == [300]
+    clock.t_ns = 5000 * MS
+    given = [camera.take() for _ in range(4)]
+    assert [None if one is None else one.t_ns // MS for one in given] == [100, 150, 200, None]
+    # Its time stood still meanwhile: the next picture is as far away as in the film.
+    assert camera.now_ns() <= 300 * MS
+    clock.t_ns += 690 * MS
+    assert times_ms(camera) == []
+    clock.t_ns += 110 * MS
+    assert times_ms(camera) == [1000]
+
+
+def test_the_time_of_a_film_stands_still_until_a_late_picture_is_taken() -> None:
+    clock = Clock()
+    camera = PacedCamera(iter([shot(0), shot(100)]), clock)
+    camera.take()
+    assert camera.take() is None
+    clock.t_ns = 5000 * MS
+    assert camera.now_ns() == 200 * MS
+
+
+def test_a_little_late_a_film_keeps_its_pace() -> None:
+    clock = Clock()
+    camera = PacedCamera(iter([shot(t_ms) for t_ms in range(0, 1001, 100)]), clock)
+    camera.take()
+    for t_ms in range(150, 1051, 100):
+        clock.t_ns = t_ms * MS
+        assert times_ms(camera) == [t_ms - 50]
+
+
+def test_players_answer_once_they_have_read_the_question_and_at_the_end_of_the_film() -> None:
+    asked = Session(questions=(Question(Unclear(None, "which?", holds_up=True), ()),))
+    clock, answers = Clock(), [Answer(0), None, Answer(1)]
+    camera = PlayedCamera(iter([shot(0), shot(5000)]), clock, players=lambda session: answers.pop(0))
+    camera.take()
+    assert camera.answer(Session()) is None
+    assert camera.answer(asked) is None
+    clock.t_ns = 1500 * MS
+    answer = camera.answer(asked)
+    assert answer is not None
+    assert (answer.load(), answer.t_ns) == (Answer(0), 1500 * MS)
+    assert camera.answer(asked) is None
+    clock.t_ns = 5000 * MS
+    assert times_ms(camera) == [5000]
+    later = replace(asked, questions=(Question(Unclear(None, "and this?", holds_up=True), ()),))
+    answer = camera.answer(later)
+    assert answer is not None
+    assert answer.load() == Answer(1)
 
 
 def test_twice_the_speed_is_twice_as_fast_and_says_the_time_of_what_is_shown() -> None:
