@@ -265,7 +265,21 @@ class ItStands:
     seq: Seq
 
 
-Revision = Undo | Amend | Insert | Remove | ItStands
+@value
+class Inferred:
+    """Nobody saw the actions at *seqs*: they were inferred from what was seen later."""
+
+    seqs: tuple[Seq, ...]
+
+
+@value
+class Confirmed:
+    """The table confirms the inferred actions at *seqs*."""
+
+    seqs: tuple[Seq, ...]
+
+
+Revision = Undo | Amend | Insert | Remove | ItStands | Inferred | Confirmed
 """What changes the record of the game."""
 
 Event = Action | Revision

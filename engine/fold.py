@@ -4,7 +4,21 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from engine.events import Action, Amend, Event, Insert, ItStands, MatchStart, Play, Remove, Revision, Seq, Undo
+from engine.events import (
+    Action,
+    Amend,
+    Confirmed,
+    Event,
+    Inferred,
+    Insert,
+    ItStands,
+    MatchStart,
+    Play,
+    Remove,
+    Revision,
+    Seq,
+    Undo,
+)
 from engine.judge import problems_with
 from engine.outcomes import Irregular, Outcome, Revised
 from engine.problems import Problem, ProblemKind, Weight
@@ -14,7 +28,8 @@ from engine.steps import step
 from engine.turns import turn
 from engine.value import value
 
-_REVISIONS = (Undo, Amend, Insert, Remove, ItStands)
+_MARKS = (Inferred, Confirmed)
+_REVISIONS = (Undo, Amend, Insert, Remove, ItStands, *_MARKS)
 
 
 @value
@@ -25,11 +40,13 @@ class Entry:
         seq: Its place in the log, which it keeps when it is amended.
         action: What happened.
         accepted: Whether the table said that it stands.
+        inferred: Whether it was inferred, and neither confirmed, accepted nor amended since.
     """
 
     seq: Seq
     action: Action
     accepted: bool = False
+    inferred: bool = False
 
 
 @value
@@ -51,17 +68,17 @@ def apply(state: State, event: Event) -> tuple[State, tuple[Outcome, ...]]:
     problems = problems_with(state.game, event)
     if not problems:
         game, outcomes = step(state.game, Seq(len(log)), event)
-        return State((*log, event), state.irregular, game, state.start), outcomes
+        return State((*log, event), state.irregular, game, state.start, state.inferred), outcomes
     seq = state.next_seq
     told = _with_problems(state.game, Entry(seq, event), problems)
-    return State((*log, event), (*state.irregular, seq), told[0], state.start), told[1]
+    return State((*log, event), (*state.irregular, seq), told[0], state.start, state.inferred), told[1]
 
 
 def problem_with(state: State, event: Event) -> Problem | None:
     """Return the gravest thing that is wrong with *event*, or None; whether it would stand is its weight."""
     if not isinstance(event, _REVISIONS):
         return next(iter(problems_with(state.game, event)), None)
-    if any(entry.seq == event.seq for entry in entries(state)):
+    if isinstance(event, _MARKS) or any(entry.seq == event.seq for entry in entries(state)):
         return None
     return Problem(ProblemKind.NO_SUCH_ACTION, Weight.IMPOSSIBLE, f"there is no action {event.seq} to change")
 
@@ -132,17 +149,23 @@ def _revise(state: State, event: Revision) -> tuple[State, tuple[Outcome, ...]]:
     if problem is not None:
         return replace(state, log=log), (Irregular(state.next_seq, problem, stands=False),)
     kept = entries(State(log))
+    inferred = tuple(entry.seq for entry in kept if entry.inferred)
+    if isinstance(event, _MARKS):  # they change no score, so the match is not folded again
+        return replace(state, log=log, inferred=inferred), ()
     since = next((at for at, entry in enumerate(kept) if entry.seq in (event.seq, state.next_seq)), len(kept))
     game, irregular, told = _refold(state.start, kept, since)
     before = () if state.game is None else state.game.totals
     after = () if game is None else game.totals
     whose = None if game is None else turn(game)
     outcomes = (Revised(before, after), *told, *(() if whose is None else (whose,)))
-    return State(log, irregular, game, state.start), outcomes
+    return State(log, irregular, game, state.start, inferred), outcomes
 
 
 def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
     """Return the entries *found* after the revision that has the place *seq*; one of an unknown action does nothing."""
+    if isinstance(event, _MARKS):
+        is_inferred = isinstance(event, Inferred)
+        return [replace(entry, inferred=is_inferred) if entry.seq in event.seqs else entry for entry in found]
     kept: list[Entry] = []
     for entry in found:
         if entry.seq != event.seq:
@@ -158,7 +181,7 @@ def _revised(found: list[Entry], event: Revision, seq: Seq) -> list[Entry]:
             case Insert(action=action):
                 kept += (Entry(seq, action), entry)
             case ItStands():
-                kept.append(replace(entry, accepted=True))
+                kept.append(replace(entry, accepted=True, inferred=False))
             case _:
                 assert_never(event)
     return kept

@@ -95,12 +95,19 @@ class State:
         irregular: Actions in force that have a problem which the table has not accepted.
         game: The match; None before the first start.
         start: The match that the log goes on from, when it comes from a position; None where the log begins it.
+        inferred: Actions in force that were inferred and not confirmed, in order.
     """
 
     log: tuple[Event, ...] = ()
     irregular: tuple[Seq, ...] = ()
     game: Game | None = None
     start: Game | None = None
+    inferred: tuple[Seq, ...] = ()
+
+    @property
+    def is_provisional(self) -> bool:
+        """Whether the totals rely on inferred actions."""
+        return bool(self.inferred)
 
     @property
     def next_seq(self) -> Seq:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from engine import EngineError, Event, Game, MatchStart, Outcome, State, apply
+from engine import EngineError, Event, MatchStart, Outcome, State, apply
+from engine.value import changed
 from tallybone.json_values import JsonValueError
 from tallybone.recording.format import RecordingError, SessionStart, Topic
 from tallybone.recording.index import Whereabouts
@@ -73,7 +74,7 @@ class RecordedGame:
         self.complaints: list[str] = []
         self.log: list[Logged] = []
         self.state = State()  # of the match after the last step
-        self._kept: list[tuple[tuple[int, ...], Game | None]] = []
+        self._kept: list[State] = []  # without their logs
         self._cameras, self._tables, self._places = array("q"), array("q"), array("q")
         self.frame_times_ns: Sequence[int] = ()
         self._is_over = False
@@ -107,9 +108,8 @@ class RecordedGame:
     def state_after(self, number: int) -> State:
         """Return the match after a step, from 0."""
         kept = min(number // _KEPT_EVERY, len(self._kept) - 1)
-        irregular, game = self._kept[kept]
         log = self.state.log
-        state = State(log[: self.steps[kept * _KEPT_EVERY].log], tuple(irregular), game)  # type: ignore[arg-type]
+        state = changed(self._kept[kept], log=log[: self.steps[kept * _KEPT_EVERY].log])
         for event in log[len(state.log) : self.steps[number].log]:
             state, _ = apply(state, event)
         return state
@@ -190,7 +190,7 @@ class RecordedGame:
         hand = 0 if game is None or game.hand is None else game.hand.number
         since_ns = max(0, one.t_ns - self.begins_ns)
         if len(self.steps) % _KEPT_EVERY == 0:
-            self._kept.append((tuple(self.state.irregular), game))
+            self._kept.append(changed(self.state, log=()))
         self.steps.append(LoggedStep(one.t_ns, since_ns, one.event, outcomes, len(self.state.log), hand, totals))
         self._places.append(place)
 

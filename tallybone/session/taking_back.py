@@ -6,7 +6,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import takewhile
 
-from engine import Action, Amend, Entry, Event, ItStands, NodeId, Outcome, Play, Seq, Spot, Stack, State, Undo, apply
+from engine import (
+    Action,
+    Amend,
+    Confirmed,
+    Entry,
+    Event,
+    Inferred,
+    ItStands,
+    NodeId,
+    Outcome,
+    Play,
+    Seq,
+    Spot,
+    Stack,
+    State,
+    Undo,
+    apply,
+)
 from engine import entries as entries_of
 from engine.value import changed
 from tallybone.session.referee import Places
@@ -25,7 +42,7 @@ def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict
     events: list[Event] = [Undo(now[kept].seq)] if kept < len(now) else []
     for old, one in alike:
         if old != one:
-            events += as_it_was(old)
+            events += as_it_was(old, one)
     again, names = done_again(then[kept:], len(state.log) + len(events))
     said: tuple[Outcome, ...] = ()
     for event in (*events, *again):
@@ -34,10 +51,11 @@ def back_to(state: State, length: int) -> tuple[State, tuple[Outcome, ...], dict
     return state, said, names
 
 
-def as_it_was(old: Entry) -> tuple[Event, ...]:
-    """Return the events that restore an action."""
-    amended = Amend(old.seq, old.action)
-    return (amended, ItStands(old.seq)) if old.accepted else (amended,)
+def as_it_was(old: Entry, now: Entry) -> tuple[Event, ...]:
+    """Return the events that restore an action from what it is *now*."""
+    if replace(now, inferred=old.inferred) == old:  # only the mark differs, so no score changes
+        return (Inferred((old.seq,)) if old.inferred else Confirmed((old.seq,)),)
+    return (Amend(old.seq, old.action), *as_marked(old, old.seq))
 
 
 def done_again(entries: Iterable[Entry], next_seq: int) -> tuple[tuple[Event, ...], dict[Seq, Seq]]:
@@ -46,10 +64,14 @@ def done_again(entries: Iterable[Entry], next_seq: int) -> tuple[tuple[Event, ..
     events: list[Event] = []
     for entry in entries:
         names[entry.seq] = Seq(next_seq + len(events))
-        events.append(lying_on(entry.action, names))
-        if entry.accepted:
-            events.append(ItStands(names[entry.seq]))
+        events += (lying_on(entry.action, names), *as_marked(entry, names[entry.seq]))
     return tuple(events), names
+
+
+def as_marked(entry: Entry, seq: Seq) -> tuple[Event, ...]:
+    """Return the events that accept and mark the action at *seq* as *entry* is."""
+    accepted = (ItStands(seq),) if entry.accepted else ()
+    return (*accepted, Inferred((seq,))) if entry.inferred else accepted
 
 
 def lying_on(action: Action, names: Mapping[Seq, Seq]) -> Action:

@@ -14,9 +14,11 @@ from engine import (
     ActionResult,
     Adjust,
     Amend,
+    Confirmed,
     Draw,
     Entry,
     Event,
+    Inferred,
     Insert,
     Irregular,
     ItStands,
@@ -50,7 +52,7 @@ from tallybone.plain_text import plain
 from tallybone.session.inputs import Answer, AnswerBack, Button, Press
 from tallybone.session.session import Session
 from tallybone.session.sitting import ByHand
-from tallybone.session.taking_back import as_it_was, done_again, lying_on
+from tallybone.session.taking_back import as_it_was, as_marked, done_again, lying_on
 from tallybone.web.snapshot import Story, corrections, paid, topic_of, why_of
 
 _MOST = 1_000_000
@@ -446,8 +448,12 @@ def events_back(state: State, at: int) -> tuple[Event, ...]:
         case Remove(seq=seq):
             return _put_back(before, now, seq, len(state.log))
         case Amend(seq=seq) | ItStands(seq=seq):
-            old = _find(before, seq)
-            return () if old is None or _find(now, seq) is None else as_it_was(old)
+            old, current = _find(before, seq), _find(now, seq)
+            return () if old is None or current is None else as_it_was(old, current)
+        case Confirmed(seqs=seqs):
+            again = {entry.seq for entry in before if entry.inferred and entry.seq in seqs}
+            marked = tuple(entry.seq for entry in now if entry.seq in again)
+            return (Inferred(marked),) if marked else ()
         case Insert():
             return () if _find(now, at) is None else (Remove(Seq(at)),)
         case _:
@@ -471,12 +477,11 @@ def _put_back(before: tuple[Entry, ...], now: tuple[Entry, ...], seq: int, next_
     if later is None and now and now[-1].seq > seq:
         return ()
     events: list[Event] = [old.action if later is None else Insert(later.seq, old.action)]
-    if old.accepted:
-        events.append(ItStands(Seq(next_seq)))
+    events += as_marked(old, Seq(next_seq))
     for entry in now:
         moved = lying_on(entry.action, {Seq(seq): Seq(next_seq)})
         if moved is not entry.action:
-            events += as_it_was(replace(entry, action=moved))
+            events += as_it_was(replace(entry, action=moved), entry)
     return tuple(events)
 
 

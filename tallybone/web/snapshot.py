@@ -13,6 +13,7 @@ from engine import (
     ActionResult,
     Adjust,
     Amend,
+    Confirmed,
     Counted,
     Draw,
     Entry,
@@ -20,6 +21,7 @@ from engine import (
     HandOver,
     HandStarted,
     HouseTally,
+    Inferred,
     Insert,
     Irregular,
     ItStands,
@@ -587,6 +589,10 @@ def _empty(told: Sequence[ToldShown], version: int) -> Snapshot:
     )
 
 
+def _marked(one: ActionResult, *, is_inferred: bool) -> ActionResult:
+    return one if one.entry.inferred == is_inferred else replace(one, entry=replace(one.entry, inferred=is_inferred))
+
+
 @dataclass(frozen=True, slots=True)
 class Story:
     """A match, and each action in force with its results.
@@ -613,7 +619,10 @@ class Story:
             assert not isinstance(event, _REVISIONS)  # checked above
             seq = at.next_seq
             at, outcomes = apply(at, event)
-            told.append(ActionResult(Entry(Seq(seq), event), outcomes))
+            if not isinstance(event, Inferred | Confirmed):
+                told.append(ActionResult(Entry(Seq(seq), event), outcomes))
+        if self.state.inferred != state.inferred:
+            told = [_marked(one, is_inferred=one.entry.seq in state.inferred) for one in told]
         return Story(state, tuple(told))
 
     def hands(self) -> tuple[tuple[ActionResult, ...], ...]:

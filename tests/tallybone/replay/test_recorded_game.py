@@ -6,12 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from engine import Placed, replay
+from engine import Confirmed, Event, Inferred, MatchStart, Placed, Play, Seq, replay
+from tallybone.json_values import to_json
 from tallybone.recording.format import RecordingError, Topic
 from tallybone.recording.reader import read_session
+from tallybone.recording.resume import left_in
 from tallybone.recording.writer import SessionWriter
+from tallybone.replay.log import logged_steps
 from tallybone.replay.recorded_game import MOST_NUMBER, RecordedGame
 from tallybone.session.session import Session
+from tallybone.sources.source import GameChoice
 from tests.tallybone.recorded_games import record_game, start_of
 from tests.tallybone.recording.sittings import records_of
 
@@ -41,6 +45,31 @@ def test_every_step_is_as_it_was_played(played: tuple[Path, Session]) -> None:
         assert game.state_after(number) == replay(session.state.log[: game.steps[number].log])
     assert [step.hand for step in game.steps] == sorted(step.hand for step in game.steps)
     assert game.steps[-1].totals == session.state.game.totals  # type: ignore[union-attr]  # it was played
+
+
+def test_marks_of_inferred_actions_survive_the_hand_a_restart_and_a_replay(tmp_path: Path) -> None:
+    session = record_game(tmp_path / "seen.mcap", hands=2)
+    log = [event for event in session.state.log if not isinstance(event, MatchStart)]
+    plays = [at for at, event in enumerate(log, 1) if isinstance(event, Play)]
+    log += [Inferred((Seq(plays[0]), Seq(plays[1]), Seq(plays[-1]))), Confirmed((Seq(plays[1]),))]
+    path = tmp_path / "marked.mcap"
+    with SessionWriter(path, start_of()) as writer:
+        for t_ns, event in enumerate(log, 1):
+            writer.write(Topic.EVENT, t_ns, to_json(event, Event))
+        writer.write(Topic.TABLE, len(log), {"places": {}})
+    marks = (plays[0], plays[-1])
+    game = looked_at(path)
+    assert (game.state.inferred, game.complaints) == (marks, [])
+    assert [game.state_after(len(game.steps) - back).inferred for back in (3, 2, 1)] == [
+        (),
+        (plays[0], plays[1], plays[-1]),
+        marks,
+    ]
+    assert replay((session.state.log[0], *left_in(read_session(path)).events)).inferred == marks
+    *_, last = logged_steps(path, GameChoice(), lambda complaint: pytest.fail(str(complaint)))
+    assert last.happened is not None
+    assert last.happened.session.state.inferred == marks
+    assert last.happened.session.state.game == session.state.game
 
 
 def test_tiles_lie_where_they_lay_after_each_step(played: tuple[Path, Session]) -> None:

@@ -6,7 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from engine import Amend, Knock, NewHand, NodeId, Placed, Play, Seat, Seq, Undo, entries
+from engine import (
+    Amend,
+    Confirmed,
+    Inferred,
+    ItStands,
+    Knock,
+    NewHand,
+    NodeId,
+    Placed,
+    Play,
+    Seat,
+    Seq,
+    Undo,
+    apply,
+    entries,
+)
 from tallybone.session.inputs import Answer, AnswerBack, KnockHeard
 from tallybone.session.referee.places import Around, OpenHand, Yard
 from tallybone.session.session import MOST_SINCE, Session, feed
@@ -188,6 +203,23 @@ def test_what_lies_around_the_layout_keeps_its_names() -> None:
 def test_the_way_back_is_no_way_at_all_where_nothing_was_done() -> None:
     state = asked().state
     assert back_to(state, len(state.log)) == (state, (), {})
+
+
+def test_the_way_back_restores_marks() -> None:
+    before, _ = feed(asked(), Answer(1))
+    played = tuple(one.seq for one in entries(before.state) if isinstance(one.action, Play))
+    marked, _ = apply(before.state, Inferred(played))
+    for event in (Confirmed(played), Confirmed(played[:1]), ItStands(played[0]), Undo(played[0])):
+        changed, _ = apply(marked, event)
+        assert changed.inferred != marked.inferred
+        again, _, names = back_to(changed, len(marked.log))
+        assert again.inferred == tuple(names.get(seq, seq) for seq in played)
+        assert again.game is not None
+        assert marked.game is not None
+        assert again.game.totals == marked.game.totals
+    unmarked, said, _ = back_to(marked, len(before.state.log))
+    assert unmarked.inferred == ()
+    assert said == (), "no score is announced where only marks change"
 
 
 def test_the_tile_in_question_waits_again() -> None:

@@ -11,8 +11,10 @@ from engine import (
     BONES,
     Adjust,
     Amend,
+    Confirmed,
     Draw,
     Event,
+    Inferred,
     Insert,
     ItStands,
     Knock,
@@ -256,6 +258,19 @@ def test_the_story_is_that_of_a_replay_after_every_event() -> None:
         assert story.after(state) is story
     assert Story().after(replay(log)).told == story.after(replay(log[:5])).after(replay(log)).told
     assert [one.entry for one in story.told] == list(entries(story.state))
+
+
+def test_marks_do_not_end_a_story_that_grows_with_its_log() -> None:
+    story = Story()
+    log: list[Event] = list(played(12).log)
+    log[9:9] = [Inferred((Seq(FIRST), Seq(8))), Confirmed((Seq(FIRST),))]
+    log += [Inferred((Seq(LEADS),)), Remove(Seq(8))]
+    for count in range(1, len(log) + 1):
+        state = replay(log[:count])
+        story = story.after(state)
+        assert story.told == history(state)
+    assert [one.entry.seq for one in story.told if one.entry.inferred] == [LEADS]
+    assert Story().after(replay(log[:11])).told == history(replay(log[:11])), "several events at once"
 
 
 def test_an_answer_names_a_choice_that_there_is() -> None:

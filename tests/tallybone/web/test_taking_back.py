@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from engine import (
     Adjust,
     Amend,
+    Confirmed,
     Event,
+    Inferred,
     Insert,
     ItStands,
     Knock,
@@ -53,7 +55,7 @@ def seen(state: State) -> object:
     ]
     ends = [(names[Seq(end.spot.host)], end.spot.port, end.number, end.playable) for end in game.layout.ends]
     wrong = [names[seq] for seq in state.irregular]
-    accepted = [entry.accepted for entry in entries(state)]
+    accepted = [(entry.accepted, entry.inferred) for entry in entries(state)]
     return game.scores, game.phase, tiles, ends, wrong, accepted, hand and (hand.sizes, hand.turn, hand.boneyard)
 
 
@@ -88,6 +90,29 @@ def test_what_was_let_stand_is_let_stand_again() -> None:
     for event in (Amend(Seq(FIRST), WRONG), Remove(Seq(FIRST)), Undo(Seq(FIRST))):
         done = after(before, (event,))
         assert seen(after(done, events_back(done, len(before.log)))) == seen(before)
+
+
+def test_an_inferred_action_is_inferred_again() -> None:
+    before = after(played(), (Inferred((Seq(LEADS), Seq(FIRST))),))
+    for event in (
+        Amend(Seq(FIRST), WRONG),
+        ItStands(Seq(FIRST)),
+        Remove(Seq(LEADS)),
+        Remove(Seq(FIRST)),
+        Undo(Seq(FIRST)),
+        Confirmed((Seq(FIRST),)),
+        Confirmed((Seq(LEADS), Seq(FIRST), Seq(10))),
+    ):
+        done = after(before, (event,))
+        assert done.inferred != before.inferred
+        assert seen(after(done, events_back(done, len(before.log)))) == seen(before)
+
+
+def test_a_confirmation_of_an_action_removed_since_is_not_taken_back() -> None:
+    before = after(played(), (Inferred((Seq(10),)),))
+    done = after(before, (Confirmed((Seq(10),)), Remove(Seq(10))))
+    assert events_back(done, len(before.log)) == ()
+    assert events_back(after(played(), (Confirmed((Seq(10),)),)), len(played().log)) == (), "nothing was inferred"
 
 
 def test_what_was_let_stand_still_stands_when_the_tile_under_it_comes_back() -> None:

@@ -1,0 +1,126 @@
+"""Inferred actions keep a mark in the log until the table confirms, accepts, amends or removes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import (
+    Amend,
+    Confirmed,
+    Event,
+    Inferred,
+    Insert,
+    ItStands,
+    Knock,
+    Play,
+    Remove,
+    Seat,
+    Seq,
+    Undo,
+    apply,
+    entries,
+    format_record,
+    parse_record,
+    play_record,
+    problem_with,
+    record_of,
+    replay,
+)
+from engine.profiles import BONES
+from engine.rules import LeadRule
+from tests.engine.table import Table
+
+RULES = replace(BONES, lead_first=LeadRule.LOT_ANY)
+# The first play is action 2, the others are 3 and 4.
+PLAYS = ("5-5", "5-1@W", "5-4@E")
+
+
+def played(*events: Event) -> Table:
+    return Table(RULES).play(*PLAYS).feed(*events)
+
+
+def marked(table: Table) -> tuple[Seq, ...]:
+    """The marks of the state, which must be those of its entries."""
+    of_entries = tuple(entry.seq for entry in entries(table.state) if entry.inferred)
+    assert table.state.inferred == of_entries
+    assert table.state.is_provisional == bool(of_entries)
+    assert replay(table.state.log) == table.state
+    return of_entries
+
+
+def test_an_inferred_action_is_marked_and_changes_nothing_else() -> None:
+    before = played()
+    assert marked(before) == ()
+    table = played(Inferred((Seq(4), Seq(3))))
+    assert marked(table) == (3, 4)
+    assert table.outcomes == ()
+    assert replace(table.state, log=before.state.log, inferred=()) == before.state
+
+
+def test_the_mark_stays_while_the_game_goes_on() -> None:
+    table = played(Inferred((Seq(3),))).feed(Knock(Seat(1)))
+    assert marked(table) == (3,)
+
+
+def test_confirmed_actions_lose_their_marks() -> None:
+    table = played(Inferred((Seq(2), Seq(3), Seq(4))), Confirmed((Seq(2), Seq(4))))
+    assert marked(table) == (3,)
+    assert table.outcomes == ()
+    assert marked(table.feed(Confirmed((Seq(3),)))) == ()
+
+
+def test_later_marks_add_to_earlier_ones() -> None:
+    assert marked(played(Inferred((Seq(4),)), Inferred((Seq(2),)))) == (2, 4)
+
+
+def test_accepting_an_action_confirms_it() -> None:
+    assert marked(played(Inferred((Seq(3), Seq(4))), ItStands(Seq(3)))) == (4,)
+
+
+def test_amending_an_action_confirms_it() -> None:
+    table = played(Inferred((Seq(3), Seq(4))))
+    right = entries(table.state)[4].action
+    assert marked(table.feed(Amend(Seq(4), right))) == (3,)
+
+
+@pytest.mark.parametrize("event", [Remove(Seq(4)), Undo(Seq(4))])
+def test_a_removed_action_takes_its_mark_along(event: Event) -> None:
+    table = played(Inferred((Seq(3), Seq(4))))
+    last = entries(table.state)[-1].action
+    assert marked(table.feed(event)) == (3,)
+    assert marked(table.feed(last)) == (3,), "the same action, seen this time"
+
+
+def test_an_inserted_action_is_marked_in_its_place() -> None:
+    table = played(Insert(Seq(3), Knock(Seat(1))))
+    inserted = Seq(5)
+    assert marked(table.feed(Inferred((Seq(4), inserted, Seq(2))))) == (2, inserted, 4)
+
+
+@pytest.mark.parametrize("mark", [Inferred, Confirmed])
+def test_actions_not_in_force_are_ignored(mark: type[Inferred | Confirmed]) -> None:
+    table = played(Undo(Seq(4)))
+    before = table.state
+    event = mark((Seq(4), Seq(5), Seq(6), Seq(-1), Seq(99)))
+    assert problem_with(before, event) is None
+    after, outcomes = apply(before, event)
+    assert outcomes == ()
+    assert after == replace(before, log=(*before.log, event))
+
+
+def test_an_action_after_a_mark_is_named_by_its_place_in_the_log() -> None:
+    table = played(Inferred((Seq(3),)))
+    table.play("1-1@W", seat=1)
+    assert entries(table.state)[-1].seq == 6
+    assert table.node("1-1") == 6
+
+
+def test_a_record_of_a_match_with_marks_plays_to_the_same_points() -> None:
+    table = played(Inferred((Seq(3), Seq(4))))
+    text = format_record(record_of(table.state))
+    assert text == format_record(record_of(played().state)), "a game record has no marks"
+    result = play_record(parse_record(text)).result
+    assert result.totals == table.totals
+    assert isinstance(entries(table.state)[-1].action, Play)
