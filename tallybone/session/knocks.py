@@ -11,8 +11,6 @@ from vision.table_view import TableView
 # A tile that is put down hard sounds like a knock, and is seen once the hand has left and the picture has settled:
 # until then a knock says nothing. Players who knock leave the table as it is for longer than this.
 KNOCK_WAITS_NS = 2_000_000_000
-# Hands over the table hide what they lay down; for longer than this nobody's knock waits for them.
-HANDS_STAY_NS = 10_000_000_000
 # Two knocks of one player within this time are one pass.
 ONE_KNOCK_NS = 700_000_000
 
@@ -70,4 +68,4 @@ def _may_be_tile(heard: PendingKnock, view: TableView | None, *, t_ns: int, is_l
     age_ns = t_ns - heard.t_ns
     if age_ns < KNOCK_WAITS_NS or view is None or view.moved_since_ns is None:
         return age_ns < KNOCK_WAITS_NS
-    return (is_laid or not view.is_settled) and heard.t_ns >= view.moved_since_ns and age_ns < HANDS_STAY_NS
+    return (is_laid or not view.is_settled) and heard.t_ns >= view.moved_since_ns

@@ -43,7 +43,8 @@ SURE_KNOCK = 0.6
 TILE_ECHOES_NS = 300_000_000
 # A table that is unchanged for so long is as sure as if a second look had shown it.
 LINGERS_NS = 2_000_000_000
-# Where no view came for so long nobody knows in which order things were done meanwhile.
+# Where the table was not seen settled for so long, for want of pictures or because somebody stood in front, nobody
+# knows in which order things were done meanwhile.
 BLIND_NS = 6_000_000_000
 # A press for a draw so soon after a draw was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
@@ -143,16 +144,22 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
 
 
 def _blind_or_not(session: Session, view: TableView | None) -> Session:
-    """Return the session with the time since when nobody has seen the table, where that is long."""
+    """Return the session with the time since when nobody has seen the table settled, where that is long."""
     last_ns = session.viewed_ns
     is_blind = session.blind_ns is None and last_ns is not None and session.t_ns - last_ns >= BLIND_NS
     blind_ns = last_ns if is_blind else session.blind_ns
-    return replace(session, viewed_ns=last_ns if view is None else session.t_ns, blind_ns=blind_ns)
+    is_seen = view is not None and _is_trusted(view)
+    return replace(session, viewed_ns=session.t_ns if is_seen else last_ns, blind_ns=blind_ns)
+
+
+def _is_trusted(view: TableView) -> bool:
+    """Return whether a view shows all that lies on the table: nobody stands in front, and it is not lost."""
+    return view.is_settled and view.lost is None
 
 
 def _ends_blindness(session: Session, view: TableView) -> bool:
-    """Return whether a view is the first settled one after a time in which nobody saw the table."""
-    return session.blind_ns is not None and view.is_settled and view.lost is None
+    """Return whether a view is the first to be trusted after a time in which nobody saw the table."""
+    return session.blind_ns is not None and _is_trusted(view)
 
 
 def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
@@ -343,7 +350,7 @@ class Session:
         looked_ns: When that was; None once it has lain there unchanged for long.
         drawn: The draw that was seen last, and when; None for none.
         answered: The answer that can be taken back; None for none.
-        viewed_ns: When the last view came; None before the first.
+        viewed_ns: When the table was last seen settled; None before the first time.
         called: The players who called points while nobody saw the table.
         blind_ns: Since when nobody has seen the table settled, if that is long; None where somebody sees it.
     """
@@ -365,9 +372,10 @@ class Session:
 
     @classmethod
     def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:
-        """Return the sitting that stood where the match and the places say."""
+        """Return the sitting that stood where the match and the places say; nobody has seen the table since."""
         found = decide(places, state)
-        return cls(state, places, () if isinstance(found, Decided) else found, t_ns, zones=zones or Zones())
+        questions = () if isinstance(found, Decided) else found
+        return cls(state, places, questions, t_ns, zones=zones or Zones(), blind_ns=t_ns)
 
     @property
     def open_question(self) -> Unclear | None:

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Literal
 
 import numpy as np
 
 from engine import NewHand, Play, Redeal, Rules, entries
-from tallybone.session.session import Input
+from tallybone.session.session import Input, Session
 from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.session.noisy_table import SECOND_NS
-from tests.tallybone.session.zoned_table import ZonedTable, ZoneFaults, ZoneFigures
+from tests.tallybone.session.zoned_table import SIZE_PX, ZonedTable, ZoneFaults, ZoneFigures
 from vision.reading import SeenTile
 from vision.table_view import Change, ChangeKind, TableView
 
 
 class GappedTable(ZonedTable):
-    """Nobody sees the table while a few plays are made, three times in a game; knocks are heard all the time."""
+    """Nobody sees the table while a few plays are made, three times in a game; knocks are heard all the time.
 
-    def __init__(self, rules: Rules, seed: int, *, gaps: int = 3, plays: int = 1, are_answered: bool = True) -> None:
+    No picture comes meanwhile, or somebody stands in front, or the machine is off and hears nothing either.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        seed: int,
+        *,
+        gaps: int = 3,
+        plays: int = 1,
+        are_answered: bool = True,
+        cause: Literal["no picture", "in front", "off"] = "no picture",
+    ) -> None:
         super().__init__(rules, seed, ZoneFaults())
+        self.cause = cause
         self.are_answered, self.is_blind = are_answered, False
         at = [number for number, step in enumerate(self.steps) if isinstance(step.event, Play)]
         rng = np.random.default_rng(seed + 30_000)
@@ -74,8 +88,11 @@ class GappedTable(ZonedTable):
         return (*self.eye.tiles, *self.yard, *self.open)
 
     def feed(self, event: Input, after_s: float = 5.0) -> None:
-        if self.is_blind and isinstance(event, TableView):
+        if self.is_blind and (isinstance(event, TableView) or self.cause == "off"):
             self.t_ns += int(after_s * SECOND_NS)
+            if self.cause == "in front":
+                tiles = self.lay_before
+                super().feed(TableView(tiles, (), (), is_settled=False, moved_since_ns=0, size_px=SIZE_PX), 0.0)
             return
         if not self.is_blind and not isinstance(event, TableView):
             super().feed(self.view((), ()), after_s / 2)  # the camera sees the table all the time
@@ -93,6 +110,9 @@ class GappedTable(ZonedTable):
     def _see_again(self, last: ScriptStep) -> None:
         """The camera is back: all that has changed is seen at once, then once more."""
         self.is_blind = False
+        if self.cause == "off":
+            now = self.session
+            self.session = Session.resumed(now.state, now.places, t_ns=self.t_ns, zones=self.zones)
         before = self.lay_before
         gone = [Change(ChangeKind.REMOVED, tile) for tile in before if tile not in self.lying]
         come = [Change(ChangeKind.PLACED, tile) for tile in self.lying if tile not in before]

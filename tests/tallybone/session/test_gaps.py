@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from engine import BLOCK, Call, Knock, Play, Seat, profile
@@ -25,6 +27,20 @@ def test_one_play_that_nobody_saw_is_told_with_the_draws_and_passes_around_it(na
         assert figures.plays_right == figures.plays
         assert figures.is_right_at_end
         assert len(figures.questions) <= 1
+
+
+@pytest.mark.parametrize("cause", ["in front", "off"])
+@pytest.mark.parametrize("name", ["allfives", "block", "bones", "draw"])
+def test_plays_behind_somebody_or_before_a_restart_are_told_as_those_without_a_picture(
+    name: str, cause: Literal["in front", "off"]
+) -> None:
+    for seed in range(100, 103):
+        table = GappedTable(profile(name), seed, plays=2, cause=cause)
+        figures = table.run()
+        assert figures.plays_right == figures.plays
+        # A pass that a machine which is off does not hear shows in the side of the next hand.
+        is_asked = cause == "off" and figures.is_flagged_at_end
+        assert is_asked or (figures.is_right_at_end and table.seats_right == figures.plays)
 
 
 @pytest.mark.parametrize("knocks", [(2,), (1, 2), (1,), ()])
