@@ -32,6 +32,8 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "Yard": {"came_from": "by"},
 }
 """Names in files of fields that have another name in the code now."""
+GONE: Mapping[str, frozenset[str]] = {"Places": frozenset(("laid_unseen", "unchecked"))}
+"""Fields of older files that the code has no more: what they say is left out."""
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -114,7 +116,7 @@ def _read_object(said: Mapping[str, object], kind: Any, where: str) -> Any:
     if cls is None:
         raise JsonValueError(f"{where or 'value'}: expected {_words(classes)}, got {said.get(_TAG, said)!r}")
     known_fields = fields_of(cls)
-    unknown = sorted(set(said) - set(known_fields) - {_TAG})
+    unknown = sorted(set(said) - set(known_fields) - {_TAG} - GONE.get(cls.__name__, frozenset()))
     if unknown:
         raise JsonValueError(f"{where or tag_of(cls)}: {unknown[0]!r} is nothing that a {tag_of(cls)} has")
     lacking = [name for name, (one, _) in known_fields.items() if name not in said and not _has_default(one)]

@@ -14,6 +14,7 @@ from engine import (
     Draw,
     Drawing,
     Event,
+    Inferred,
     ItStands,
     Knock,
     NewHand,
@@ -22,7 +23,9 @@ from engine import (
     Phase,
     ProblemKind,
     Redeal,
+    Revision,
     Seat,
+    Seq,
     State,
     Undo,
     apply,
@@ -176,8 +179,10 @@ def _settle(session: Session) -> tuple[Session, tuple[Announcement, ...]]:
 def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after a decision, by a view or by an answer."""
     state = session.state
+    done = tuple(Seq(state.next_seq + at) for at, event in enumerate(found.events) if not isinstance(event, Revision))
+    marks = (Inferred(done),) if found.is_inferred else ()
     said: tuple[Announcement, ...] = ()
-    for event in found.events:
+    for event in (*found.events, *marks):
         state, outcomes = apply(state, event)
         said = (*said, *outcomes)
         if isinstance(event, Draw):
@@ -373,6 +378,8 @@ class Session:
     @classmethod
     def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:
         """Return the sitting that stood where the match and the places say; nobody has seen the table since."""
+        deaf = replace(places.unseen or Unseen(places.looks + 1), is_deaf=True)
+        places = replace(places, unseen=deaf)
         found = decide(places, state)
         questions = () if isinstance(found, Decided) else found
         return cls(state, places, questions, t_ns, zones=zones or Zones(), blind_ns=t_ns)

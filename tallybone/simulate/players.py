@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from engine import Draw, Event, Knock, Lead, NodeId, Phase, Play, Port, Seat, Stack, State, Tile, apply, entries, replay
+from engine import (
+    Confirmed,
+    Draw,
+    Event,
+    Knock,
+    Lead,
+    NodeId,
+    Phase,
+    Play,
+    Port,
+    Seat,
+    Stack,
+    State,
+    Tile,
+    apply,
+    entries,
+    replay,
+)
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
 from tallybone.session.session import Session
@@ -71,9 +88,6 @@ def _right_choice(session: Session, question: Question, truth: State) -> int | N
     known = _known(session, question, truth)
     if known is not None:
         return known
-    first = _laid_first(now, question.unclear.choices, truth)
-    if first is not None and not any(answer.events for answer in question.answers):
-        return first
     wrong = [_difference(replay((*now.log, *answer.events)), truth) for answer in question.answers]
     best = min(wrong, default=(0, 0))
     if best < _difference(now, truth):
@@ -90,6 +104,7 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that the players know besides the layout."""
     now = session.state
     for known in (
+        _confirmed(now, question, truth),
         _began(session, question, truth),
         _as_it_was(now, question, truth),
         _knocked(now, question, truth),
@@ -98,6 +113,23 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
         if known is not None:
             return known
     return _all_shown(session, question, truth)
+
+
+def _confirmed(now: State, question: Question, truth: State) -> int | None:
+    """Return the answer that all that was inferred is right, where it is."""
+    right, true = set(paths_of(truth).values()), Counter(_done(one.action for one in entries(truth)))
+    paths = paths_of(now)
+    for choice, answer in enumerate(question.answers):
+        match answer.events:
+            case (Confirmed(seqs=seqs),):
+                marked = [one for one in entries(now) if one.seq in seqs]
+                is_told = Counter(_done(one.action for one in marked)) <= true
+                # Tiles of an earlier hand lie there no more.
+                lie = [paths[NodeId(one.seq)] for one in marked if NodeId(one.seq) in paths]
+                return choice if is_told and right.issuperset(lie) else None
+            case _:
+                pass
+    return None
 
 
 def _as_it_was(now: State, question: Question, truth: State) -> int | None:
@@ -150,8 +182,10 @@ def _began(session: Session, question: Question, truth: State) -> int | None:
     """Return the answer that says most of what happened while nobody saw the table and nothing false."""
     before = session.places.unseen
     none = [at for at, one in enumerate(question.answers) if one.places.unseen not in (None, before) and not one.events]
-    if before is None or not none:
+    if not none:
         return None
+    # Of tiles of one look is told what was done up to them; of a time that nobody saw all of it.
+    is_watched = any(one.places.unseen is not None and one.places.unseen.is_watched for one in question.answers)
     true = _done_since(session.state, truth)
     # Where plays score, their order matters.
     scores = truth.game is not None and truth.game.rules.unit is not None
@@ -159,7 +193,8 @@ def _began(session: Session, question: Question, truth: State) -> int | None:
     for choice, answer in enumerate(question.answers):
         said = _done(answer.events)
         if answer.places.unseen is None:
-            is_so = said == true or (not scores and sorted(said) == sorted(true))
+            done = true[: len(said)] if is_watched else true
+            is_so = said == done or (not scores and sorted(said) == sorted(done))
         else:
             is_so = choice not in none and said == true[: len(said)]
         if is_so:
@@ -215,15 +250,6 @@ def _leader(truth: State) -> Seat:
 
 def _passes(state: State, seat: Seat) -> int:
     return sum(one.action == Knock(seat) for one in entries(state))
-
-
-def _laid_first(now: State, choices: Sequence[str], truth: State) -> int | None:
-    """Return which of the tiles that are named in *choices* was played first of those not understood yet."""
-    if truth.game is None or now.game is None:
-        return None
-    order = [f"the {node.tile}" for node in truth.game.layout.nodes[len(now.game.layout.nodes) :]]
-    named = [order.index(choice) if choice in order else len(order) for choice in choices]
-    return named.index(min(named)) if named and min(named) < len(order) else None
 
 
 def _difference(now: State, truth: State) -> tuple[int, int]:

@@ -92,6 +92,11 @@ def test_the_list_says_enough_to_fail() -> None:
     assert "event<knock>.seat: int" in written()
 
 
+def test_a_field_of_older_files_that_is_gone_is_left_out() -> None:
+    read: Places = from_json({"looks": 3, "laid_unseen": [7], "unchecked": 5}, Places)
+    assert read == Places(looks=3)
+
+
 def test_a_field_with_another_name_in_the_code_is_read_and_written_by_that_of_files() -> None:
     around = Around(came_from_own=2, came_from_other=1)
     assert to_json(around, Around) == {"right": 2, "wrong": 1}

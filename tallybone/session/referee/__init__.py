@@ -14,7 +14,7 @@ from itertools import groupby
 
 from engine import Node, Phase, State
 from tallybone.session.referee.boneyard import judge_deal, judge_yard
-from tallybone.session.referee.catching_up import ask_about_unseen, caught_up, is_ready
+from tallybone.session.referee.catching_up import ask_to_confirm, caught_up, is_ready
 from tallybone.session.referee.corrections import (
     judge_handled,
     judge_missing,
@@ -24,8 +24,8 @@ from tallybone.session.referee.corrections import (
     settled,
 )
 from tallybone.session.referee.open_hands import judge_hands_in_play, judge_reveals
-from tallybone.session.referee.places import Known, Places, Waiting, numbers_of
-from tallybone.session.referee.plays import MOST_IN_ANY_ORDER, ask_to_check, first_of, judge_laid, lay_all
+from tallybone.session.referee.places import Known, Places, Unseen, numbers_of
+from tallybone.session.referee.plays import judge_laid
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import judge_lead, judge_maybe_passed, judge_seat
 from tallybone.session.touching import Laid, footprint_of
@@ -89,6 +89,8 @@ def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | Non
     game = state.game
     if game is None:
         return
+    if state.inferred:
+        yield ask_to_confirm(places, state)
     in_play = game.phase in (Phase.LEAD, Phase.PLAY)
     if in_play:
         yield from _of_layout(places, state)
@@ -116,10 +118,6 @@ def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | No
     for one in places.known:
         if one.is_handled:
             yield judge_handled(places, state, one)
-    if places.unchecked:
-        yield ask_to_check(places)
-    if places.laid_unseen:
-        yield ask_about_unseen(places, state)
     if places.around.is_lead_doubted:
         yield judge_lead(places, state)
     if places.maybe_passed is not None:
@@ -129,28 +127,25 @@ def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | No
 
 def _in_order(places: Places, state: State) -> Iterator[Decided | Question | None]:
     """Yield the verdicts on tiles that wait and on the boneyard, in the order in which they were seen."""
-    if places.unseen is not None and all(one.look >= places.unseen.look for one in places.waiting):
+    unseen = places.unseen
+    if unseen is not None and unseen.look <= places.looks and all(one.look >= unseen.look for one in places.waiting):
         if is_ready(places):
             yield caught_up(places, state)
         return
     drawn_at = places.around.yard.since
     has_drawn = False
     for look, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
-        if not has_drawn and drawn_at <= look:
+        tiles = tuple(group)
+        hand = None if state.game is None else state.game.hand
+        is_search = len(tiles) > 1 and hand is not None and hand.turn is not None
+        if is_search and drawn_at == look and not is_ready(places):
+            return
+        if not has_drawn and (drawn_at < look or (drawn_at == look and not is_search)):
             has_drawn = True
             yield judge_yard(places, state)
-        yield from _of_one_look(places, state, tuple(group))
+        if is_search:
+            yield caught_up(replace(places, unseen=Unseen(look, is_watched=True)), state)
+        for one in tiles:
+            yield judge_laid(places, state, one.tile)
     if not has_drawn:
         yield judge_yard(places, state)
-
-
-def _of_one_look(places: Places, state: State, group: tuple[Waiting, ...]) -> Iterator[Decided | Question | None]:
-    """Yield the verdicts on the tiles that one look has shown."""
-    hand = None if state.game is None else state.game.hand
-    if len(group) > MOST_IN_ANY_ORDER and hand is not None and hand.turn is not None:
-        yield lay_all(places, state, group)
-    elif len(group) > 1 and hand is not None and hand.turn is not None:
-        first = first_of(places, state, group)
-        yield judge_laid(places, state, first.tile) if isinstance(first, Waiting) else first
-    for one in group:
-        yield judge_laid(places, state, one.tile)

@@ -12,16 +12,25 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from engine import Call, Draw, Game, Knock, NodeId, Play, State, entries
+from engine import Call, Confirmed, Draw, Game, Knock, Play, State, entries
 from engine.phrases import Phrase, listed, phrase
 from engine.problems import tiles_text
 from tallybone.session.referee.belief import SURE, shares
 from tallybone.session.referee.courses import UnseenCourse, courses, undrawn
 from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen
+from tallybone.session.referee.plays import result_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 
 # So many beginnings are offered, and "something else"; one with less than this share is not.
 _MOST_CHOICES, _LEAST_SHARE = 6, 0.01
+# Of more tiles than these nobody is asked what was laid when: of those that nobody saw, and of those of one look.
+_MOST_ASKED, _MOST_AT_ONCE = 8, 4
+# Players who have laid so many tiles since they were asked do not answer.
+_PLAYED_ON = 3
+# So many actions are named to be confirmed.
+_MOST_NAMED = 4
+# With this share what was done around one tile, or the order of tiles of one look, is as certain as if it was watched.
+_CERTAIN = 0.98
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,53 +83,54 @@ def is_ready(places: Places) -> bool:
     return yard.agreed is None or yard.count == yard.agreed or yard.looks > 1
 
 
-def caught_up(places: Places, state: State) -> Decided | Question:
-    """Return what happened while nobody saw the table, or the question what it was.
+def caught_up(places: Places, state: State) -> Decided | Question | None:
+    """Return what happened in a time that nobody saw, or the question what it was; None where nothing is to be told.
 
     Where those courses that leave the same points, the same turn and the same players of the tiles have nearly all the
-    weight, the likeliest of them is taken; the table is asked to check it if more than one tile was laid.
+    weight, the likeliest of them is taken. It is taken in any case of many tiles, whose order nobody is asked for, and
+    where the players have gone on without an answer.
     """
-    assert places.unseen is not None
+    unseen = places.unseen
+    assert unseen is not None
     assert state.game is not None  # without a match nothing is judged
     seen = replace(places, unseen=None)
-    group = tuple(one for one in places.waiting if one.look >= places.unseen.look)
-    start = UnseenCourse((), seen, state, group, places.unseen.knocks, places.unseen.calls)
-    is_plain = not (start.calls or places.unseen.not_so or (group and undrawn(start)))
-    if len(group) <= 1 and not start.knocks and is_plain:
+    came = tuple(one for one in places.waiting if one.look >= unseen.look)
+    group = tuple(one for one in came if one.look == unseen.look) if unseen.is_watched else came
+    start = UnseenCourse.of(unseen, seen, state, group)
+    later = sum(one.look > unseen.look + 1 for one in group)
+    is_long = len(group) - later > (_MOST_AT_ONCE if unseen.is_watched else _MOST_ASKED) or later >= _PLAYED_ON
+    if len(group) <= 1 and not (start.knocks or start.calls or unseen.not_so or (group and undrawn(start))):
         return Decided((), seen)  # at most one tile, as if its play had been seen
-    found = courses(start, places.unseen.not_so)
+    found = courses(start, unseen.not_so, is_long=is_long)
     if not any(one.actions for one in found):
-        return Decided(start.events, seen)
+        return None if unseen.is_watched else Decided(start.events, seen)
     weighed = tuple(zip(found, shares(one.log_weight for one in found), strict=True))
     by_result: dict[Hashable, float] = defaultdict(float)
-    for one, share in weighed:
-        by_result[one.came_to] += share
+    results = [result_of(one.state) if unseen.is_watched else one.came_to for one in found]
+    for result, (_, share) in zip(results, weighed, strict=True):
+        by_result[result] += share
     best = max(by_result, key=lambda one: by_result[one])
-    likeliest = next(one for one in found if one.came_to == best)
+    likeliest = found[results.index(best)]
     # What is left after the table has rejected the likely ones is asked in any case.
-    if by_result[best] >= SURE and likeliest.is_whole and not places.unseen.not_so:
-        return _taken(likeliest)
-    return _ask(places, places.unseen, state.game, _beginnings(weighed))
+    if is_long or (by_result[best] >= SURE and likeliest.is_whole and not unseen.not_so):
+        is_plain = unseen.is_watched or sum(isinstance(one, Play) for one in likeliest.actions) <= 1
+        is_sure = is_plain and (by_result[best] >= _CERTAIN or len(likeliest.actions) == 1)
+        return Decided(likeliest.events, likeliest.places, is_inferred=is_long or not is_sure)
+    return _ask(places, unseen, state.game, _beginnings(weighed))
 
 
-def ask_about_unseen(places: Places, state: State) -> Decided | Question:
-    """Return the question whether the tiles that were laid while nobody saw it were laid so."""
-    told = replace(places, laid_unseen=())
-    laid = [one.action for one in entries(state) if NodeId(one.seq) in places.laid_unseen]
-    plays = [one for one in laid if isinstance(one, Play)]
-    if state.game is None or not plays:
-        return Decided((), told)
-    words = phrase("laid while nobody saw it: {plays}. Is that right?", plays=_told(state.game, plays))
+def ask_to_confirm(places: Places, state: State) -> Question:
+    """Return the question whether what was inferred is right."""
+    assert state.game is not None  # the actions of a match
+    marked = [one.action for one in entries(state) if one.inferred]
+    told = [one for one in marked if isinstance(one, ByTurn)]
+    if len(told) <= _MOST_NAMED:
+        words = phrase("while nobody saw it: {actions}. Is that right?", actions=_told(state.game, told))
+    else:
+        laid = tiles_text(sum(isinstance(one, Play) for one in told))
+        words = phrase("{tiles} came at once: are the points right?", tiles=laid)
     unclear = Unclear(None, words, holds_up=False, choices=(phrase("that is right"),))
-    return Question(unclear, (Decided((), told),))
-
-
-def _taken(course: UnseenCourse) -> Decided:
-    """Return the decision that a course tells; who laid several tiles is to be checked."""
-    plays = sum(isinstance(one, Play) for one in course.actions)
-    nodes = tuple(known.node for known in course.places.known[len(course.places.known) - plays :])
-    laid_unseen = (*course.places.laid_unseen, *(nodes if plays > 1 else ()))
-    return Decided(course.events, replace(course.places, laid_unseen=laid_unseen))
+    return Question(unclear, (Decided((Confirmed(state.inferred),), places),))
 
 
 def _beginnings(weighed: Sequence[tuple[UnseenCourse, float]]) -> list[_Alike]:
@@ -152,14 +162,15 @@ def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Alike]) 
     for one in offered:
         begun, beginning = one.courses[0][0].after(one.turns), one.beginning
         words = _told(game, begun.actions)
-        left = None if beginning.is_whole else Unseen(unseen.look, begun.knocks, begun.calls)
+        left = None if beginning.is_whole else replace(unseen, knocks=begun.knocks, calls=begun.calls, not_so=())
         words = words if left is None else phrase("{actions} …", actions=words)
         if words not in answers:
             events = begun.events if left is None else begun.actions
             answers[words] = Decided(events, replace(begun.places, unseen=left))
             not_so = (*not_so, beginning)
     answers[phrase("something else")] = Decided((), replace(places, unseen=replace(unseen, not_so=not_so)))
-    words = phrase("what happened while nobody saw the table?")
+    several = phrase("several tiles came at once: what happened?")
+    words = several if unseen.is_watched else phrase("what happened while nobody saw the table?")
     return Question(Unclear(None, words, holds_up=True, choices=tuple(answers)), tuple(answers.values()))
 
 

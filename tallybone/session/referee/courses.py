@@ -11,12 +11,12 @@ from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass, replace
 
 from engine import Call, Draw, Drawing, Event, Knock, Play, ProblemKind, Seat, State, Tile, apply, problem_with
-from tallybone.session.referee.belief import ways_of
-from tallybone.session.referee.places import Beginning, ByTurn, Places, Waiting
+from tallybone.session.referee.belief import log_side, ways_of
+from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen, Waiting
 from tallybone.session.referee.plays import LEFT_OUT, laid_so, result_of
 
-# What it costs, in log odds: a tile too many or too few in the boneyard; a pass, and one that nobody heard; a tile that
-# nobody heard; a knock or a call that was for nothing.
+# What it costs, in log odds: a tile too many or too few in the boneyard; a pass, and one that nobody heard though
+# somebody listened; a tile that nobody heard; a knock or a call that was for nothing.
 _MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _NOTHING = 3.0, 2.5, 3.0, 0.7, 6.0
 # To have to draw, and to have drawn or passed before a tile that would have fitted, beside what the rules say to that.
 _DRAW, _REVOKE = 1.0, 2.0
@@ -27,6 +27,8 @@ _UNCALLED = 3.0
 _NEGLIGIBLE, _MOST_TRIED = 6.0, 300
 # So many ways to lay each tile are tried.
 _WAYS = 2
+# Where there are too many tiles to follow every course, so many are followed for each of them.
+_BEAM = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class UnseenCourse:
         calls: The players who called points later.
         log_weight: How much speaks for it.
         is_whole: Whether nothing more has happened.
+        pass_cost, tile_cost: What a pass and a tile cost that nobody heard.
         before: The course without its last action; None for one without any.
     """
 
@@ -52,7 +55,17 @@ class UnseenCourse:
     calls: tuple[Seat, ...] = ()
     log_weight: float = 0.0
     is_whole: bool = False
+    pass_cost: float = _UNHEARD_PASS
+    tile_cost: float = _UNHEARD_TILE
     before: UnseenCourse | None = None
+
+    @classmethod
+    def of(cls, unseen: Unseen, places: Places, state: State, tiles: tuple[Waiting, ...]) -> UnseenCourse:
+        """Return the course in which nothing has happened yet, at a table that stands as it did before."""
+        course = cls((), places, state, tiles, unseen.knocks, unseen.calls)
+        if unseen.is_deaf:
+            return replace(course, pass_cost=0.0, tile_cost=0.0)
+        return replace(course, tile_cost=0.0) if unseen.is_watched else course
 
     @property
     def came_to(self) -> Hashable:
@@ -88,17 +101,18 @@ class UnseenCourse:
         return course
 
 
-def courses(start: UnseenCourse, not_so: Collection[Beginning] = ()) -> list[UnseenCourse]:
+def courses(start: UnseenCourse, not_so: Collection[Beginning] = (), *, is_long: bool = False) -> list[UnseenCourse]:
     """Return what may have happened, the likeliest first: whole courses, and how others began where there are too many.
 
-    Of courses that come to the same there is one; there is none that began *not_so*.
+    Of courses that come to the same there is one; there is none that began *not_so*. Where it *is_long* only the
+    likeliest are followed at each step, and all to their end.
     """
     rejected = {(one.actions, one.is_whole) for one in not_so}
     # Courses on the way to what was rejected are not those that others with the same result are dropped for.
     halfway = {one.actions[:many] for one in not_so for many in range(len(one.actions) + 1)}
     ended, waiting, reached = list[UnseenCourse](), [start], set[Hashable]()
     tried = 0
-    while waiting and tried <= _MOST_TRIED:
+    while waiting and (is_long or tried <= _MOST_TRIED):
         longer = [one for course in waiting for one in (_ended(course), *_next(course))]
         tried += len(longer)
         longer = [one for one in longer if (one.actions, one.is_whole) not in rejected]
@@ -110,6 +124,8 @@ def courses(start: UnseenCourse, not_so: Collection[Beginning] = ()) -> list[Uns
             if not one.is_whole and one.log_weight >= least and reaches not in reached:
                 reached.add(reaches)
                 waiting.append(one)
+        if is_long:
+            waiting = waiting[: max(4, _BEAM // len(start.left))]
     found = sorted((*ended, *waiting), key=lambda one: -one.log_weight)
     return [one for one in found if one.log_weight >= found[0].log_weight - _NEGLIGIBLE]
 
@@ -145,13 +161,16 @@ def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
     if hand is None or hand.turn is None:
         return
     seat = hand.turn
+    # A hand may still have hidden, in the first of two looks, what the second one shows.
+    last = 1 + min((one.look for one in course.left), default=0)
     for one in course.left:
-        yield from _with_play(course, one)
+        if one.look <= last:
+            yield from _with_play(course, one)
     for tiles in () if course.has_drawn else range(1, undrawn(course) + 1):
         yield from _with(course, Draw(seat, tiles), course.knocks, _DRAW)
     knocks = _after_sound(course, seat)
     if knocks is None:
-        yield from _with(course, Knock(seat), course.knocks, _PASS + _UNHEARD_PASS)
+        yield from _with(course, Knock(seat), course.knocks, _PASS + course.pass_cost)
     else:
         yield from _with(course, Knock(seat), knocks, _PASS)
 
@@ -173,7 +192,7 @@ def _with(
     if problem_with(course.state, action) is None:
         state, _ = apply(course.state, action)
         actions, log_weight = (*course.actions, action), course.log_weight - cost
-        yield UnseenCourse(actions, course.places, state, course.left, knocks, course.calls, log_weight, before=course)
+        yield replace(course, actions=actions, state=state, knocks=knocks, log_weight=log_weight, before=course)
 
 
 def _with_play(course: UnseenCourse, one: Waiting) -> Iterator[UnseenCourse]:
@@ -184,9 +203,16 @@ def _with_play(course: UnseenCourse, one: Waiting) -> Iterator[UnseenCourse]:
         is_revoke = problem is not None and problem.kind is ProblemKind.REVOKE
         log_weight = course.log_weight + speaks - (_REVOKE if is_revoke else 0.0)
         log_weight -= 0.0 if _uncalled(course) is None else _UNCALLED
+        if one.came_from:
+            around = course.places.around
+            is_own = way.play.seat in one.came_from
+            log_weight += log_side(around.came_from_own, around.came_from_other, is_own=is_own)
         actions = (*course.actions, way.play)
-        silent = UnseenCourse(
-            actions, places, state, left, course.knocks, course.calls, log_weight - _UNHEARD_TILE, before=course
-        )
+        laid = replace(course, actions=actions, places=places, state=state, left=left, before=course)
         knocks = _after_sound(course, way.play.seat)
-        yield silent if knocks is None else replace(silent, knocks=knocks, log_weight=log_weight)
+        is_silent = knocks is None
+        yield replace(
+            laid,
+            knocks=course.knocks if knocks is None else knocks,
+            log_weight=log_weight - (course.tile_cost if is_silent else 0.0),
+        )

@@ -172,19 +172,23 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """A time in which nobody saw the table.
+    """A time of which nobody knows what happened when.
 
     Attributes:
         look: The first look after it.
         knocks: The knocks that were heard in it, each with its seat if that is known.
         calls: The players who called points in it.
         not_so: Beginnings that the table has rejected.
+        is_watched: Whether the table was seen and heard all the time, and only several tiles came in one look.
+        is_deaf: Whether nothing could be heard either, as the machine was off.
     """
 
     look: int
     knocks: tuple[Seat | None, ...] = ()
     calls: tuple[Seat, ...] = ()
     not_so: tuple[Beginning, ...] = ()
+    is_watched: bool = False
+    is_deaf: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +202,10 @@ class Places:
         asked: Topics of the questions that the table has been asked and has not answered.
         looks: How many looks at the table there have been.
         wants_stack: Whether the button said that a tile was laid on its copy, and it is not known yet which.
-        unchecked: Tiles that came at once, of which the table has not said yet whether the points are right.
         maybe_passed: The player who may have knocked, until the table says whether they did.
         knocked_early: After how many looks that was, where they had to draw first; None where they had not.
         around: The table around the layout, where it has zones.
-        unseen: The time without a look that has not been explained yet; None for none.
-        laid_unseen: Tiles that were laid in such times, as it seems; the table has not said yet whether it was so.
+        unseen: The time that nobody saw and that has not been explained yet; None for none.
     """
 
     known: tuple[Known, ...] = ()
@@ -212,12 +214,10 @@ class Places:
     asked: tuple[str, ...] = ()
     looks: int = 0
     wants_stack: bool = False
-    unchecked: int = 0
     maybe_passed: Seat | None = None
     knocked_early: int | None = None
     around: Around = field(default_factory=Around)
     unseen: Unseen | None = None
-    laid_unseen: tuple[NodeId, ...] = ()
 
     @property
     def laid(self) -> tuple[Laid, ...]:

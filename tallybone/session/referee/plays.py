@@ -1,19 +1,13 @@
-"""Decide what a laid tile means: a play, a correction of an earlier reading, or a question.
-
-Every order that hands and rules allow is played through; what was to be seen earlier was most likely laid earlier.
-Where all likely orders leave the same points and the same turn the likeliest is taken; where they do not, the table is
-asked which tile was first.
-"""
+"""Decide what a laid tile means: a play, a correction of an earlier reading, or a question."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from engine import Event, Game, NodeId, Play, ProblemKind, State, Tile, apply, problem_with
 from engine.phrases import either, phrase
-from engine.problems import the_tile, tiles_text
+from engine.problems import the_tile
 from tallybone.session.referee.belief import SURE, Way, shares, ways_of
 from tallybone.session.referee.corrections import Amended, amendments, ask_about
 from tallybone.session.referee.places import Known, Places, Waiting, numbers_of, seen_name
@@ -27,8 +21,6 @@ _WORTH_ASKING, _MOST_CHOICES = 0.01, 4
 # So many of the likeliest ways tell which tiles of the layout may be wrong.
 _TELLING_WAYS = 3
 
-# Up to this many tiles every order is tried: 24 of 4, in a tenth of a second.
-MOST_IN_ANY_ORDER = 4
 LEFT_OUT = 12.0
 """What it costs, in log odds, to leave a tile out: more than a play against the rules."""
 # What it costs to lay a tile before one that was to be seen so much earlier: people take longer than that to lay two,
@@ -166,92 +158,6 @@ def _settled(decided: Decided) -> Decided:
     return replace(decided, places=replace(decided.places, known=(*before, replace(last, is_settled=True))))
 
 
-@dataclass(frozen=True, slots=True)
-class _TileSequence:
-    """Some of the tiles laid one after the other.
-
-    Attributes:
-        order: The tiles, as they were laid.
-        events: Their plays.
-        places, state: Where the tiles lie and how the match stands then.
-        log_weight: How much speaks for it.
-    """
-
-    order: tuple[Waiting, ...]
-    events: tuple[Event, ...]
-    places: Places
-    state: State
-    log_weight: float
-
-
-def first_of(places: Places, state: State, group: Sequence[Waiting]) -> Waiting | Question | None:
-    """Return the tile of a group that was laid first, a question which it was, or None where none touches anything."""
-    runs = list(_every_order(_TileSequence((), (), places, state, 0.0), tuple(group)))
-    runs = [run for run in runs if run.order]
-    if not runs:
-        return None
-    by_result = shares_by_result([(run.state, run.log_weight) for run in runs])
-    best = max(runs, key=lambda run: (by_result[result_of(run.state)], run.log_weight))
-    firsts = {numbers_of(run.order[0].tile): run.order[0] for run in runs if by_result[result_of(run.state)] > 1 - SURE}
-    if by_result[result_of(best.state)] >= SURE or len(firsts) < 2:
-        return best.order[0]
-    choices = tuple(the_tile(seen_name(one.tile)) for one in firsts.values())
-    words = phrase("which was laid first, {tiles}?", tiles=either(choices))
-    unclear = Unclear(None, words, holds_up=True, choices=choices)
-    return Question(unclear, tuple(Decided((), _put_first(places, one)) for one in firsts.values()))
-
-
-def lay_all(places: Places, state: State, group: Sequence[Waiting]) -> Decided | None:
-    """Return many tiles laid in the likeliest order, such as a game that was begun unseen; None where none touches."""
-    start = _TileSequence((), (), places, state, 0.0)
-    firsts = group if state.game is not None and not state.game.layout.nodes else ()
-    begun = [run for one in firsts for run in _with(start, one, group)] or [start]
-    runs = [_greedy(run, tuple(one for one in group if one not in run.order)) for run in begun]
-    best = max(runs, key=lambda run: run.log_weight)
-    if not best.events:
-        return None
-    scores = state.game is not None and state.game.rules.unit is not None
-    return Decided(best.events, replace(best.places, unchecked=len(best.events) if scores else 0))
-
-
-def ask_to_check(places: Places) -> Question:
-    """Return the question whether the points are right after many tiles came at once."""
-    words = phrase("{tiles} came at once: are the points right?", tiles=tiles_text(places.unchecked))
-    unclear = Unclear(None, words, holds_up=False, choices=(phrase("the points are right"),))
-    return Question(unclear, (Decided((), replace(places, unchecked=0)),))
-
-
-def _every_order(run: _TileSequence, left: tuple[Waiting, ...]) -> Iterator[_TileSequence]:
-    """Yield every order of laying what is left, as far as it goes."""
-    went_on = False
-    for one in left:
-        for longer in _with(run, one, left):
-            went_on = True
-            yield from _every_order(longer, tuple(other for other in left if other != one))
-    if not went_on:
-        yield replace(run, log_weight=run.log_weight - LEFT_OUT * len(left))
-
-
-def _greedy(run: _TileSequence, left: tuple[Waiting, ...]) -> _TileSequence:
-    """Return the run with all tiles that are left, at every step the one that fits best."""
-    while left:
-        steps = [longer for one in left for longer in _with(run, one, left)]
-        if not steps:
-            break
-        run = max(steps, key=lambda step: step.log_weight)
-        left = tuple(one for one in left if one != run.order[-1])
-    return replace(run, log_weight=run.log_weight - LEFT_OUT * len(left))
-
-
-def _with(run: _TileSequence, one: Waiting, left: Sequence[Waiting]) -> Iterator[_TileSequence]:
-    """Yield the run with one more tile of those that are *left* laid as it was most likely laid, where it touches."""
-    ways = ways_of(run.places, run.state, one.tile)
-    if ways:
-        places, state, log_weight = laid_so(run.places, run.state, one, ways[0], left)
-        events = (*run.events, ways[0].play)
-        yield _TileSequence((*run.order, one), events, places, state, run.log_weight + log_weight)
-
-
 def laid_so(
     places: Places, state: State, one: Waiting, way: Way, left: Iterable[Waiting]
 ) -> tuple[Places, State, float]:
@@ -269,14 +175,6 @@ def _is_earlier(one: Waiting, other: Waiting) -> bool:
     return one.since_ns + _EARLIER_NS <= other.since_ns
 
 
-def shares_by_result(ended: Sequence[tuple[State, float]]) -> dict[Hashable, float]:
-    """Return the share of each result, of matches that may have ended so and how much speaks for each."""
-    by_result: dict[Hashable, float] = defaultdict(float)
-    for (state, _), share in zip(ended, shares(log_weight for _, log_weight in ended), strict=True):
-        by_result[result_of(state)] += share
-    return by_result
-
-
 def result_of(state: State) -> Hashable:
     """Return all that can differ for the players between two orders."""
     game = state.game
@@ -286,11 +184,3 @@ def result_of(state: State) -> Hashable:
     chance = None if hand.chance is None else (hand.chance.seat, hand.chance.points)
     course = (hand.course.direction, hand.course.spell, hand.course.extra, hand.sizes)
     return (game.totals, game.phase, hand.turn, chance, course, None if spinner is None else spinner.tile)
-
-
-def _put_first(places: Places, first: Waiting) -> Places:
-    """Return the places with one tile seen before all others of its look."""
-    later = tuple(
-        one if one == first or one.look < first.look else replace(one, look=one.look + 1) for one in places.waiting
-    )
-    return replace(places, waiting=later, looks=places.looks + 1)

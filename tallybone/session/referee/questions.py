@@ -33,10 +33,17 @@ class Unclear:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """Events for the rules, and where the tiles lie after them."""
+    """What happened.
+
+    Attributes:
+        events: For the rules.
+        places: Where the tiles lie after them.
+        is_inferred: Whether nobody saw it, so that it is marked until the table confirms it.
+    """
 
     events: tuple[Event, ...]
     places: Places
+    is_inferred: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,7 @@ def knocked(said: KnockHeard | Press) -> Table:
     table = Table(SUPER, NewHand(), Lead(Seat(0)), yard=20)
     table.put(seen((7, 7), (0, 0), 90), came="bottom")
     table.take(*table.backs(2))
-    table.tell(said)
+    table.tell(said, after_s=2.0)
     table.look(after_s=3.0)
     return table
 

@@ -115,6 +115,21 @@ def test_a_call_for_nothing_is_said_though_nobody_saw_the_table() -> None:
     assert len(table.session.state.irregular) == 1
 
 
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_players_who_do_not_answer_get_the_likeliest_course_which_is_marked(seed: int) -> None:
+    table = GappedTable(profile("bones"), seed, gaps=1, plays=2, are_answered=False)
+    figures = table.run()
+    assert table.session.questions == () or table.session.state.is_provisional
+    assert figures.plays_right == figures.plays
+
+
+def test_a_gap_of_many_plays_is_taken_at_once_and_marked() -> None:
+    table = GappedTable(profile("draw"), 100, gaps=1, plays=10, are_answered=False)
+    table.run_until_asked()
+    assert WORDS not in table.figures.questions
+    assert table.session.state.is_provisional
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize(("plays", "are_answered"), [(1, True), (5, True), (3, False)])
