@@ -111,6 +111,8 @@ def caught_up(places: Places, state: State) -> Decided | Question | None:
         by_result[result] += share
     best = max(by_result, key=lambda one: by_result[one])
     likeliest = found[results.index(best)]
+    if unseen.is_watched and likeliest.is_whole and not likeliest.actions:
+        return None
     # What is left after the table has rejected the likely ones is asked in any case.
     if is_long or (by_result[best] >= SURE and likeliest.is_whole and not unseen.not_so):
         is_plain = unseen.is_watched or sum(isinstance(one, Play) for one in likeliest.actions) <= 1

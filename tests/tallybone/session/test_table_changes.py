@@ -275,6 +275,12 @@ def test_the_order_of_two_tiles_is_not_asked_where_it_makes_no_difference() -> N
     assert len(plays(session)) == 3
 
 
+def test_two_tiles_of_one_look_that_can_hardly_be_joined_wait() -> None:
+    session, said = lay(line(seen((3, 5), (0, 0))), seen((3, 5), (2.6, 0.8)), seen((0, 0), (9, 9)))
+    assert plays(session) == ["5-3"]
+    assert "the 0-0 touches no end of the layout" in questions(said) or session.open_question is not None
+
+
 def test_a_game_that_was_begun_unseen_is_taken_in_a_legal_order_and_the_points_are_asked() -> None:
     tiles = (
         seen((4, 1), (3.5, 0)),
