@@ -35,7 +35,7 @@ from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Pre
 from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
 from tallybone.session.referee import Decided, Places, Question, Unclear, decide, follow, forgotten
 from tallybone.session.referee.corrections import settled
-from tallybone.session.referee.places import Unseen, after_look, cleared, observe
+from tallybone.session.referee.places import Unseen, after_look, cleared, first_seen, observe
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, Zones, split
 from vision.table_view import TableView
@@ -263,6 +263,8 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
     assert parts is not None  # every view has been taken apart
     laid_ns = session.t_ns if parts.placed else session.laid_ns
     places = observe(session.places, parts)
+    if _ends_blindness(session, view):
+        places = first_seen(session.places, places, parts.layout)
     if session.zones and view.lost is None:
         places = replace(places, around=after_look(places.around, parts, session.state, places.looks))
     is_again = session.seen is not None and session.seen.tiles == view.tiles and not view.changes

@@ -25,6 +25,7 @@ from engine import (
 )
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
+from tallybone.session.referee.places import ByTurn
 from tallybone.session.session import Session
 
 Path = tuple[str, ...]
@@ -124,6 +125,8 @@ def _confirmed(now: State, question: Question, truth: State) -> int | None:
             case (Confirmed(seqs=seqs),):
                 marked = [one for one in entries(now) if one.seq in seqs]
                 is_told = Counter(_done(one.action for one in marked)) <= true
+                if not all(isinstance(one.action, ByTurn) for one in marked):  # the end of a hand
+                    is_told &= now.game is not None and truth.game is not None and now.game.totals == truth.game.totals
                 # Tiles of an earlier hand lie there no more.
                 lie = [paths[NodeId(one.seq)] for one in marked if NodeId(one.seq) in paths]
                 return choice if is_told and right.issuperset(lie) else None

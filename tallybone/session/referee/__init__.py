@@ -91,6 +91,7 @@ def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | Non
         return
     if state.inferred:
         yield ask_to_confirm(places, state)
+    yield judge_deal(places, state)
     in_play = game.phase in (Phase.LEAD, Phase.PLAY)
     if in_play:
         yield from _of_layout(places, state)
@@ -100,7 +101,6 @@ def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | Non
         yield judge_hands_in_play(places, state)
     else:
         yield from judge_reveals(places, state)
-        yield judge_deal(places, state)
 
 
 def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | None]:

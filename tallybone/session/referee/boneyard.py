@@ -6,9 +6,12 @@ after that only confirm them. The turn says who drew, unless a hand came clearly
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 
 from engine import (
+    Abandon,
     Amend,
     Draw,
     Drawing,
@@ -21,16 +24,18 @@ from engine import (
     NewHand,
     Phase,
     Remove,
+    RevealPips,
     Seat,
     Seq,
     State,
+    apply,
     entries,
     turn,
 )
 from engine import problem_with as problem_of
 from engine.phrases import phrase
 from engine.problems import tiles_text
-from tallybone.session.referee.places import Places, Yard, cleared
+from tallybone.session.referee.places import Places, Unseen, Waiting, Yard, cleared, numbers_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.referee.seats import who_acted
 
@@ -163,23 +168,72 @@ def _with(places: Places, yard: Yard) -> Places:
 
 
 def judge_deal(places: Places, state: State) -> Decided | None:
-    """Return that a new hand was dealt, where the table shows it; None where it does not."""
+    """Return that a new hand was dealt, where the table shows it; None where it does not.
+
+    A hand that is not known to be over has ended unseen where its tiles are gone and others lie there.
+    """
     game, around = state.game, places.around
-    if game is None or not around.is_seen:
+    if game is None or not around.is_seen or any(around.open_counts) or around.strays > _STRAYS:
         return None
     # In a game without a target every hand is a match.
-    if not (game.phase is Phase.DEAL or (game.phase is Phase.MATCH_OVER and game.rules.target is None)):
-        return None
+    is_over = game.phase is Phase.DEAL or (game.phase is Phase.MATCH_OVER and game.rules.target is None)
     is_first = game.hand is None
-    if not (is_first or around.is_cleared) or any(around.open_counts) or around.strays > _STRAYS:
+    is_swept = places.is_swept and not _is_moved(places)
+    if not (is_swept or (is_over and (is_first or around.is_cleared))) or game.phase is Phase.LEAD:
         return None
-    if places.waiting:
-        fresh = replace(cleared(replace(places, waiting=())), waiting=places.waiting)
-        # What lay on the table when it was cleared is gone.
-        return Decided((NewHand(),), fresh if is_first else replace(fresh, dismissed=()))
-    if _is_laid_out(places, game, is_first=is_first):
-        return Decided((NewHand(),), replace(cleared(places), dismissed=()))
-    return None
+    if not places.waiting and not _is_laid_out(places, game, is_first=is_first):
+        return None
+    ended = () if is_over else _ended_unseen(state)
+    if ended is None:
+        return None
+    fresh = replace(cleared(replace(places, waiting=())), waiting=_of_new_hand(places))
+    # What lay on the table when it was cleared is gone.
+    fresh = fresh if is_first and places.waiting else replace(fresh, dismissed=())
+    decided = Decided((*ended, NewHand()), fresh, is_inferred=not is_over)
+    return decided if places.unseen is None else _in_a_gap(decided, places.unseen, state)
+
+
+def _is_moved(places: Places) -> bool:
+    """Return whether the tiles that lie there are mostly those of the layout: then it was pushed, not cleared."""
+    names = Counter(numbers_of(one.tile) for one in places.known)
+    return 2 * (Counter(numbers_of(one.tile) for one in places.waiting) & names).total() > len(places.known)
+
+
+def _of_new_hand(places: Places) -> tuple[Waiting, ...]:
+    """Return the tiles of the new hand: those that wait, and those that lie where one lay of the hand before."""
+    if not places.is_swept:
+        return places.waiting
+    look = min((one.look for one in places.waiting), default=places.looks)
+    return (*places.waiting, *(Waiting(one.tile, look) for one in places.known if not one.is_missing))
+
+
+def _ended_unseen(state: State) -> tuple[Event, ...] | None:
+    """Return how a hand may be closed whose end nobody saw; None where the match would be over."""
+    game = state.game
+    assert game is not None  # the caller has looked
+    events: tuple[Event, ...] = (Abandon(),)
+    if game.phase is Phase.REVEAL and game.hand is not None and game.hand.out is not None:
+        unknown = (Seat(at) for at, one in enumerate(game.hand.holdings) if one is None and at != game.hand.out)
+        shown = tuple(RevealPips(seat, 0) for seat in unknown)
+        events = shown if _after(state, shown) is Phase.DEAL else events
+    return events if _after(state, events) is Phase.DEAL else None
+
+
+def _after(state: State, events: Iterable[Event]) -> Phase | None:
+    for event in events:
+        state, _ = apply(state, event)
+    return None if state.game is None else state.game.phase
+
+
+def _in_a_gap(decided: Decided, unseen: Unseen, state: State) -> Decided:
+    """Return a deal that nobody saw: what was drawn since is missing in the boneyard, what was heard says nothing."""
+    for event in decided.events:
+        state, _ = apply(state, event)
+    yard = decided.places.around.yard
+    if state.game is not None and state.game.hand is not None and yard.looks:
+        yard = replace(yard, agreed=state.game.hand.boneyard)
+    places = replace(_with(decided.places, yard), unseen=replace(unseen, knocks=(), calls=(), not_so=()))
+    return replace(decided, places=places)
 
 
 def _is_laid_out(places: Places, game: Game, *, is_first: bool) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from engine import Call, Confirmed, Draw, Game, Knock, Play, State, entries
+from engine import Call, Confirmed, Draw, Game, Knock, Lead, Play, State, entries
 from engine.phrases import Phrase, listed, phrase
 from engine.problems import tiles_text
 from tallybone.session.referee.belief import SURE, shares
@@ -97,7 +97,7 @@ def caught_up(places: Places, state: State) -> Decided | Question | None:
     came = tuple(one for one in places.waiting if one.look >= unseen.look)
     group = tuple(one for one in came if one.look == unseen.look) if unseen.is_watched else came
     start = UnseenCourse.of(unseen, seen, state, group)
-    later = sum(one.look > unseen.look + 1 for one in group)
+    later = sum(one.look > unseen.look + 1 for one in group) if not any(places.around.open_counts) else _PLAYED_ON
     is_long = len(group) - later > (_MOST_AT_ONCE if unseen.is_watched else _MOST_ASKED) or later >= _PLAYED_ON
     if len(group) <= 1 and not (start.knocks or start.calls or unseen.not_so or (group and undrawn(start))):
         return Decided((), seen)  # at most one tile, as if its play had been seen
@@ -126,7 +126,9 @@ def ask_to_confirm(places: Places, state: State) -> Question:
     assert state.game is not None  # the actions of a match
     marked = [one.action for one in entries(state) if one.inferred]
     told = [one for one in marked if isinstance(one, ByTurn)]
-    if len(told) <= _MOST_NAMED:
+    if len(told) < len(marked):
+        words = phrase("a hand ended while nobody saw it: are the points right?")
+    elif len(told) <= _MOST_NAMED:
         words = phrase("while nobody saw it: {actions}. Is that right?", actions=_told(state.game, told))
     else:
         laid = tiles_text(sum(isinstance(one, Play) for one in told))
@@ -193,8 +195,8 @@ def _told(game: Game, actions: Iterable[ByTurn]) -> Phrase:
                 said.append(phrase("{name} draws {tiles}", name=game.players[one.seat], tiles=tiles_text(one.tiles)))
             case Knock():
                 said.append(phrase("{name} passes", name=game.players[one.seat]))
-            case Call():
-                pass  # it was pressed: nobody asks for that
+            case Call() | Lead():
+                pass  # who pressed is not asked, and who leads plays
             case _:
                 assert_never(one)
     return listed(said) if said else phrase("nothing happened")

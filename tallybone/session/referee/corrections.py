@@ -48,6 +48,8 @@ _MOST_READINGS = 4
 # A reading that is less likely by so many log odds, by eye and touch alone, than the one in force is not worth one
 # either: more than the rules say against two plays.
 _LEAST_GAIN = -12.0
+# More tiles than this share of the layout are not taken back.
+_CLEARED = 0.5
 # A tile that was moved is still joined where it was if that keeps this share of all that it may be.
 _STILL_JOINED = 0.1
 
@@ -198,8 +200,13 @@ def _shows(way: Way, node: Node) -> bool:
     return way.play.tile == node.tile and way.play.inner == node.inner
 
 
-def judge_missing(places: Places, state: State, known: Known) -> Decided | Question:
-    """Return the verdict on a tile that was taken off the layout: the last play is undone, any other is asked about."""
+def judge_missing(places: Places, state: State, known: Known) -> Decided | Question | None:
+    """Return the verdict on a tile that was taken off the layout: the last play is undone, any other is asked about.
+
+    Where most of the layout is gone it was covered, or the table is being cleared: nobody took back.
+    """
+    if sum(one.is_missing for one in places.known) > max(1.0, _CLEARED * len(places.known)):
+        return None
     seq, node = Seq(known.node), _node(state, known.node)
     tile = "tile" if node is None else str(node.tile)
     without = Decided((Undo(seq),), replace(places, known=tuple(one for one in places.known if one != known)))

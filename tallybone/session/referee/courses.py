@@ -7,10 +7,11 @@ put down hard; a pass that nobody heard costs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass, replace
 
-from engine import Call, Draw, Drawing, Event, Knock, Play, ProblemKind, Seat, State, Tile, apply, problem_with
+from engine import Call, Draw, Drawing, Event, Knock, Lead, Play, ProblemKind, Seat, State, Tile, apply, problem_with
 from tallybone.session.referee.belief import log_side, ways_of
 from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen, Waiting
 from tallybone.session.referee.plays import LEFT_OUT, laid_so, result_of
@@ -158,7 +159,11 @@ def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
     if caller is not None and course.calls[:1] == (caller,):
         called = _with(course, Call(caller), course.knocks, 0.0)
         yield from (replace(one, calls=one.calls[1:]) for one in called)
-    if hand is None or hand.turn is None:
+    if hand is None:
+        return
+    if hand.turn is None:
+        for at in range(len(hand.sizes)):
+            yield from _with(course, Lead(Seat(at)), course.knocks, math.log(len(hand.sizes)))
         return
     seat = hand.turn
     # A hand may still have hidden, in the first of two looks, what the second one shows.
@@ -187,7 +192,7 @@ def _after_sound(course: UnseenCourse, seat: Seat) -> tuple[Seat | None, ...] | 
 
 
 def _with(
-    course: UnseenCourse, action: Call | Draw | Knock, knocks: tuple[Seat | None, ...], cost: float
+    course: UnseenCourse, action: Lead | Call | Draw | Knock, knocks: tuple[Seat | None, ...], cost: float
 ) -> Iterator[UnseenCourse]:
     if problem_with(course.state, action) is None:
         state, _ = apply(course.state, action)

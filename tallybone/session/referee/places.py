@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
-from engine import Call, Draw, Knock, NodeId, Phase, Play, Seat, Seq, State, Tile
+from engine import Call, Draw, Knock, Lead, NodeId, Phase, Play, Seat, Seq, State, Tile
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from tallybone.session.zones import SortedView
 from vision.reading import Face, PointPx, SeenTile
-from vision.table_view import Change, ChangeKind
+from vision.table_view import Change, ChangeKind, TableView
 
 # A tile within this of another is the same one, in sides of a half.
 _SAME_PLACE = 0.5
-# More tiles than this share of the layout that vanish at once were covered, or the table is cleared: nobody took back.
-_CLEARED = 0.5
+# Of a layout of so many tiles, players who take back do not take this share.
+_MOST_TAKEN_BACK, _SWEPT = 3, 0.8
 # Of two looks, an open tile that lies within this of where it lay is the same, in its own lengths.
 _SAME_HAND_PLACE = 0.25
-ByTurn: TypeAlias = Play | Call | Draw | Knock
+ByTurn: TypeAlias = Lead | Play | Call | Draw | Knock
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +220,13 @@ class Places:
     unseen: Unseen | None = None
 
     @property
+    def is_swept(self) -> bool:
+        """Whether nearly the whole layout is gone: its hand is over, seen or not."""
+        gone = sum(one.is_missing for one in self.known)
+        is_enough = gone > _MOST_TAKEN_BACK or (self.unseen is not None and gone > 0)
+        return is_enough and gone >= _SWEPT * len(self.known)
+
+    @property
     def laid(self) -> tuple[Laid, ...]:
         """Where each tile of the layout lies."""
         return tuple(one.laid for one in self.known)
@@ -258,8 +265,6 @@ def observe(places: Places, parts: SortedView) -> Places:
     """Return the places after one more look at the table."""
     view, places = parts.layout, replace(places, looks=places.looks + 1)
     is_one = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
-    gone = [change.tile for change in view.changes if change.kind is ChangeKind.REMOVED]
-    is_cleared = len(gone) > max(1.0, _CLEARED * len(places.known))
     for change in view.changes:
         match change.kind:
             case ChangeKind.PLACED | ChangeKind.STACKED:
@@ -267,7 +272,7 @@ def observe(places: Places, parts: SortedView) -> Places:
             case ChangeKind.MOVED | ChangeKind.TURNED:
                 places = _moved(places, change)
             case ChangeKind.REMOVED:
-                places = _removed(places, change.tile, is_cleared=is_cleared)
+                places = _removed(places, change.tile)
             case ChangeKind.REREAD:
                 pass  # all tiles are looked at again below
             case _:
@@ -335,14 +340,37 @@ def _moved(places: Places, change: Change) -> Places:
     return replace(places, waiting=(*places.without_waiting(before).waiting, now))
 
 
-def _removed(places: Places, tile: SeenTile, *, is_cleared: bool) -> Places:
+def _removed(places: Places, tile: SeenTile) -> Places:
     """Return the places after a tile was taken away."""
     if tile.face is Face.DOWN:
         return places
-    if not is_cleared:
-        known = tuple(replace(one, is_missing=True) if is_at(one.place, tile) else one for one in places.known)
-        places = replace(places, known=known)
-    return replace(places.without_waiting(tile), dismissed=tuple(_others(places.dismissed, tile)))
+    known = tuple(replace(one, is_missing=True) if is_at(one.place, tile) else one for one in places.known)
+    dismissed = tuple(_others(places.dismissed, tile))
+    return replace(places.without_waiting(tile), known=known, dismissed=dismissed)
+
+
+def first_seen(before: Places, places: Places, view: TableView) -> Places:
+    """Return the places after the first look after a time that nobody saw: what does not lie there is gone.
+
+    An eye that has begun anew tells what lies there as new, and what is gone not at all. Where nearly all tiles of the
+    layout are gone or others, those that are others are of another hand.
+
+    Args:
+        before: The places before that look.
+        places: Those after it.
+        view: What it has shown.
+    """
+    tiles = tuple((tile, tile.center_px) for tile in view.tiles if tile.face is Face.UP)
+    now = {one.node: _seen_at(one.place, tiles) for one in places.known}
+    gone = {node for node, tile in now.items() if tile is None}
+    others = {one.node for one in before.known if (tile := now[one.node]) and numbers_of(tile) != numbers_of(one.tile)}
+    # A few tiles that all lie where they lay are only read otherwise.
+    if (gone or len(now) > _MOST_TAKEN_BACK) and len(gone | others) >= _SWEPT * len(now):
+        gone |= others
+    known = tuple(replace(one, is_missing=one.node in gone, is_handled=False) for one in places.known)
+    waiting = tuple(one for one in places.waiting if _seen_at(footprint_of(one.tile), tiles) is not None)
+    fresh = (Waiting(one.tile, places.looks) for one in known if one.is_missing and one.node in others)
+    return replace(places, known=known, waiting=(*waiting, *fresh))
 
 
 def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:

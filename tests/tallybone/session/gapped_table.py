@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from engine import NewHand, Play, Redeal, Rules, entries
+from engine import NewHand, Play, Rules, entries
 from tallybone.session.session import Input, Session
 from tallybone.simulate.game_script import ScriptStep
 from tests.tallybone.session.noisy_table import SECOND_NS
@@ -62,7 +62,7 @@ class GappedTable(ZonedTable):
     def go_on(self, number: int) -> None:
         """Take one step of the game."""
         step = self.steps[number]
-        is_blind = number in self.gap and not isinstance(step.event, NewHand | Redeal)
+        is_blind = number in self.gap
         if is_blind and not self.is_blind:
             self.lay_before = self.lying
         elif self.is_blind and not is_blind:
@@ -107,6 +107,10 @@ class GappedTable(ZonedTable):
         if not self.is_blind:
             super()._note_seats(before)
 
+    def _sum_up(self) -> None:
+        if not self.is_blind:
+            super()._sum_up()
+
     def _see_again(self, last: ScriptStep) -> None:
         """The camera is back: all that has changed is seen at once, then once more."""
         self.is_blind = False
@@ -119,3 +123,14 @@ class GappedTable(ZonedTable):
         for changes in ([*gone, *come], []):
             self.show(changes, ())
             self._answer(last)
+
+
+class GapOverDeal(GappedTable):
+    """Two hands; nobody sees the end of the first, the deal and the first plays of the second."""
+
+    def __init__(self, rules: Rules, seed: int, *, before: int, plays: int, are_answered: bool = True) -> None:
+        super().__init__(rules, seed, gaps=0, are_answered=are_answered)
+        ZonedTable.__init__(self, rules, seed, ZoneFaults(), hands=2)
+        dealt = [number for number, step in enumerate(self.steps) if isinstance(step.event, NewHand)][1]
+        after = [number for number in range(dealt, len(self.steps)) if isinstance(self.steps[number].event, Play)]
+        self.gap = set(range(dealt - before, after[plays - 1] + 1 if plays else after[0]))

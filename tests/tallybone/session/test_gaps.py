@@ -6,13 +6,13 @@ from typing import Literal
 
 import pytest
 
-from engine import BLOCK, Call, Knock, Play, Seat, profile
+from engine import BLOCK, Call, Knock, NewHand, Play, Seat, profile
 from tallybone.json_values import from_json, to_json
 from tallybone.session.inputs import Answer, KnockHeard
 from tallybone.session.referee import Places, Unclear
 from tallybone.session.session import feed
-from tests.tallybone.session.gapped_table import GappedTable
-from tests.tallybone.session.test_session_inputs import NEXT, SECOND_NS, led
+from tests.tallybone.session.gapped_table import GapOverDeal, GappedTable
+from tests.tallybone.session.test_session_inputs import FIRST, NEXT, SECOND_NS, led
 from tests.tallybone.truth_eye import PLAYERS_OF, placed
 
 # Who stacks says on which tile they see.
@@ -49,7 +49,7 @@ def test_a_knock_in_a_gap_is_a_pass_or_the_sound_of_a_tile(knocks: tuple[int, ..
     session = led(BLOCK, seats=3)
     for number, seat in enumerate(knocks):
         session, _ = feed(session, KnockHeard(Seat(seat)), t_ns=(10 + 5 * number) * SECOND_NS)
-    session, _ = feed(session, placed(NEXT), t_ns=40 * SECOND_NS)
+    session, _ = feed(session, placed(NEXT, before=(FIRST,)), t_ns=40 * SECOND_NS)
     has_passed = 2 in knocks
     if has_passed:
         (question,) = session.questions
@@ -128,6 +128,20 @@ def test_a_gap_of_many_plays_is_taken_at_once_and_marked() -> None:
     table.run_until_asked()
     assert WORDS not in table.figures.questions
     assert table.session.state.is_provisional
+
+
+@pytest.mark.parametrize("name", ["allfives", "block", "bones", "draw"])
+@pytest.mark.parametrize(("before", "plays"), [(0, 1), (1, 0), (1, 2), (8, 2)])
+def test_a_deal_that_nobody_saw_is_told_and_an_end_of_a_hand_is_marked(name: str, before: int, plays: int) -> None:
+    for seed in range(100, 103):
+        table = GapOverDeal(profile(name), seed, before=before, plays=plays)
+        table.run()
+        hands = [event for event in table.session.state.log if isinstance(event, NewHand)]
+        truth, now = table._truth.game, table.session.state.game
+        assert truth is not None
+        assert now is not None
+        assert len(hands) == 2
+        assert now.totals == truth.totals or table.session.state.is_provisional or table.session.questions
 
 
 @pytest.mark.slow

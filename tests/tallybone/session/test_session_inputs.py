@@ -43,8 +43,8 @@ from tests.tallybone.truth_eye import placed
 from vision.table_view import TableView
 
 SECOND_NS = 1_000_000_000
-NOTHING_NEW = TableView((), (), ())
 FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
+NOTHING_NEW = TableView((FIRST,), (), ())
 
 
 def sitting(rules: Rules, *events: Event, seats: int = 2) -> Session:
@@ -112,7 +112,7 @@ def moving(since_s: float) -> TableView:
 
 
 def test_a_tile_put_down_hard_while_hands_stay_over_the_table_is_no_pass() -> None:
-    laid = replace(placed(NEXT), moved_since_ns=int(9.5 * SECOND_NS))
+    laid = replace(placed(NEXT, before=(FIRST,)), moved_since_ns=int(9.5 * SECOND_NS))
     hands = [(at_s, moving(9.5)) for at_s in (10.5, 12.5, 14.0)]
     session, told = heard(
         led(), (9.4, moving(9.5)), (10.0, KnockHeard(Seat(1))), *hands, (14.5, laid), (20.0, NOTHING_NEW)
