@@ -30,7 +30,7 @@ from tallybone.session.session import Session
 from tallybone.session.touching import Footprint
 from tallybone.session.zones import Outline, SeatZone, Zones
 from tallybone.simulate.game_script import ScriptStep
-from tests.tallybone.session.noisy_table import MIDDLE_PX, PX_PER_MM, Faults, Figures, NoisyTable
+from tests.tallybone.session.noisy_table import MIDDLE_PX, PX_PER_MM, Faults, Figures, NoisyEye, NoisyTable
 from vision.reading import Face, SeenTile
 from vision.settle import EntrySide, Side
 from vision.table_view import Change, ChangeKind, TableView
@@ -62,6 +62,22 @@ def back(at: int) -> SeenTile:
     """A tile of the boneyard, face down, in its row."""
     x, y = 3240.0 + 58 * (at % TILES_IN_A_ROW), 40.0 + 90 * (at // TILES_IN_A_ROW)
     return SeenTile(Face.DOWN, ((x, y), (x + 36, y), (x + 36, y + 72), (x, y + 72)), ())
+
+
+def laid_open(eye: NoisyEye, side: Side, tiles: tuple[Tile, ...]) -> list[SeenTile]:
+    """The tiles that a player at *side* lays open, in a row."""
+    fresh = []
+    for at, tile in enumerate(tiles):
+        along = (at - len(tiles) / 2) * 1.3 * 24.0
+        at_mm = {
+            Side.BOTTOM: (along, FAR_MM),
+            Side.TOP: (along, -FAR_MM),
+            Side.LEFT: (-FAR_MM, along),
+            Side.RIGHT: (FAR_MM, along),
+        }[side]
+        heading_rad = np.pi / 2 if side in (Side.BOTTOM, Side.TOP) else 0.0
+        fresh.append(eye.seen(Footprint.square(at_mm, heading_rad, 24.0), (tile.low, tile.high)))
+    return fresh
 
 
 @dataclass(frozen=True)
@@ -206,19 +222,7 @@ class ZonedTable(NoisyTable):
 
     def _lay_open(self, seat: int, tiles: tuple[Tile, ...]) -> None:
         """A player lays what he has left before him, sometimes in two goes; then a hand comes near once more."""
-        assert self.zones.seats
-        side, width_mm = self.zones.seats[seat].side, 2 * 24.0
-        fresh = []
-        for at, tile in enumerate(tiles):
-            along, away = (at - len(tiles) / 2) * 1.3 * 24.0, FAR_MM + 0.5 * width_mm - 24.0
-            at_mm = {
-                Side.BOTTOM: (along, away),
-                Side.TOP: (along, -away),
-                Side.LEFT: (-away, along),
-                Side.RIGHT: (away, along),
-            }[side]
-            heading_rad = np.pi / 2 if side in (Side.BOTTOM, Side.TOP) else 0.0
-            fresh.append(self.eye.seen(Footprint.square(at_mm, heading_rad, 24.0), (tile.low, tile.high)))
+        fresh = laid_open(self.eye, self.zones.seats[seat].side, tiles)
         halfway = len(fresh) // 2 if self.side_rng.random() < 0.5 else 0
         for part in (fresh[:halfway], fresh[halfway:]):
             if part:

@@ -1,0 +1,554 @@
+"""Follow a stream of a match, answer as people would, and judge each hand against the truth."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+import numpy as np
+
+from benchmarks.gap_streams import Item, Stream, hands_over
+from engine import (
+    Action,
+    Adjust,
+    Amend,
+    Draw,
+    Entry,
+    Event,
+    HandEnd,
+    Insert,
+    Lead,
+    MatchStart,
+    NewHand,
+    NodeId,
+    Phase,
+    Play,
+    Redeal,
+    Remove,
+    Reveal,
+    Seat,
+    Seq,
+    Spot,
+    Stack,
+    State,
+    describe,
+    entries,
+    replay,
+)
+from tallybone.evaluate.hands import HandJudged, HandScored, hand_scored, judge_hand
+from tallybone.json_values import from_json, to_json
+from tallybone.session.inputs import Answer
+from tallybone.session.referee import Places, Question, Unclear
+from tallybone.session.session import Announcement, Input, Session, feed
+from tallybone.session.sitting import opened
+from tallybone.session.taking_back import done_again
+from tallybone.simulate.players import Path, answer_of, paths_of
+from tests.tallybone.session.zoned_table import SIZE_PX
+from vision.happenings import came_and_went, kept
+from vision.matching import KeptTile
+from vision.reading import SeenTile
+from vision.table_view import Change, TableView
+from vision.tracks import Track, in_place_of
+
+# People read a question before they answer it, and do not answer while hands are over the table.
+_READS_NS = 1_500_000_000
+_WONDERS_NS = 4_000_000_000
+_PATIENCE = 12
+# So many plays of the next hand are made before a finished one is judged.
+_PLAYS_AFTER = 3
+_WRONG_ANSWERS = 0.1
+# People who have keyed in so many events give up.
+_MOST_KEYED = 80
+
+
+class Answers(StrEnum):
+    """How the people at a table answer."""
+
+    TRUE = "true"
+    WRONG = "wrong"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class HandFound:
+    """A hand, judged after it.
+
+    Attributes:
+        judged: The hand against the truth.
+        is_flagged: Whether an open question, an irregular or an inferred action names it.
+        is_derailed: Whether the record was still wrong three plays into the next hand.
+    """
+
+    judged: HandJudged
+    is_flagged: bool
+    is_derailed: bool
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the points and each play are right."""
+        one = self.judged
+        plays = all(play.is_tile_right and play.is_seat_right and play.is_place_right for play in one.plays)
+        return one.are_totals_right and plays and not one.spare
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it is wrong and nothing says so."""
+        return not self.is_right and not self.is_flagged
+
+
+@dataclass(frozen=True, slots=True)
+class MatchFound:
+    """A match, judged.
+
+    Attributes:
+        hands: Each hand.
+        are_totals_right: Whether the match ended with the right totals.
+        gaps: How often something was hidden or disturbed.
+        questions: How many questions were asked.
+        answers: How many were answered.
+        keyed: How many events were entered by hand.
+        slowest_ms: The longest time that a picture took.
+        failure: The exception that ended it; empty for none.
+    """
+
+    hands: tuple[HandFound, ...]
+    are_totals_right: bool
+    gaps: int
+    questions: int
+    answers: int
+    keyed: int
+    slowest_ms: float
+    failure: str = ""
+
+
+class PerfectEye:
+    """Reports tiles as the real one does: by place, with all changes since the last settled picture at once."""
+
+    def __init__(self) -> None:
+        self._tracks: tuple[tuple[SeenTile, Track], ...] = ()  # each with the tile that lies there
+        self._lying: tuple[SeenTile, ...] | None = None
+        self._tiles: tuple[SeenTile, ...] = ()
+        self._first_ns: dict[int, tuple[SeenTile, int]] = {}
+
+    def resumed(self) -> PerfectEye:
+        """Return the eye of a table that was stopped and resumed: it knows the tiles, not how often they were seen."""
+        again = PerfectEye()
+        again._tracks = tuple((lying, Track(track.tile)) for lying, track in self._tracks)
+        again._tiles = self._tiles
+        return again
+
+    def view(self, item: Item) -> TableView:
+        """Return what is said of a picture."""
+        if not item.is_hidden:
+            for tile in item.lying:
+                self._first_ns.setdefault(id(tile), (tile, item.t_ns))
+        changes = self._changes(item.lying) if item.is_settled and item.lying is not self._lying else ()
+        dated = tuple(
+            replace(one, since_ns=self._since(one.tile)) if one.kind.value == "placed" else one for one in changes
+        )
+        return TableView(self._tiles, (), dated, item.is_settled, item.moved_ns, item.came, size_px=SIZE_PX)
+
+    def _since(self, tile: SeenTile) -> int | None:
+        found = self._first_ns.get(id(tile))
+        return None if found is None else found[1]
+
+    def _changes(self, lying: tuple[SeenTile, ...]) -> tuple[Change, ...]:
+        there = {id(tile) for tile in lying}
+        left = [tile for tile in lying if id(tile) not in {id(old) for old, _ in self._tracks}]
+        stayed: list[tuple[SeenTile, Track]] = []
+        changes: list[Change] = []
+        gone: list[SeenTile] = []
+        for old, track in self._tracks:
+            place = None if id(old) in there else in_place_of(track.tile, left)
+            if id(old) in there:
+                stayed.append((old, track))
+            elif place is None or left[place].face is not old.face:
+                gone.append(track.tile)
+            else:
+                new = left.pop(place)
+                after, more = kept(KeptTile(track, new, differs=True))
+                stayed.append((new, after))
+                changes += more
+        self._tracks = (*stayed, *((tile, Track(tile)) for tile in left))
+        self._lying, self._tiles = lying, tuple(track.tile for _, track in self._tracks)
+        return (*changes, *came_and_went(tuple(gone), tuple(left)))
+
+
+@dataclass(slots=True)
+class Follower:
+    """A sitting that follows a stream, with the people at its table."""
+
+    stream: Stream
+    answers: Answers
+    rng: np.random.Generator
+    trace: bool = False
+    session: Session = field(init=False)
+    eye: PerfectEye = field(default_factory=PerfectEye)
+    asked_ns: dict[str, int] = field(default_factory=dict)
+    wrong: set[str] = field(default_factory=set)
+    refused: object = None
+    questions: int = 0
+    answered: int = 0
+    keyed: int = 0
+    slowest_ms: float = 0.0
+    t_ns: int = 0
+    found: list[HandFound] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.session, _ = opened(self.stream.rules, self.stream.players, self.stream.zones)
+
+    def follow(self) -> MatchFound:
+        """Return the match, judged."""
+        ends = list(hands_over(self.stream.steps))
+        judged_at = [self._judged_at(end) for end in ends]
+        failure = ""
+        try:
+            for item in self.stream.items:
+                self._take(item)
+                number = len(self.found)
+                if item.said is None and item.is_settled and number < len(ends):
+                    if item.done == ends[number]:
+                        self._check(item, number)
+                    at = judged_at[number]
+                    if at is not None and item.done >= at:
+                        self._judge(item, number, ends)
+            while len(self.found) < len(ends):
+                self._judge(self.stream.items[-1], len(self.found), ends)
+        except Exception as error:  # a failure is a finding
+            failure = f"{type(error).__name__}: {error}"
+            if self.trace:
+                raise
+        true, now = self.stream.truth(len(self.stream.steps)).game, self.session.state.game
+        return MatchFound(
+            tuple(self.found),
+            not failure and true is not None and now is not None and true.totals == now.totals,
+            self.stream.gaps,
+            self.questions,
+            self.answered,
+            self.keyed,
+            self.slowest_ms,
+            failure,
+        )
+
+    def _judged_at(self, end: int) -> int | None:
+        """Return after how many steps the hand that ended is judged; None for at the end of the match."""
+        seen = {item.done for item in self.stream.items if item.said is None and item.is_settled}
+        plays = sorted(done for done in seen if done > end and isinstance(self.stream.steps[done - 1].event, Play))
+        return plays[_PLAYS_AFTER - 1] if len(plays) >= _PLAYS_AFTER else None
+
+    def _take(self, item: Item) -> None:
+        if item.restarts:
+            places: Places = from_json(to_json(self.session.places, Places), Places)
+            log: list[Event] = [from_json(to_json(event, Event), Event) for event in self.session.state.log]
+            self.session = Session.resumed(replay(log), places, t_ns=item.t_ns, zones=self.stream.zones)
+            self.eye = self.eye.resumed()
+            self._say(f"-- resumed with {len(log)} events")
+        self._feed(self.eye.view(item) if item.said is None else item.said, item.t_ns, item.done)
+        if item.said is None and item.is_settled and not item.is_hidden:
+            self._answer(item)
+
+    def _feed(self, event: Input, t_ns: int, done: int) -> None:
+        self.t_ns = max(t_ns, self.t_ns)
+        log = len(self.session.state.log)
+        begins = time.perf_counter_ns()
+        self.session, said = feed(self.session, event, t_ns=self.t_ns)
+        took_ms = (time.perf_counter_ns() - begins) / 1e6
+        if isinstance(event, TableView):
+            self.slowest_ms = max(self.slowest_ms, took_ms)
+        self.questions += sum(isinstance(one, Unclear) for one in said)
+        self._trace(event, done, log, said, took_ms)
+
+    def _answer(self, item: Item) -> None:
+        """Answer what has been asked for a while; key in what no answer offers."""
+        for _ in range(_PATIENCE):
+            asked = {one.unclear.topic: one for one in self.session.questions}
+            self.asked_ns = {topic: self.asked_ns.get(topic, item.t_ns) for topic in asked}
+            if self.answers is Answers.NONE or not asked:
+                return
+            if not any(item.t_ns - since >= _READS_NS for since in self.asked_ns.values()):
+                return
+            state = (self.session.questions, item.done)
+            if state == self.refused:
+                return
+            answer = answer_of(self.session, self.stream.truth(item.done))
+            before = self.session
+            if answer is not None:
+                self.answered += 1
+                self._feed(self._maybe_wrong(answer, asked), item.t_ns, item.done)
+            elif self._is_stuck(item, asked):
+                self._key_in(item)
+                self.refused = (self.session.questions, item.done)
+                return
+            if self.session == before:
+                self.refused = state
+                return
+
+    def _is_stuck(self, item: Item, asked: dict[str, Question]) -> bool:
+        """Return whether people look into a question that has no right answer: when it stays, or stops the game."""
+        holds_up = any(one.unclear.holds_up for one in asked.values())
+        stays = any(item.t_ns - since >= _WONDERS_NS for since in self.asked_ns.values())
+        return (holds_up or stays) and not is_alike(self.session.state, self.stream.truth(item.done))
+
+    def _maybe_wrong(self, answer: Answer, asked: dict[str, Question]) -> Answer:
+        """Return an answer, or another one where these people are wrong."""
+        question = asked.get(answer.topic or "")
+        choices = 0 if question is None else len(question.answers)
+        if self.answers is not Answers.WRONG or choices < 2 or self.rng.random() >= _WRONG_ANSWERS:
+            return answer
+        return replace(answer, choice=(answer.choice + 1 + int(self.rng.integers(choices - 1))) % choices)
+
+    def _check(self, item: Item, number: int) -> None:
+        """Correct a hand that has just ended, if the table shows that something about it is unsure."""
+        if self.answers is not Answers.TRUE or not self._flagged(number):
+            return
+        is_read = item.t_ns - (item.moved_ns or 0) >= _READS_NS
+        if is_read and not is_alike(self.session.state, self.stream.truth(item.done)):
+            self._key_in(item)
+
+    def _key_in(self, item: Item) -> None:
+        """Enter the truth as a person does at the page: amend, insert, remove and add single actions."""
+        truth, last = self.stream.truth(item.done), None
+        while self.keyed < _MOST_KEYED:
+            event = correction(self.session.state, truth)
+            if event is None or event == last:
+                break
+            last = event
+            self.keyed += 1
+            self._feed(event, item.t_ns, item.done)
+        if is_alike(self.session.state, truth):
+            return
+        self._say("-- the corrections did not lead to the truth")
+        self._adjust(item, truth)
+
+    def _adjust(self, item: Item, truth: State) -> None:
+        """Give each player the points that are missing."""
+        game = self.session.state.game
+        assert truth.game is not None
+        for seat, points in enumerate(truth.game.totals):
+            missing = points - (0 if game is None else game.totals[seat])
+            if missing and self.keyed < _MOST_KEYED:
+                self.keyed += 1
+                self._feed(Adjust(Seat(seat), missing, "counted by hand"), item.t_ns, item.done)
+
+    def _judge(self, item: Item, number: int, ends: list[int]) -> None:
+        if self.answers is Answers.TRUE and self._flagged(number) and self._is_wrong(item.done):
+            self._key_in(item)
+        truth, now = hand_states(self.stream.truth(ends[number])), hand_states(self.session.state)
+        seen = _scored(now, number) if number < len(now) else None
+        true = _scored(truth, number)
+        assert true is not None
+        judged = judge_hand(number + 1, true, seen, closed_ns=item.t_ns, is_flagged=self._flagged(number))
+        is_derailed = number + 1 < len(ends) and self._is_wrong(item.done)
+        found = HandFound(judged, judged.is_flagged, is_derailed=is_derailed)
+        self.found.append(found)
+        self._say(
+            f"-- hand {number + 1}: {'right' if found.is_right else 'WRONG'}, "
+            f"{'flagged' if found.is_flagged else 'not flagged'}, {'derailed' if found.is_derailed else 'on track'}; "
+            f"gained {None if seen is None else seen.gained}, expected {true.gained}"
+        )
+        for play in judged.plays if not found.is_right else ():
+            if not play.is_wholly_right:
+                self._say(f"   {play}")
+        if self.answers is Answers.TRUE and is_derailed:
+            self._key_in(item)  # people notice that nothing is counted any more
+
+    def _is_wrong(self, done: int) -> bool:
+        """Return whether the hand that is played now, or the totals, are wrong."""
+        truth, now = self.stream.truth(done), self.session.state
+        assert truth.game is not None
+        if now.game is None or now.game.totals != truth.game.totals or now.game.phase is not truth.game.phase:
+            return True
+        return Counter(paths_of(now).values()) != Counter(paths_of(truth).values())
+
+    def _flagged(self, number: int) -> bool:
+        """Return whether something says that a hand may be wrong."""
+        if self.session.questions:
+            return True
+        state = self.session.state
+        doubtful = {*state.irregular, *state.inferred}
+        hands = hand_seqs(state)
+        if state.game is not None and state.game.phase is Phase.REVEAL and len(hands) == number + 1:
+            return True  # the table asks for the open tiles
+        return bool(hands) and not doubtful.isdisjoint(hands[min(number, len(hands) - 1)])
+
+    def _trace(self, event: Input, done: int, log: int, said: tuple[Announcement, ...], took_ms: float) -> None:
+        if not self.trace:
+            return
+        fresh = self.session.state.log[log:]
+        if isinstance(event, TableView) and not (event.changes or fresh or said):
+            return
+        shown = _view_words(event) if isinstance(event, TableView) else str(event)
+        step = self.stream.steps[done - 1].event
+        self._say(f"{self.t_ns / 1e9:7.1f} {shown}  [{took_ms:.1f} ms; true so far: {_short(step)}]")
+        for logged in fresh:
+            self._say(f"          log: {_short(logged)}")
+        for one in said:
+            if isinstance(one, Unclear):
+                self._say(f"          ASKS: {one.words} {list(one.choices)}")
+            else:
+                self._say(f"          says: {describe(one, self.stream.players)}")
+
+    def _say(self, line: str) -> None:
+        if self.trace:
+            print(line)
+
+
+def _view_words(view: TableView) -> str:
+    changes = " ".join(
+        f"{one.kind}:{'-'.join(str(half.pips) for half in one.tile.halves) or 'back'}" for one in view.changes
+    )
+    return f"view{'' if view.is_settled else ' unsettled'} of {len(view.tiles)}: {changes or 'no change'}"
+
+
+def _short(event: Event) -> str:
+    return str(event) if not isinstance(event, MatchStart) else "MatchStart"
+
+
+def is_alike(state: State, truth: State) -> bool:
+    """Return whether two records tell the same match."""
+    return [one.key for one in keyed_actions(state)] == [one.key for one in keyed_actions(truth)]
+
+
+def hand_seqs(state: State) -> list[set[Seq]]:
+    """Return the actions of each hand, by their places in the log."""
+    return [{one.seq for one in hand} for hand in _hands(state)]
+
+
+def hand_states(state: State) -> list[State]:
+    """Return the match at the end of each hand, the last one as it stands, as the record has it now."""
+    return [end for end, _ in _ends(state)]
+
+
+def _hands(state: State) -> list[list[Entry]]:
+    """Return the actions in force of each hand."""
+    hands: list[list[Entry]] = []
+    for one in entries(state):
+        if isinstance(one.action, NewHand):
+            hands.append([])
+        if hands:
+            hands[-1].append(one)
+    return hands
+
+
+def _ends(state: State) -> Iterator[tuple[State, dict[Seq, Seq]]]:
+    """Yield the match at the end of each hand, with the names that its actions have there."""
+    in_force = entries(state)
+    begins = [at for at, one in enumerate(in_force) if isinstance(one.action, NewHand)]
+    for end in [*begins[1:], len(in_force)] if begins else []:
+        events, names = done_again(in_force[:end], 0)
+        yield replay(events), names
+
+
+def _scored(states: list[State], number: int) -> HandScored | None:
+    game = states[number - 1].game if number else None
+    return hand_scored(states[number], () if game is None else game.totals)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedAction:
+    """An action with what makes it the same in another record of the match.
+
+    Attributes:
+        key: Kind, player, and way to the tile from the first one of the hand.
+        seq: Its place in the log.
+        action: The action itself.
+        hand: Counts from 1; 0 before the first.
+        host: Way to the tile that it lies against or on; None for none.
+    """
+
+    key: tuple[object, ...]
+    seq: Seq
+    action: Action
+    hand: int
+    host: Path | None = None
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return type(self.action).__name__
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a record without it differs: leads and forced draws follow from the rest."""
+        is_forced = isinstance(self.action, Draw) and self.action.forced
+        return not (isinstance(self.action, Lead | HandEnd | MatchStart) or is_forced)
+
+
+def keyed_actions(state: State) -> list[KeyedAction]:
+    """Return the actions in force that make a difference."""
+    paths: dict[Seq, Path] = {}
+    for end, names in _ends(state):
+        known = paths_of(end)
+        paths |= {old: known[NodeId(new)] for old, new in names.items() if NodeId(new) in known}
+    number, keyed = 0, []
+    for one in entries(state):
+        number += isinstance(one.action, NewHand)
+        # Draws in one go and one by one are the same.
+        keyed += [_keyed(one, number, paths)] * (one.action.tiles if isinstance(one.action, Draw) else 1)
+    return [one for one in keyed if one.is_needed]
+
+
+def _keyed(entry: Entry, number: int, paths: dict[Seq, Path]) -> KeyedAction:
+    match entry.action:
+        case Play(seat=seat, tile=tile, at=at):
+            host = None if at is None else paths.get(Seq(at.host))
+            return KeyedAction(("play", seat, tile, paths.get(entry.seq)), entry.seq, entry.action, number, host)
+        case Stack(seat=seat, tile=tile, on=on):
+            host = paths.get(Seq(on))
+            return KeyedAction(("stack", seat, tile, host), entry.seq, entry.action, number, host)
+        case Draw(seat=seat, forced=forced):
+            return KeyedAction(("draw", seat), entry.seq, Draw(seat, forced=forced), number)
+        case Reveal(seat=seat, tiles=tiles):
+            return KeyedAction(("reveal", seat, *sorted(map(str, tiles))), entry.seq, entry.action, number)
+        case NewHand():
+            return KeyedAction(("deal",), entry.seq, entry.action, number)
+        case Redeal():
+            return KeyedAction(("redeal",), entry.seq, entry.action, number)
+        case _:
+            return KeyedAction((entry.action,), entry.seq, entry.action, number)
+
+
+def correction(state: State, truth: State) -> Event | None:
+    """Return the first event that a person keys in to correct a record; None for nothing that is possible."""
+    now, true = keyed_actions(state), keyed_actions(truth)
+    matcher = SequenceMatcher(None, [one.key for one in now], [one.key for one in true], autojunk=False)
+    for tag, at, at_end, wanted, wanted_end in matcher.get_opcodes():
+        if tag == "equal":
+            continue
+        if tag == "delete" or (tag == "replace" and wanted == wanted_end):
+            return Remove(now[at].seq)
+        action = _named(true[wanted], now, truth)
+        if action is None:
+            return None
+        if at == len(now):
+            return action
+        is_same_kind = tag == "replace" and now[at].kind == true[wanted].kind
+        is_shorter = at_end - at < wanted_end - wanted
+        if is_same_kind and (now[at].key[1:2] == true[wanted].key[1:2] or not is_shorter):
+            return Amend(now[at].seq, action)
+        return Insert(now[at].seq, action)
+    return None
+
+
+def _named(wanted: KeyedAction, now: list[KeyedAction], truth: State) -> Action | None:
+    """Return an action with the names that another record has for the tiles; None where it lacks them."""
+    action = wanted.action
+    if wanted.host is None or not isinstance(action, Play | Stack):
+        return action if not isinstance(action, Play) else replace(action, inner=_inner(wanted.seq, truth))
+    host = next((one for one in now if one.hand == wanted.hand and one.key[-1] == wanted.host), None)
+    if host is None:
+        return None
+    if isinstance(action, Stack):
+        return replace(action, on=NodeId(host.seq))
+    assert action.at is not None
+    return replace(action, at=Spot(NodeId(host.seq), action.at.port), inner=_inner(wanted.seq, truth))
+
+
+def _inner(seq: Seq, truth: State) -> int | None:
+    """Return the number of a tile of the last layout that lies inside; None for what fits."""
+    node = None if truth.game is None else truth.game.layout.find(NodeId(seq))
+    return None if node is None else node.inner

@@ -1,0 +1,568 @@
+"""Script whole matches as a table delivers them, and hide or disturb parts of them.
+
+A match is a stream of items in the order of time: pictures in which every tile is read rightly, sounds and presses.
+Each kind of gap is a pure function from one stream to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from engine import (
+    Abandon,
+    Call,
+    Decline,
+    Draw,
+    HandEnd,
+    Knock,
+    Lead,
+    MatchStart,
+    NewHand,
+    Phase,
+    Play,
+    Redeal,
+    Reveal,
+    Rules,
+    Seat,
+    Stack,
+    State,
+    profile,
+    with_options,
+)
+from tallybone.session.inputs import Button, KnockHeard, Press
+from tallybone.session.session import Input
+from tallybone.session.zones import Zones
+from tallybone.simulate.game_script import ScriptStep, play_out
+from tallybone.simulate.scenes import pick_table
+from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyEye
+from tests.tallybone.session.zoned_table import back, laid_open, zones_of
+from vision.reading import Half, SeenTile
+from vision.settle import EntrySide, Side
+from vision.tracks import moved_tile
+
+PLAYERS = ("Ann", "Ben", "Cleo", "Dora")
+SEATS = {"bones": (2, 3, 4), "draw": (2, 3, 4), "allfives": (2, 3, 4), "block": (2, 3, 4), "super": (2, 3, 4)}
+GAMES = (*SEATS, "twoset", "cutthroat")
+# Without a target every hand would be a match of its own.
+_OPTIONS = {"super": "target=100"}
+# A camera delivers ten pictures a second; a table at which nothing happens is looked at less often here.
+_FRAME_S, _IDLE_FRAME_S = 0.2, 0.5
+_HAND_FRAMES = 3
+_SLAMMED = 0.3
+_FROM_EVERYWHERE = tuple(EntrySide(side, 0.25) for side in Side)
+# The settle gate needs about this long after a motion.
+_SETTLES_NS = 300_000_000
+_SEEN_AT_LAST_NS = 5 * SECOND_NS
+_MOST_TRIES = 50
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A picture, sound or press.
+
+    Attributes:
+        t_ns: Its time.
+        lying: All tiles on the table.
+        done: How many steps of the match are over.
+        said: The sound, press or event; None for a picture.
+        is_settled: Whether nothing moves.
+        moved_ns: When the latest motion began; None before the first.
+        came: The sides that hands came from during it.
+        is_hidden: Whether something covers the table.
+        restarts: Whether the table was stopped before it, and resumed.
+    """
+
+    t_ns: int
+    lying: tuple[SeenTile, ...]
+    done: int
+    said: Input | None = None
+    is_settled: bool = True
+    moved_ns: int | None = None
+    came: tuple[EntrySide, ...] = ()
+    is_hidden: bool = False
+    restarts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A match as a table delivers it.
+
+    Attributes:
+        rules: Its rules.
+        players: Names by seat.
+        zones: Boneyard and open hands.
+        steps: Its script.
+        begins_ns: When the gesture of each step begins.
+        items: In the order of time.
+        gaps: How often something was hidden or disturbed.
+    """
+
+    rules: Rules
+    players: tuple[str, ...]
+    zones: Zones
+    steps: tuple[ScriptStep, ...]
+    begins_ns: tuple[int, ...]
+    items: tuple[Item, ...]
+    gaps: int = 0
+
+    def truth(self, done: int) -> State:
+        """Return the match after so many steps."""
+        return self.steps[done - 1].state
+
+    def at(self, *kinds: type) -> list[int]:
+        """Return the steps of these kinds."""
+        return [number for number, step in enumerate(self.steps) if isinstance(step.event, kinds)]
+
+
+Kind = Callable[[Stream, np.random.Generator], Stream]
+
+
+def stream_of(game: str, seats: int, seed: int, *, presses: bool = False) -> Stream:
+    """Return an undisturbed match of two hands.
+
+    Args:
+        game: Its name.
+        seats: How many play.
+        seed: Draws the match, the places of the tiles and the pauses.
+        presses: Whether passes, the end of a hand and, at every other table, draws are entered with buttons.
+    """
+    rules = with_options(profile(game), _OPTIONS.get(game, ""))
+    for tried in range(_MOST_TRIES):
+        rng = np.random.default_rng([seed, tried])
+        table = pick_table(rng, rules)
+        steps = tuple(play_out(rng, rules=rules, players=PLAYERS[:seats], table=table.board, hands=2))
+        if sum(isinstance(step.event, NewHand) for step in steps) == 2 and steps[-1].state.game is not None:
+            break
+    zones = zones_of(seats)
+    if presses and rng.random() < 0.5:
+        zones = replace(zones, boneyard=None)
+    filming = _Filming(rules, zones, rng, presses=presses)
+    filming.film(steps)
+    return Stream(rules, PLAYERS[:seats], zones, steps, tuple(filming.begins_ns), tuple(filming.items))
+
+
+@dataclass(slots=True)
+class _Filming:
+    """Turns the steps of a match into items."""
+
+    rules: Rules
+    zones: Zones
+    rng: np.random.Generator
+    presses: bool
+    items: list[Item] = field(default_factory=list)
+    begins_ns: list[int] = field(default_factory=list)
+    t_ns: int = 0
+    done: int = 0
+    moved_ns: int | None = None
+    came: tuple[EntrySide, ...] = ()
+    layout: tuple[SeenTile, ...] = ()
+    yard: tuple[SeenTile, ...] = ()
+    hands: tuple[SeenTile, ...] = ()
+    eye: NoisyEye = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.eye = NoisyEye(Faults(), self.rules, self.rng)
+
+    def film(self, steps: Sequence[ScriptStep]) -> None:
+        self.begins_ns.append(self.t_ns)
+        self.done = 1  # the match has begun
+        self._still(1.5)
+        for number, step in enumerate(steps[1:], start=1):
+            self.begins_ns.append(self.t_ns)
+            self._act(step, number)
+            self.done = number + 1
+        self._still(8.0)
+
+    def _act(self, step: ScriptStep, number: int) -> None:
+        match step.event:
+            case NewHand():
+                self._deal(step)
+            case Redeal():
+                self._say(Press(Button.REDEAL))
+                self._deal(step)
+            case Lead():
+                pass  # the side of the hand that lays the first tile names the leader
+            case Play(seat=seat):
+                assert step.state.game is not None
+                node = step.state.game.layout.nodes[-1]
+                self.layout = (*self.layout, self.eye.seen(step.laid[-1].place, (node.inner, node.outer)))
+                self._reach(seat, number, slams=self.rng.random() < _SLAMMED)
+                self._still(self._drawn((0.8, 2.5)))
+            case Stack(seat=seat, on=on):
+                self._say(Press(Button.STACK))
+                assert step.state.game is not None
+                at = [node.id for node in step.state.game.layout.nodes].index(on)
+                node = step.state.game.layout.nodes[at]
+                copy = self.eye.seen(step.laid[at].place, (node.inner, node.outer))
+                self.layout = (*self.layout[:at], copy, *self.layout[at + 1 :])
+                self._reach(seat, number)
+                self._still(self._drawn((0.8, 2.5)))
+            case Draw(seat=seat, tiles=tiles, forced=forced):
+                self._draw(seat, tiles, number, forced=forced)
+            case Knock(seat=seat) if self.presses:
+                self._say(Press(Button.KNOCK, seat))
+                self._still(self._drawn((0.6, 1.5)))
+            case Knock(seat=seat):
+                self._say(KnockHeard(seat if self.rng.random() < 0.8 else None))
+                self._still(self._drawn((2.3, 3.2)))
+            case Call(seat=seat):
+                self._say(Press(Button.CALL, seat))
+            case Decline(seat=seat):
+                self._say(Press(Button.DONE, seat))
+            case HandEnd():
+                if self.presses:
+                    self._say(Press(Button.HAND_END))
+            case Abandon():
+                self._say(step.event)
+            case Reveal(seat=seat, tiles=tiles):
+                fresh = tuple(laid_open(self.eye, self.zones.seats[seat].side, tiles))
+                halfway = len(fresh) // 2 if self.rng.random() < 0.5 else 0
+                for part in (fresh[:halfway], fresh[halfway:]):
+                    if part:
+                        self.hands = (*self.hands, *part)
+                        self._reach(seat, number if part[-1] is fresh[-1] else None)
+                        self._still(self._drawn((0.8, 2.5)))
+            case _:
+                raise AssertionError(f"no script has {step.event}")
+
+    def _deal(self, step: ScriptStep) -> None:
+        """Sweep the table, then lay out the boneyard."""
+        tiles = [*self.layout, *self.yard, *self.hands]
+        most = -(-len(tiles) // 3)
+        for _ in range(3 if tiles else 0):
+            left = {id(tile) for tile in tiles[most:]}
+            tiles = tiles[most:]
+            self.layout, self.yard, self.hands = (
+                tuple(tile for tile in there if id(tile) in left) for there in (self.layout, self.yard, self.hands)
+            )
+            self._reach(int(self.rng.integers(len(self.zones.seats))), None)
+        self._still(self._drawn((0.7, 1.2)))
+        assert step.state.game is not None
+        assert step.state.game.hand is not None
+        if self.zones.boneyard is not None and step.state.game.hand.boneyard:
+            whole = tuple(back(at) for at in range(step.state.game.hand.boneyard))
+            for part in (whole[: len(whole) // 2], whole):
+                self.yard = part
+                self._reach(int(self.rng.integers(len(self.zones.seats))), None)
+        self._still(self._drawn((1.3, 2.0)))
+
+    def _draw(self, seat: Seat, tiles: int, number: int, *, forced: bool) -> None:
+        for drawn in range(tiles):
+            if self.zones.boneyard is not None:
+                at = int(self.rng.integers(len(self.yard)))
+                self.yard = (*self.yard[:at], *self.yard[at + 1 :])
+                self._reach(seat, number if drawn == tiles - 1 else None)
+                self._still(self._drawn((0.8, 1.6)))
+            elif not forced:  # forced draws are counted by the rules
+                self._say(Press(Button.DRAW, seat))
+
+    def _reach(self, seat: int, number: int | None, *, slams: bool = False) -> None:
+        """Film a hand that comes, changes the table and leaves; *number* is the step that this completes."""
+        side = self.zones.seats[seat].side
+        before, self.moved_ns, self.came = self._last_lying, self.t_ns, (EntrySide(side, 1.0),)
+        for _ in range(_HAND_FRAMES):
+            self._frame(_FRAME_S, is_settled=False, lying=before)
+        self.done = self.done if number is None else number + 1
+        if slams:
+            self.items.append(Item(self.t_ns, self._lying, self.done, KnockHeard(None)))
+        for _ in range(_HAND_FRAMES):
+            self._frame(_FRAME_S, is_settled=False, lying=self._lying)
+        self._frame(_FRAME_S, is_settled=True, lying=self._lying)
+
+    def _say(self, said: Input) -> None:
+        self._still(self._drawn((0.7, 1.2)))
+        self.items.append(Item(self.t_ns, self._lying, self.done, said))
+
+    def _still(self, seconds: float) -> None:
+        for _ in range(max(1, round(seconds / _IDLE_FRAME_S))):
+            self._frame(_IDLE_FRAME_S, is_settled=True, lying=self._lying)
+
+    def _frame(self, seconds: float, *, is_settled: bool, lying: tuple[SeenTile, ...]) -> None:
+        self.t_ns += int(seconds * SECOND_NS)
+        last = self._last_lying
+        same = last if len(last) == len(lying) and all(a is b for a, b in zip(last, lying, strict=True)) else lying
+        self.items.append(Item(self.t_ns, same, self.done, None, is_settled, self.moved_ns, self.came))
+
+    @property
+    def _lying(self) -> tuple[SeenTile, ...]:
+        return (*self.layout, *self.yard, *self.hands)
+
+    @property
+    def _last_lying(self) -> tuple[SeenTile, ...]:
+        return self.items[-1].lying if self.items else ()
+
+    def _drawn(self, range_s: Range) -> float:
+        return float(self.rng.uniform(*range_s))
+
+
+def undisturbed(stream: Stream, _rng: np.random.Generator) -> Stream:
+    """Hide nothing."""
+    return stream
+
+
+def no_pictures(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Deliver no pictures for 1 to 30 s; sounds and presses still arrive."""
+    start = _somewhere(stream, rng)
+    return _dropped(stream, start, start + int(rng.uniform(1.0, 30.0) * SECOND_NS))
+
+
+def burst(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Deliver no pictures for 3 s, six times."""
+    for start in sorted((_somewhere(stream, rng) for _ in range(6)), reverse=True):
+        stream = _dropped(stream, start, start + 3 * SECOND_NS)
+    return stream
+
+
+def unsettled(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Have a person stand in front of the table for 3 to 15 s: pictures arrive, none is settled."""
+    start = _somewhere(stream, rng)
+    return _covered(stream, start, start + int(rng.uniform(3.0, 15.0) * SECOND_NS))
+
+
+def restart(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Stop the table and resume it after 2 to 6 plays of one hand."""
+    plays = stream.at(Play)
+    hands = [[at for at in plays if at < deal] for deal in stream.at(NewHand)[1:]] or [plays]
+    hands.append([at for at in plays if at > stream.at(NewHand)[-1]])
+    many = int(rng.integers(2, 7))
+    one = max(hands, key=len) if all(len(hand) < many + 2 for hand in hands) else _one_of(hands, rng, many + 2)
+    many = min(many, len(one) - 2)
+    first = int(rng.integers(1, len(one) - many))
+    start = stream.begins_ns[one[first]]
+    # The step after the last hidden play begins when that play has been seen for a while.
+    stop = stream.begins_ns[one[first + many - 1] + 1] if one[first + many - 1] + 1 < len(stream.steps) else start
+    kept = [item for item in stream.items if not start <= item.t_ns < stop]
+    after = next((at for at, item in enumerate(kept) if item.t_ns >= stop and item.said is None), None)
+    if after is None:
+        return stream
+    return replace(stream, items=_resettled(kept, after, stop, restarts=True), gaps=1)
+
+
+def early(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Keep pictures unsettled until up to 3 s after the next press, which so comes before its picture."""
+    items, moved_ns = list(stream.items), 0
+    for at, item in enumerate(items):
+        if not isinstance(item.said, Press) or item.t_ns < moved_ns:
+            continue
+        begins = at
+        while begins > 0 and (items[begins - 1].said is not None or items[begins - 1].is_settled):
+            begins -= 1
+        if begins == 0:
+            continue
+        moved_ns = item.t_ns + int(rng.uniform(0.0, 3.0) * SECOND_NS)
+        for number in range(begins, len(items)):
+            if items[number].t_ns >= moved_ns:
+                break
+            items[number] = replace(items[number], is_settled=False)
+    presses = sum(isinstance(item.said, Press) for item in items)
+    return replace(stream, items=tuple(items), gaps=presses)
+
+
+def late(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Delay each press by up to 3 s, and swap one pair of neighbouring presses."""
+    items = list(stream.items)
+    presses = [at for at, item in enumerate(items) if isinstance(item.said, Press)]
+    pairs = [(a, b) for a, b in pairwise(presses) if items[b].t_ns - items[a].t_ns < 3 * SECOND_NS]
+    if pairs:
+        a, b = pairs[int(rng.integers(len(pairs)))]
+        items[a], items[b] = replace(items[a], said=items[b].said), replace(items[b], said=items[a].said)
+    for at in presses:
+        items[at] = replace(items[at], t_ns=items[at].t_ns + int(rng.uniform(0.0, 3.0) * SECOND_NS))
+    return replace(stream, items=tuple(sorted(items, key=lambda item: item.t_ns)), gaps=len(presses))
+
+
+def bump(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Shift all tiles together by 2 to 20 mm, twice."""
+    items = list(stream.items)
+    for _ in range(2):
+        start = _somewhere(stream, rng)
+        angle, far_px = rng.uniform(0.0, 2 * np.pi), rng.uniform(2.0, 20.0) * PX_PER_MM
+        motion = np.array([[1.0, 0.0, far_px * np.cos(angle)], [0.0, 1.0, far_px * np.sin(angle)]])
+        moved = _Each(lambda tile, motion=motion: moved_tile(tile, motion))  # type: ignore[misc]  # bound now
+        until_ns = start + 2 * _SETTLES_NS
+        old_ns = next((item.moved_ns for item in items if item.t_ns >= start), None)
+        for at, item in enumerate(items):
+            if item.t_ns < start:
+                continue
+            is_settled = item.is_settled and item.t_ns >= until_ns
+            moved_ns = start if item.moved_ns == old_ns else item.moved_ns
+            items[at] = replace(item, lying=moved(item.lying), is_settled=is_settled, moved_ns=moved_ns)
+    return replace(stream, items=tuple(items), gaps=2)
+
+
+def light(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Misread three tiles of the layout for 1 to 3 s, four times."""
+    items, gaps = list(stream.items), 0
+    for _ in range(4):
+        start = _somewhere(stream, rng)
+        stop = start + int(rng.uniform(1.0, 3.0) * SECOND_NS)
+        first = next((item for item in items if item.t_ns >= start), None)
+        open_tiles = [] if first is None else [tile for tile in first.lying if tile.halves]
+        if not open_tiles:
+            continue
+        chosen = {id(open_tiles[at]) for at in rng.permutation(len(open_tiles))[:3]}
+        misread = _Each(lambda tile, chosen=chosen: _misread(tile, rng) if id(tile) in chosen else tile)  # type: ignore[misc]  # bound now
+        for at, item in enumerate(items):
+            if start <= item.t_ns < stop:
+                items[at] = replace(item, lying=misread(item.lying))
+        gaps += 1
+    return replace(stream, items=tuple(items), gaps=gaps)
+
+
+def deal(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Deliver no pictures from before the end of a hand until up to three plays of the next one are laid."""
+    second = stream.at(NewHand)[1]
+    plays = [at for at in stream.at(Play) if at > second]
+    ends = [at for at in stream.at(Reveal) if at < second] or [at for at in stream.at(Play) if at < second]
+    first = ends[-1]
+    last = plays[min(int(rng.integers(4)), len(plays) - 2)]
+    return _dropped(stream, stream.begins_ns[first], stream.begins_ns[last])
+
+
+def hand(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Deliver no pictures for most of a hand or a whole one."""
+    second = stream.at(NewHand)[1]
+    plays = stream.at(Play)
+    before, after = [at for at in plays if at < second], [at for at in plays if at > second]
+    match int(rng.integers(3)):
+        case 0:  # from the first plays of the first hand until it is counted
+            first, last = before[min(int(rng.integers(1, 4)), len(before) - 1)], second
+        case 1:  # until the next hand has begun
+            first = before[min(int(rng.integers(1, 4)), len(before) - 1)]
+            last = after[min(int(rng.integers(1, 4)), len(after) - 1)]
+        case _:  # from before the deal until nearly the end of the second hand
+            first, last = second, after[max(1, len(after) - int(rng.integers(1, 4)))] if len(after) > 1 else after[0]
+    return _dropped(stream, stream.begins_ns[first], stream.begins_ns[last])
+
+
+def undo(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Press Undo once after a play whose tile stays."""
+    plays = [at for at in stream.at(Play) if at + 1 < len(stream.steps)]
+    at = plays[int(rng.integers(1, len(plays)))]
+    done = at + 1
+    seen = next(item for item in stream.items if item.done >= done and item.is_settled and item.said is None)
+    pressed = Item(seen.t_ns + 200_000_000, seen.lying, seen.done, Press(Button.UNDO))
+    items = sorted((*stream.items, pressed), key=lambda item: item.t_ns)
+    return replace(stream, items=tuple(items), gaps=1)
+
+
+KINDS: dict[str, Kind] = {
+    "undisturbed": undisturbed,
+    "nopicture": no_pictures,
+    "unsettled": unsettled,
+    "restart": restart,
+    "burst": burst,
+    "early": early,
+    "late": late,
+    "bump": bump,
+    "light": light,
+    "deal": deal,
+    "hand": hand,
+    "undo": undo,
+}
+PRESSING = ("early", "late")
+
+
+def _somewhere(stream: Stream, rng: np.random.Generator) -> int:
+    """Return a time at or shortly before the beginning of any step after the first deal."""
+    first = stream.at(NewHand)[0] + 1
+    at = int(rng.integers(first, len(stream.steps)))
+    return max(stream.begins_ns[first], stream.begins_ns[at] - int(rng.uniform(0.0, 2.0) * SECOND_NS))
+
+
+def _one_of(hands: list[list[int]], rng: np.random.Generator, least: int) -> list[int]:
+    long = [one for one in hands if len(one) >= least]
+    return long[int(rng.integers(len(long)))]
+
+
+def _dropped(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
+    """Return a stream without the pictures of a time; the last ones always come."""
+    stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
+    kept = [item for item in stream.items if item.said is not None or not start_ns <= item.t_ns < stop_ns]
+    after = next((at for at, item in enumerate(kept) if item.t_ns >= stop_ns and item.said is None), None)
+    items = tuple(kept) if after is None else _resettled(kept, after, stop_ns, came=())
+    return replace(stream, items=items, gaps=stream.gaps + 1)
+
+
+def _covered(stream: Stream, start_ns: int, stop_ns: int) -> Stream:
+    """Return a stream in which the table is covered for a time, not at its end."""
+    stop_ns = min(stop_ns, stream.items[-1].t_ns - _SEEN_AT_LAST_NS)
+    items = [
+        replace(item, is_settled=False, is_hidden=True, moved_ns=start_ns, came=_FROM_EVERYWHERE)
+        if item.said is None and start_ns <= item.t_ns < stop_ns
+        else item
+        for item in stream.items
+    ]
+    after = next((at for at, item in enumerate(items) if item.t_ns >= stop_ns and item.said is None), None)
+    kept = tuple(items) if after is None else _resettled(items, after, start_ns, came=_FROM_EVERYWHERE)
+    return replace(stream, items=kept, gaps=stream.gaps + 1)
+
+
+def _resettled(
+    items: Sequence[Item], after: int, moved_ns: int, *, came: tuple[EntrySide, ...] = (), restarts: bool = False
+) -> tuple[Item, ...]:
+    """Return items of which the motion that goes on at *after* began at *moved_ns*; it settles after a moment."""
+    changed = list(items)
+    first = items[after]
+    last_motion_ns = first.moved_ns
+    for at in range(after, len(items)):
+        item = items[at]
+        if item.said is not None:
+            continue
+        if item.moved_ns != last_motion_ns:  # the next motion
+            break
+        is_settled = item.is_settled and item.t_ns >= first.t_ns + _SETTLES_NS
+        changed[at] = replace(item, moved_ns=moved_ns, came=came, is_settled=is_settled)
+    changed[after] = replace(changed[after], restarts=restarts)
+    return tuple(changed)
+
+
+class _Each:
+    """Changes tiles one by one; the same tile becomes the same one each time."""
+
+    def __init__(self, change: Callable[[SeenTile], SeenTile]) -> None:
+        self._change = change
+        self._changed: dict[int, tuple[SeenTile, SeenTile]] = {}
+        self._all: dict[int, tuple[tuple[SeenTile, ...], tuple[SeenTile, ...]]] = {}
+
+    def __call__(self, tiles: tuple[SeenTile, ...]) -> tuple[SeenTile, ...]:
+        if id(tiles) not in self._all:
+            self._all[id(tiles)] = (tiles, tuple(self._one(tile) for tile in tiles))
+        return self._all[id(tiles)][1]
+
+    def _one(self, tile: SeenTile) -> SeenTile:
+        if id(tile) not in self._changed:
+            self._changed[id(tile)] = (tile, self._change(tile))
+        return self._changed[id(tile)][1]
+
+
+def _misread(tile: SeenTile, rng: np.random.Generator) -> SeenTile:
+    """Return a tile of which one half is read as another number, not surely."""
+    at = int(rng.integers(2))
+    assert tile.halves
+    first, second = tile.halves
+    half = (first, second)[at]
+    numbers = len(half.chances)
+    wrong = (half.pips + 1 + int(rng.integers(numbers - 1))) % numbers
+    chances = [0.05 / (numbers - 2)] * numbers
+    chances[wrong], chances[half.pips] = 0.65, 0.3
+    other = Half(wrong, 0.65, half.center_px, None, tuple(chances))
+    return replace(tile, halves=(other, second) if at == 0 else (first, other))
+
+
+def hands_over(steps: Sequence[ScriptStep]) -> Iterator[int]:
+    """Yield after how many steps each hand is over."""
+    for number, step in enumerate(steps):
+        game = step.state.game
+        is_over = game is not None and game.phase in (Phase.DEAL, Phase.MATCH_OVER)
+        if (
+            is_over
+            and not isinstance(step.event, MatchStart)
+            and (number + 1 == len(steps) or isinstance(steps[number + 1].event, NewHand))
+        ):
+            yield number + 1

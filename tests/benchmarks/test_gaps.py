@@ -1,0 +1,63 @@
+"""Matches with gaps are judged against their truth, and people can correct any record."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmarks.bench_gaps import Case, follow
+from benchmarks.gap_match import Answers, Follower, correction, is_alike
+from benchmarks.gap_streams import KINDS, hands_over, stream_of
+from engine import Amend, Inferred, Play, Remove, Reveal, RevealPips, State, apply, entries
+
+
+def followed(game: str, kind: str) -> Follower:
+    """A sitting that has followed a match at which nobody answers."""
+    stream = KINDS[kind](stream_of(game, 2, 7), np.random.default_rng(1))
+    follower = Follower(stream, Answers.NONE, np.random.default_rng(2))
+    follower.follow()
+    return follower
+
+
+@pytest.mark.parametrize("game", ["allfives", "block"])
+def test_a_match_that_is_seen_throughout_is_right(game: str) -> None:
+    found = follow(Case("undisturbed", game, 2, Answers.NONE, 7))
+    assert found.are_totals_right
+    assert [hand.is_right for hand in found.hands] == [True, True]
+    assert not any(hand.is_flagged or hand.is_derailed for hand in found.hands)
+
+
+@pytest.mark.parametrize("is_marked", [False, True])
+def test_a_wrong_hand_is_silent_unless_something_says_so(is_marked: bool) -> None:
+    follower = followed("block", "undisturbed")
+    assert follower.found.pop().is_right
+    done = len(follower.stream.steps)
+    [*_, seq] = [one.seq for one in entries(follower.session.state) if isinstance(one.action, Reveal)]
+    [*_, seat] = [step.event.seat for step in follower.stream.steps if isinstance(step.event, Reveal)]
+    follower._feed(Amend(seq, RevealPips(seat, 99)), follower.t_ns, done)
+    if is_marked:
+        follower._feed(Inferred((seq,)), follower.t_ns, done)
+    follower._judge(follower.stream.items[-1], 1, list(hands_over(follower.stream.steps)))
+    found = follower.found[-1]
+    assert not found.is_right
+    assert found.is_flagged is is_marked
+    assert found.is_silent is not is_marked
+
+
+@pytest.mark.parametrize("game", ["bones", "super", "cutthroat"])
+def test_corrections_lead_to_the_truth(game: str) -> None:
+    truth = stream_of(game, 4 if game == "cutthroat" else 2, 7).steps[-1].state
+    plays = [one for one in entries(truth) if isinstance(one.action, Play)]
+    now, _ = apply(truth, Remove(plays[-1].seq))
+    assert not is_alike(now, truth)
+    assert is_alike(corrected(now, truth), truth)
+
+
+def corrected(now: State, truth: State) -> State:
+    """A record after each correction."""
+    for _ in range(20):
+        event = correction(now, truth)
+        if event is None:
+            break
+        now, _ = apply(now, event)
+    return now
