@@ -3,9 +3,11 @@
 Matches of two hands are followed with perfect readings and no pictures. In each, something is hidden or disturbed:
 no pictures, a person in front, a restart, late and early presses, bumps, light. People who know the truth answer the
 questions and key in what no answer offers (`true`), answer one question in ten wrongly (`wrong`), or never (`none`).
-Each hand is judged three plays into the next one. docs/experiments/gaps.md has the figures.
+Each hand is judged three plays into the next one. With `--level pictures` the matches are rendered and read.
+docs/experiments/gaps.md has the figures.
 
     python benchmarks/bench_gaps.py --matches 10 --jobs 2
+    python benchmarks/bench_gaps.py --level pictures --keep DIR --matches 60
     python benchmarks/bench_gaps.py --kind restart --answers true --only 1007 --trace
 """
 
@@ -20,12 +22,15 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.gap_match import Answers, Follower, HandFound, MatchFound
+from benchmarks.gap_pictures import PICTURE_KINDS, PictureEye, rendered_stream
 from benchmarks.gap_streams import GAMES, KINDS, PRESSING, SEATS, stream_of
 
 # Least share of matches with the right totals and of right hands, by the answers.
@@ -53,24 +58,25 @@ class Case:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Follow the matches, print the tables, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--level", choices=["readings", "pictures"], default="readings")
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="folder of the rendered matches; default a temporary one"
+    )
     parser.add_argument("--kind", action="append", choices=list(KINDS), help="may be given several times; default all")
     parser.add_argument("--game", choices=GAMES, help="default all in turn")
     parser.add_argument("--answers", action="append", type=Answers, choices=list(Answers))
-    parser.add_argument("--matches", type=int, default=14, help="of each kind and answers (default 14)")
+    parser.add_argument("--matches", type=int, default=14, help="of each kind and answers; rendered: of all kinds")
     parser.add_argument("--seed", type=int, default=1000, help="of the first match; those after it count up")
     parser.add_argument("--only", type=int, metavar="SEED", help="follow only the match with this seed")
     parser.add_argument("--trace", action="store_true", help="print inputs, questions, answers and what was expected")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(arguments)
     seeds = range(options.seed, options.seed + options.matches) if options.only is None else [options.only]
-    cases = [
-        case_of(kind, seed, answers, options.game)
-        for kind in options.kind or KINDS
-        for answers in options.answers or Answers
-        for seed in seeds
-    ]
     begins = time.perf_counter()
-    found = list(zip(cases, _outcomes(cases, options.jobs, trace=options.trace), strict=True))
+    with TemporaryDirectory() as scratch:
+        folder = None if options.level == "readings" else options.keep or Path(scratch)
+        cases = list(_cases(options, seeds, are_rendered=folder is not None))
+        found = list(zip(cases, _outcomes(cases, folder, options.jobs, trace=options.trace), strict=True))
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 150)
     console.print(_table(found))
     for case, match in found:
@@ -84,6 +90,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if missed else 0
 
 
+def _cases(options: argparse.Namespace, seeds: Sequence[int], *, are_rendered: bool) -> Iterator[Case]:
+    """Yield the matches; rendered ones have one kind each, in turn."""
+    kinds = options.kind or list(PICTURE_KINDS if are_rendered else KINDS)
+    for answers in options.answers or Answers:
+        if are_rendered:
+            yield from (case_of(kinds[seed % len(kinds)], seed, answers, options.game) for seed in seeds)
+        else:
+            yield from (case_of(kind, seed, answers, options.game) for kind in kinds for seed in seeds)
+
+
 def case_of(kind: str, seed: int, answers: Answers, game: str | None = None) -> Case:
     """Return the match with a seed: games and numbers of players take turns."""
     name = game or GAMES[seed % len(GAMES)]
@@ -91,19 +107,22 @@ def case_of(kind: str, seed: int, answers: Answers, game: str | None = None) -> 
     return Case(kind, name, seats[seed // len(GAMES) % len(seats)], answers, seed)
 
 
-def follow(case: Case, *, trace: bool = False) -> MatchFound:
-    """Follow a match and judge it."""
-    stream = stream_of(case.game, case.seats, case.seed, presses=case.kind in PRESSING)
-    disturbed = KINDS[case.kind](stream, np.random.default_rng([case.seed, 1]))
-    return Follower(disturbed, case.answers, np.random.default_rng([case.seed, 2]), trace).follow()
+def follow(case: Case, folder: Path | None = None, *, trace: bool = False) -> MatchFound:
+    """Follow a match and judge it; with a folder, one that is rendered and kept there."""
+    kind_rng, answer_rng = np.random.default_rng([case.seed, 1]), np.random.default_rng([case.seed, 2])
+    if folder is None:
+        stream = stream_of(case.game, case.seats, case.seed, presses=case.kind in PRESSING)
+        return Follower(KINDS[case.kind](stream, kind_rng), case.answers, answer_rng, trace).follow()
+    stream = PICTURE_KINDS[case.kind](rendered_stream(folder, case.game, case.seats, case.seed), kind_rng)
+    return Follower(stream, case.answers, answer_rng, trace, eye=PictureEye(stream.rules)).follow()
 
 
-def _outcomes(cases: Sequence[Case], jobs: int, *, trace: bool) -> Iterator[MatchFound]:
+def _outcomes(cases: Sequence[Case], folder: Path | None, jobs: int, *, trace: bool) -> Iterator[MatchFound]:
     if jobs == 1 or trace:
-        yield from (follow(case, trace=trace) for case in cases)
+        yield from (follow(case, folder, trace=trace) for case in cases)
         return
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
-        yield from pool.map(partial(follow), cases, chunksize=2)
+        yield from pool.map(partial(follow, folder=folder), cases, chunksize=2)
 
 
 def _table(found: Sequence[tuple[Case, MatchFound]]) -> Table:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
+from typing import Protocol
 
 import numpy as np
 
@@ -125,6 +126,16 @@ class MatchFound:
     failure: str = ""
 
 
+class TableEye(Protocol):
+    """Looks at the pictures of a stream."""
+
+    def resumed(self) -> TableEye:
+        """Return the eye of a table that was stopped and resumed."""
+
+    def view(self, item: Item) -> TableView:
+        """Return the table after a picture."""
+
+
 class PerfectEye:
     """Reports tiles as the real one does: by place, with all changes since the last settled picture at once."""
 
@@ -135,7 +146,7 @@ class PerfectEye:
         self._first_ns: dict[int, tuple[SeenTile, int]] = {}
 
     def resumed(self) -> PerfectEye:
-        """Return the eye of a table that was stopped and resumed: it knows the tiles, not how often they were seen."""
+        """Return one that knows the tiles, but not how often they were seen."""
         again = PerfectEye()
         again._tracks = tuple((lying, Track(track.tile)) for lying, track in self._tracks)
         again._tiles = self._tiles
@@ -187,7 +198,7 @@ class Follower:
     rng: np.random.Generator
     trace: bool = False
     session: Session = field(init=False)
-    eye: PerfectEye = field(default_factory=PerfectEye)
+    eye: TableEye = field(default_factory=PerfectEye)
     asked_ns: dict[str, int] = field(default_factory=dict)
     wrong: set[str] = field(default_factory=set)
     refused: object = None
@@ -208,9 +219,9 @@ class Follower:
         failure = ""
         try:
             for item in self.stream.items:
-                self._take(item)
+                is_settled = self._take(item)
                 number = len(self.found)
-                if item.said is None and item.is_settled and number < len(ends):
+                if is_settled and number < len(ends):
                     if item.done == ends[number]:
                         self._check(item, number)
                     at = judged_at[number]
@@ -240,16 +251,20 @@ class Follower:
         plays = sorted(done for done in seen if done > end and isinstance(self.stream.steps[done - 1].event, Play))
         return plays[_PLAYS_AFTER - 1] if len(plays) >= _PLAYS_AFTER else None
 
-    def _take(self, item: Item) -> None:
+    def _take(self, item: Item) -> bool:
+        """Follow an item, and return whether it is a picture on which nothing moves."""
         if item.restarts:
             places: Places = from_json(to_json(self.session.places, Places), Places)
             log: list[Event] = [from_json(to_json(event, Event), Event) for event in self.session.state.log]
             self.session = Session.resumed(replay(log), places, t_ns=item.t_ns, zones=self.stream.zones)
             self.eye = self.eye.resumed()
             self._say(f"-- resumed with {len(log)} events")
-        self._feed(self.eye.view(item) if item.said is None else item.said, item.t_ns, item.done)
-        if item.said is None and item.is_settled and not item.is_hidden:
+        came = self.eye.view(item) if item.said is None else item.said
+        self._feed(came, item.t_ns, item.done)
+        is_settled = isinstance(came, TableView) and came.is_settled
+        if is_settled:
             self._answer(item)
+        return is_settled
 
     def _feed(self, event: Input, t_ns: int, done: int) -> None:
         self.t_ns = max(t_ns, self.t_ns)

@@ -38,6 +38,7 @@ from tallybone.session.session import Input
 from tallybone.session.zones import Zones
 from tallybone.simulate.game_script import ScriptStep, play_out
 from tallybone.simulate.scenes import pick_table
+from tallybone.sources.shots import Shot
 from tests.tallybone.session.noisy_table import PX_PER_MM, SECOND_NS, Faults, NoisyEye
 from tests.tallybone.session.zoned_table import back, laid_open, zones_of
 from vision.reading import Half, SeenTile
@@ -48,7 +49,7 @@ PLAYERS = ("Ann", "Ben", "Cleo", "Dora")
 SEATS = {"bones": (2, 3, 4), "draw": (2, 3, 4), "allfives": (2, 3, 4), "block": (2, 3, 4), "super": (2, 3, 4)}
 GAMES = (*SEATS, "twoset", "cutthroat")
 # Without a target every hand would be a match of its own.
-_OPTIONS = {"super": "target=100"}
+OPTIONS = {"super": "target=100"}
 # A camera delivers ten pictures a second; a table at which nothing happens is looked at less often here.
 _FRAME_S, _IDLE_FRAME_S = 0.2, 0.5
 _HAND_FRAMES = 3
@@ -75,6 +76,7 @@ class Item:
         came: The sides that hands came from during it.
         is_hidden: Whether something covers the table.
         restarts: Whether the table was stopped before it, and resumed.
+        shot: The picture itself, where one was rendered; nobody has looked at it yet.
     """
 
     t_ns: int
@@ -86,6 +88,7 @@ class Item:
     came: tuple[EntrySide, ...] = ()
     is_hidden: bool = False
     restarts: bool = False
+    shot: Shot | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,7 @@ def stream_of(game: str, seats: int, seed: int, *, presses: bool = False) -> Str
         seed: Draws the match, the places of the tiles and the pauses.
         presses: Whether passes, the end of a hand and, at every other table, draws are entered with buttons.
     """
-    rules = with_options(profile(game), _OPTIONS.get(game, ""))
+    rules = with_options(profile(game), OPTIONS.get(game, ""))
     for tried in range(_MOST_TRIES):
         rng = np.random.default_rng([seed, tried])
         table = pick_table(rng, rules)
@@ -446,7 +449,7 @@ def undo(stream: Stream, rng: np.random.Generator) -> Stream:
     at = plays[int(rng.integers(1, len(plays)))]
     done = at + 1
     seen = next(item for item in stream.items if item.done >= done and item.is_settled and item.said is None)
-    pressed = Item(seen.t_ns + 200_000_000, seen.lying, seen.done, Press(Button.UNDO))
+    pressed = Item(seen.t_ns + 400_000_000, seen.lying, seen.done, Press(Button.UNDO))
     items = sorted((*stream.items, pressed), key=lambda item: item.t_ns)
     return replace(stream, items=tuple(items), gaps=1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,11 @@ def corrected(now: State, truth: State) -> State:
             break
         now, _ = apply(now, event)
     return now
+
+
+@pytest.mark.slow
+def test_a_rendered_match_that_is_seen_throughout_is_right(tmp_path: Path) -> None:
+    found = follow(Case("undisturbed", "block", 2, Answers.NONE, 7), tmp_path)
+    assert not found.failure
+    assert found.are_totals_right
+    assert [hand.is_right for hand in found.hands] == [True, True]

@@ -1,0 +1,145 @@
+"""Render matches, and hide parts of their pictures before the reader sees them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.gap_streams import KINDS, OPTIONS, Item, Kind, Stream
+from engine import MatchStart, Rules
+from tallybone.cli.simulate import simulate
+from tallybone.evaluate.truth import Truth, read_truth
+from tallybone.recording.format import Damage
+from tallybone.session.inputs import Press
+from tallybone.session.zones import Zones
+from tallybone.simulate.game_script import ScriptStep
+from tallybone.simulate.simulation import simulation_settings
+from tallybone.sources.shots import Shot
+from tallybone.sources.source import RecordedInput, Source, source_at
+from vision.arrays import Image
+from vision.perception import Perception, Start
+from vision.reader import Reader, load_reader
+from vision.table_view import TableView
+from vision.watch import Frame, Watch
+
+_EARLY_S = 3.0
+# A person in front of the camera: dark clothes with folds, swaying by a fortieth of the width.
+_CLOTHES, _FOLDS, _SWAY = 45.0, 14.0, 1 / 40
+_SWAYS_PER_S = 0.7
+
+
+def rendered_stream(folder: Path, game: str, seats: int, seed: int) -> Stream:
+    """Return a match of two hands in pictures; it is rendered unless it is in the folder."""
+    path = folder / f"{seed}-{game}-{seats}.mcap"
+    if not path.exists():
+        _render(path, game, seats, seed)
+    truth, source = read_truth(path), source_at(path)
+    start = truth.events[0].event
+    assert isinstance(start, MatchStart)
+    assert source.start is not None
+    steps = tuple(ScriptStep(one.event, state, ()) for one, state in zip(truth.events, truth.states, strict=True))
+    # A step begins when the one before it is over.
+    begins_ns = (0, *(one.t_ns for one in truth.events[:-1]))
+    items = tuple(_items(source, truth))
+    return Stream(start.rules, start.players, source.start.zones or Zones(), steps, begins_ns, items)
+
+
+def _render(path: Path, game: str, seats: int, seed: int) -> None:
+    part = path.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    complaints = StringIO()
+    wishes = simulation_settings(game, players=seats, seed=seed, options=OPTIONS.get(game, ""), hands=2)
+    if simulate(part, wishes, out=StringIO(), err=complaints) != 0:
+        raise RuntimeError(f"{path.name}: {complaints.getvalue().strip()}")
+    part.rename(path)
+
+
+def _items(source: Source, truth: Truth) -> Iterator[Item]:
+    for one in source.items:
+        if isinstance(one, Damage):
+            continue
+        done = max(1, bisect_right(truth.events, one.t_ns, key=lambda event: event.t_ns))
+        match one:
+            case Shot():
+                yield Item(one.t_ns, (), done, shot=one)
+            case RecordedInput():
+                yield Item(one.t_ns, (), done, one.load())
+
+
+@dataclass(slots=True)
+class PictureEye:
+    """Reads pictures as a live table does.
+
+    Attributes:
+        rules: Of the match: they say how many pips there are.
+        reader: Reads tiles.
+        watch: Follows the table; it is new where the table was resumed.
+        empty, last: The first picture, and the last settled one.
+        seen: The table as it was seen last.
+    """
+
+    rules: Rules
+    reader: Reader = field(init=False)
+    watch: Watch = field(init=False)
+    empty: Image | None = None
+    last: Image | None = None
+    seen: TableView | None = None
+
+    def __post_init__(self) -> None:
+        self.reader = load_reader(self.rules.max_pips)
+        self.watch = Watch(Perception(self.reader, Start.EMPTY))
+
+    def resumed(self) -> PictureEye:
+        """Return one that goes on from the last settled picture."""
+        again = PictureEye(self.rules)
+        if self.last is not None and self.seen is not None:
+            perception = Perception.resumed(
+                self.reader, empty=self.empty, last=self.last, tiles=self.seen.tiles, aim=self.seen.aim
+            )
+            again.watch, again.empty, again.last, again.seen = Watch(perception), self.empty, self.last, self.seen
+        return again
+
+    def view(self, item: Item) -> TableView:
+        """Return the table after a picture."""
+        assert item.shot is not None
+        image = item.shot.load()
+        view = self.watch.feed(Frame(_with_person(image, item.t_ns) if item.is_hidden else image, item.t_ns))
+        if view.is_settled:
+            self.empty = image if self.empty is None else self.empty
+            self.last, self.seen = image, view
+        return view
+
+
+def _with_person(image: Image, t_ns: int) -> Image:
+    """Return a picture of which a person who sways covers half."""
+    height, width = image.shape[:2]
+    sway = 1.0 + np.sin(2 * np.pi * _SWAYS_PER_S * t_ns / 1e9)
+    edge = int(width * (0.5 + _SWAY * sway))
+    across = np.arange(edge)[None, :, None] - edge
+    down = np.arange(height)[:, None, None]
+    clothes = _CLOTHES + _FOLDS * np.sin(across / 23.0 + down / 61.0)
+    shown = image.copy()
+    shown[:, :edge] = np.broadcast_to(clothes, (height, edge, 3)).astype(np.uint8)
+    return shown
+
+
+def _early(stream: Stream, rng: np.random.Generator) -> Stream:
+    """Let each press come up to 3 s early."""
+    items = [
+        replace(item, t_ns=item.t_ns - int(rng.uniform(0.0, _EARLY_S) * 1e9)) if isinstance(item.said, Press) else item
+        for item in stream.items
+    ]
+    presses = sum(isinstance(item.said, Press) for item in items)
+    return replace(stream, items=tuple(sorted(items, key=lambda item: item.t_ns)), gaps=presses)
+
+
+PICTURE_KINDS: dict[str, Kind] = {
+    **{name: KINDS[name] for name in ("undisturbed", "nopicture", "unsettled", "restart", "burst")},
+    "early": _early,
+    **{name: KINDS[name] for name in ("late", "deal", "hand", "undo")},
+}
