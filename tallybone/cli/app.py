@@ -47,6 +47,9 @@ COMMANDS = {
     "evaluate": CommandEntry(
         "photographs", "Judge what is read in labelled photographs, or the score kept of simulated tables."
     ),
+    "shadow": CommandEntry(
+        "recordings", "Compare the recordings of a live match with a score sheet that a person wrote."
+    ),
     "demo": CommandEntry(
         "demo",
         "Watch a rendered game being seen and scored; a hand of bones takes under a minute, larger sets take longer.",

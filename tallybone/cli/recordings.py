@@ -1,4 +1,4 @@
-"""Run `replay` and `sessions`: follow a recording, a video or a folder of pictures again, and list recordings."""
+"""Run `replay`, `sessions` and `shadow`: follow a table again, list recordings, compare one with a score sheet."""
 
 from __future__ import annotations
 
@@ -158,3 +158,23 @@ def _sessions(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--keep") from None
     raise typer.Exit(list_sessions(folder, as_json=as_json, keep_bytes=keep_bytes))
+
+
+@commands.command("shadow", help=COMMANDS["shadow"].help)
+def _shadow(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RECORDING... SHEET.dgr",
+            help="The recordings of one match in order (.mcap), then its score sheet (docs/game_record.md).",
+        ),
+    ],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    from tallybone.evaluate.shadow import compare_with_sheet
+
+    if len(paths) < 2:
+        raise typer.BadParameter("expected at least one recording, then the score sheet", param_hint="SHEET.dgr")
+    *recordings, sheet = paths
+    raise typer.Exit(compare_with_sheet(recordings, sheet, as_json=as_json))

@@ -109,7 +109,7 @@ class SessionJudged:
 
 
 @dataclass(slots=True)
-class _Followed:
+class Followed:
     """The results of a replay so far.
 
     Attributes:
@@ -184,7 +184,7 @@ def judge_session(path: Path, *, perception: Perception | None = None) -> Sessio
     """
     truth = read_truth(path)
     players, complaints = TruePlayers(truth), list[str]()
-    followed = _Followed(truth)
+    followed = Followed(truth)
     with opened_replay(path, ReplaySettings(), complaints.append, perception=perception, through=players.among) as run:
         if run.match is None:
             raise TruthError(f"{path}: no game is played there")
@@ -221,22 +221,24 @@ def true_aim(bump: Bump, size_px: tuple[int, int]) -> Aim:
 
 
 def _is_flagged(session: Session) -> bool:
-    """Return whether something is asked, or an action of the hand is called irregular."""
+    """Return whether something is asked, or an action of the hand is irregular or inferred."""
     if session.questions:
         return True
     dealt = [one.seq for one in entries(session.state) if isinstance(one.action, NewHand)]
-    return any(seq >= dealt[-1] for seq in session.state.irregular) if dealt else bool(session.state.irregular)
+    doubtful = (*session.state.irregular, *session.state.inferred)
+    return any(seq >= dealt[-1] for seq in doubtful) if dealt else bool(doubtful)
 
 
-def _hands(truth: Truth, followed: _Followed) -> Iterator[HandJudged]:
+def _hands(truth: Truth, followed: Followed) -> Iterator[HandJudged]:
     """Yield each hand of the truth, judged."""
     nothing = HandScored((), (), None)  # of a hand that nobody played: its tiles are spare
-    for at, (true, closed) in enumerate(zip_longest(_true_hands(truth), followed.closed)):
+    for at, (true, closed) in enumerate(zip_longest(true_hands(truth), followed.closed)):
         seen, is_flagged, t_ns = closed or (None, False, followed.t_ns)
         yield judge_hand(at + 1, true or nothing, seen, closed_ns=t_ns, is_flagged=is_flagged)
 
 
-def _true_hands(truth: Truth) -> Iterator[HandScored]:
+def true_hands(truth: Truth) -> Iterator[HandScored]:
+    """Yield each hand of the truth."""
     begins = [at for at, one in enumerate(truth.events) if isinstance(one.event, NewHand)]
     before: tuple[int, ...] = ()
     for end in [*begins[1:], len(truth.states)] if begins else []:
@@ -245,7 +247,7 @@ def _true_hands(truth: Truth) -> Iterator[HandScored]:
         before = () if state.game is None else state.game.totals
 
 
-def _latencies(truth: Truth, followed: _Followed, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:
+def _latencies(truth: Truth, followed: Followed, hands: tuple[HandJudged, ...]) -> Iterator[Latency]:
     """Yield how long after its last motion each play was shown."""
     ended_ns = {NodeId(at): one.ended_ns for at, one in enumerate(truth.events)}
     for play in (play for hand in hands for play in hand.plays):

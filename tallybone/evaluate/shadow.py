@@ -1,0 +1,279 @@
+"""Run `tallybone shadow`: compare a match that was scored live with the score sheet that a person wrote."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, product, zip_longest
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.table import Table
+from rich.text import Text
+
+from engine import EngineError, MatchStart, State, apply
+from engine.record_play import play_record
+from engine.record_text import parse_record
+from tallybone.evaluate.hands import EyeFigures, HandJudged, HandScored, JudgedTile, judge_hand
+from tallybone.evaluate.session_report import Figures, wrong_in
+from tallybone.evaluate.sessions import Followed, SessionJudged, true_hands
+from tallybone.evaluate.truth import Truth
+from tallybone.json_values import JsonValueError
+from tallybone.recording.format import Damage, RecordingError, Topic
+from tallybone.recording.index import records_on
+from tallybone.recording.messages import input_of
+from tallybone.replay.log import logged_steps
+from tallybone.session.inputs import Answer, AnswerBack
+from tallybone.simulate.items import TrueEvent
+from tallybone.sources.source import GameChoice
+from tallybone.terminal import Output, print_table, printable
+from vision.errors import VisionError
+
+# Two-sided 95 % of the normal distribution.
+_Z = 1.959964
+_SWAPPED = {"W": "E", "E": "W", "N": "S", "S": "N"}
+
+
+class SheetMismatchError(RecordingError):
+    """A score sheet does not belong to the match of a recording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """A match that was scored live, compared with its sheet.
+
+    Attributes:
+        session: Each hand as it was scored when the next one was dealt, compared with the sheet.
+        corrections: Number of events that people entered.
+    """
+
+    session: SessionJudged
+    corrections: int
+
+    @property
+    def provisional(self) -> int:
+        """Number of hands with an irregular or inferred action."""
+        return sum(hand.is_flagged for hand in self.session.hands)
+
+    @property
+    def silent(self) -> int:
+        """Number of hands that are wrong without an irregular or inferred action."""
+        return sum(not _is_right(hand) and not hand.is_flagged for hand in self.session.hands)
+
+    @property
+    def shares(self) -> Mapping[str, tuple[int, int]]:
+        """Counts of what was compared, each with its total."""
+        figures = Figures.of([self.session])
+        plays = figures.plays + figures.spare
+        return {
+            "plays wholly right": (figures.wholly_right, plays),
+            "tiles right": (figures.tiles_right, plays),
+            "places right": (figures.places_right, plays),
+            "seats right": (figures.seats_right, plays),
+            "points right": (figures.points_right, plays),
+            "hands with the right totals": (figures.totals_right, figures.hands),
+            "provisional hands": (self.provisional, figures.hands),
+            "silently wrong hands": (self.silent, figures.hands),
+        }
+
+
+def wilson(count: int, total: int) -> tuple[float, float]:
+    """Return the Wilson score interval of a share, at 95 % confidence.
+
+    >>> [round(bound, 3) for bound in wilson(0, 20)], [round(bound, 3) for bound in wilson(19, 20)]
+    ([0.0, 0.161], [0.764, 0.991])
+    """
+    if not total:
+        return 0.0, 1.0
+    share, spread = count / total, _Z * _Z / total
+    centre = share + spread / 2
+    half = _Z * math.sqrt(share * (1 - share) / total + spread / (4 * total))
+    return max(0.0, (centre - half) / (1 + spread)), min(1.0, (centre + half) / (1 + spread))
+
+
+def compare_with_sheet(
+    recordings: Sequence[Path],
+    sheet: Path,
+    *,
+    as_json: bool = False,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+) -> int:
+    """Print how a match was scored live, compared with the sheet that a person wrote.
+
+    Args:
+        recordings: The recordings of the match, in order; a resumed match has several.
+        sheet: A game record (docs/game_record.md).
+        as_json: Print one JSON object instead of tables.
+        out: Where figures go, by default stdout.
+        err: Where errors go, by default stderr.
+
+    Returns:
+        The exit code: 0, or 1 if anything could not be read or compared.
+    """
+    output = Output.of("shadow", out, err)
+    try:
+        found = shadow_of(recordings, sheet, output.complain)
+    except (EngineError, VisionError, OSError, UnicodeDecodeError) as error:
+        return output.complain(error)
+    if as_json:
+        output.write(json.dumps(_as_json(found), allow_nan=False))
+    else:
+        _print(output, found)
+    return output.exit_code
+
+
+def shadow_of(recordings: Sequence[Path], sheet: Path, complain: Callable[[str], object]) -> Shadow:
+    """Return a live match compared with its sheet.
+
+    Raises:
+        EngineError: If the sheet cannot be read, or has a game that this version lacks.
+        RecordingError: If a recording cannot be read, or the sheet is of another match.
+        OSError: If a file cannot be read.
+    """
+    truth = _truth_of(sheet)
+    start = truth.events[0].event
+    assert isinstance(start, MatchStart)
+    # A recording that continues another one begins with its log.
+    followed = Followed(truth)
+    match: MatchStart | None = None
+    for seen in logged_steps(recordings[-1], GameChoice(), complain):
+        if seen.happened is not None and match is None:
+            [match] = [event for event in seen.happened.events if isinstance(event, MatchStart)]
+            _require_same(sheet, start, match)
+        followed.add(seen, 0.0)
+    if match is None:
+        raise SheetMismatchError(f"{recordings[-1]}: expected a match, but no score was kept")
+    followed.leave_hand(followed.session, followed.session.state)
+    asked, answered, corrections = _entered(recordings, complain)
+    true_game, game = truth.states[-1].game, followed.session.state.game
+    session = SessionJudged(
+        path=recordings[-1],
+        match=match,
+        look="",
+        difficulty="",
+        hands=tuple(_hands(truth, followed)),
+        eye=EyeFigures(),
+        asked=asked,
+        answered=answered,
+        latencies=(),
+        seconds=followed.t_ns / 1e9,
+        true_totals=() if true_game is None else true_game.totals,
+        seen_totals=() if game is None else game.totals,
+        is_winner_right=true_game is not None and game is not None and true_game.winner == game.winner,
+    )
+    return Shadow(session, corrections)
+
+
+def _truth_of(sheet: Path) -> Truth:
+    log = play_record(parse_record(sheet.read_text(encoding="utf-8"))).log
+    states = tuple(accumulate(log, lambda state, event: apply(state, event)[0], initial=State()))[1:]
+    return Truth(tuple(TrueEvent(0, event, 0, (), 0) for event in log), states, (), ())
+
+
+def _require_same(sheet: Path, wanted: MatchStart, match: MatchStart) -> None:
+    """Check that a sheet and a recording have the same game and players.
+
+    Raises:
+        SheetMismatchError: If they do not.
+    """
+    if wanted.rules != match.rules:
+        raise SheetMismatchError(
+            f"{sheet}: expected the game {match.rules.name} with the options of the recording, got {wanted.rules.name}"
+        )
+    names = [one.casefold() for one in wanted.players]
+    played = [one.casefold() for one in match.players]
+    if len(names) != len(played) or (sorted(names) == sorted(played) and names != played):
+        raise SheetMismatchError(
+            f"{sheet}: expected the players {', '.join(match.players)} in this order, got {', '.join(wanted.players)}"
+        )
+
+
+def _entered(recordings: Sequence[Path], complain: Callable[[str], object]) -> tuple[int, int, int]:
+    """Return the numbers of questions, of answers and of events that people entered."""
+    asked = answered = corrections = 0
+    for path in recordings:
+        for one in records_on(path, (Topic.OUTCOME, Topic.CORRECTION)):
+            if isinstance(one, Damage):
+                continue
+            if one.topic is Topic.OUTCOME:
+                asked += isinstance(one.payload, Mapping) and one.payload.get("event") == "unclear"
+                continue
+            try:
+                said = input_of(one)
+            except JsonValueError as error:
+                complain(f"{path}: record {one.number}: {error}")
+                continue
+            answered += isinstance(said, Answer)
+            corrections += not isinstance(said, Answer | AnswerBack)
+    return asked, answered, corrections
+
+
+def _hands(truth: Truth, followed: Followed) -> Iterator[HandJudged]:
+    """Yield each hand of the sheet, compared the way round in which more plays agree."""
+    nothing = HandScored((), (), None)
+    for at, (true, closed) in enumerate(zip_longest(true_hands(truth), followed.closed)):
+        seen, is_flagged, t_ns = closed or (None, False, followed.t_ns)
+        ways = (judge_hand(at + 1, way, seen, closed_ns=t_ns, is_flagged=is_flagged) for way in _ways(true or nothing))
+        yield max(ways, key=lambda hand: sum(play.is_wholly_right for play in hand.plays))
+
+
+def _ways(hand: HandScored) -> Iterator[HandScored]:
+    """Yield a hand with west and east, and north and south, swapped: a person may stand on the other side."""
+    for swaps_line, swaps_arms in product((False, True), repeat=2):
+        yield replace(
+            hand, laid=tuple(_swapped(one, swaps_line=swaps_line, swaps_arms=swaps_arms) for one in hand.laid)
+        )
+
+
+def _swapped(tile: JudgedTile, *, swaps_line: bool, swaps_arms: bool) -> JudgedTile:
+    if tile.host is None:
+        is_turned = swaps_line and tile.inner is not None
+        return replace(tile, inner=tile.tile.low + tile.tile.high - (tile.inner or 0)) if is_turned else tile
+    # Only the first tile has two ends; at any other one, the line goes on at the end that is left.
+    is_swapped = swaps_arms if tile.port in ("N", "S") else swaps_line and tile.host == 0
+    return replace(tile, port=_SWAPPED.get(tile.port, tile.port)) if is_swapped else tile
+
+
+def _is_right(hand: HandJudged) -> bool:
+    plays = all(play.is_wholly_right for play in hand.plays)
+    return plays and not hand.spare and hand.are_totals_right and hand.is_end_right
+
+
+def _as_json(found: Shadow) -> dict[str, Any]:
+    session = found.session
+    return {
+        "file": session.path.name,
+        "game": session.match.rules.name,
+        "players": session.match.players,
+        **{
+            name.replace(" ", "_"): {"count": count, "total": total, "interval": wilson(count, total)}
+            for name, (count, total) in found.shares.items()
+        },
+        "true_totals": session.true_totals,
+        "totals": session.seen_totals,
+        "questions": session.asked,
+        "answers": session.answered,
+        "corrections": found.corrections,
+        "wrong": [{"t_ns": one.t_ns, "what": one.words, "flagged": one.is_flagged} for one in wrong_in(session)],
+    }
+
+
+def _print(output: Output, found: Shadow) -> None:
+    session = found.session
+    table = Table("", "count", "of", "%", "95 % interval", box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, (count, total) in found.shares.items():
+        low, high = wilson(count, total)
+        share = f"{100 * count / total:.1f}" if total else "-"
+        table.add_row(name, str(count), str(total), share, f"{100 * low:.1f} to {100 * high:.1f}")
+    print_table(output.console, "The live score compared with the sheet", table)
+    totals = (" : ".join(map(str, one)) for one in (session.seen_totals, session.true_totals))
+    output.write("Final totals: {}; on the sheet: {}".format(*totals))
+    output.write(f"Questions: {session.asked}, answers: {session.answered}, corrections: {found.corrections}")
+    for one in wrong_in(session):
+        flag = "provisional" if one.is_flagged else "SILENT"
+        output.console.print(Text(f"{printable(one.words)} ({flag})"), soft_wrap=True)
