@@ -11,6 +11,7 @@ from typing import TypeAlias
 from engine import (
     Amend,
     Call,
+    Decline,
     Draw,
     Drawing,
     Event,
@@ -23,6 +24,7 @@ from engine import (
     Phase,
     ProblemKind,
     Redeal,
+    Remove,
     Revision,
     Seat,
     Seq,
@@ -34,8 +36,9 @@ from engine import (
 from tallybone.session.inputs import Answer, AnswerBack, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, PendingKnock, joined, passes_among
 from tallybone.session.referee import Decided, Places, Question, Unclear, decide, follow, forgotten
+from tallybone.session.referee.catching_up import is_ready
 from tallybone.session.referee.corrections import settled
-from tallybone.session.referee.places import Unseen, after_look, cleared, first_seen, observe
+from tallybone.session.referee.places import Pressed, Unseen, after_look, cleared, first_seen, observe
 from tallybone.session.taking_back import back_to, renamed
 from tallybone.session.zones import SortedView, Zones, split
 from vision.table_view import TableView
@@ -49,6 +52,8 @@ LINGERS_NS = 2_000_000_000
 # Where the table was not seen settled for so long, for want of pictures or because somebody stood in front, nobody
 # knows in which order things were done meanwhile.
 BLIND_NS = 6_000_000_000
+# What a player presses while something moves waits for the next look at the table, and no longer where none comes.
+PRESS_WAITS_NS = 3_000_000_000
 # A press for a draw so soon after a draw was seen means the same draw.
 ONE_DRAW_NS = 3_000_000_000
 # An answer can be taken back until so many looks and knocks came after it: all are judged anew, a look in up to 19 ms.
@@ -136,14 +141,59 @@ def _fed(session: Session, event: Event | Came | Press | Answer) -> tuple[Sessio
             session = replace(session, places=replace(session.places, wants_stack=True))
         case Press(button=Button.DRAW) if _is_drawn(session, event):
             pass
+        case (
+            Press(button=Button.CALL | Button.KNOCK | Button.DRAW | Button.DONE) | Call() | Knock() | Draw() | Decline()
+        ):
+            session = _pressed(session, event)
         case Press():
+            session, more = _released(session, is_asked=True)
             happened = event_of(event, session.state)
             if happened is not None:
-                session, more = _entered(session, happened)
+                session, last = _happened(session, happened)
+                more = (*more, *last)
         case _:
-            session, more = _entered(session, event)
+            session, more = _released(session, is_asked=True)
+            session, last = _happened(session, event)
+            more = (*more, *last)
     session, last = _settle(session)
-    return session, (*said, *more, *last)
+    session, released = _released(session)
+    return session, (*said, *more, *last, *released)
+
+
+def _pressed(session: Session, press: Press | Call | Knock | Draw | Decline) -> Session:
+    """Return the session with what a player pressed, which waits for the next look."""
+    now = Pressed(press, session.t_ns, session.places.looks)
+    return replace(session, places=replace(session.places, pressed=(*session.places.pressed, now)))
+
+
+def _released(session: Session, *, is_asked: bool = False) -> tuple[Session, tuple[Announcement, ...]]:
+    """Return the session after what players pressed, once a look has shown what they had done before it.
+
+    At a table at rest that is at once if the rules allow it. What they do not allow waits for a look that shows
+    something new, but not for long. Before the table itself enters something else (*is_asked*), all that is allowed
+    happens.
+    """
+    places = session.places
+    is_unknown = session.blind_ns is not None or places.unseen is not None
+    is_held_up = any(question.unclear.holds_up for question in session.questions)
+    if not is_asked and (is_unknown or is_held_up or (places.waiting and not is_ready(places))):
+        return session, ()
+    said: tuple[Announcement, ...] = ()
+    while session.places.pressed:
+        first, *later = session.places.pressed
+        meant = first.meant(session.state)
+        is_allowed = meant is not None and problem_with(session.state, meant) is None
+        is_late = first.look < session.places.looks or session.t_ns - first.t_ns >= PRESS_WAITS_NS
+        is_due = session.seen is None or (session.is_at_rest and (is_allowed or is_late))
+        if not (is_due or (is_asked and is_allowed)):
+            break
+        session = replace(session, places=replace(session.places, pressed=tuple(later)))
+        if meant is not None:
+            session, more = _happened(session, meant)
+            said = (*said, *more)
+            session, more = _settle(session)
+            said = (*said, *more)
+    return session, said
 
 
 def _blind_or_not(session: Session, view: TableView | None) -> Session:
@@ -151,8 +201,10 @@ def _blind_or_not(session: Session, view: TableView | None) -> Session:
     last_ns = session.viewed_ns
     is_blind = session.blind_ns is None and last_ns is not None and session.t_ns - last_ns >= BLIND_NS
     blind_ns = last_ns if is_blind else session.blind_ns
-    is_seen = view is not None and _is_trusted(view)
-    return replace(session, viewed_ns=session.t_ns if is_seen else last_ns, blind_ns=blind_ns)
+    if view is None:
+        return replace(session, blind_ns=blind_ns)
+    is_seen = _is_trusted(view)
+    return replace(session, viewed_ns=session.t_ns if is_seen else last_ns, blind_ns=blind_ns, is_at_rest=is_seen)
 
 
 def _is_trusted(view: TableView) -> bool:
@@ -190,19 +242,13 @@ def _take(session: Session, found: Decided) -> tuple[Session, tuple[Announcement
     return replace(session, state=state, places=follow(found.places, state)), said
 
 
-def _entered(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
-    """Return the session after an event by hand; a call for a play that nobody has seen yet waits for it."""
-    if isinstance(event, Call) and session.blind_ns is not None and problem_with(session.state, event) is not None:
-        return replace(session, called=(*session.called, event.seat)), ()
-    return _happened(session, event)
-
-
 def _happened(session: Session, event: Event) -> tuple[Session, tuple[Announcement, ...]]:
     """Return the session after an event that was entered by hand."""
     state, said = apply(session.state, event)
     # A new deal begins with an empty table.
     is_dealt = isinstance(event, NewHand | Redeal)
-    places = cleared(session.places) if is_dealt else follow(session.places, state)
+    is_undone = isinstance(event, Undo | Remove)
+    places = cleared(session.places) if is_dealt else follow(session.places, state, is_undone=is_undone)
     if isinstance(event, Undo):
         places = forgotten(places, state)
     if isinstance(event, Amend | ItStands):
@@ -224,8 +270,6 @@ def _is_known(session: Session, view: TableView) -> bool:
         return False
     if not view.is_settled:
         return True
-    if session.called:
-        return False
     seen = session.seen
     if session.zones and session.looked_ns is not None and session.t_ns - session.looked_ns >= LINGERS_NS:
         return False
@@ -241,10 +285,12 @@ def _pass_time(session: Session, view: TableView) -> tuple[Session, tuple[Announ
     """Return the session after some time in which nothing happened on the table."""
     if _ends_blindness(session, view):  # and nothing has changed
         session = replace(session, blind_ns=None)
-    if not session.heard or session.t_ns - session.heard[0].t_ns < KNOCK_WAITS_NS:
-        return session, ()
-    session, said = _after_knocks(session, None, view)
-    session, more = _settle(session)
+    said: tuple[Announcement, ...] = ()
+    if session.heard and session.t_ns - session.heard[0].t_ns >= KNOCK_WAITS_NS:
+        session, said = _after_knocks(session, None, view)
+        session, more = _settle(session)
+        said = (*said, *more)
+    session, more = _released(session)
     return session, (*said, *more)
 
 
@@ -273,8 +319,8 @@ def _looked(session: Session, view: TableView, parts: SortedView | None) -> Sess
     if _ends_blindness(session, view):
         before = places.unseen or Unseen(places.looks)
         knocks = (*before.knocks, *(one.seat for one in heard))
-        places = replace(places, unseen=replace(before, knocks=knocks, calls=(*before.calls, *session.called)))
-        session = replace(session, called=(), blind_ns=None)
+        places = replace(places, unseen=replace(before, knocks=knocks))
+        session = replace(session, blind_ns=None)
         heard = ()
     return replace(session, places=places, laid_ns=laid_ns, seen=view, looked_ns=looked_ns, heard=heard)
 
@@ -303,7 +349,7 @@ def _after_knocks(
     While a question holds up the game the turn is unknown, so that knocks wait on; those that were heard while nobody
     saw the table are explained together with what lies there then.
     """
-    if session.blind_ns is not None:
+    if session.blind_ns is not None or (view is None and not session.is_at_rest):
         return session, ()
     tiles = 0 if parts is None else parts.placed or int(_is_drawing(session, parts))
     passes, doubtful = passes_among(session.heard, view, t_ns=session.t_ns, tiles=tiles)
@@ -358,8 +404,8 @@ class Session:
         drawn: The draw that was seen last, and when; None for none.
         answered: The answer that can be taken back; None for none.
         viewed_ns: When the table was last seen settled; None before the first time.
-        called: The players who called points while nobody saw the table.
         blind_ns: Since when nobody has seen the table settled, if that is long; None where somebody sees it.
+        is_at_rest: Whether the last view showed the table at rest, with nobody in front.
     """
 
     state: State = field(default_factory=State)
@@ -374,8 +420,8 @@ class Session:
     drawn: tuple[Seat, int] | None = None
     answered: Answered | None = None
     viewed_ns: int | None = None
-    called: tuple[Seat, ...] = ()
     blind_ns: int | None = None
+    is_at_rest: bool = True
 
     @classmethod
     def resumed(cls, state: State, places: Places, *, t_ns: int = 0, zones: Zones | None = None) -> Session:

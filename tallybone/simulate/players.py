@@ -25,7 +25,7 @@ from engine import (
 )
 from tallybone.session.inputs import Answer
 from tallybone.session.referee import Question
-from tallybone.session.referee.places import ByTurn
+from tallybone.session.referee.places import ByTurn, seen_name
 from tallybone.session.session import Session
 
 Path = tuple[str, ...]
@@ -106,6 +106,7 @@ def _known(session: Session, question: Question, truth: State) -> int | None:
     now = session.state
     for known in (
         _confirmed(now, question, truth),
+        _undone(session, question, truth),
         _began(session, question, truth),
         _as_it_was(now, question, truth),
         _knocked(now, question, truth),
@@ -133,6 +134,17 @@ def _confirmed(now: State, question: Question, truth: State) -> int | None:
             case _:
                 pass
     return None
+
+
+def _undone(session: Session, question: Question, truth: State) -> int | None:
+    """Return the answer whether tiles that still lie there count, though their plays were undone."""
+    undone, left = session.places.undone, [not answer.places.undone for answer in question.answers]
+    if not undone or not all(left):
+        return None
+    laid = set(paths_of(truth).values()) - set(paths_of(session.state).values())
+    counts = any(seen_name(undone[0]) in path[-1] for path in laid)
+    many = len(session.places.waiting)
+    return next(at for at, one in enumerate(question.answers) if (len(one.places.waiting) > many) is counts)
 
 
 def _as_it_was(now: State, question: Question, truth: State) -> int | None:

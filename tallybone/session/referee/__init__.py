@@ -16,6 +16,7 @@ from engine import Node, Phase, State
 from tallybone.session.referee.boneyard import judge_deal, judge_yard
 from tallybone.session.referee.catching_up import ask_to_confirm, caught_up, is_ready
 from tallybone.session.referee.corrections import (
+    ask_about_undone,
     judge_handled,
     judge_missing,
     judge_moved,
@@ -48,16 +49,20 @@ def decide(places: Places, state: State) -> Decided | tuple[Question, ...]:
     return tuple(questions)
 
 
-def follow(places: Places, state: State) -> Places:
+def follow(places: Places, state: State, *, is_undone: bool = False) -> Places:
     """Return the places after the table itself has changed the plays.
 
-    Tiles whose play is gone lie idle; a tile that waited belongs to a play that was entered by hand.
+    Tiles whose play is gone lie idle, or are asked about where the play was undone by hand; a tile that waited belongs
+    to a play that was entered by hand.
     """
     nodes = () if state.game is None else state.game.layout.nodes
     names = {node.id for node in nodes}
     idle = tuple(one.tile for one in places.known if one.node not in names and not one.is_missing)
     known = tuple(one for one in places.known if one.node in names)
-    places = replace(places, known=known, dismissed=(*places.dismissed, *idle))
+    if is_undone:
+        places = replace(places, known=known, undone=(*places.undone, *idle))
+    else:
+        places = replace(places, known=known, dismissed=(*places.dismissed, *idle))
     for node in nodes:
         if places.find(node.id) is None:
             places = _adopted(places, state, node)
@@ -68,19 +73,22 @@ def forgotten(places: Places, state: State) -> Places:
     """Return the places after a deal was taken back: the tile that told it counts for nothing."""
     if state.game is None or state.game.phase in (Phase.LEAD, Phase.PLAY):
         return places
-    return replace(places, waiting=(), dismissed=(*places.dismissed, *(one.tile for one in places.waiting)))
+    left = (*places.undone, *(one.tile for one in places.waiting))
+    return replace(places, waiting=(), undone=(), dismissed=(*places.dismissed, *left))
 
 
 def _adopted(places: Places, state: State, node: Node) -> Places:
     """Return the places after a play entered by hand has found its tile, if one that lies there can be it."""
     waiting = tuple(one.tile for one in places.waiting)
-    alike = [one for one in (*waiting, *places.dismissed) if numbers_of(one) == (node.tile.low, node.tile.high)]
+    idle = (*places.undone, *places.dismissed)
+    alike = [one for one in (*waiting, *idle) if numbers_of(one) == (node.tile.low, node.tile.high)]
     tiles = alike or waiting
     if len(tiles) != 1:
         return places
     known = Known(Laid(node.id, footprint_of(tiles[0])), tiles[0])
-    left = tuple(one for one in places.dismissed if one != tiles[0])
-    places = replace(places.without_waiting(tiles[0]), known=(*places.known, known), dismissed=left)
+    dismissed, undone = (tuple(one for one in of if one != tiles[0]) for of in (places.dismissed, places.undone))
+    known_now = (*places.known, known)
+    places = replace(places.without_waiting(tiles[0]), known=known_now, dismissed=dismissed, undone=undone)
     return settled(places, state, node.id)
 
 
@@ -105,6 +113,8 @@ def _verdicts(places: Places, state: State) -> Iterator[Decided | Question | Non
 
 def _of_layout(places: Places, state: State) -> Iterator[Decided | Question | None]:
     """Yield the verdicts on tiles, boneyard and knocks while the hand is played."""
+    if places.undone:
+        yield ask_about_undone(places)
     for one in places.known:
         if one.is_missing:
             yield judge_missing(places, state, one)
@@ -136,8 +146,8 @@ def _in_order(places: Places, state: State) -> Iterator[Decided | Question | Non
     has_drawn = False
     for look, group in groupby(sorted(places.waiting, key=lambda one: one.look), key=lambda one: one.look):
         tiles = tuple(group)
-        hand = None if state.game is None else state.game.hand
-        is_search = len(tiles) > 1 and hand is not None and hand.turn is not None
+        is_pressed = any(one.look < look for one in places.pressed)
+        is_search = len(tiles) > 1 or is_pressed
         if is_search and drawn_at == look and not is_ready(places):
             return
         if not has_drawn and (drawn_at < look or (drawn_at == look and not is_search)):

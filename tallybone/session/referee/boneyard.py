@@ -232,7 +232,7 @@ def _in_a_gap(decided: Decided, unseen: Unseen, state: State) -> Decided:
     yard = decided.places.around.yard
     if state.game is not None and state.game.hand is not None and yard.looks:
         yard = replace(yard, agreed=state.game.hand.boneyard)
-    places = replace(_with(decided.places, yard), unseen=replace(unseen, knocks=(), calls=(), not_so=()))
+    places = replace(_with(decided.places, yard), pressed=(), unseen=replace(unseen, knocks=(), not_so=()))
     return replace(decided, places=places)
 
 

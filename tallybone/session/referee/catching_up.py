@@ -12,13 +12,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from engine import Call, Confirmed, Draw, Game, Knock, Lead, Play, State, entries
+from engine import Call, Confirmed, Decline, Draw, Game, Knock, Lead, Play, State, entries
 from engine.phrases import Phrase, listed, phrase
 from engine.problems import tiles_text
 from tallybone.session.referee.belief import SURE, shares
 from tallybone.session.referee.courses import UnseenCourse, courses, undrawn
 from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen
-from tallybone.session.referee.plays import result_of
 from tallybone.session.referee.questions import Decided, Question, Unclear
 
 # So many beginnings are offered, and "something else"; one with less than this share is not.
@@ -99,14 +98,14 @@ def caught_up(places: Places, state: State) -> Decided | Question | None:
     start = UnseenCourse.of(unseen, seen, state, group)
     later = sum(one.look > unseen.look + 1 for one in group) if not any(places.around.open_counts) else _PLAYED_ON
     is_long = len(group) - later > (_MOST_AT_ONCE if unseen.is_watched else _MOST_ASKED) or later >= _PLAYED_ON
-    if len(group) <= 1 and not (start.knocks or start.calls or unseen.not_so or (group and undrawn(start))):
+    if len(group) <= 1 and not (start.knocks or start.presses or unseen.not_so or (group and undrawn(start))):
         return Decided((), seen)  # at most one tile, as if its play had been seen
     found = courses(start, unseen.not_so, is_long=is_long)
     if not any(one.actions for one in found):
-        return None if unseen.is_watched else Decided(start.events, seen)
+        return None if unseen.is_watched else Decided((), seen)
     weighed = tuple(zip(found, shares(one.log_weight for one in found), strict=True))
     by_result: dict[Hashable, float] = defaultdict(float)
-    results = [result_of(one.state) if unseen.is_watched else one.came_to for one in found]
+    results = [one.shows if unseen.is_watched else one.came_to for one in found]
     for result, (_, share) in zip(results, weighed, strict=True):
         by_result[result] += share
     best = max(by_result, key=lambda one: by_result[one])
@@ -117,7 +116,7 @@ def caught_up(places: Places, state: State) -> Decided | Question | None:
     if is_long or (by_result[best] >= SURE and likeliest.is_whole and not unseen.not_so):
         is_plain = unseen.is_watched or sum(isinstance(one, Play) for one in likeliest.actions) <= 1
         is_sure = is_plain and (by_result[best] >= _CERTAIN or len(likeliest.actions) == 1)
-        return Decided(likeliest.events, likeliest.places, is_inferred=is_long or not is_sure)
+        return Decided(likeliest.actions, likeliest.places_left, is_inferred=is_long or not is_sure)
     return _ask(places, unseen, state.game, _beginnings(weighed))
 
 
@@ -166,11 +165,10 @@ def _ask(places: Places, unseen: Unseen, game: Game, offered: Sequence[_Alike]) 
     for one in offered:
         begun, beginning = one.courses[0][0].after(one.turns), one.beginning
         words = _told(game, begun.actions)
-        left = None if beginning.is_whole else replace(unseen, knocks=begun.knocks, calls=begun.calls, not_so=())
+        left = None if beginning.is_whole else replace(unseen, knocks=begun.knocks, not_so=())
         words = words if left is None else phrase("{actions} …", actions=words)
         if words not in answers:
-            events = begun.events if left is None else begun.actions
-            answers[words] = Decided(events, replace(begun.places, unseen=left))
+            answers[words] = Decided(begun.actions, replace(begun.places_left, unseen=left))
             not_so = (*not_so, beginning)
     answers[phrase("something else")] = Decided((), replace(places, unseen=replace(unseen, not_so=not_so)))
     several = phrase("several tiles came at once: what happened?")
@@ -195,7 +193,7 @@ def _told(game: Game, actions: Iterable[ByTurn]) -> Phrase:
                 said.append(phrase("{name} draws {tiles}", name=game.players[one.seat], tiles=tiles_text(one.tiles)))
             case Knock():
                 said.append(phrase("{name} passes", name=game.players[one.seat]))
-            case Call() | Lead():
+            case Call() | Decline() | Lead():
                 pass  # who pressed is not asked, and who leads plays
             case _:
                 assert_never(one)

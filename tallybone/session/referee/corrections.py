@@ -28,7 +28,7 @@ from engine import (
     legal_stacks,
     unseen,
 )
-from engine.phrases import either, phrase
+from engine.phrases import either, listed, phrase
 from engine.problems import the_tile
 from tallybone.session.referee.belief import (
     SURE,
@@ -39,7 +39,7 @@ from tallybone.session.referee.belief import (
     shares,
     ways_of,
 )
-from tallybone.session.referee.places import Known, Places, Waiting
+from tallybone.session.referee.places import Known, Places, Waiting, seen_name
 from tallybone.session.referee.questions import Decided, Question, Unclear
 from tallybone.session.touching import Joint, Laid, halves_of, joints_at, leading, turns
 
@@ -219,6 +219,19 @@ def judge_missing(places: Places, state: State, known: Known) -> Decided | Quest
         phrase("take back the {tile} and what came after it", tile=tile),
     )
     return Question(Unclear(known.tile, words, holds_up=False, choices=choices), (stays, without))
+
+
+def ask_about_undone(places: Places) -> Question:
+    """Return the question what is to be done with tiles that still lie there though their plays were undone."""
+    tiles = listed([the_tile(seen_name(one)) for one in places.undone])
+    words = phrase("still on the table: {tiles}. Count it again, or will you remove it?", tiles=tiles)
+    choices = (phrase("count it again"), phrase("it will be removed"))
+    # One after the other, as they were laid before.
+    again = tuple(Waiting(one, places.looks + at) for at, one in enumerate(places.undone))
+    counted = replace(places, undone=(), waiting=(*places.waiting, *again), looks=places.looks + len(again))
+    removed = replace(places, undone=(), dismissed=(*places.dismissed, *places.undone))
+    unclear = Unclear(places.undone[0], words, holds_up=True, choices=choices)
+    return Question(unclear, (Decided((), counted), Decided((), removed)))
 
 
 def judge_moved(places: Places, state: State, known: Known) -> Decided:

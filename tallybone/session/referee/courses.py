@@ -8,21 +8,39 @@ put down hard; a pass that nobody heard costs.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass, replace
 
-from engine import Call, Draw, Drawing, Event, Knock, Lead, Play, ProblemKind, Seat, State, Tile, apply, problem_with
+from engine import (
+    Call,
+    Decline,
+    Draw,
+    Drawing,
+    Knock,
+    Lead,
+    Play,
+    ProblemKind,
+    Seat,
+    State,
+    Tile,
+    Weight,
+    apply,
+    problem_with,
+)
 from tallybone.session.referee.belief import log_side, ways_of
-from tallybone.session.referee.places import Beginning, ByTurn, Places, Unseen, Waiting
+from tallybone.session.referee.places import Beginning, ByTurn, Places, Pressed, Unseen, Waiting
 from tallybone.session.referee.plays import LEFT_OUT, laid_so, result_of
 
 # What it costs, in log odds: a tile too many or too few in the boneyard; a pass, and one that nobody heard though
-# somebody listened; a tile that nobody heard; a knock or a call that was for nothing.
+# somebody listened; a tile that nobody heard; a knock or a press that was for nothing.
 _MISCOUNTED, _PASS, _UNHEARD_PASS, _UNHEARD_TILE, _NOTHING = 3.0, 2.5, 3.0, 0.7, 6.0
+# A press that was for nothing after the last tile: it was made before that lay there.
+_LATER = 9.0
 # To have to draw, and to have drawn or passed before a tile that would have fitted, beside what the rules say to that.
 _DRAW, _REVOKE = 1.0, 2.0
-# Points that have to be called and were not.
-_UNCALLED = 3.0
+# Points that have to be called: that they were, where no button could be pressed, and that they were not.
+_CALL, _UNCALLED = 0.1, 3.0
 # Courses this much less likely than the best are not followed; none is followed further after so many were tried, which
 # takes a second at most on a busy machine, and 0.1 s mostly: 6 games, gaps of 5 plays.
 _NEGLIGIBLE, _MOST_TRIED = 6.0, 300
@@ -41,10 +59,11 @@ class UnseenCourse:
         places, state: Where the tiles lie and how the match stands then.
         left: The tiles that are not laid yet.
         knocks: The knocks that were heard later, each with the seat if that is known.
-        calls: The players who called points later.
+        presses: What players pressed later.
         log_weight: How much speaks for it.
         is_whole: Whether nothing more has happened.
-        pass_cost, tile_cost: What a pass and a tile cost that nobody heard.
+        is_heard: Whether the players were heard meanwhile, and what they pressed was noted.
+        is_silent: Whether it says nothing that a tile was not heard.
         before: The course without its last action; None for one without any.
     """
 
@@ -53,20 +72,18 @@ class UnseenCourse:
     state: State
     left: tuple[Waiting, ...]
     knocks: tuple[Seat | None, ...]
-    calls: tuple[Seat, ...] = ()
+    presses: tuple[Pressed, ...] = ()
     log_weight: float = 0.0
     is_whole: bool = False
-    pass_cost: float = _UNHEARD_PASS
-    tile_cost: float = _UNHEARD_TILE
+    is_heard: bool = True
+    is_silent: bool = False
     before: UnseenCourse | None = None
 
     @classmethod
     def of(cls, unseen: Unseen, places: Places, state: State, tiles: tuple[Waiting, ...]) -> UnseenCourse:
         """Return the course in which nothing has happened yet, at a table that stands as it did before."""
-        course = cls((), places, state, tiles, unseen.knocks, unseen.calls)
-        if unseen.is_deaf:
-            return replace(course, pass_cost=0.0, tile_cost=0.0)
-        return replace(course, tile_cost=0.0) if unseen.is_watched else course
+        heard, is_silent = not unseen.is_deaf, unseen.is_deaf or unseen.is_watched
+        return cls((), places, state, tiles, unseen.knocks, places.pressed, is_heard=heard, is_silent=is_silent)
 
     @property
     def came_to(self) -> Hashable:
@@ -74,9 +91,14 @@ class UnseenCourse:
         return (result_of(self.state), self.laid)
 
     @property
+    def shows(self) -> Hashable:
+        """What matters of it at its end where it does not matter who laid which tiles."""
+        return (result_of(self.state), frozenset(Counter(tile for _, tile in self.laid).items()))
+
+    @property
     def reached(self) -> Hashable:
         """All that matters of it to what may come next: of two courses with the same, one is followed."""
-        return (self.came_to, self.left, self.knocks, self.calls, self.has_drawn)
+        return (self.came_to, self.left, self.knocks, self.presses, self.has_drawn)
 
     @property
     def laid(self) -> frozenset[tuple[Seat, Tile]]:
@@ -89,9 +111,9 @@ class UnseenCourse:
         return bool(self.actions) and isinstance(self.actions[-1], Draw)
 
     @property
-    def events(self) -> tuple[Event, ...]:
-        """What it did; calls that were for nothing are left to the rules."""
-        return (*self.actions, *(Call(seat) for seat in self.calls))
+    def places_left(self) -> Places:
+        """Where the tiles lie then, with what was pressed for nothing so far."""
+        return replace(self.places, pressed=self.presses)
 
     def after(self, actions: int) -> UnseenCourse:
         """Return the course when only so many of its actions had happened."""
@@ -133,8 +155,12 @@ def courses(start: UnseenCourse, not_so: Collection[Beginning] = (), *, is_long:
 
 def _ended(course: UnseenCourse) -> UnseenCourse:
     """Return the course if nothing more has happened."""
-    unexplained = len(course.knocks) + len(course.calls)
-    cost = LEFT_OUT * len(course.left) + _NOTHING * unexplained + _MISCOUNTED * _miscounted(course)
+    cost = (
+        LEFT_OUT * len(course.left)
+        + _NOTHING * len(course.knocks)
+        + _LATER * len(course.presses)
+        + _MISCOUNTED * _miscounted(course)
+    )
     return replace(course, log_weight=course.log_weight - cost, is_whole=True)
 
 
@@ -154,13 +180,16 @@ def _miscounted(course: UnseenCourse) -> int:
 
 
 def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
-    """Yield the course with one more play, draw or pass of the player in turn, or one more call."""
-    hand, caller = None if course.state.game is None else course.state.game.hand, _uncalled(course)
-    if caller is not None and course.calls[:1] == (caller,):
-        called = _with(course, Call(caller), course.knocks, 0.0)
-        yield from (replace(one, calls=one.calls[1:]) for one in called)
+    """Yield the course with one more play, draw or pass of the player in turn, or with what was pressed next."""
+    hand = None if course.state.game is None else course.state.game.hand
+    meant = course.presses[0].meant(course.state) if course.presses else None
+    if meant is not None:
+        yield from _with_press(course, meant)
     if hand is None:
         return
+    caller = _uncalled(course)
+    if caller is not None and not course.is_heard:
+        yield from _with(course, Call(caller), course.knocks, _CALL)
     if hand.turn is None:
         for at in range(len(hand.sizes)):
             yield from _with(course, Lead(Seat(at)), course.knocks, math.log(len(hand.sizes)))
@@ -175,7 +204,7 @@ def _next(course: UnseenCourse) -> Iterator[UnseenCourse]:
         yield from _with(course, Draw(seat, tiles), course.knocks, _DRAW)
     knocks = _after_sound(course, seat)
     if knocks is None:
-        yield from _with(course, Knock(seat), course.knocks, _PASS + course.pass_cost)
+        yield from _with(course, Knock(seat), course.knocks, _PASS + (_UNHEARD_PASS if course.is_heard else 0.0))
     else:
         yield from _with(course, Knock(seat), knocks, _PASS)
 
@@ -200,6 +229,21 @@ def _with(
         yield replace(course, actions=actions, state=state, knocks=knocks, log_weight=log_weight, before=course)
 
 
+def _with_press(course: UnseenCourse, meant: Call | Knock | Draw | Decline) -> Iterator[UnseenCourse]:
+    """Yield the course with what was pressed next: as the rules allow it, or against them before any tile was laid."""
+    problem = problem_with(course.state, meant)
+    if problem is None or not (problem.weight is Weight.IMPOSSIBLE or course.laid):
+        state, _ = apply(course.state, meant)
+        yield replace(
+            course,
+            actions=(*course.actions, meant),
+            state=state,
+            presses=course.presses[1:],
+            log_weight=course.log_weight - (0.0 if problem is None else _NOTHING),
+            before=course,
+        )
+
+
 def _with_play(course: UnseenCourse, one: Waiting) -> Iterator[UnseenCourse]:
     left = tuple(other for other in course.left if other != one)
     for way in ways_of(course.places, course.state, one.tile)[:_WAYS]:
@@ -213,11 +257,17 @@ def _with_play(course: UnseenCourse, one: Waiting) -> Iterator[UnseenCourse]:
             is_own = way.play.seat in one.came_from
             log_weight += log_side(around.came_from_own, around.came_from_other, is_own=is_own)
         actions = (*course.actions, way.play)
-        laid = replace(course, actions=actions, places=places, state=state, left=left, before=course)
         knocks = _after_sound(course, way.play.seat)
-        is_silent = knocks is None
+        if knocks is None:
+            knocks = course.knocks
+            log_weight -= 0.0 if course.is_silent else _UNHEARD_TILE
         yield replace(
-            laid,
-            knocks=course.knocks if knocks is None else knocks,
-            log_weight=log_weight - (course.tile_cost if is_silent else 0.0),
+            course,
+            actions=actions,
+            places=places,
+            state=state,
+            left=left,
+            knocks=knocks,
+            log_weight=log_weight,
+            before=course,
         )

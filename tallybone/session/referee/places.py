@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
-from engine import Call, Draw, Knock, Lead, NodeId, Phase, Play, Seat, Seq, State, Tile
+from engine import Call, Decline, Draw, Knock, Lead, NodeId, Phase, Play, Seat, Seq, State, Tile
+from tallybone.session.inputs import Press, event_of
 from tallybone.session.touching import Footprint, Laid, Point, footprint_of
 from tallybone.session.zones import SortedView
 from vision.reading import Face, PointPx, SeenTile
@@ -19,7 +20,7 @@ _SAME_PLACE = 0.5
 _MOST_TAKEN_BACK, _SWEPT = 3, 0.8
 # Of two looks, an open tile that lies within this of where it lay is the same, in its own lengths.
 _SAME_HAND_PLACE = 0.25
-ByTurn: TypeAlias = Lead | Play | Call | Draw | Knock
+ByTurn: TypeAlias = Lead | Play | Call | Draw | Knock | Decline
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,6 @@ class Unseen:
     Attributes:
         look: The first look after it.
         knocks: The knocks that were heard in it, each with its seat if that is known.
-        calls: The players who called points in it.
         not_so: Beginnings that the table has rejected.
         is_watched: Whether the table was seen and heard all the time, and only several tiles came in one look.
         is_deaf: Whether nothing could be heard either, as the machine was off.
@@ -185,10 +185,29 @@ class Unseen:
 
     look: int
     knocks: tuple[Seat | None, ...] = ()
-    calls: tuple[Seat, ...] = ()
     not_so: tuple[Beginning, ...] = ()
     is_watched: bool = False
     is_deaf: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """A player's button, or what a player entered, that waits for the next look.
+
+    Attributes:
+        press: What it was.
+        t_ns: When, in nanoseconds of a monotonic clock.
+        look: How many looks at the table there had been.
+    """
+
+    press: Press | Call | Knock | Draw | Decline
+    t_ns: int
+    look: int
+
+    def meant(self, state: State) -> Call | Knock | Draw | Decline | None:
+        """Return what it means in a match that stands so; None for nothing."""
+        event = event_of(self.press, state) if isinstance(self.press, Press) else self.press
+        return event if isinstance(event, Call | Knock | Draw | Decline) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +218,7 @@ class Places:
         known: The tiles of the layout.
         waiting: Tiles that are not part of it yet, in the order in which they were seen.
         dismissed: Tiles that lie on the table and count for nothing: taken back, or of the hand before.
+        undone: Tiles that still lie there though their plays were undone, until the table says what is to be done.
         asked: Topics of the questions that the table has been asked and has not answered.
         looks: How many looks at the table there have been.
         wants_stack: Whether the button said that a tile was laid on its copy, and it is not known yet which.
@@ -206,11 +226,13 @@ class Places:
         knocked_early: After how many looks that was, where they had to draw first; None where they had not.
         around: The table around the layout, where it has zones.
         unseen: The time that nobody saw and that has not been explained yet; None for none.
+        pressed: What players pressed that waits for the next look, in order.
     """
 
     known: tuple[Known, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     dismissed: tuple[SeenTile, ...] = ()
+    undone: tuple[SeenTile, ...] = ()
     asked: tuple[str, ...] = ()
     looks: int = 0
     wants_stack: bool = False
@@ -218,6 +240,7 @@ class Places:
     knocked_early: int | None = None
     around: Around = field(default_factory=Around)
     unseen: Unseen | None = None
+    pressed: tuple[Pressed, ...] = ()
 
     @property
     def is_swept(self) -> bool:
@@ -263,6 +286,7 @@ def cleared(places: Places) -> Places:
 
 def observe(places: Places, parts: SortedView) -> Places:
     """Return the places after one more look at the table."""
+    before = places
     view, places = parts.layout, replace(places, looks=places.looks + 1)
     is_one = sum(change.kind is ChangeKind.PLACED for change in view.changes) == 1
     for change in view.changes:
@@ -277,7 +301,16 @@ def observe(places: Places, parts: SortedView) -> Places:
                 pass  # all tiles are looked at again below
             case _:
                 assert_never(change.kind)
-    return _looked_again(places, [tile for tile in view.tiles if tile.face is Face.UP])
+    return _swept(before, _looked_again(places, [tile for tile in view.tiles if tile.face is Face.UP]))
+
+
+def _swept(before: Places, places: Places) -> Places:
+    """Return the places after a look; where it shows the layout gone, what waited until then is of that hand too."""
+    if before.is_swept or not places.is_swept:
+        return places
+    old = tuple(one.tile for one in places.waiting if one.look < places.looks)
+    waiting = tuple(one for one in places.waiting if one.look == places.looks)
+    return replace(places, waiting=waiting, dismissed=(*places.dismissed, *old))
 
 
 def is_at(place: Footprint, tile: SeenTile) -> bool:
@@ -333,6 +366,10 @@ def _moved(places: Places, change: Change) -> Places:
             was_at = one.place if one.was_at is None else one.was_at
             moved = replace(one, laid=Laid(one.node, turned_like(one.place, tile)), was_at=was_at, is_missing=False)
             return places.with_known(moved)
+    if any(is_at(footprint_of(before), one) for one in places.undone):  # it is laid anew
+        now = Waiting(tile, places.looks)
+        left = tuple(_others(places.undone, before))
+        return replace(places, undone=left, waiting=(*places.without_waiting(tile).waiting, now))
     if any(is_at(footprint_of(before), one) for one in places.dismissed):
         return replace(places, dismissed=(*_others(places.dismissed, before), tile))
     old = next((one for one in places.waiting if is_at(footprint_of(before), one.tile)), None)
@@ -345,8 +382,8 @@ def _removed(places: Places, tile: SeenTile) -> Places:
     if tile.face is Face.DOWN:
         return places
     known = tuple(replace(one, is_missing=True) if is_at(one.place, tile) else one for one in places.known)
-    dismissed = tuple(_others(places.dismissed, tile))
-    return replace(places.without_waiting(tile), known=known, dismissed=dismissed)
+    dismissed, undone = (tuple(_others(tiles, tile)) for tiles in (places.dismissed, places.undone))
+    return replace(places.without_waiting(tile), known=known, dismissed=dismissed, undone=undone)
 
 
 def first_seen(before: Places, places: Places, view: TableView) -> Places:
@@ -370,7 +407,7 @@ def first_seen(before: Places, places: Places, view: TableView) -> Places:
     known = tuple(replace(one, is_missing=one.node in gone, is_handled=False) for one in places.known)
     waiting = tuple(one for one in places.waiting if _seen_at(footprint_of(one.tile), tiles) is not None)
     fresh = (Waiting(one.tile, places.looks) for one in known if one.is_missing and one.node in others)
-    return replace(places, known=known, waiting=(*waiting, *fresh))
+    return _swept(before, replace(places, known=known, waiting=(*waiting, *fresh)))
 
 
 def _looked_again(places: Places, tiles: Iterable[SeenTile]) -> Places:

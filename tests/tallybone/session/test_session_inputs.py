@@ -37,14 +37,14 @@ from engine import (
 )
 from tallybone.session.inputs import Answer, Button, KnockHeard, Press, event_of
 from tallybone.session.knocks import KNOCK_WAITS_NS, ONE_KNOCK_NS
-from tallybone.session.session import BLIND_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
+from tallybone.session.session import BLIND_NS, PRESS_WAITS_NS, SURE_KNOCK, TILE_ECHOES_NS, Session, feed
 from tests.tallybone.session.test_referee import line, questions, seen
 from tests.tallybone.truth_eye import placed
-from vision.table_view import TableView
+from vision.table_view import Change, ChangeKind, TableView
 
 SECOND_NS = 1_000_000_000
 FIRST, NEXT = seen((3, 5), (0, 0)), seen((5, 4), (2, 0))
-NOTHING_NEW = TableView((FIRST,), (), ())
+NOTHING_NEW, NOTHING_YET = TableView((FIRST,), (), ()), TableView((), (), ())
 
 
 def sitting(rules: Rules, *events: Event, seats: int = 2) -> Session:
@@ -276,6 +276,8 @@ def test_the_call_button_calls_the_points_of_the_last_play() -> None:
     session, said = feed(session, Press(Button.CALL))
     assert [one.points for one in said if isinstance(one, Scored)] == [10]
     session, said = feed(session, Press(Button.CALL, Seat(2)))
+    assert said == ()  # the next look may show what the call is for
+    session, said = feed(session, KnockHeard(), t_ns=session.t_ns + PRESS_WAITS_NS)
     assert any(isinstance(one, Irregular) for one in said)
 
 
@@ -307,3 +309,68 @@ def test_an_answer_to_nothing_changes_nothing() -> None:
     for answer in (Answer(99), Answer(-1), Answer(0, topic="something else")):
         after, said = feed(asked, answer)
         assert (after.state, said) == (asked.state, ())
+
+
+def test_points_called_while_the_hand_is_still_over_its_tile_are_those_of_the_tile() -> None:
+    session, _ = feed(sitting(TWOSET, Lead(Seat(0)), seats=4), NOTHING_YET, t_ns=SECOND_NS)
+    session, _ = feed(session, replace(NOTHING_YET, is_settled=False), t_ns=2 * SECOND_NS)
+    session, said = feed(session, Press(Button.CALL, Seat(0)), t_ns=3 * SECOND_NS)
+    assert said == ()
+    session, said = feed(session, placed(seen((5, 5), (0, 0), 90)), t_ns=5 * SECOND_NS)
+    assert [one.points for one in said if isinstance(one, Scored)] == [10]
+    assert not session.places.pressed
+
+
+def test_a_pass_pressed_while_something_moves_is_before_or_after_the_tile_as_the_rules_allow() -> None:
+    for seat, order in ((0, [Play, Knock]), (1, [Knock, Play])):
+        session, _ = feed(led(), NOTHING_NEW, t_ns=2 * SECOND_NS)
+        session, _ = feed(session, moving(2.5), t_ns=3 * SECOND_NS)
+        session, _ = feed(session, Press(Button.KNOCK, Seat(seat)), t_ns=4 * SECOND_NS)
+        session, _ = feed(session, placed(NEXT, before=(FIRST,)), t_ns=5 * SECOND_NS)
+        assert [type(one) for one in session.state.log[-2:]] == order
+        assert session.questions == ()
+
+
+@pytest.mark.parametrize("last", [NOTHING_NEW, KnockHeard()])
+def test_a_press_for_nothing_is_said_within_three_seconds(last: TableView | KnockHeard) -> None:
+    session, _ = feed(led(), NOTHING_NEW, t_ns=2 * SECOND_NS)
+    session, said = feed(session, Press(Button.KNOCK, Seat(0)), t_ns=3 * SECOND_NS)
+    assert said == ()
+    session, said = feed(session, NOTHING_NEW, t_ns=4 * SECOND_NS)
+    assert said == ()
+    _, said = feed(session, last, t_ns=3 * SECOND_NS + PRESS_WAITS_NS)
+    assert any(isinstance(one, Irregular) for one in said)
+
+
+def test_a_press_before_the_hand_was_seen_is_explained_by_the_look_after_it() -> None:
+    session, _ = feed(sitting(TWOSET, Lead(Seat(0)), seats=4), NOTHING_YET, t_ns=SECOND_NS)
+    session, _ = feed(session, Press(Button.CALL, Seat(0)), t_ns=2 * SECOND_NS)
+    session, said = feed(session, placed(seen((5, 5), (0, 0), 90)), t_ns=4 * SECOND_NS)
+    assert [one.points for one in said if isinstance(one, Scored)] == [10]
+
+
+def undone() -> Session:
+    session, _ = feed(led(), placed(NEXT, before=(FIRST,)), t_ns=2 * SECOND_NS)
+    session, said = feed(session, Press(Button.UNDO), t_ns=3 * SECOND_NS)
+    assert "still on the table: the 5-4. Count it again, or will you remove it?" in questions(said)
+    return session
+
+
+def test_a_tile_that_lies_there_after_its_play_was_undone_counts_again_if_the_table_says_so() -> None:
+    session, _ = feed(undone(), Answer(0), t_ns=4 * SECOND_NS)
+    assert [type(one) for one in session.state.log[-3:]] == [Play, Undo, Play]
+    assert session.questions == ()
+
+
+def test_a_tile_whose_play_was_undone_is_asked_about_until_it_is_gone_or_laid_anew() -> None:
+    gone = TableView((FIRST,), (), (Change(ChangeKind.REMOVED, NEXT),))
+    session, _ = feed(undone(), gone, t_ns=5 * SECOND_NS)
+    assert session.questions == ()
+    other = seen((5, 4), (0, 2))
+    moved = TableView((FIRST, other), (), (Change(ChangeKind.MOVED, other, NEXT),))
+    session, _ = feed(undone(), moved, t_ns=5 * SECOND_NS)
+    assert not any("still on the table" in one.unclear.words for one in session.questions)
+    session, _ = feed(undone(), Answer(1), t_ns=4 * SECOND_NS)
+    session, _ = feed(session, TableView((FIRST, NEXT), (), ()), t_ns=5 * SECOND_NS)
+    assert session.questions == ()
+    assert isinstance(session.state.log[-1], Undo)
